@@ -16,6 +16,7 @@ from webui.http.messages import Response
 from webui.pages import (
     activity,
     bulk,
+    bulk_choice,
     bulk_report,
     clusters,
     differences,
@@ -155,6 +156,8 @@ ROUTES: tuple[Route, ...] = (
     ), Body.LIST),
     Route("GET",    "/bulk/jobs",                    bulk_report.show),
     Route("GET",    "/bulk/jobs/{job}",              bulk_report.show_one),
+    Route("GET",    "/bulk/jobs/{job}/changes",      bulk_choice.show),
+    Route("POST",   "/bulk/jobs/{job}/changes",      bulk_choice.choose,   Body.LIST),
     Route("POST",   "/bulk/jobs/{job}/resume",       bulk_report.resume,   Body.FIELDS),
     Route("POST",   "/bulk/jobs/{job}/undo",         bulk_report.undo,     Body.FIELDS),
     Route("POST",   "/bulk/jobs/{job}/discard",      bulk_report.put_away, Body.FIELDS),

@@ -177,6 +177,11 @@ def bulk_job(job_id: str) -> str:
     return f"{bulk_jobs()}/{segment(job_id)}"
 
 
+def bulk_changes(job_id: str, **fields: object) -> str:
+    """The records of one change of a batch edit, and where changes are left out."""
+    return with_query(bulk_job(job_id) + "/changes", fields)
+
+
 def sheet() -> str:
     """The page for exporting and importing spreadsheets."""
     return bulk() + "/sheet"

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
-from webui.bulk import previews
+from webui.bulk import jobs
 
 pytestmark = pytest.mark.browser
 
@@ -363,10 +363,9 @@ def test_very_many_are_looked_at_as_a_job_and_changed_from_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert curated == PLAIN
-    monkeypatch.setattr(previews, "LOOKED_AT", 10)
+    monkeypatch.setattr(jobs, "AT_ONCE", 1)
     page = open_page("/rules/types", viewport={"width": 320, "height": 800})
     page.get_by_role("button", name="Preview").click()
-    page.get_by_role("button", name="Preview all records").click()
     _wait_for_job(page, "Previewed, not applied")
     page.screenshot(path=str(tmp_path / "planned-320.png"), full_page=True)
     found = Axe().run(page, options={"runOnly": WCAG}).response["violations"]

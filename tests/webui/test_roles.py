@@ -59,9 +59,11 @@ GET    /quality                                                 - 200 200 200
 GET    /quality/duplicates                                      - 200 200 200
 POST   /quality/duplicates                                      -   - 400 400
 GET    /bulk                                                    -   - 200 200
-POST   /bulk                                                    -   - 200 200
+POST   /bulk                                                    -   - 400 400
 GET    /bulk/jobs                                               - 200 200 200
 GET    /bulk/jobs/{job}                                         - 404 404 404
+GET    /bulk/jobs/{job}/changes                                 - 404 404 404
+POST   /bulk/jobs/{job}/changes                                 -   - 404 404
 POST   /bulk/jobs/{job}/resume                                  -   - 404 404
 POST   /bulk/jobs/{job}/undo                                    -   - 404 404
 POST   /bulk/jobs/{job}/discard                                 -   - 404 404

@@ -99,11 +99,13 @@ def test_a_selection_that_changed_meanwhile_is_not_changed_for_another(
     assert not job_ids(silo.path)
 
 
-def test_a_status_is_previewed_at_once(client: Any, silo: Silo) -> None:
+def test_a_status_is_chosen_in_the_form(client: Any, silo: Silo) -> None:
     keep(client, *named(silo, 100, 101))
     answer = client.post("/selection", {"do": "state-ready"}, accept="text/html")
     page = client.get(answer.headers["Location"]).text
-    assert "Change 2 records" in page
+    assert '<option value="ready" selected>' in page
+    form = {"search": answer.headers["Location"].split("?")[1].split("&")[0], "state": "ready"}
+    assert client.post("/bulk", form | {"changes": "0"}).json["preview"]["changed"] == 2
 
 
 def test_an_action_on_nothing_says_so(client: Any) -> None:

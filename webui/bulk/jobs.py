@@ -1,9 +1,11 @@
 """Start batch edits, their previews and their undoing as jobs."""
 
 from silocuration.batch.job import create_job
-from silocuration.batch.journal import JobJournal
+from silocuration.batch.journal import Doing, JobJournal
+from silocuration.batch.planned import discard, preview_planned
 from silocuration.batch.specs import JobSpec, summary
-from silocuration.jobs import PREVIEW, begin_change, begin_undo
+from silocuration.errors import CurationError
+from silocuration.jobs import PREVIEW, SAMPLES, begin_change, begin_undo
 from silowork.values import Job
 from webui import urls
 from webui.activity import note_job
@@ -11,6 +13,9 @@ from webui.http.messages import Response, redirect
 from webui.rendering import json_answer
 from webui.site import Call
 from webui.words.texts import text as _
+
+AT_ONCE = 300
+"""Records that a request previews itself: about a tenth of a second of them."""
 
 
 def start_bulk_job(call: Call, job_id: str) -> Job:
@@ -61,6 +66,29 @@ def look_at_all(call: Call, spec: JobSpec) -> Response:
     if call.wants_json:
         told = {"job": job_id, "url": urls.bulk_job(job_id), "preview_job": job.job_id}
         return json_answer(told, 202, {"Location": urls.job(job.job_id)})
+    return redirect(urls.bulk_job(job_id))
+
+
+def plan(call: Call, spec: JobSpec) -> Response:
+    """Plan a change, preview it, and lead to where its changes are chosen and applied.
+
+    A small preview is there at once; a larger one is watched as a job.
+
+    Raises:
+        CurationError: The rules are too slow, or invalid; nothing is kept.
+    """
+    silo = call.site.silo
+    job_id = create_job(silo, spec, agent=call.user.name, message=call.field("message"))
+    with JobJournal.open(silo.path, job_id) as journal:
+        is_small = journal.counts().get(Doing.PLANNED, 0) <= AT_ONCE
+    if not is_small:
+        start_preview(call, job_id)
+    else:
+        try:
+            preview_planned(silo, job_id, samples=SAMPLES)
+        except CurationError:
+            discard(silo, job_id)
+            raise
     return redirect(urls.bulk_job(job_id))
 
 

@@ -173,14 +173,23 @@ class RuleForm:
             raise BadRequest(
                 "Choose one of these changes: {known} (field add).", known=", ".join(BY_NAME)
             )
-        return replace(
-            self, changes=(*self.changes, {"do": do, "field": name}), fresh=len(self.changes)
-        )
+        kept = tuple(change for change in self.changes if not _is_blank(change))
+        return replace(self, changes=(*kept, {"do": do, "field": name}), fresh=len(kept))
+
+    @property
+    def begun(self) -> "RuleForm":
+        """With a first change to be filled in."""
+        return replace(self, changes=({"do": "replace", "field": ""},))
 
     def without(self, number: str) -> "RuleForm":
         """Return the form without one of its changes."""
         kept = (change for n, change in enumerate(self.changes) if str(n) != number)
         return replace(self, changes=tuple(kept))
+
+
+def _is_blank(change: Mapping[str, str]) -> bool:
+    """Whether it is the first change, not filled in."""
+    return change["do"] == "replace" and not change.get("value") and not change.get("by")
 
 
 def _change(values: Mapping[str, str], number: int) -> dict[str, str]:

@@ -45,6 +45,7 @@ def rule_view(
         "found": found,
         "fault": fault,
         "message": call.field("message"),
+        "job": call.field("job") or call.request.query.get("job", ""),
     }
     twin = _as_json(chosen, form, found)
     return View("bulk.mako", data, twin, urls.bulk(form.search), status)

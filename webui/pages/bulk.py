@@ -1,24 +1,35 @@
 """Batch edits by a rule: edit it, preview it, apply it as a job, or save it."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 
 from recordsilo.errors import RecordNotFound, RecordSiloError, SearchError
+from silocuration.batch.job import job_report
+from silocuration.batch.planned import discard
 from silocuration.batch.specs import rules_job
-from silocuration.editing.rule_files import RuleSet, load_rules, rules_text, save_rules, to_table
-from silocuration.errors import CurationError
+from silocuration.editing.rule_files import (
+    RuleSet,
+    from_table,
+    load_rules,
+    rules_text,
+    save_rules,
+    to_table,
+)
+from silocuration.errors import CurationError, RuleRefused
 from webui import urls
 from webui.activity import note
 from webui.bulk import jobs
 from webui.bulk.previews import look
 from webui.bulk.rule_form import RuleForm, rule_name
 from webui.bulk.rule_view import rule_view
-from webui.http.errors import from_curation, from_store
+from webui.http.errors import NotFound, from_curation, from_store
 from webui.http.messages import Response, redirect
 from webui.rendering import View, json_answer
 from webui.search.chosen_records import from_address, search_of, selected
 from webui.search.request import SearchRequest
 from webui.site import Call
+from webui.words.texts import text as _
 
 Handler = Callable[[Call], View | Response]
 Act = Callable[[Call, RuleForm, RuleSet], View | Response]
@@ -27,12 +38,17 @@ Act = Callable[[Call, RuleForm, RuleSet], View | Response]
 def show(call: Call) -> View | Response:
     """Show the form of a rule for the selected records, or of a saved rule (``rule``).
 
-    With ``state-to``, the rule sets a status and is previewed.
+    With ``state-to``, the rule sets a status; ``job`` is a previewed batch edit.
     """
     if name := call.request.query.get("rule", ""):
         return rule_view(call, _form_of(load_rules(call.site.silo.path, rule_name(name)), name))
+    if job_id := call.request.query.get("job", ""):
+        about = job_report(call.site.silo, job_id).about
+        if "rules" not in about:
+            raise NotFound("This batch edit has no rule.")
+        return rule_view(call, _form_of(from_table(about["rules"]), str(about.get("rule", ""))))
     form = RuleForm(search=from_address(call).search, state=call.request.query.get("state-to", ""))
-    return _tried(_preview, call, form) if form.state else rule_view(call, form)
+    return rule_view(call, form if form.state else form.begun)
 
 
 def _form_of(rule_set: RuleSet, name: str) -> RuleForm:
@@ -82,13 +98,22 @@ def _sentence(call: Call, error: CurationError | RecordSiloError) -> str:
     return from_store(error, path).message
 
 
-def _preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View:
-    return rule_view(call, form, found=look(call, rules_job(rule_set, form.name)))
+def _preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View | Response:
+    if not rule_set.rules and rule_set.state is None:
+        raise RuleRefused(_("add a change, or choose a status"))
+    spec = rules_job(rule_set, form.name)
+    if call.wants_json:
+        return rule_view(call, form, found=look(call, spec))
+    answer = jobs.plan(call, spec)
+    if earlier := call.field("job"):  # the preview that was opened to be changed
+        with suppress(CurationError):
+            discard(call.site.silo, earlier)
+    return answer
 
 
 @_with_rules
-def preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View:
-    """Show what the rules would do to the first records."""
+def preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View | Response:
+    """Show what the rules would do: to people all of it, to programs the first records."""
     return _preview(call, form, rule_set)
 
 

@@ -10,7 +10,7 @@ import tomli_w
 from recordsilo.errors import RecordNotFound
 from silocuration.batch.job import JobReport, job_report
 from silocuration.batch.journal import CHANGED, Change, Doing, Entry, JobJournal, job_ids
-from silocuration.batch.planned import discard, is_discardable, is_untouched, noted_preview
+from silocuration.batch.planned import PREVIEW, discard, is_discardable, is_untouched, noted_preview
 from silocuration.batch.specs import summary
 from silocuration.jobs import UNDO
 from silowork.errors import NoSuchJob
@@ -73,7 +73,9 @@ def show_one(call: Call) -> View:
     job = _job_about(call, report)
     after = _number(call.request.query.get("after", ""))
     with JobJournal.open(call.site.silo.path, report.job_id) as journal:
-        distinct = journal.distinct_changes(DISTINCT + 1)
+        start = _number(call.request.query.get("changes", ""))
+        distinct = journal.distinct_changes(DISTINCT + 1, start)
+        to_change = journal.to_change()
         found = journal.changed_records(PAGE + 1, after)
     records = [_changed(call, entry, values) for _number, entry, values in found[:PAGE]]
     url = urls.bulk_job(report.job_id)
@@ -83,7 +85,13 @@ def show_one(call: Call) -> View:
     twin = report.to_json() | {
         "outcome": {"name": outcome.name, "word": outcome.word},
         "changes": [
-            {"what": one.what, "old": one.old, "new": one.new, "count": one.count}
+            {
+                "what": one.what,
+                "old": one.old,
+                "new": one.new,
+                "count": one.count,
+                "left_out": one.left_out,
+            }
             for one in distinct[:DISTINCT]
         ],
         "records": [one.to_json() for one in records],
@@ -106,7 +114,12 @@ def show_one(call: Call) -> View:
             if report.counts.get(state)
         ],
         "distinct": distinct[:DISTINCT],
-        "has_more": len(distinct) > DISTINCT,
+        "start": start,
+        "changes_first": url if start else "",
+        "changes_following": urls.with_query(url, {"changes": start + DISTINCT})
+        if distinct[DISTINCT:]
+        else "",
+        "to_change": to_change,
         "records": records,
         "first": url if after else "",
         "following": following,
@@ -162,7 +175,8 @@ def _job_about(call: Call, report: JobReport) -> Job | None:
 
 def _is_planned(report: JobReport) -> bool:
     """Whether a batch edit was previewed, and not started."""
-    return "preview_job" in report.about and is_untouched(report.counts)
+    about = report.about
+    return bool({"preview_job", PREVIEW} & about.keys()) and is_untouched(report.counts)
 
 
 def _can_undo(report: JobReport) -> bool:

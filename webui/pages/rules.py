@@ -46,9 +46,9 @@ def show_one(call: Call) -> View:
     return _view(call)
 
 
-def preview(call: Call) -> View:
-    """Show what a rule would do to the first records."""
-    return _view(call, look(call, _spec(call)))
+def preview(call: Call) -> View | Response:
+    """Show what a rule would do: to people all of it, to programs the first records."""
+    return _view(call, look(call, _spec(call))) if call.wants_json else jobs.plan(call, _spec(call))
 
 
 def preview_all(call: Call) -> Response:

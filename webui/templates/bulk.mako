@@ -11,12 +11,12 @@
 % if fault:
 <p class="note fault" role="alert" dir="auto">${fault}</p>
 % endif
-% if found:
-${previews.preview(found)}
-% endif
 <form class="edit" action="${urls.bulk()}" method="post">
   <button class="unseen" tabindex="-1" aria-hidden="true" name="do" value="preview">${_("Preview")}</button>
   <input type="hidden" name="search" value="${form.search}">
+% if job:
+  <input type="hidden" name="job" value="${job}">
+% endif
   <input type="hidden" name="changes" value="${len(form.changes)}">
   <fieldset class="card">
     <legend>${_("Records")}</legend>
@@ -34,7 +34,7 @@ ${form.identifiers}</textarea>
 ${one_change(number, change)}
 % endfor
   <fieldset class="card">
-    <legend>${_("Add a change")}</legend>
+    <legend>${_("Add a change") if form.changes else _("Change")}</legend>
     <p class="side">
       <label for="add">${_("Change")}</label>
       <select id="add" name="add">
@@ -58,6 +58,8 @@ ${one_change(number, change)}
 % endfor
       </select>
     </p>
+    <details${" open" if form.file or form.title or form.name or form.keep else ""}>
+    <summary>${_("More options")}</summary>
     <p>
       <label for="file">${_("Metadata file")}</label>
       <input id="file" name="file" type="text" value="${form.file}" autocomplete="off" spellcheck="false" aria-describedby="file-hint">
@@ -76,20 +78,15 @@ ${one_change(number, change)}
       <label for="keep">${_("Also apply after future harvests")}</label>
     </p>
     <p class="act"><button class="quiet" name="do" value="keep">${_("Save as rule")}</button></p>
+    </details>
   </fieldset>
   <fieldset class="card save">
-    <legend>${_("Preview and apply")}</legend>
+    <legend>${_("Preview")}</legend>
     <p>
       <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
       <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
     </p>
     <p class="act"><button name="do" value="preview">${_("Preview")}</button>
-% if found and found.changed:
-      <button name="do" value="apply">${previews.button(found)}</button>
-% endif
-% if found:
-      ${previews.all(found)}
-% endif
     </p>
   </fieldset>
 </form>

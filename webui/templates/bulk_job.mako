@@ -3,6 +3,7 @@
 <%namespace name="previews" file="preview.mako"/>
 <%namespace name="live" file="live.mako"/>
 <%namespace name="lists" file="lists.mako"/>
+<%namespace name="told" file="change_told.mako"/>
 <%def name="title()">${report.about.get("title") or report.job_id}</%def>
 <%def name="head()">
 % if is_active:
@@ -38,7 +39,10 @@ ${live.running(shown, url)}
 ${live.buttons(shown)}
 % endif
 % if preview:
-${previews.preview(preview)}
+${previews.preview(preview, has_samples=not distinct)}
+% if distinct:
+${chooser()}
+% endif
 % elif not is_planned:
 <section class="receipt">
 <dl class="figures">
@@ -52,20 +56,18 @@ ${previews.preview(preview)}
 % if may_change:
 ${forms()}
 % endif
-% if distinct and not first:
+% if distinct and not first and not is_planned:
 <section class="told">
   <h2>${_("Changes")}</h2>
   <table class="cards changes">
     <thead><tr><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th><th scope="col" class="number">${_("Values")}</th></tr></thead>
     <tbody>
 % for one in distinct:
-      <tr><th scope="row">${one.what}</th><td data-label="${_('Before')}">${old(one.old)}</td><td data-label="${_('After')}">${new(one.new)}</td><td class="number" data-label="${_('Values')}">${f"{one.count:,}"}</td></tr>
+      <tr><th scope="row">${one.what}</th><td data-label="${_('Before')}">${told.old(one.old)}</td><td data-label="${_('After')}">${told.new(one.new)}</td><td class="number" data-label="${_('Values')}">${f"{one.count:,}"}</td></tr>
 % endfor
     </tbody>
   </table>
-% if has_more:
-  <p class="hint">${_("Only the {n} most frequent changes are shown.", n=len(distinct))}</p>
-% endif
+${lists.steps(_("Pages of the changes"), changes_first, "", changes_following)}
 </section>
 % endif
 % if records:
@@ -78,7 +80,7 @@ ${forms()}
  <span class="badge">${one.state}</span>\
 % endif
 % for what, before, after in one.values:
-<p><small>${what}</small> ${old(before)} → ${new(after)}</p>\
+<p><small>${what}</small> ${told.old(before)} → ${told.new(after)}</p>\
 % endfor
 </li>
 % endfor
@@ -94,20 +96,6 @@ ${lists.steps(_("Pages of the changed records"), first, "", following)}
 % endif
 ${listed(report.kept, _("Not undone, because changed later"))}
 ${listed(report.skipped, _("Skipped"))}
-<%def name="old(text)">\
-% if text is None:
-<span class="nothing">${_("nothing")}</span>\
-% else:
-<del dir="auto">${text}</del>\
-% endif
-</%def>
-<%def name="new(text)">\
-% if text is None:
-<span class="nothing">${_("nothing")}</span>\
-% else:
-<ins dir="auto">${text}</ins>\
-% endif
-</%def>
 <%def name="listed(lines, label)">
 % if lines:
 <section>
@@ -122,7 +110,7 @@ ${listed(report.skipped, _("Skipped"))}
 </%def>
 <%def name="forms()">
 % if is_planned and not is_active:
-% if not preview or preview.changed:
+% if not preview or (preview.changed and not distinct):
 <form action="${url}/resume" method="post">
   <p>
     <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
@@ -147,6 +135,45 @@ ${discard()}
   <p class="act"><button class="quiet" type="submit">${_("Undo")}</button></p>
 </form>
 % endif
+</%def>
+<%def name="chooser()">
+<section class="told">
+  <h2>${_("Changes")}</h2>
+<form class="chooser" action="${urls.bulk_changes(report.job_id)}" method="post">
+  <input type="hidden" name="back" value="${changes_following or url}">
+  <table class="cards changes">
+    <thead><tr><th scope="col"><span class="unseen">${_("Make this change")}</span></th><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th><th scope="col" class="number">${_("Values")}</th></tr></thead>
+    <tbody>
+% for number, one in enumerate(distinct, start):
+      <tr>
+        <td>\
+% if may_change and not is_active:
+<input type="hidden" name="change-${number}" value="yes"><input type="checkbox" name="tick-${number}" value="yes" autocomplete="off" aria-label="${_('Make this change')}: ${one.what}, ${one.old or _('nothing')} → ${one.new or _('nothing')}"${"" if one.left_out else " checked"}>\
+% endif
+</td>
+        <th scope="row">${one.what}</th>
+        <td data-label="${_('Before')}">${told.old(one.old)}</td>
+        <td data-label="${_('After')}">${told.new(one.new)}</td>
+        <td class="number" data-label="${_('Values')}"><a href="${urls.bulk_changes(report.job_id, number=number)}">${f"{one.count:,}"} ×<span class="unseen"> ${_("Show the records")}</span></a></td>
+      </tr>
+% endfor
+    </tbody>
+  </table>
+${lists.steps(_("Pages of the changes"), changes_first, "", changes_following)}
+% if may_change and not is_active:
+  <p>
+    <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
+    <input id="message" name="message" type="text" autocomplete="off" dir="auto">
+  </p>
+  <p class="act"><button name="do" value="apply">${counted("Change {n} record", "Change {n} records", to_change[0])}</button>
+  <button class="quiet" name="do" value="keep">${_("Count what is ticked") if not changes_following else _("Keep, and show the next page")}</button>
+% if toml:
+  <a class="button" href="${urls.with_query(urls.bulk(), {'job': report.job_id})}">${_("Back to the form")}</a>
+% endif
+  </p>
+% endif
+</form>
+</section>
 </%def>
 <%def name="discard()">
 <form action="${url}/discard" method="post">

@@ -14,7 +14,7 @@ ${_("Change all records")}\
 % endif
 </%def>
 
-<%def name="preview(found)">
+<%def name="preview(found, has_samples=True)">
 <section class="card" aria-labelledby="preview">
   <h2 id="preview" tabindex="-1">${_("Preview")}</h2>
   <p role="status">${_("Nothing has been changed yet.")}</p>
@@ -38,7 +38,7 @@ ${_("Change all records")}\
 % endfor
   </ul>
 % endif
-% if found.samples:
+% if found.samples and has_samples:
   <h3>${_("Examples")}</h3>
   <div class="scroll" tabindex="0" role="region" aria-label="${_('Examples')}">
   <table class="three">

@@ -1,15 +1,11 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
-<%namespace name="previews" file="preview.mako"/>
 <%def name="title()">${name}</%def>
 <p class="crumbs"><a href="${urls.rules()}">← ${_("Rules")}</a></p>
 % if done:
 ${parts.done(_("Rule saved."))}
 % endif
 <div class="heading"><h1 dir="auto">${rule_set.title or name}</h1><p class="count id">curation/rules/${name}.toml</p></div>
-% if found:
-${previews.preview(found)}
-% endif
 <pre tabindex="0" dir="ltr" aria-label="${_('The rule')}"><code>${toml}</code></pre>
 % if may_change:
 <form action="${urls.rule(name)}" method="post">
@@ -18,12 +14,6 @@ ${previews.preview(found)}
     <input id="message" name="message" type="text" autocomplete="off" dir="auto">
   </p>
   <p class="act"><button name="do" value="test">${_("Preview")}</button>
-% if found and found.changed:
-    <button name="do" value="apply">${previews.button(found)}</button>
-% endif
-% if found:
-    ${previews.all(found)}
-% endif
     <a class="button" href="${urls.with_query(urls.bulk(), {'rule': name})}">${_("Edit rule")}</a></p>
 </form>
 <form action="${urls.rule(name)}/delete" method="post">
