@@ -70,3 +70,22 @@ def test_the_documentation_names_every_address() -> None:
     own = {"/", "/favicon.ico", "/robots.txt", "/static/{path...}"}
     for route in ROUTES:
         assert route.pattern in own or f"`{route.pattern}`" in page, route.pattern
+
+
+def test_the_table_of_addresses_has_each_address_once_with_its_methods() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "page.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `(/[^`]*)` \|([^|]*)\|([^|]*)\|$", page, re.MULTILINE)
+    described = {
+        (method, address)
+        for address, reading, changes in told
+        for method in ["GET"] * bool(reading.strip())
+        + re.findall(r"\b(?:POST|PUT|DELETE)\b", changes)
+    }
+    own = {"/favicon.ico", "/robots.txt", "/static/{path...}", "/openapi.json"}
+    routed = {
+        (route.method, route.pattern)
+        for route in ROUTES
+        if route.pattern not in own and not route.pattern.startswith("/{record}")
+    } - {("POST", "/")}
+    assert len(told) == len({address for address, *_ in told})
+    assert described == routed
