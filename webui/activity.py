@@ -1,8 +1,15 @@
 """Lines of the activity log for actions other than changes of records."""
 
-from silocuration.activity import ValueChange, changes_of, log_activity
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from itertools import groupby
+from typing import Any
+
+from silocuration.activity import Activity, ValueChange, changes_of, log_activity
 from silowork.values import Job
+from webui import urls
 from webui.site import Call
+from webui.words.texts import text as _
 
 
 def note(
@@ -36,3 +43,120 @@ def note(
 def note_job(call: Call, job: Job, action: str) -> None:
     """Log who started a job or acted on it."""
     note(call, action, message=job.title, job=job.job_id)
+
+
+# --------------------------------------------------------------------------- the log, for people
+
+
+ACTIONS: Mapping[str, str] = {
+    "accept": "Proposal accepted",
+    "bulk": "Batch edit",
+    "copy": "Working copy created",
+    "delete rule": "Rule deleted",
+    "delete search": "Saved search deleted",
+    "discard change": "Previewed batch edit discarded",
+    "edit": "Edited",
+    "follow": "Source version used",
+    "keep": "Edited version kept",
+    "keep rule": "Rule saved",
+    "keep search": "Search saved",
+    "mark": "Duplicates marked",
+    "new record": "New record",
+    "propose": "Merge proposed",
+    "put": "File added",
+    "resolve": "Merge prepared",
+    "undo": "Batch edit undone",
+}
+"""English texts of the catalogue; other actions are shown as the log has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Consecutive lines of the log that belong together: those of one job, or of one edit.
+
+    Attributes:
+        said: The title of the job; otherwise the fields.
+        is_title: Whether `said` is the title of a job, which says what was done.
+        records: How many records the lines name.
+        is_cut: Whether there are more lines than were read.
+        lines: The newest first.
+    """
+
+    date: str
+    agent: str
+    action: str
+    said: str
+    identifier: str
+    url: str
+    records: int
+    is_cut: bool
+    is_title: bool
+    message: str
+    lines: tuple[Activity, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as JSON values, without its lines."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "lines"}
+
+
+def entries(
+    lines: Iterable[Activity],
+    jobs: Mapping[str, Job],
+    title_of: Callable[[str], str],
+    *,
+    is_cut: bool = False,
+) -> list[Entry]:
+    """Group lines of the log, the newest first.
+
+    Args:
+        lines: The newest first.
+        jobs: The newest jobs by id.
+        title_of: The title of a batch edit by its id; empty if it is not known.
+        is_cut: Whether the log has lines before these.
+    """
+    groups = [[*group] for _key, group in groupby(lines, lambda one: _together(one, jobs))]
+    return [
+        _entry(group, jobs, title_of, is_cut=is_cut and number == len(groups))
+        for number, group in enumerate(groups, 1)
+    ]
+
+
+def _together(one: Activity, jobs: Mapping[str, Job]) -> tuple[str, ...]:
+    """The key of an entry that lines share: their batch edit, or the job that ran it."""
+    if one.job:
+        edit = jobs[one.job].arguments.get("job", one.job) if one.job in jobs else one.job
+        return ("job", str(edit), "bulk" if one.action == "change" else one.action)
+    return (one.action, one.agent, one.identifier, one.date[:16])
+
+
+def _entry(
+    lines: list[Activity],
+    jobs: Mapping[str, Job],
+    title_of: Callable[[str], str],
+    *,
+    is_cut: bool,
+) -> Entry:
+    newest, oldest = lines[0], lines[-1]
+    records = len({one.identifier for one in lines if one.identifier})
+    named = dict.fromkeys(reversed([one.what for one in lines if one.what]))
+    said, url = ", ".join(named), ""
+    if newest.job:
+        is_bulk = newest.action in {"bulk", "undo"}
+        url = urls.bulk_job(newest.job) if is_bulk else urls.job(newest.job)
+        edit = title_of(newest.job) if is_bulk else ""
+        said = jobs[oldest.job].title if oldest.job in jobs else edit or oldest.message or said
+    elif newest.identifier:
+        url = urls.record(newest.identifier)
+    return Entry(
+        date=newest.date,
+        agent=newest.agent,
+        action=_(ACTIONS.get(newest.action, newest.action)),
+        said=said,
+        identifier="" if newest.job else newest.identifier,
+        url=url,
+        records=records,
+        is_cut=is_cut,
+        is_title=oldest.job in jobs,
+        message=newest.message,
+        lines=tuple(lines),
+    )

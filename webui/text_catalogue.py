@@ -27,7 +27,7 @@ from recordsilo.records.manifest import STATES
 from siloexport.jobs import VERSIONS
 from siloexport.target_kinds import Asked, TargetKind, kinds
 from silowork.kinds import kind_names, kind_of
-from webui import job_view
+from webui import activity, job_view
 from webui.bulk.rule_form import KINDS
 from webui.editing.edited_file import STALE
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
@@ -36,7 +36,6 @@ from webui.navigation import NAVIGATION
 from webui.pages import (
     bulk_report,
     clusters,
-    home,
     manage_accounts,
     new_jobs,
     places,
@@ -109,7 +108,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "words/field_labels.py", FIELD_LABELS.values()
     yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()
     yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
-    yield "pages/home.py", home.ACTIONS.values()
+    yield "activity.py", activity.ACTIONS.values()
     yield "job_view.py", _words_of_jobs()
     yield "pages/new_jobs.py", (
         *new_jobs.EXPLAINED.values(), *new_jobs.HEADINGS.values(), *new_jobs.GROUPS

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -11,11 +12,12 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
-from silocuration.activity import Activity, Wanted, activity, log_activity
+from silocuration.activity import Activity, Wanted, activity, changes_of, log_activity
 from silocuration.batch.job import create_job, run_job, undo_job
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import SetValues
+from webui.pages.activity import SHOWN
 
 URL = "/records/oai+example,org+1"
 COPY = URL + "/versions/workingcopy"
@@ -148,6 +150,52 @@ def test_a_bulk_change_and_its_undoing_are_logged_value_by_value(
     ]
     assert len(client.json("/activity?agent=bob")["activity"]) == 2
     assert len(client.json(f"/activity?q={job}&record={PLAIN}")["activity"]) == 2
+
+
+def test_a_batch_edit_is_one_entry_with_its_changes_as_differences(client: Any, silo: Silo) -> None:
+    rules = RuleSet("types", rules=(SetValues("title", ("Item",)),), select=Selection(
+        identifiers=tuple(f"oai:example.org:{n}" for n in range(100, 130))))  # fmt: skip
+    job = create_job(silo, rules_job(rules), agent="ada", message="one spelling")
+    run_job(silo, job)
+    undo_job(silo, job, agent="bob")
+    found = client.json("/activity")
+    assert [(one["action"], one["records"], one["agent"]) for one in found["entries"]] == [
+        ("Batch edit undone", 30, "bob"),
+        ("Batch edit", 30, "ada"),
+    ]
+    assert [one["said"] for one in found["entries"]] == ["types (title: set to Item)"] * 2
+    assert {one["url"] for one in found["entries"]} == {f"/bulk/jobs/{job}"}
+    assert len(found["activity"]) == 60
+    page = client.get("/activity").text
+    assert page.count("<tr>") == 3
+    assert page.count('<a class="id"') <= 2 * SHOWN
+    assert re.search('<del dir="auto">.*Record.*</del> <ins dir="auto">.*Item.*</ins>', page)
+
+
+def test_a_page_of_the_log_reads_some_lines_only(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webui.pages.activity.LOOKED_AT", 10)
+    about = {"agent": "ada", "action": "bulk", "version": "w", "job": "20260101T000000Z-1"}
+    lines = [changes_of([], identifier=f"x:{n}", **about) for n in range(15)]
+    log_activity(silo.path, [one for each in lines for one in each])
+    first = client.json("/activity")
+    assert [(one["records"], one["is_cut"]) for one in first["entries"]] == [(10, True)]
+    assert "10 records or more" in client.get("/activity").text
+    rest = client.json(first["next"])
+    assert [(one["records"], one["is_cut"]) for one in rest["entries"]] == [(5, False)]
+    assert rest["next"] is None
+
+
+def test_the_log_is_found_by_action(client: Any, silo: Silo) -> None:
+    lines = [Activity("2026-01-01T00:00:00Z", "ada", action) for action in ("edit", "put", "odd")]
+    log_activity(silo.path, lines)
+    for action in ("put", "odd"):
+        (one,) = client.json(f"/activity?action={action}")["activity"]
+        assert one["action"] == action
+        assert (
+            f'<option value="{action}" selected>' in client.get(f"/activity?action={action}").text
+        )
 
 
 def test_the_log_is_walked_to_its_end_and_taken_away_whole(client: Any, silo: Silo) -> None:

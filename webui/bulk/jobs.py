@@ -20,7 +20,7 @@ AT_ONCE = 300
 
 def start_bulk_job(call: Call, job_id: str) -> Job:
     """Start or resume a planned batch edit; its journal has the result."""
-    title = _("Batch edit: {title}", title=_title(call, job_id))
+    title = _("Batch edit: {title}", title=_title(call.site.silo.path, job_id))
     job = begin_change(call.site.jobs, job_id, title, call.user.name)
     note_job(call, job, job.kind)
     return job
@@ -28,7 +28,7 @@ def start_bulk_job(call: Call, job_id: str) -> Job:
 
 def start_preview(call: Call, job_id: str) -> Job:
     """Start the complete preview of a planned batch edit; its journal names the job."""
-    title = _("Preview: {title}", title=_title(call, job_id))
+    title = _("Preview: {title}", title=_title(call.site.silo.path, job_id))
     job = call.site.jobs.begin(PREVIEW.name, title, {"job": job_id}, call.user.name)
     with JobJournal.open(call.site.silo.path, job_id) as journal:
         journal.note(preview_job=job.job_id)
@@ -38,15 +38,23 @@ def start_preview(call: Call, job_id: str) -> Job:
 
 def start_bulk_undo(call: Call, job_id: str) -> Job:
     """Start to undo a batch edit."""
-    title = _("Undo: {title}", title=_title(call, job_id))
+    title = _("Undo: {title}", title=_title(call.site.silo.path, job_id))
     job = begin_undo(call.site.jobs, job_id, title, call.user.name)
     note_job(call, job, job.kind)
     return job
 
 
-def _title(call: Call, job_id: str) -> str:
+def title_of_edit(silo_path: str, job_id: str) -> str:
+    """What a batch edit is called; ``""`` if its journal is missing or cannot be read."""
+    try:
+        return _title(silo_path, job_id)
+    except CurationError:
+        return ""
+
+
+def _title(silo_path: str, job_id: str) -> str:
     """Such as ``type: Article → article``; or the rule's own title if it has one."""
-    with JobJournal.open(call.site.silo.path, job_id) as journal:
+    with JobJournal.open(silo_path, job_id) as journal:
         about = journal.about()
     title, what = str(about.get("title", "")), summary(about)
     return f"{title} ({what})" if title and what and what != title else title or what

@@ -2,20 +2,36 @@
 
 import itertools
 import json
+import logging
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
 from datetime import datetime
+from functools import partial
 
 from silocuration.activity import Activity, Wanted, activity, is_place
+from silowork.errors import JobsError
+from silowork.values import Job
 from webui import urls
+from webui.activity import ACTIONS, entries
+from webui.bulk.jobs import title_of_edit
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
 from webui.http.streams import CSV, JSON_LINES, csv_cell, csv_line, encoded
+from webui.record.field_differences import FieldValue, ValueDifference
 from webui.rendering import View
 from webui.site import Call
+from webui.words.texts import text as _
 
-LIMIT = 100
+logger = logging.getLogger("webui")
+LIMIT = 50
+"""Entries on a page."""
+LOOKED_AT = 2000
+"""Lines that are read for a page."""
+SHOWN = 20
+"""Lines of an entry that are shown; the page of a batch edit has them all."""
+JOBS = 200
+"""The newest jobs, whose titles are known."""
 _DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T.+)?)?)?")
 COLUMNS = tuple(one.name for one in fields(Activity))
 FILTERS = {"text": "q", "agent": "agent", "action": "action", "identifier": "record",
@@ -32,22 +48,52 @@ def show(call: Call) -> View:
     wanted, before = _wanted(call), call.request.query.get("before", "")
     if before and not is_place(before):
         raise BadRequest("Unknown position in the log (before).")
-    lines = list(itertools.islice(activity(call.site.silo.path, wanted, before), LIMIT + 1))
+    read = list(itertools.islice(activity(call.site.silo.path, wanted, before), LOOKED_AT + 1))
+    is_cut = len(read) > LOOKED_AT
+    title_of = partial(title_of_edit, call.site.silo.path)
+    lines = (one for _, one in read[:LOOKED_AT])
+    found = entries(lines, _jobs(call), title_of, is_cut=is_cut)
+    shown = [line for entry in found[:LIMIT] for line in entry.lines]
     asked = _asked(wanted)
     next_url = ""
-    if len(lines) > LIMIT:
-        next_url = urls.with_query(urls.activity(), asked | {"before": lines[LIMIT - 1][0]})
-    shown = [one for _, one in lines[:LIMIT]]
+    if len(shown) < len(read):
+        next_url = urls.with_query(urls.activity(), asked | {"before": read[len(shown) - 1][0]})
     downloads = {
         "CSV": urls.with_query(urls.activity() + "/log.csv", asked),
         "JSON lines": urls.with_query(urls.activity() + "/log.jsonl", asked),
     }
-    data = {"lines": shown, "wanted": wanted, "next_url": next_url, "downloads": downloads}
+    data = {
+        "entries": found[:LIMIT],
+        "most": SHOWN,
+        "difference": _difference,
+        "actions": {name: _(said) for name, said in ACTIONS.items()},
+        "wanted": wanted,
+        "next_url": next_url,
+        "downloads": downloads,
+    }
     twin = {
+        "entries": [one.to_json() for one in found[:LIMIT]],
         "activity": [asdict(one) for one in shown],
         "next": urls.twin(next_url) if next_url else None,
     }
     return View("activity.mako", data, twin, urls.with_query(urls.activity(), asked))
+
+
+def _jobs(call: Call) -> dict[str, Job]:
+    try:
+        return {job.job_id: job for job in call.site.jobs.ledger.jobs(JOBS)}
+    except JobsError:
+        logger.exception("jobs")
+        return {}
+
+
+def _difference(line: Activity) -> ValueDifference | None:
+    """What a line says of a value; None if it has none."""
+    old = None if line.old is None else FieldValue(line.old)
+    new = None if line.new is None else FieldValue(line.new)
+    if old is None and new is None:
+        return None
+    return ValueDifference("added" if old is None else "changed" if new else "removed", old, new)
 
 
 def as_csv(call: Call) -> Response:

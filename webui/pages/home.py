@@ -8,17 +8,20 @@ import itertools
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from oaipmhscraper.errors import ScraperError
 from recordsilo import Silo
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
-from silocuration.activity import Activity, Wanted, activity
+from silocuration.activity import Wanted, activity
 from silocuration.upstream import Undecided, undecided
 from silowork.errors import JobsError
 from silowork.values import Job, State
 from webui import urls
+from webui.activity import Entry, entries
+from webui.bulk.jobs import title_of_edit
 from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines
 from webui.people.roles import Role
 from webui.rendering import View
@@ -34,26 +37,6 @@ LOG_LINES = 1000
 """Number of lines of the activity log that are read for the recent entries."""
 LOOKED_AT = 50
 """Maximum number of records whose manifests are read to count source changes."""
-ACTIONS: Mapping[str, str] = {
-    "accept": "Proposal accepted",
-    "bulk": "Batch edit",
-    "copy": "Working copy created",
-    "delete rule": "Rule deleted",
-    "delete search": "Saved search deleted",
-    "discard change": "Previewed batch edit discarded",
-    "edit": "Edited",
-    "follow": "Source version used",
-    "keep": "Edited version kept",
-    "keep rule": "Rule saved",
-    "keep search": "Search saved",
-    "mark": "Duplicates marked",
-    "new record": "New record",
-    "propose": "Merge proposed",
-    "put": "File added",
-    "resolve": "Merge prepared",
-    "undo": "Batch edit undone",
-}
-"""English texts of the catalogue; other actions are shown as the log has them."""
 _SIGN_IN = frozenset({"sign in", "sign out", "sign-in failed", "change password"})
 
 
@@ -89,27 +72,6 @@ class Waiting:
     next_step: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """An entry of the recent activity: consecutive lines of one job, or of one edit.
-
-    Attributes:
-        is_title: Whether `said` is the title of a job.
-        records: How many records the lines name.
-        is_cut: Whether there are more lines than were read.
-    """
-
-    date: str
-    agent: str
-    action: str
-    said: str
-    identifier: str
-    url: str
-    records: int
-    is_cut: bool = False
-    is_title: bool = False
-
-
 _COUNTS: TimedCache[Counts] = TimedCache()
 _UNDECIDED: TimedCache[Undecided] = TimedCache()
 
@@ -122,7 +84,7 @@ def show(call: Call) -> View:
     jobs, waiting = _jobs(call)
     if counts.records:
         waiting += [*_source_changes(site.silo), *_quality(site.silo, counts)]
-    recent = list(_recent(call, jobs)) if call.user.may(Role.CURATOR) else []
+    recent = _recent(call, jobs) if call.user.may(Role.CURATOR) else []
     base_url = str(site.silo.state.get("base_oai_url") or "")
     labels = labels_of("finding")
     findings = [
@@ -152,7 +114,7 @@ def show(call: Call) -> View:
         "formats": dict(counts.formats),
         "harvests": [one.to_json() for one in harvests],
         "waiting": [asdict(one) for one in waiting],
-        "activity": [asdict(one) for one in recent],
+        "activity": [one.to_json() for one in recent],
     }
     return View("home.mako", data, twin, urls.home())
 
@@ -264,43 +226,9 @@ def _quality(silo: Silo, counts: Counts) -> Iterator[Waiting]:
 # --------------------------------------------------------------------------- activity
 
 
-def _recent(call: Call, jobs: Mapping[str, Job]) -> Iterator[Done]:
+def _recent(call: Call, jobs: Mapping[str, Job]) -> list[Entry]:
     """The last entries of the log, the newest first; one for all lines of a job."""
     lines = itertools.islice(activity(call.site.silo.path, Wanted()), LOG_LINES)
     shown = [one for _place, one in lines if one.action not in _SIGN_IN]
-    groups = [[*group] for _key, group in itertools.groupby(shown, lambda o: _together(o, jobs))]
-    for number, group in enumerate(groups[:RECENT]):
-        is_cut = len(shown) == LOG_LINES and number + 1 == len(groups)
-        yield _done(group, jobs, is_cut=is_cut)
-
-
-def _together(one: Activity, jobs: Mapping[str, Job]) -> tuple[str, ...]:
-    """The key of an entry that lines share: their batch edit, or the job that ran it."""
-    if one.job:
-        edit = jobs[one.job].arguments.get("job", one.job) if one.job in jobs else one.job
-        return ("job", str(edit), "bulk" if one.action == "change" else one.action)
-    return (one.action, one.agent, one.identifier, one.date[:16])
-
-
-def _done(lines: list[Activity], jobs: Mapping[str, Job], *, is_cut: bool) -> Done:
-    newest, oldest = lines[0], lines[-1]
-    records = len({one.identifier for one in lines if one.identifier})
-    fields = dict.fromkeys(reversed([one.what for one in lines if one.what]))
-    said, url = ", ".join(fields), ""
-    if newest.job:
-        is_bulk = newest.action in {"bulk", "undo"}
-        url = urls.bulk_job(newest.job) if is_bulk else urls.job(newest.job)
-        said = jobs[oldest.job].title if oldest.job in jobs else oldest.message or said
-    elif newest.identifier:
-        url = urls.record(newest.identifier)
-    return Done(
-        date=newest.date,
-        agent=newest.agent,
-        action=_(ACTIONS.get(newest.action, newest.action)),
-        said=said,
-        identifier="" if newest.job else newest.identifier,
-        url=url,
-        records=records,
-        is_cut=is_cut,
-        is_title=oldest.job in jobs,
-    )
+    title_of = partial(title_of_edit, call.site.silo.path)
+    return entries(shown, jobs, title_of, is_cut=len(shown) == LOG_LINES)[:RECENT]
