@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
-from warcio.archiveiterator import ArchiveIterator
-
 from crawlmatch.crawls import Crawl
 from crawlmatch.warcs import DAMAGED, Capture, capture_of, opened_warc
+from politeweb.warc.records import warc_records
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
 from recordsilo.errors import RecordNotFound
@@ -175,7 +174,7 @@ def _files(warcs: Iterable[str]) -> Iterator[str]:
 
 
 def _records(file: BinaryIO) -> Iterator[tuple[Any, int]]:
-    iterator = ArchiveIterator(file)
+    iterator = warc_records(file)
     for record in iterator:
         yield record, iterator.offset  # get_record_offset reads the record to its end
 

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, cast
 
-from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
 from crawlmatch.inputs import InputReceipt, Kind, columns, escaped, file_digest, keep_rows
 from crawlmatch.rules import Rules
+from politeweb.warc.records import warc_records
 from silosteps.engine import Engine
 from silosteps.errors import InputUnreadable
 from silosteps.inputs import ZSTD, open_input
@@ -91,7 +91,7 @@ def captures(file: BinaryIO, passed_over: "Counter[str]") -> Iterator[Capture]:
     Raises:
         ArchiveLoadFailed: The next record is malformed.
     """
-    iterator = ArchiveIterator(file)
+    iterator = warc_records(file)
     for record in iterator:
         found = capture_of(record)
         offset = iterator.get_record_offset()  # reads the record to its end

@@ -221,7 +221,7 @@ def _harvest(directory: str, sample: SampleServer) -> None:
     except (NotTheDemo, NoBaseURL) as error:
         fail(str(error))
     except HarvestInterrupted as interrupt:
-        fail(f"{interrupt}; the same command goes on", ExitCode.INTERRUPTED)
+        fail(f"{interrupt}; run the same command to continue", ExitCode.INTERRUPTED)
     except (ScraperError, OAIError) as error:
         fail(str(error), ExitCode.ENDPOINT)
     click.echo(receipt.text())

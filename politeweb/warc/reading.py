@@ -21,6 +21,7 @@ from politeweb.codings import CodingBroken, unpack
 from politeweb.errors import ResponseTooLarge, WarcUnreadable, shortened
 from politeweb.settings import MAX_RESPONSE
 from politeweb.warc.files import ends_within_record, next_record
+from politeweb.warc.records import MAX_HEAD, warc_records
 from politeweb.warc.writing import CUT
 
 Said = Callable[[str], str | None]
@@ -143,7 +144,7 @@ def _records(file: BinaryIO, name: str, how: _Reading) -> Iterator[Recorded | Da
     begin: int | None = 0
     while begin is not None:
         start = file.seek(begin)
-        records = ArchiveIterator(file, check_digests=True)
+        records = warc_records(file, check_digests=True)
         try:
             for record in records:
                 found = _read(record, f"record {number + 1} of {name}", how)
@@ -192,7 +193,7 @@ def _is_framed(record: Any, records: ArchiveIterator) -> bool:
 def _read(record: Any, where: str, how: _Reading) -> Recorded | Damaged | About | None:
     """Read one record; None if it is not relevant."""
     if record.rec_type == "warcinfo":
-        return About(_fields(record.content_stream().read()))
+        return About(_fields(record.raw_stream.read(MAX_HEAD)))
     if record.rec_type != "response" or record.http_headers is None:
         return None
     said = record.rec_headers.get_header

@@ -146,7 +146,7 @@ def _print_run(report: RunReport) -> None:
     if more > 0:
         click.echo(f"silo: and {more:,} more; --report FILE names all", err=True)
     if report.stopped:
-        click.echo(f"silo: stopped: {report.stopped}; resume goes on", err=True)
+        click.echo(f"silo: stopped: {report.stopped}; the command resume continues", err=True)
     if report.run_id and not report.whole:
         click.echo(f"silo: this was run {report.run_id}", err=True)
 
