@@ -1,0 +1,152 @@
+"""In a real browser: the selection, and how many clicks work takes (docs/page.md, "Clicks")."""
+
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from recordsilo import Silo
+
+pytestmark = pytest.mark.browser
+SET = "7374617475733D707562"
+PROMISED = Path(__file__).parents[2] / "docs" / "page.md"
+
+
+class Hand:
+    """Clicks, and counts its clicks; choosing from a list is one."""
+
+    def __init__(self) -> None:
+        self.clicks = 0
+
+    def click(self, what: Locator) -> None:
+        self.clicks += 1
+        what.click()
+
+    def choose(self, what: Locator, value: str) -> None:
+        self.clicks += 1
+        what.select_option(value)
+
+    def took(self, work: str) -> None:
+        """Compare with what the manual promises."""
+        line = re.search(rf"^\| {re.escape(work)}.*\| (\d) \|$", PROMISED.read_text(), re.MULTILINE)
+        assert line is not None, work
+        assert self.clicks <= int(line[1])
+
+
+@pytest.fixture
+def hand() -> Hand:
+    return Hand()
+
+
+def test_ticks_outlast_paging_and_lead_to_a_batch_edit(
+    open_page: Callable[..., Page], silo: Silo, tmp_path: Any
+) -> None:
+    page = open_page("/search?q=Record&sort=identifier")
+    boxes = page.get_by_role("checkbox", name=re.compile("^Select Record"))
+    with page.expect_response("**/selection"):
+        boxes.nth(0).check()
+    with page.expect_response("**/selection"):
+        boxes.nth(2).click(modifiers=["Shift"])
+    expect(page.get_by_role("link", name="3 selected")).to_be_visible()
+    page.get_by_role("link", name="Next").click()
+    with page.expect_response("**/selection"):
+        boxes.nth(0).check()
+    expect(page.get_by_role("link", name="4 selected")).to_be_visible()
+    page.get_by_role("link", name="Previous").click()
+    expect(boxes.nth(1)).to_be_checked()
+    page.locator("#selection summary").click()
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+    page.get_by_role("button", name="Batch edit").click()
+    expect(page.get_by_text("4 selected records")).to_be_visible()
+
+
+@pytest.mark.long
+def test_ticks_are_kept_by_the_next_button_without_scripts(open_page: Callable[..., Page]) -> None:
+    page = open_page("/search?q=Record&sort=identifier", java_script_enabled=False)
+    boxes = page.get_by_role("checkbox", name=re.compile("^Select Record"))
+    boxes.nth(0).check()
+    page.get_by_role("button", name="go to the next page").click()
+    boxes.nth(0).check()
+    page.locator("#selection summary").click()
+    page.get_by_role("button", name="Batch edit").click()
+    expect(page.get_by_text("2 selected records")).to_be_visible()
+
+
+@pytest.mark.long
+def test_theses_of_a_year_in_a_set(
+    open_page: Callable[..., Page], add_record: Callable[..., None], hand: Hand
+) -> None:
+    add_record("oai:example.org:t", ("title", "A thesis"), ("type", "Thesis"), ("date", "2016"))
+    add_record("oai:example.org:u", ("title", "An article"), ("type", "Article"), ("date", "2016"))
+    page = open_page("/search")
+    hand.click(page.get_by_role("link", name=re.compile("^Status = Published")).first)
+    hand.click(page.get_by_role("link", name=re.compile("^Thesis")).first)
+    hand.click(page.locator(".facets").get_by_role("link", name=re.compile("^2016")).first)
+    expect(page.get_by_text("1 record", exact=True)).to_be_visible()
+    hand.took("Theses of 2016 in a set")
+
+
+@pytest.mark.long
+def test_a_creator_is_corrected(open_page: Callable[..., Page], silo: Silo, hand: Hand) -> None:
+    page = open_page("/search?q=keeping+records")
+    hand.click(page.get_by_role("link", name="On the keeping of records"))
+    hand.click(page.locator("main").get_by_role("button", name="Curate", exact=True).first)
+    creator = page.get_by_label("Creator 1", exact=True)
+    hand.click(creator)
+    creator.fill("Ortega Ruiz, Núria")
+    hand.click(page.get_by_role("button", name="Save", exact=True).last)
+    expect(page.get_by_role("status").first).to_contain_text("Changes saved")
+    hand.took("Correct a creator")
+
+
+@pytest.mark.long
+def test_many_values_are_changed(
+    open_page: Callable[..., Page], add_record: Callable[..., None], silo: Silo, hand: Hand
+) -> None:
+    for number in range(150):
+        add_record(f"oai:example.org:a{number}", ("title", f"Work {number}"), ("type", "Article"))
+    page = open_page("/search?type=Article")
+    hand.click(page.get_by_role("link", name="Batch edit").last)
+    hand.choose(page.get_by_label("Field", exact=True), "type")
+    hand.click(page.get_by_label("Value", exact=True))
+    page.keyboard.type("Article")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Journal article")
+    hand.click(page.get_by_role("button", name="Preview", exact=True).last)
+    expect(
+        page.get_by_role("row", name=re.compile("Article Journal article 150 ×"))
+    ).to_be_visible()
+    hand.click(page.get_by_role("button", name="Change 150 records"))
+    expect(page.locator(".heading .outcome")).to_contain_text("Finished", timeout=60_000)
+    hand.took("Change 150 values in bulk")
+    assert silo.count(curated=True) == 150
+
+
+@pytest.mark.long
+def test_a_finding_leads_to_the_form(open_page: Callable[..., Page], hand: Hand) -> None:
+    page = open_page("/quality")
+    hand.click(page.get_by_role("region", name="Findings").locator("a").first)
+    hand.click(page.locator(".records h2 a").first)
+    hand.click(page.locator("main").get_by_role("button", name="Curate", exact=True).first)
+    expect(page.get_by_role("button", name="Save", exact=True).last).to_be_visible()
+    hand.took("From a quality finding to the form")
+
+
+@pytest.mark.long
+def test_bags_of_a_search_are_downloaded(
+    open_page: Callable[..., Page], tmp_path: Any, hand: Hand
+) -> None:
+    page = open_page("/search?q=Record")
+    hand.click(page.get_by_role("button", name="Select all 55"))
+    hand.click(page.locator("#selection summary"))
+    with page.expect_download() as download:
+        hand.click(page.get_by_role("button", name="Bags (zip)"))
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert len([name for name in archive.namelist() if name.endswith("/bagit.txt")]) == 55
+    hand.took("A zip of the bags of a search")
