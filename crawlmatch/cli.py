@@ -319,13 +319,13 @@ def report(silo_dir: str, *, name: str | None, as_csv: bool, as_json: bool) -> N
 @directory
 @click.argument("warcs", metavar="WARC...", nargs=-1, required=True, type=click.Path(exists=True))
 @name
-@click.option("--item", "items", metavar="ID", multiple=True, help="Only this record; repeatable.")
+@selecting
 @as_json
 def attach(
     silo_dir: str,
     warcs: tuple[str, ...],
-    items: tuple[str, ...],
     *,
+    select: Selection,
     name: str | None,
     as_json: bool,
 ) -> int:
@@ -334,9 +334,11 @@ def attach(
         from crawlmatch.attach import attach as attached
         from crawlmatch.crawls import latest_crawl
 
-        receipt = attached(
-            silo, latest_crawl(silo.path, name), warcs, identifiers=[silo.resolve(i) for i in items]
-        )
+        identifiers: tuple[str, ...] = ()
+        if not select.is_everything:
+            check_not_empty(silo, select)
+            identifiers = select.find(silo)
+        receipt = attached(silo, latest_crawl(silo.path, name), warcs, identifiers=identifiers)
     if as_json:
         click.echo(json.dumps(receipt.to_json(), ensure_ascii=False, indent=1))
     else:

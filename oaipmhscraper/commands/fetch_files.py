@@ -17,8 +17,7 @@ from politeweb.files import FileRules, FileTransport
 from politeweb.settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.commands.options import check_not_empty
-from recordsilo.index import SearchFilters
+from recordsilo.commands.options import check_not_empty, selecting
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 
@@ -56,8 +55,7 @@ USUAL_DELAY = 1.0
     show_default=True,
     help="Add files to the version whose metadata has the link, or to a new working copy of it.",
 )
-@click.option("--set", "set_spec", metavar="SPEC", help="Only records in this set.")
-@click.option("--item", "items", multiple=True, metavar="ID", help="Only this record; repeatable.")
+@selecting
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Download at most N files.")
 @click.option(
     "--max-size",
@@ -86,8 +84,7 @@ def fetch_files_command(
     rules: tuple[str, ...],
     accepted: tuple[str, ...],
     into: str,
-    set_spec: str | None,
-    items: tuple[str, ...],
+    select: Selection,
     limit: int | None,
     max_size: int,
     retry_failed: bool,
@@ -109,10 +106,13 @@ def fetch_files_command(
     wish = Wish(_parsed(rules), accepted, Into(into), retry_failed)
     with Silo(directory, create=False) as silo:
         repository_url = str(silo.state.get("base_oai_url") or "")
-        identifiers = [silo.resolve(item) for item in items] or None
-        filters = SearchFilters(values={"set": [set_spec]} if set_spec else {})
-        check_not_empty(silo, Selection(filters=filters, identifiers=tuple(identifiers or ())))
-        total = len(identifiers) if identifiers else silo.count(set_spec=set_spec, deleted=False)
+        check_not_empty(silo, select)
+        identifiers = None
+        if not select.is_everything:
+            is_named = bool(select.identifiers)
+            found = select.find(silo)
+            identifiers = [one for one in found if is_named or not silo.row(one).deleted]
+        total = silo.count(deleted=False) if identifiers is None else len(identifiers)
         with (
             FileTransport(repository_url, settings, file_rules) as transport,
             counting("fetching files", total, quiet=quiet) as show,
@@ -122,7 +122,6 @@ def fetch_files_command(
                 transport,
                 wish,
                 identifiers=identifiers,
-                set_spec=set_spec,
                 limit=limit,
                 progress=lambda receipt: show(receipt.records),
             )

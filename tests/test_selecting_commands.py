@@ -1,0 +1,47 @@
+"""Commands that select records take the same options, with the same meaning."""
+
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from recordsilo.cli import silo_command
+
+OPTIONS = {"--search", "--filter", "--set", "--state", "--since", "--until", "--item", "--ids"}
+OTHERS = {
+    "search": {"--search", "--item", "--ids"},  # the query is its argument
+    "harvest": {"--search", "--filter", "--state", "--since", "--item", "--ids"},
+    "state": OPTIONS - {"--set"},
+}
+"""Commands with some of the names, and the names they lack: `harvest` selects at the source,
+and ``--set`` of `state` stores a setting."""
+
+
+def commands(
+    command: click.Command, name: str, context: click.Context
+) -> Iterator[tuple[str, click.Command]]:
+    if not isinstance(command, click.Group):
+        yield name, command
+        return
+    for one in command.list_commands(context):
+        below = command.get_command(context, one)
+        assert below is not None, one
+        yield from commands(below, f"{name} {one}".strip(), click.Context(below, parent=context))
+
+
+ALL = dict(commands(silo_command, "", click.Context(silo_command)))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_command_that_selects_records_takes_all_the_options(name: str) -> None:
+    taken = {text for one in ALL[name].params for text in one.opts} & OPTIONS
+    assert not taken or OPTIONS - taken == OTHERS.get(name, set())
+
+
+def test_many_commands_select_records() -> None:
+    selecting = [
+        name for name, one in ALL.items() if {"--ids"} & {t for p in one.params for t in p.opts}
+    ]
+    assert {"ls", "attach", "sheet export", "export zip", "crawl seeds", "fetch-files"} <= {
+        *selecting
+    }
