@@ -1,5 +1,6 @@
 """In a real browser: curate a record, with and without JavaScript; axe; reflow; the keyboard."""
 
+import shutil
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -8,7 +9,13 @@ from axe_playwright_python.sync_playwright import Axe
 from examples import family
 from playwright.sync_api import Page, expect
 
-from recordsilo import Silo
+from recordsilo import Granary, Silo
+from tests.webui.test_browser_curate import PAGES as CURATION
+from webui.app import create_app
+from webui.http.security import LOOPBACK_ONLY
+from webui.multi_silo import Shelf
+from webui.routes import documented, find
+from webui.site import Settings
 
 pytestmark = pytest.mark.browser
 
@@ -17,6 +24,7 @@ PLAIN = "oai:example.org:1"
 URL = "/records/oai+example,org+1"
 COPY = URL + "/versions/workingcopy"
 PAGES = {
+    "home": "/",
     "list": "/search",
     "filtered": "/search?deleted=true",
     "nothing fits": "/search?upstream_newer=true",
@@ -45,7 +53,34 @@ PAGES = {
     "delete the record": URL + "/delete",
     "not found": "/nothing/here",
     "read only": URL + "/versions/1/files",
+    "selection": "/selection",
+    "jobs": "/jobs",
+    "new job": "/jobs/new",
+    **{
+        f"form of a job: {name}": f"/jobs/new/{name}"
+        for name in ("harvest", "update", "export", "export-csv", "audit", "reindex")
+    },
+    "schedules": "/schedules",
+    "accounts": "/accounts",
+    "places": "/places",
+    "account": "/account",
+    "activity": "/activity",
+    "sign in": "/sign-in",
 }
+OTHER_TESTS = {
+    "/jobs/{job}": "jobs/test_in_browser.py",
+    "/bulk/jobs/{job}": "test_browser_people.py",
+    "/bulk/staged/{token}": "test_browser_curate.py",
+}
+"""Pages of what has to be made first, with the tests that look at them."""
+NOT_PAGES = {
+    "/records/{record}/citation",
+    "/records/{record}/citation.bib",
+    "/jobs/events", "/jobs/{job}/events", "/jobs/{job}/file", "/openapi.json", "/favicon.ico",
+    "/robots.txt", "/records",
+}  # fmt: skip
+"""Files and streams, and an address that redirects."""
+FILES = (".csv", ".jsonl", ".zip")
 
 
 @pytest.mark.parametrize(
@@ -114,6 +149,14 @@ def test_paging_filtering_and_jumping(open_page: Callable[..., Page]) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
 
 
+def test_every_page_is_among_those_that_are_looked_at() -> None:
+    seen = [path.partition("?")[0] for path in (*PAGES.values(), *CURATION.values())]
+    known = {find("GET", path).route.pattern for path in seen if path != "/nothing/here"}
+    pages = {one.pattern for one, has_twin in documented() if one.method == "GET" and has_twin}
+    pages = {one for one in pages if not one.endswith(FILES)} - NOT_PAGES
+    assert pages - known == set(OTHER_TESTS)
+
+
 @pytest.mark.parametrize(
     ("scheme", "rules", "pages"),
     [
@@ -137,13 +180,26 @@ def test_axe_finds_nothing_on_any_page(
     for name in pages:
         page.goto(PAGES[name])
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-        found = Axe().run(page, options={"runOnly": rules}).response["violations"]
-        told = [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in found]
-        assert told == [], name
+        is_accessible(page, name, rules)
+
+
+def is_accessible(page: Page, name: str, rules: list[str] = WCAG) -> None:
+    """Axe finds nothing."""
+    found = Axe().run(page, options={"runOnly": rules}).response["violations"]
+    told = [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in found]
+    assert told == [], name
+
+
+def fits(page: Page, name: str) -> None:
+    """The page is no wider than the window."""
+    wide, window = page.evaluate(
+        "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    )
+    assert wide <= window, name
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("width", [320, 768, 1280])
 @pytest.mark.usefixtures("kept_searches")
 def test_no_page_is_wider_than_the_window(
     open_page: Callable[..., Page], silo: Silo, working_copy: str, width: int
@@ -153,10 +209,35 @@ def test_no_page_is_wider_than_the_window(
     for name, path in PAGES.items():
         page.goto(path)
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-        wide, window = page.evaluate(
-            "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-        )
-        assert wide <= window, name
+        fits(page, name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("width", [320, 768, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_empty_silo_and_a_directory_of_silos_are_for_everybody(
+    open_page: Callable[..., Page],
+    harvested: str,
+    stage: Any,
+    tmp_path: Any,
+    scheme: str,
+    width: int,
+) -> None:
+    directory = tmp_path / "silos"
+    shutil.copytree(harvested, directory / "a-repository-with-a-long-name")
+    Silo(str(directory / "empty")).close()
+    stage.app = Shelf(
+        Granary(str(directory), create=False),
+        lambda silo: create_app(silo, Settings(agent="ada", on_shelf=True)),
+        LOOPBACK_ONLY,
+    )
+    page = open_page("/", color_scheme=scheme, viewport={"width": width, "height": 800})
+    empty = ("", "search", "sets", "quality", "clusters", "jobs", "activity", "upstream", "rules")
+    for path in ("/", *(f"/silos/empty/{name}" for name in empty)):
+        page.goto(path)
+        is_accessible(page, path)
+        fits(page, path)
+    stage.app.close()
 
 
 @pytest.mark.long

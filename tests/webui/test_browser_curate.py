@@ -94,15 +94,16 @@ def test_axe_finds_nothing_where_records_are_curated(
 
 
 @pytest.mark.long
-def test_no_page_of_curation_is_wider_than_a_small_window(
-    open_page: Callable[..., Page], curated: str, tmp_path: Any
+@pytest.mark.parametrize("width", [320, 768, 1280])
+def test_no_page_of_curation_is_wider_than_the_window(
+    open_page: Callable[..., Page], curated: str, tmp_path: Any, width: int
 ) -> None:
     assert curated == PLAIN
-    page = open_page("/search", viewport={"width": 320, "height": 800})
+    page = open_page("/search", viewport={"width": width, "height": 800})
     for name, path in PAGES.items():
         page.goto(path)
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-        page.screenshot(path=str(tmp_path / f"{name}-320.png"), full_page=True)
+        page.screenshot(path=str(tmp_path / f"{name}-{width}.png"), full_page=True)
         wide, window = page.evaluate(
             "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
         )

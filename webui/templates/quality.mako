@@ -28,14 +28,14 @@ ${charts.figure(by_set, "by-set")}
 </div>
 % if rows:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Findings')}">
-<table>
+<table class="cards">
   <thead><tr><th scope="col">${_("Code")}</th><th scope="col">${_("Finding")}</th><th scope="col" class="number">${_("Records")}</th></tr></thead>
   <tbody>
 % for one in rows:
     <tr>
       <td class="id">${one.code}</td>
       <th scope="row"><a href="${one.url}">${one.said.capitalize()}</a></th>
-      <td class="number">${f"{one.count:,}"}</td>
+      <td class="number" data-label="${_('Records')}">${f"{one.count:,}"}</td>
     </tr>
 % endfor
   </tbody>
