@@ -93,6 +93,11 @@ def test_pages_about_people_and_what_they_did_are_for_everybody(
     expect(page.get_by_role("alert")).to_have_text("Wrong name or password.")
     check(page, "sign in refused", str(tmp_path / f"refused-{scheme}.png"))
     sign_in(page)
-    for name, path in (("account", "/account"), ("activity", "/activity"), ("change", changed)):
+    for name, path in (
+        ("account", "/account"),
+        ("activity", "/activity"),
+        ("change", changed),
+        ("changes", changed + "/changes"),
+    ):
         page.goto(path)
         check(page, name, str(tmp_path / f"{name}-{scheme}.png"))
