@@ -84,7 +84,7 @@ class ValueColumn:
         for tier in self._tiers or self._split():
             if tier.most >= least:  # otherwise none of its values is shown
                 tier.count(matching, found)
-                least = int(np.partition(found, -limit)[-limit]) if values >= limit else 0
+                least = int(np.partition(found, -limit)[-limit]) if 0 < limit <= values else 0
         return found
 
     def _split(self) -> "tuple[_Tier, ...]":

@@ -313,6 +313,14 @@ class IndexConformance(ABC):
             silo.search("", SearchFilters(values={"year": [value]}))
         assert found(silo, values={"publisher": [value]}) == ""
 
+    def test_a_facet_without_values_is_empty(self, empty: Silo) -> None:
+        for identifier, kind in (("a", "Article"), ("b", "Article"), ("c", "Thesis")):
+            put(empty, identifier, type=kind)
+        page = PageRequest(whole_facets=["year"])
+        for filters in ({}, {"type": ["Article"]}, {"type!": ["Thesis"]}, {"year": ["2010..2016"]}):
+            shown = empty.search("", SearchFilters(values=filters), ["year"], page)
+            assert shown.facets["year"] == ()
+
     def test_contributed_facets_filter_count_and_sort(
         self, silo: Silo, contribute: Callable[[str, str, Any], None]
     ) -> None:
