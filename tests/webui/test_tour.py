@@ -130,6 +130,7 @@ def test_the_tour_is_walked(
     # 4. Edit many
     choose(page, "Curate", "Clusters")
     page.get_by_label("Merge population").check()
+    expect(page.get_by_role("button", name="Create rule")).to_be_in_viewport()
     page.get_by_role("button", name="Create rule").click()
     page.get_by_role("button", name="Preview", exact=True).last.click()
     picture(page, "4-edit-many.png")

@@ -85,7 +85,7 @@ ${parts.done(done)}
 % endfor
 </div>
 % if may_change:
-  <p class="act"><button type="submit" name="do" value="merge">${_("Create rule")}</button></p>
+  <div class="savebar"><p class="act"><button type="submit" name="do" value="merge">${_("Create rule")}</button></p></div>
 </form>
 % else:
 </div>
