@@ -78,12 +78,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
-	@echo "Installing into $(VENV): this takes about a minute and prints nothing else."
+	@echo "Installing into $(VENV): this takes a minute or more and prints nothing else."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --use-pep517 --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
-	@echo "Installing into $(VENV): this takes about a minute and prints nothing else."
+	@echo "Installing into $(VENV): this takes a minute or more and prints nothing else."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --use-pep517 --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
 

@@ -150,7 +150,7 @@ def test_the_tour_is_walked(
     page.get_by_role("button", name="Update").click()
     expect(outcome).to_contain_text("Finished", timeout=JOB)
     choose(page, "Curate", "Source changes")
-    page.get_by_role("link", name="oai:eprints.example.org:3002").click()
+    page.get_by_role("link", name="Pollinator networks reconsidered").click()
     picture(page, "5-decide.png")
     page.get_by_label("Curated").check()
     page.get_by_role("button", name="Preview merge").click()
