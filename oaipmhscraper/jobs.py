@@ -1,7 +1,6 @@
 """Kinds of jobs: harvests and updates, as by the commands."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 from oaipmhclient.transport.http_rules import BaseURL
@@ -49,7 +48,7 @@ def _run(work: Work, run: Callable[[OAIPMHScraper], Receipt]) -> Ending:
             raise Interrupted(str(interrupt)) from None
         except HarvestStopped as stop:
             return ending_of(stop.receipt, str(stop))
-        _learn_set_names(scraper)
+        scraper.learn_choices(refresh="prefixes" in work.arguments)
         return ending_of(receipt)
 
 
@@ -85,13 +84,6 @@ def _shown(work: Work) -> Callable[[ListReceipt], None]:
         work.advanced(receipt.counts.distinct, receipt.expected, receipt.name)
 
     return show
-
-
-def _learn_set_names(scraper: OAIPMHScraper) -> None:
-    """Request the names of sets if records are in sets without a known name; optional."""
-    if set(scraper.store.set_counts()) - set(scraper.state.get("sets", {})):
-        with suppress(ScraperError, OAIError):
-            scraper.getSets()
 
 
 # --------------------------------------------------------------------------- forms

@@ -8,7 +8,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -28,10 +28,11 @@ from oaipmhprotocol import (
     Identify,
     NoRecordsMatch,
     NoSetHierarchy,
+    OAIError,
     Record,
     Verb,
 )
-from oaipmhscraper.errors import BaseURLConflict, NoBaseURL, NothingToUpdate
+from oaipmhscraper.errors import BaseURLConflict, NoBaseURL, NothingToUpdate, ScraperError
 from oaipmhscraper.harvests.access import Access
 from oaipmhscraper.harvests.job import (
     LISTS,
@@ -103,7 +104,7 @@ class OAIPMHScraper:
     Attributes:
         store: The `recordsilo.Silo`.
         state: A `recordsilo.PersistentState`: ``lastidentified`` and ``identify``, later
-            ``sets``, and under ``harvested`` how far each list was harvested.
+            ``formats`` and ``sets``, and under ``harvested`` how far each list was harvested.
     """
 
     def __init__(
@@ -177,11 +178,15 @@ class OAIPMHScraper:
         return found
 
     def getMetadataPrefixes(self) -> dict[str, tuple[str, str]]:
-        """Return the repository's formats: {prefix: (schema URL, namespace)}."""
-        return {
-            one.prefix: (one.schema, one.namespace)
-            for one in self._access.client.list_metadata_formats()
-        }
+        """Return the repository's formats, and store them as ``state['formats']``.
+
+        Returns:
+            {prefix: (schema URL, namespace)}, in the repository's order.
+        """
+        found = self._access.client.list_metadata_formats()
+        formats = {one.prefix: (one.schema, one.namespace) for one in found}
+        self._keep_in_state("formats", lambda: {name: list(one) for name, one in formats.items()})
+        return formats
 
     def getSets(self) -> dict[str, str]:
         """Return the repository's sets, {setSpec: setName}, and store them as ``state['sets']``.
@@ -194,6 +199,22 @@ class OAIPMHScraper:
             sets = {}
         self._keep_in_state("sets", lambda: sets)
         return sets
+
+    def learn_choices(self, *, refresh: bool = False) -> None:
+        """Store what forms offer: the repository's formats, and the names of its sets.
+
+        Formats are requested if none are stored, sets if records are in sets without a known
+        name. The repository need not answer.
+
+        Args:
+            refresh: Request the formats even if some are stored.
+        """
+        with suppress(ScraperError, OAIError):
+            if refresh or "formats" not in self.state:
+                self.getMetadataPrefixes()
+        with suppress(ScraperError, OAIError):
+            if set(self.store.set_counts()) - set(self.state.get("sets", {})):
+                self.getSets()
 
     def getIdentifiers(
         self, update: bool = False, set_id: str | None = None, metadataPrefix: str = "oai_dc"

@@ -13,11 +13,10 @@ import click
 
 from oaipmhclient.client import Client
 from oaipmhclient.walk.endpoint_checks import refuse_unknown_set
-from oaipmhprotocol import BadArgument, NoSetHierarchy, OAIError
+from oaipmhprotocol import BadArgument, NoSetHierarchy
 from oaipmhscraper.commands.harvest_options import harvest_options
 from oaipmhscraper.commands.http_options import http_options
 from oaipmhscraper.commands.reports import Report, print_json, sentences
-from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import HarvestStopped, Receipt
@@ -204,7 +203,7 @@ def harvest(
                 options=options,
                 progress=progress,
             )
-            _learn_set_names(scraper)
+            scraper.learn_choices()
     report.finished(receipt)
 
 
@@ -254,12 +253,5 @@ def update(
         receipt = scraper.update(
             restore_removed=options.restore_removed, options=options, progress=progress
         )
-        _learn_set_names(scraper)
+        scraper.learn_choices()
     report.finished(receipt)
-
-
-def _learn_set_names(scraper: OAIPMHScraper) -> None:
-    """Request the names of sets if records are in sets without a known name; optional."""
-    if set(scraper.store.set_counts()) - set(scraper.state.get("sets", {})):
-        with suppress(ScraperError, OAIError):
-            scraper.getSets()

@@ -192,6 +192,22 @@ def test_metadata_prefixes_are_given_with_schema_and_namespace(scraper):
             "http://www.openarchives.org/OAI/2.0/oai_dc/",
         )
     }
+    assert {name: tuple(one) for name, one in scraper.state["formats"].items()} == (
+        scraper.getMetadataPrefixes()
+    )
+
+
+def test_formats_for_forms_are_requested_once_unless_they_are_to_be_refreshed(repository, scraper):
+    def asked():
+        return [one["verb"] for one in repository.requests].count("ListMetadataFormats")
+
+    scraper.learn_choices()
+    scraper.learn_choices()
+    assert (asked(), list(scraper.state["formats"])) == (1, ["oai_dc"])
+    repository.answers.append(lambda p: b"<html>" if p["verb"] == "ListMetadataFormats" else None)
+    scraper.learn_choices(refresh=True)  # a broken list is no failure, and keeps what is known
+    assert asked() > 1
+    assert list(scraper.state["formats"]) == ["oai_dc"]
 
 
 def test_identifiers_come_with_dates_deleted_ones_included(repository, scraper, silo):

@@ -21,7 +21,7 @@ from webui.job_errors import sentences
 from webui.rendering import View, json_answer
 from webui.schedule_forms import NOW, WHEN, timetable_from
 from webui.search.chosen_records import from_address
-from webui.site import Call, set_choices
+from webui.site import Call, HarvesterState, set_choices
 from webui.words.texts import text as _
 
 EXPLAINED = {
@@ -119,9 +119,14 @@ def ask(call: Call) -> View:
         raise NotFound("There is no page at this address.")
     chosen = from_address(call) if choice.export else None
     state = call.site.harvester
+    formats = _formats(state)
+    sets = sorted(state["sets"].items(), key=lambda one: str(one[1]).casefold())
     twin: dict[str, Any] = {"form": name, "heading": choice.heading}
     if chosen:
         twin |= {"records": chosen.count, "select": selection_table(chosen.select)}
+    if name == "harvest":
+        twin["formats"] = [{"prefix": one, "harvested": ticked} for one, ticked in formats]
+        twin["sets"] = [{"spec": spec, "name": str(label)} for spec, label in sets]
     data = {
         "choice": choice,
         "chosen": chosen,
@@ -131,14 +136,25 @@ def ask(call: Call) -> View:
         "picked": {one: call.request.query.get(one, "") for one in ("set", "state")},
         "states": STATES,
         "base_url": _base_url(call),
-        "formats": sorted(state["harvested"]) or ["oai_dc"],
-        "harvested_sets": sorted(state["sets"].items(), key=lambda one: str(one[1]).casefold()),
+        "formats": formats,
+        "harvested_sets": sets,
         "sets": set_choices(call.site) if chosen else [],
         "versions": VERSIONS,
         "when": WHEN,
     }
     url = urls.with_search(urls.new_job(name), chosen.search if chosen else "")
     return View("job_form.mako", data, twin, url)
+
+
+def _formats(state: HarvesterState) -> list[tuple[str, bool]]:
+    """The formats of the source, those harvested first, each with whether it was harvested.
+
+    Of a source that nothing is known about: ``oai_dc``, which every repository has.
+    """
+    harvested, announced = sorted(state["harvested"]), list(state["formats"])
+    names = dict.fromkeys([*harvested, *announced]) or {"oai_dc": None}
+    ticked = set(harvested) or {"oai_dc" if "oai_dc" in names else next(iter(names))}
+    return [(name, name in ticked) for name in names]
 
 
 def create(call: Call) -> Response:

@@ -46,8 +46,8 @@ ${when_field()}
 % endif
     <fieldset>
       <legend>${_("Formats")}</legend>
-% for one in formats:
-      <p class="tick"><input id="prefix-${one}" name="prefix-${one}" value="yes" type="checkbox"${" checked" if loop.first else ""}> <label for="prefix-${one}">${one}</label></p>
+% for one, is_ticked in formats:
+      <p class="tick"><input id="prefix-${one}" name="prefix-${one}" value="yes" type="checkbox"${" checked" if is_ticked else ""}> <label for="prefix-${one}">${one}</label></p>
 % endfor
       <p><label for="prefixes">${_("Other formats")} <span class="optional">${_("(optional)")}</span></label>
       <input id="prefixes" name="prefixes" aria-describedby="prefixes-hint" spellcheck="false">

@@ -18,6 +18,7 @@ def state_of_a_harvest(silo: Silo) -> None:
     silo.state.sync()
     state = {
         "sets": {"a:b": "Theses <of> 2016", "c": "Books"},
+        "formats": {"mods": ["", ""], "uketd_dc": ["", ""], "oai_dc": ["", ""], "rdf": ["", ""]},
         "harvested": {"oai_dc": {"": "2026-11-23T01:47:00Z"}, "uketd_dc": {}},
     }
     with open(f"{silo.path}/oaipmh_harvester.json", "w", encoding="utf-8") as file:
@@ -46,8 +47,13 @@ def test_formats_and_sets_are_chosen_from_those_of_the_source(client: Any, silo:
     assert 'name="url"' not in page
     assert '<option value="a:b">Theses &lt;of&gt; 2016</option>' in page
     assert re.findall(r'name="prefix-(\w+)" value="yes" type="checkbox"( checked)?', page) == [
-        ("oai_dc", " checked"), ("uketd_dc", ""),
+        ("oai_dc", " checked"), ("uketd_dc", " checked"), ("mods", ""), ("rdf", ""),
     ]  # fmt: skip
+    told = client.json("/jobs/new/harvest")
+    assert told["formats"][1:3] == [
+        {"prefix": "uketd_dc", "harvested": True}, {"prefix": "mods", "harvested": False},
+    ]  # fmt: skip
+    assert told["sets"][0] == {"spec": "c", "name": "Books"}
     fields = {"kind": "harvest", "prefix-uketd_dc": "yes", "prefixes": "mets", "set": "a:b"}
     job = client.post("/jobs", fields).json
     assert job["arguments"] == {"prefixes": ["uketd_dc", "mets"], "set": "a:b"}
