@@ -67,6 +67,7 @@ def preview(work: Work) -> Ending:
         "records would change": found.changed,
         "values would change": found.values,
         "working copies would be made": found.copies,
+        "deleted records left out": found.deleted,
         "would be skipped": sum(found.skipped.values()),
     }
     known = {name: number for name, number in counts.items() if number}

@@ -15,7 +15,7 @@ from dataclasses import field as member
 from time import monotonic
 from typing import Any
 
-from recordsilo import Silo
+from recordsilo import HarvestedRecord, Silo
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.records.edit import RecordEdit, new_origin
@@ -72,6 +72,7 @@ class Preview:
         changed: How many of them would be changed.
         values: How many values would be added, removed or changed.
         copies: How many working copies would be made.
+        deleted: How many are deleted at the source, and so have nothing to change.
         skipped: Reason → how many records.
         samples: Some of the changes.
         whole: Whether all selected records were read.
@@ -88,6 +89,7 @@ class Preview:
     whole: bool = True
     remarks: tuple[str, ...] = ()
     passed_over: tuple[tuple[str, str], ...] = ()
+    deleted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ def preview(
     until = None if seconds is None else monotonic() + seconds
     seen: set[str] = set()
     plan = planner_of(spec.kind, spec.about, seen)
-    records = changed = values = copies = 0
+    records = changed = values = copies = deleted = 0
     skipped: Counter[str] = Counter()
     shown: list[Sample] = []
     passed: list[tuple[str, str]] = []
@@ -179,7 +181,9 @@ def preview(
             break
         records += 1
         try:
-            change = _planned(silo, identifier, plan, given)
+            record = silo[identifier]
+            change = _planned(record, plan, given)
+            deleted += change is None and is_deleted(record.state)
         except (CannotChange, RecordSiloError) as error:
             reason = _kind_of(error)
             skipped[reason] += 1
@@ -198,13 +202,11 @@ def preview(
     remarks = remarks_on(spec.about, seen, "no record" if whole else "no record looked at")
     return Preview(
         records, changed, values, copies, dict(skipped), tuple(shown), whole, remarks,
-        tuple(passed),
+        tuple(passed), deleted,
     )  # fmt: skip
 
 
-def _planned(silo: Silo, identifier: str, plan: Planner, given: str) -> RecordChange | None:
-    record = silo[identifier]
-
+def _planned(record: HarvestedRecord, plan: Planner, given: str) -> RecordChange | None:
     def read(version: str, path: str) -> bytes:
         with record.get_stream(path, version) as stream:
             return bytes(stream.read())

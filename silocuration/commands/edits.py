@@ -404,6 +404,8 @@ def _show_preview(silo: Silo, spec: JobSpec, samples: int, *, as_json: bool, qui
         f"{found.records:,} records, {found.changed:,} of them would be changed:"
         f" {found.values:,} values, {found.copies:,} new working copies"
     )
+    if found.deleted:
+        click.echo(f"{found.deleted:,} deleted records left out")
     for reason, number in found.skipped.items():
         click.echo(f"{number:,} skipped: {reason}")
     for identifier, reason in found.passed_over:
@@ -434,6 +436,7 @@ def _preview_as_json(found: Preview) -> dict[str, Any]:
         "changed": found.changed,
         "values": found.values,
         "copies": found.copies,
+        "deleted": found.deleted,
         "skipped": found.skipped,
         "remarks": found.remarks,
         "passed_over": [

@@ -67,6 +67,17 @@ def test_preview_counts_and_writes_nothing(client: Any, silo: Silo) -> None:
     assert silo.count(curated=True) == 0
 
 
+def test_a_preview_counts_deleted_records_apart(client: Any, silo: Silo) -> None:
+    rule = {"changes": "1", "change-0-do": "add", "change-0-field": "type", "change-0-value": "x"}
+    asked = rule | {"identifiers": f"{PLAIN}\noai:example.org:2", "do": "preview"}
+    found = client.post("/bulk", asked).json["preview"]
+    assert (found["records"], found["changed"], found["deleted"]) == (2, 1, 1)
+    assert found["skipped"] == {}
+    page = client.post("/bulk", asked, accept=HTML).text
+    assert "<strong>1</strong> deleted records left out" in page
+    assert "deleted records left out" not in client.post("/bulk", RULE, accept=HTML).text
+
+
 def test_a_preview_of_very_many_looks_at_some_and_says_so(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

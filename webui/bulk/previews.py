@@ -29,6 +29,7 @@ def preview_json(found: Preview) -> dict[str, Any]:
         "changed": found.changed,
         "values": found.values,
         "copies": found.copies,
+        "deleted": found.deleted,
         "skipped": found.skipped,
         "remarks": list(found.remarks),
         "samples": [

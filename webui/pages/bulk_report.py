@@ -12,7 +12,7 @@ from silocuration.batch.job import JobReport, job_report
 from silocuration.batch.journal import CHANGED, Change, Doing, Entry, JobJournal, job_ids
 from silocuration.batch.planned import PREVIEW, discard, is_discardable, is_untouched, noted_preview
 from silocuration.batch.specs import summary
-from silocuration.jobs import UNDO
+from silocuration.jobs import CHANGE, PREVIEW, UNDO
 from silowork.errors import NoSuchJob
 from silowork.values import ACTIVE, Job
 from webui import urls
@@ -57,14 +57,36 @@ def show(call: Call) -> View:
         "next": urls.twin(following) if following else None,
     }
     first = urls.bulk_jobs() if before else ""
+    lines = [_line(call, report) for report in found]
     data = {
-        "reports": [(report, _outcome(report, _job_about(call, report))) for report in found],
+        "lines": lines,
+        "is_live": not before and any(one.shown for one in lines),
+        "kinds": " ".join(one.name for one in (CHANGE, UNDO, PREVIEW)),
         "changed": lambda report: sum(report.counts.get(state, 0) for state in CHANGED),
         "summary": summary,
         "first": first,
         "following": following,
     }
     return View("bulk_jobs.mako", data, twin, urls.bulk_jobs())
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A batch edit in the list.
+
+    Attributes:
+        shown: The job that works on it; None if none waits or runs.
+    """
+
+    report: JobReport
+    outcome: Outcome
+    shown: Shown | None
+
+
+def _line(call: Call, report: JobReport) -> Line:
+    job = _job_about(call, report)
+    active = Shown.of(job, call.user) if job is not None and job.state in ACTIVE else None
+    return Line(report, _outcome(report, job), active)
 
 
 def show_one(call: Call) -> View:

@@ -2,8 +2,15 @@
 "use strict";
 
 const LIVE = "[data-live]";
+const ACTIVE = ["queued", "running"];
 let events = null;
 let isPolling = false;
+
+// A list of batch edits has rows only for the jobs that work on one now.
+const concerns = (job) => {
+  const kinds = document.querySelector(LIVE)?.dataset.kinds;
+  return !kinds || (kinds.split(" ").includes(job.kind) && ACTIVE.includes(job.state));
+};
 
 const rowOf = (job) => document.querySelector(`[data-job="${CSS.escape(job.job)}"]`);
 
@@ -43,7 +50,7 @@ const show = (job) => {
 const told = async (found) => {
   const rows = [...document.querySelectorAll("[data-job]")];
   const oldest = rows.map((row) => row.dataset.job).sort()[0] || "";
-  const jobs = (found.jobs || [found]).filter((job) => job.job >= oldest);
+  const jobs = (found.jobs || [found]).filter((job) => job.job >= oldest && concerns(job));
   const gone = rows.some(
     (row) => "active" in row.dataset && !jobs.some((job) => job.job === row.dataset.job),
   );

@@ -29,6 +29,9 @@ ${_("Change all records")}\
     <li><strong>${f"{found.changed:,}"}</strong> ${_("records change")}</li>
     <li><strong>${f"{found.values:,}"}</strong> ${_("values change")}</li>
     <li><strong>${f"{found.copies:,}"}</strong> ${_("working copies will be created")}</li>
+% if found.deleted:
+    <li><strong>${f"{found.deleted:,}"}</strong> ${_("deleted records left out")}</li>
+% endif
   </ul>
 % if found.skipped:
   <h3>${_("Skipped")}</h3>

@@ -8,7 +8,14 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from recordsilo import Silo
+from silocuration.batch.job import create_job
+from silocuration.batch.job import run_job as run_change
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import Add
+from silocuration.jobs import begin_change
 from silowork.ledger import JobLedger
+from silowork.service import Jobs
 from silowork.values import Advance, Ending, Problem
 from webui.app import create_app
 from webui.server import PageServer
@@ -84,7 +91,7 @@ def test_every_page_of_jobs_is_accessible_and_fits_a_narrow_window(
     problems = [Problem("oai:example.org:1", "w" * 200)]
     ledger.end(failed.job_id, Ending(False, "60  records " + "x" * 200, problems=problems))
     page = show("/jobs", viewport={"width": 320, "height": 800})
-    forms = ("/jobs/new", "/jobs/new/harvest", "/jobs/new/export-csv", "/schedules")
+    forms = ("/jobs/new", "/jobs/new/harvest", "/jobs/new/export-csv", "/schedules", "/places")
     for path in ("/jobs", *forms, f"/jobs/{running.job_id}", f"/jobs/{failed.job_id}"):
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
@@ -94,3 +101,23 @@ def test_every_page_of_jobs_is_accessible_and_fits_a_narrow_window(
             assert told == [], (path, scheme)
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= 320, path
+
+
+@pytest.mark.long
+def test_the_list_of_batch_edits_follows_what_runs(show: Callable[..., Page], silo: Silo) -> None:
+    change = create_job(silo, rules_job(RuleSet("Types", rules=(Add("type", "x"),))), agent="ada")
+    ledger = JobLedger(silo.path)
+    begin_change(Jobs.of(silo.path), change, "Types", "ada")
+    ledger.claim(change, 3)
+    other = ledger.add("audit", "Audit", {}, "ada")
+    ledger.claim(other.job_id, 3)
+    page = show("/bulk/jobs")
+    page.evaluate("document.querySelector('main').firstElementChild.id = 'as-it-was'")
+    row = page.locator(f'tr[data-job="{change}"]')
+    ledger.advance(other.job_id, Advance(1, 2))
+    ledger.advance(change, Advance(30, 60))
+    expect(row).to_contain_text("30 of 60")
+    expect(page.locator("#as-it-was")).to_be_attached()  # other jobs do not renew the list
+    run_change(silo, change)
+    ledger.end(change, Ending(True))
+    expect(row).to_contain_text("Finished")

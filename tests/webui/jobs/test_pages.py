@@ -317,10 +317,16 @@ def test_a_batch_edit_is_watched_and_undone_on_one_page(silo: Silo, page: Any) -
     assert page("GET", f"/jobs/{change}")[1]["Location"] == path
     text = page("GET", path)[2]
     assert f'data-live="/jobs/{change}/events"' in text
+    listed = page("GET", "/bulk/jobs")[2]
+    assert 'data-live="/jobs/events" data-twin="/jobs.json" data-kinds="change undo ' in listed
+    assert f'<tr data-job="{change}" data-state="Waiting" data-active>' in listed
     assert 'class="outcome is-waiting"' in text
     assert run_job(silo.path, change) == "done"
     text = page("GET", path)[2]
     assert "data-live" not in text
+    listed = page("GET", "/bulk/jobs")[2]
+    assert f'<tr data-job="{change}">' in listed
+    assert "data-live" not in listed
     assert "<dt>deleted records left out</dt><dd>1</dd>" in text
     assert "Finished</span>" in text
     changed = len(silo) - 1
