@@ -16,7 +16,7 @@ ${parts.done(done)}
 % for line in lines:
 <% one, url = line.schedule, urls.schedule(line.schedule.name) %>
 <section class="card schedule" aria-labelledby="s-${one.name}">
-  <h2 id="s-${one.name}" dir="auto">${one.title or one.name}: ${line.when}</h2>
+  <h2 id="s-${one.name}" dir="auto">${one.title or one.name} · ${line.when}</h2>
   <p>\
 % if one.timetable.is_paused:
 <strong>${_("Paused.")}</strong>

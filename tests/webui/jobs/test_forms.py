@@ -85,13 +85,13 @@ def test_a_form_can_repeat_its_job(client: Any, silo: Silo) -> None:
     assert JobLedger(silo.path).jobs() == []
     (name,) = schedule_names(silo.path)
     page = client.get("/schedules").text
-    assert "Audit: 5 % of the records byte for byte" in page
+    assert "Audit: 5% of the records byte for byte" in page
     assert "Every Sunday at 04:30 UTC" in page
     assert client.post("/jobs", fields).status == 201
     assert len(schedule_names(silo.path)) == 2
     url = f"/schedules/{name}"
     assert client.post(url + "/change", {"when": "6h", "at": ""}).status == 200
-    assert ": Every 6 hours</h2>" in client.get("/schedules").text
+    assert " · Every 6 hours</h2>" in client.get("/schedules").text
     assert client.post(url + "/pause", {}).status == 200
     assert load_schedule(silo.path, name).timetable.is_paused
     assert "Paused." in client.get("/schedules").text

@@ -14,6 +14,7 @@ from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Add
 from silocuration.jobs import begin_change
+from siloexport.fedora_places import add_place
 from silowork.ledger import JobLedger
 from silowork.service import Jobs
 from silowork.values import Advance, Ending, Problem
@@ -101,6 +102,18 @@ def test_every_page_of_jobs_is_accessible_and_fits_a_narrow_window(
             assert told == [], (path, scheme)
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= 320, path
+
+
+@pytest.mark.long
+def test_the_result_of_a_connection_test_fits_a_narrow_window(
+    show: Callable[..., Page], silo: Silo
+) -> None:
+    add_place(silo.path, "archive", "http://127.0.0.1:1/rest/a-container-of-the-archive")
+    page = show("/places", viewport={"width": 320, "height": 800})
+    page.get_by_role("button", name="Test connection").click()
+    expect(page.locator(".outcome")).to_contain_text("The server does not answer.")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert Axe().run(page, options={"runOnly": WCAG}).response["violations"] == []
 
 
 @pytest.mark.long
