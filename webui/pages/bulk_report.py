@@ -12,7 +12,8 @@ from silocuration.batch.job import JobReport, job_report
 from silocuration.batch.journal import CHANGED, Change, Doing, Entry, JobJournal, job_ids
 from silocuration.batch.planned import PREVIEW, discard, is_discardable, is_untouched, noted_preview
 from silocuration.batch.specs import summary
-from silocuration.jobs import CHANGE, PREVIEW, UNDO
+from silocuration.jobs import CHANGE, UNDO
+from silocuration.jobs import PREVIEW as PREVIEWING
 from silowork.errors import NoSuchJob
 from silowork.values import ACTIVE, Job
 from webui import urls
@@ -61,7 +62,7 @@ def show(call: Call) -> View:
     data = {
         "lines": lines,
         "is_live": not before and any(one.shown for one in lines),
-        "kinds": " ".join(one.name for one in (CHANGE, UNDO, PREVIEW)),
+        "kinds": " ".join(one.name for one in (CHANGE, UNDO, PREVIEWING)),
         "changed": lambda report: sum(report.counts.get(state, 0) for state in CHANGED),
         "summary": summary,
         "first": first,
