@@ -53,7 +53,7 @@ ${lists.steps(_("Pages of the list"), first, "", following)}
 </%def>
 <%def name="working(one)">\
 % if one.shown:
- data-job="${one.shown.job.job_id}" data-state="${one.shown.outcome.word}" data-active\
+ data-job="${one.shown.job.job_id}" data-state="${one.shown.outcome.word}"${" data-active"}\
 % else:
  data-job="${one.report.job_id}"\
 % endif
