@@ -50,22 +50,54 @@ def note_job(call: Call, job: Job, action: str) -> None:
 
 ACTIONS: Mapping[str, str] = {
     "accept": "Proposal accepted",
+    "add account": "Account added",
+    "add export place": "Export place added",
+    "add schedule": "Schedule added",
+    "audit": "Audit started",
     "bulk": "Batch edit",
+    "change": "Batch edit started",
+    "change export place": "Export place changed",
+    "change password": "Password changed",
+    "change role": "Role changed",
+    "change schedule": "Schedule changed",
     "copy": "Working copy created",
+    "delete file": "File deleted",
+    "delete record": "Record deleted",
     "delete rule": "Rule deleted",
     "delete search": "Saved search deleted",
+    "delete version": "Version deleted",
     "discard change": "Previewed batch edit discarded",
     "edit": "Edited",
+    "export": "Export started",
     "follow": "Source version used",
+    "harvest": "Harvest started",
     "keep": "Edited version kept",
     "keep rule": "Rule saved",
     "keep search": "Search saved",
     "mark": "Duplicates marked",
     "new record": "New record",
+    "new version": "Version added",
+    "pause": "Job paused",
+    "pause schedule": "Schedule paused",
     "propose": "Merge proposed",
     "put": "File added",
+    "reindex": "Rebuilding the index started",
+    "remove account": "Account removed",
+    "remove export place": "Export place removed",
+    "remove schedule": "Schedule removed",
+    "rename file": "File renamed",
+    "rename version": "Version renamed",
     "resolve": "Merge prepared",
+    "resume": "Job resumed",
+    "resume schedule": "Schedule resumed",
+    "retry": "Job retried",
+    "run schedule": "Schedule run",
+    "sign in": "Signed in",
+    "sign out": "Signed out",
+    "sign-in failed": "Sign-in failed",
+    "stop": "Job stopped",
     "undo": "Batch edit undone",
+    "update": "Update started",
 }
 """English texts of the catalogue; other actions are shown as the log has them."""
 
@@ -93,6 +125,11 @@ class Entry:
     is_title: bool
     message: str
     lines: tuple[Activity, ...]
+
+    @property
+    def changes(self) -> tuple[Activity, ...]:
+        """The lines that name a record, or else all: who started a job changed nothing by that."""
+        return tuple(one for one in self.lines if one.identifier or not self.records)
 
     def to_json(self) -> dict[str, Any]:
         """The entry as JSON values, without its lines."""

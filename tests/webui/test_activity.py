@@ -5,11 +5,13 @@ import io
 import json
 import os
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+import webui
 from recordsilo import Silo
 from recordsilo.selection import Selection
 from silocuration.activity import Activity, Wanted, activity, changes_of, log_activity
@@ -17,6 +19,7 @@ from silocuration.batch.job import create_job, run_job, undo_job
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import SetValues
+from webui.activity import ACTIONS
 from webui.pages.activity import SHOWN
 
 URL = "/records/oai+example,org+1"
@@ -59,6 +62,17 @@ def test_every_change_of_the_page_is_logged_with_who_and_why(client: Any, silo: 
     page = client.get("/activity?q=" + ATTACK).text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert ATTACK not in page
+
+
+def test_every_action_that_is_logged_has_words() -> None:
+    noted = re.compile(r'note\((?:call, )?"([a-z -]+)"|action="([a-z -]+)",|_note\("([a-z ]+)"')
+    top = Path(webui.__file__).parent.parent
+    sources = [file for name in ("webui", "silocuration") for file in (top / name).rglob("*.py")]
+    logged = {
+        "".join(found) for path in sources for found in noted.findall(path.read_text("utf-8"))
+    }
+    assert {"keep rule", "rename version", "propose", "sign in"} <= logged
+    assert logged - set(ACTIONS) == set()
 
 
 def test_a_refused_change_is_not_logged(client: Any, silo: Silo) -> None:

@@ -154,6 +154,7 @@ def test_a_batch_edit_and_its_undoing_are_an_entry_each_with_the_title_of_its_jo
     text = client.get("/").text
     assert "Rule saved: <bdi>types</bdi>" in text
     assert "Batch edit undone" not in text
+    assert re.findall(r"<summary>(\d+ changes)", client.get("/activity").text) == ["3 changes"] * 2
 
 
 def test_a_huge_batch_edit_is_not_read_to_its_end(client: Any, silo: Silo) -> None:

@@ -21,6 +21,7 @@ from webui.http.streams import CSV, JSON_LINES, csv_cell, csv_line, encoded
 from webui.record.field_differences import FieldValue, ValueDifference
 from webui.rendering import View
 from webui.site import Call
+from webui.words.field_labels import field_label
 from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
@@ -66,7 +67,8 @@ def show(call: Call) -> View:
         "entries": found[:LIMIT],
         "most": SHOWN,
         "difference": _difference,
-        "actions": {name: _(said) for name, said in ACTIONS.items()},
+        "actions": {name: _(ACTIONS[name]) for name in sorted(ACTIONS, key=ACTIONS.__getitem__)},
+        "field_label": field_label,
         "wanted": wanted,
         "next_url": next_url,
         "downloads": downloads,

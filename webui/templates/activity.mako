@@ -40,16 +40,16 @@
 % if entry.message and entry.message != entry.said:
         <p class="soft" dir="auto">“${entry.message}”</p>
 % endif
-% if len(entry.lines) > 3 or entry.records > 1:
+% if len(entry.changes) > 3 or entry.records > 1:
         <details>
-          <summary>${counted("{n} change", "{n} changes", len(entry.lines))}${_(" or more") if entry.is_cut else ""}</summary>
-${changes(entry.lines[:most], entry.records > 1)}
-% if len(entry.lines) > most:
+          <summary>${counted("{n} change", "{n} changes", len(entry.changes))}${_(" or more") if entry.is_cut else ""}</summary>
+${changes(entry.changes[:most], entry.records > 1)}
+% if len(entry.changes) > most:
           <p class="hint">${_("Only the newest {n} are shown.", n=most)}</p>
 % endif
         </details>
 % else:
-${changes(entry.lines, False)}
+${changes(entry.changes, False)}
 % endif
       </td>
     </tr>
@@ -76,7 +76,7 @@ ${changes(entry.lines, False)}
 % if is_named and line.identifier:
 <a class="id" href="${urls.record(line.identifier)}"><bdi>${line.identifier}</bdi></a> \
 % endif
-<bdi>${line.what}</bdi>\
+<bdi>${field_label(line.what)}</bdi>\
 % if found:
 : <span class="compared">${compared.side(found)}</span>\
 % endif

@@ -49,7 +49,7 @@ ${side_by_side(number, group, fields, False)}
 % endif
 <%def name="side_by_side(number, group, fields, is_choice)">
   <div class="scroll" tabindex="0" role="region" aria-label="${_('The records side by side')}">
-  <table class="beside">
+  <table class="beside cards">
     <thead><tr>
       <th scope="col">${_("Field")}</th>
 % for place, line in enumerate(group):
@@ -69,8 +69,8 @@ ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
           <span class="badge plain">${_("differs")}</span>
 % endif
         </th>
-% for values in field.cells:
-        <td>\
+% for line, values in zip(group, field.cells):
+        <td data-label="${line.row.identifier}">\
 % for value in values:
 <span dir="auto">${value}</span>${"" if loop.last else "; "}\
 % endfor
