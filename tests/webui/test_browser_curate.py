@@ -11,7 +11,13 @@ from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
+from recordsilo.selection import Selection
+from silocuration.batch.job import create_job, run_job, undo_job
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import SetValues
 from webui.bulk import jobs
+from webui.routes import ROUTES
 
 pytestmark = pytest.mark.browser
 
@@ -267,11 +273,56 @@ def test_a_description_is_edited_by_keyboard_alone(
     assert "<dc:title>A subtitle</dc:title>" in content(silo)
 
 
-def test_a_row_of_a_table_is_not_broken_letter_by_letter(open_page: Callable[..., Page]) -> None:
-    page = open_page("/sets", viewport={"width": 320, "height": 640})
-    box = page.locator(".set-list > li").first.bounding_box()
-    assert box is not None
-    assert box["height"] < 130
+SMALL = """() => {
+  const wide = [...document.querySelectorAll("main table")]
+    .filter((table) => table.checkVisibility())
+    .filter((table) => table.getBoundingClientRect().right > innerWidth)
+    .map((table) => "wide: " + table.innerText.slice(0, 60));
+  const range = document.createRange();
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  const broken = [];
+  while (walker.nextNode()) {
+    const text = walker.currentNode;
+    const word = /[\\p{L}\\p{N}]{4,12}/u.exec(text.data);
+    const parent = text.parentElement;
+    if (!word || !parent.checkVisibility() || parent.closest("svg, .unseen, .cards thead"))
+      continue;
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].length);
+    const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+    if (lines.size > 2) broken.push("broken: " + word[0]);
+  }
+  const page = document.documentElement;
+  return [...wide, ...broken, ...(page.scrollWidth > innerWidth ? ["scrolls sideways"] : [])];
+}"""
+"""Tables that are wider than the window, short words on three or more lines, a page too wide."""
+
+
+@pytest.mark.long
+def test_nothing_is_too_wide_or_broken_letter_by_letter_in_a_small_window(
+    open_page: Callable[..., Page], silo: Silo, curated: str
+) -> None:
+    rules = RuleSet("Types", rules=(SetValues("type", ("Text",)),), select=Selection(
+        identifiers=tuple(f"oai:example.org:{n}" for n in range(110, 115))))  # fmt: skip
+    job = create_job(silo, rules_job(rules), agent="ada", message="one spelling")
+    run_job(silo, job)
+    undo_job(silo, job, agent="bob")
+    for number in (120, 121):
+        silo[f"oai:example.org:{number}"].clone_version("1", "workingcopy")
+        silo[f"oai:example.org:{number}"].put_stream("oai_dc", content(silo, "1").encode())
+    page = open_page("/search", viewport={"width": 320, "height": 800})
+    routes = {route.pattern for route in ROUTES if route.method == "GET"}
+    plain = {one for one in routes if "{" not in one and "." not in one and "events" not in one}
+    record = {URL + one.partition("{record}")[2] for one in routes if one.endswith("{record}")}
+    shown = sorted(plain | record | {*PAGES.values(), URL + "/differences", f"/bulk/jobs/{job}"})
+    assert len(shown) > 35
+    assert silo[curated].is_curated()
+    found = {}
+    for path in shown:
+        page.goto(path)
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        found[path] = page.evaluate(SMALL)
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}
 
 
 def test_edits_that_are_not_saved_are_not_left_without_a_question(

@@ -17,15 +17,15 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
   <h2 id="conflict">${_("This record was changed in the meantime")}</h2>
   <p>${_("Your change is not saved yet. The form below has both changes; where both changed the same field, it has yours. Check it, then save.")}</p>
   <div class="scroll" tabindex="0" role="region" aria-label="${_('Three versions of each field')}">
-  <table class="three">
+  <table class="cards three">
     <thead><tr><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("In this form")}</th><th scope="col">${_("Now")}</th></tr></thead>
     <tbody>
 % for row in form.differing():
       <tr>
         <th scope="row">${field_label(row.name)}</th>
-        <td>${side(row.base)}<button form="description" class="quiet" name="do" value="base-${row.name}">${_("Use this")}<span class="unseen"> (${field_label(row.name)}, ${_("before")})</span></button></td>
-        <td>${side(row.ours)}</td>
-        <td>${side(row.theirs)}<button form="description" class="quiet" name="do" value="theirs-${row.name}">${_("Use this")}<span class="unseen"> (${field_label(row.name)}, ${_("now")})</span></button></td>
+        <td data-label="${_('Before')}">${side(row.base)}<button form="description" class="quiet" name="do" value="base-${row.name}">${_("Use this")}<span class="unseen"> (${field_label(row.name)}, ${_("before")})</span></button></td>
+        <td data-label="${_('In this form')}">${side(row.ours)}</td>
+        <td data-label="${_('Now')}">${side(row.theirs)}<button form="description" class="quiet" name="do" value="theirs-${row.name}">${_("Use this")}<span class="unseen"> (${field_label(row.name)}, ${_("now")})</span></button></td>
       </tr>
 % endfor
     </tbody>

@@ -43,7 +43,7 @@
 % endif
 % if one.lists:
   <div class="scroll" tabindex="0" role="region" aria-label="${_('Lists')}">
-  <table>
+  <table class="cards">
     <thead><tr><th scope="col">${_("List")}</th>\
 % for label in one.columns:
 <th scope="col" class="number">${label}</th>\

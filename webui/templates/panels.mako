@@ -29,7 +29,7 @@
 % endif
 % if shown.view.table:
   <div class="scroll" tabindex="0" role="region" aria-label="${shown.title}">
-  <table>
+  <table class="cards">
     <thead><tr>
 % for name in shown.view.table.columns:
       <th scope="col">${name}</th>
@@ -38,8 +38,8 @@
     <tbody>
 % for row in shown.view.table.rows:
       <tr>
-% for one in row:
-        <td>${cell(one)}</td>
+% for name, one in zip(shown.view.table.columns, row):
+        <td data-label="${name}">${cell(one)}</td>
 % endfor
       </tr>
 % endfor

@@ -44,14 +44,14 @@ ${_("Change all records")}\
 % if found.samples and has_samples:
   <h3>${_("Examples")}</h3>
   <div class="scroll" tabindex="0" role="region" aria-label="${_('Examples')}">
-  <table class="three">
+  <table class="cards three">
     <thead><tr><th scope="col">${_("Record")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th></tr></thead>
     <tbody>
 % for one in found.samples:
       <tr>
         <th scope="row"><a class="id" href="${urls.record(one.identifier)}">${one.identifier}</a></th>
-        <td>${values(one.before, one.after, "del")}</td>
-        <td>${values(one.after, one.before, "ins")}\
+        <td data-label="${_('Before')}">${values(one.before, one.after, "del")}</td>
+        <td data-label="${_('After')}">${values(one.after, one.before, "ins")}\
 % if one.state:
 <p>${_("Status: {state}", state=one.state)}</p>\
 % endif

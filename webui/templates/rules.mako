@@ -6,7 +6,7 @@
 <div class="heading"><h1>${_("Rules")}</h1></div>
 % if lines:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Rules')}">
-<table>
+<table class="cards">
   <thead><tr><th scope="col">${_("Rule")}</th><th scope="col">${_("Title")}</th><th scope="col" class="number">${_("Changes")}</th><th scope="col">${_("Future harvests")}</th></tr></thead>
   <tbody>
 % for line in lines:
@@ -17,8 +17,8 @@
 % else:
       <th scope="row"><a href="${urls.rule(line['name'])}">${line["name"]}</a></th>
       <td dir="auto">${line["title"]}</td>
-      <td class="number">${line["changes"]}</td>
-      <td>${_("applied") if line["keep"] else _("not applied")}</td>
+      <td class="number" data-label="${_('Changes')}">${line["changes"]}</td>
+      <td data-label="${_('Future harvests')}">${_("applied") if line["keep"] else _("not applied")}</td>
 % endif
     </tr>
 % endfor
