@@ -15,9 +15,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from recordsilo import Silo
-from tests.webui.conftest import SET_NAME, dublin_core, harvest
-
 ROOT = Path(__file__).parents[2]
 MANUAL = ROOT / "docs" / "page.md"
 IMAGES = ROOT / "docs" / "images"
@@ -184,74 +181,3 @@ def test_every_step_of_the_tour_has_a_picture() -> None:
     assert pictures_of((ROOT / "README.md").read_text(encoding="utf-8"))[0] in shown
     assert sorted(path.name for path in IMAGES.iterdir()) == sorted(shown)
     assert sum(path.stat().st_size for path in IMAGES.iterdir()) < ALL_IMAGES
-
-
-@pytest.mark.long
-@pytest.mark.browser
-def test_tasks_take_as_many_clicks_as_the_manual_says(
-    open_page: Callable[..., Page], silo: Silo
-) -> None:
-    harvest(silo, {
-        f"t:{n}": dublin_core(
-            ("title", f"Tides {n}"), ("creator", "Lind, A."), ("subject", "tides."[: 5 + n % 2]),
-            ("type", "Thesis" if n % 3 else "Book"), ("date", f"{2014 + n % 4}" if n else "n.d."),
-        )
-        for n in range(12)
-    })  # fmt: skip
-    page = open_page("/sets")
-    page.add_init_script(
-        "addEventListener('pointerdown',"
-        " () => { sessionStorage.clicks = 1 + Number(sessionStorage.clicks || 0); }, true);"
-    )
-
-    def begin(address: str) -> None:
-        page.goto(address)
-        page.evaluate("sessionStorage.clear()")
-
-    counted = []
-
-    def end() -> None:
-        counted.append(page.evaluate("sessionStorage.clicks"))
-
-    begin("/sets")
-    page.locator("main").get_by_role("link", name=SET_NAME).click()
-    page.get_by_role("link", name=re.compile("^Thesis ")).first.click()
-    page.locator(".years rect").nth(2).click()
-    expect(page.get_by_text("2 records", exact=True)).to_be_visible()
-    end()
-
-    begin("/search?q=tides")
-    page.get_by_role("link", name="Tides 5").click()
-    page.get_by_role("button", name="Curate").click()
-    page.get_by_label("Creator 1", exact=True).click()
-    page.keyboard.press("End")
-    page.keyboard.type("B.")
-    page.get_by_role("button", name="Save", exact=True).last.click()
-    expect(page.get_by_role("status").first).to_contain_text("Changes saved")
-    end()
-
-    begin("/quality")
-    page.get_by_role("link", name="Invalid date").first.click()
-    page.get_by_role("link", name="Tides 0").click()
-    page.get_by_role("button", name="Correct").click()
-    expect(page.get_by_label("Date 1", exact=True)).to_have_value("n.d.")
-    end()
-
-    begin("/clusters")
-    page.get_by_label("Merge tides").check()
-    page.get_by_role("button", name="Create rule").click()
-    page.get_by_role("button", name="Preview", exact=True).last.click()
-    page.get_by_role("button", name="Change 6 records").click()
-    expect(page.locator(".heading .outcome")).to_contain_text("Finished", timeout=JOB)
-    end()
-
-    begin("/search?q=tides")
-    page.get_by_role("button", name="Select this page").click()
-    page.get_by_text("Selection", exact=True).click()
-    with page.expect_download() as started:
-        page.get_by_role("button", name="Bags (zip)").click()
-    assert zipfile.is_zipfile(started.value.path())
-    end()
-
-    said = re.findall(r"^\|.*\| (\d) \|$", MANUAL.read_text(encoding="utf-8"), re.MULTILINE)
-    assert counted == said
