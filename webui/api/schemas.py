@@ -190,6 +190,7 @@ SCHEMAS: Mapping[str, Schema] = {
                 agent=TEXT,
                 action=TEXT,
                 said=TEXT,
+                message=TEXT,
                 identifier=TEXT,
                 url=TEXT,
                 records=COUNT,
