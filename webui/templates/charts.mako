@@ -17,7 +17,7 @@ ${drawing(picture)}
   <details class="numbers">
     <summary>${_("Table")}<span class="unseen">: ${picture.title}</span></summary>
     <div class="scroll" tabindex="0" role="region" aria-label="${picture.title}">
-    <table>
+    <table class="cards">
       <thead><tr>
 % for name in picture.head:
         <th scope="col">${name}</th>
@@ -32,7 +32,7 @@ ${drawing(picture)}
 % elif loop.first:
 <th scope="row" dir="auto">${cell}</th>\
 % else:
-<td>${cell}</td>\
+<td data-label="${picture.head[loop.index]}">${cell}</td>\
 % endif
 % endfor
 </tr>
