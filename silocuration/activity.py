@@ -249,9 +249,14 @@ def _parsed(line: bytes) -> Activity | None:
     """Parse a line; None if it is malformed, as after a crash."""
     try:
         known = json.loads(line)
-        return Activity(**{name: str(value) for name, value in known.items()})
+        return Activity(**{name: _sound(str(value)) for name, value in known.items()})
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def _sound(text: str) -> str:
+    """Replace halves of surrogate pairs, which no page and no file can contain."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _backwards(path: str, end: int | None) -> Iterator[tuple[int, bytes]]:

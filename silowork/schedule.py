@@ -108,7 +108,9 @@ def next_due(wish: Timetable, past: Past, key: str) -> datetime | None:
         due += _jitter(wish, due, key)
     if past.failures and wish.rest is not None and past.started is not None:
         factor = 1 << min(past.failures - 1, 20)
-        return (past.started + min(wish.rest * factor, LONGEST_REST)).astimezone(UTC)
+        return (past.started + min(min(wish.rest, LONGEST_REST) * factor, LONGEST_REST)).astimezone(
+            UTC
+        )
     return due.astimezone(UTC)
 
 

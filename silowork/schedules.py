@@ -40,6 +40,8 @@ SUFFIX = ".toml"
 AGENT = "schedule:"
 REMEMBERED = 20
 """Most failures that are counted."""
+_FIRST_YEAR, _LAST_YEAR = 1970, 9000
+"""Between them, no time of a run is out of the range of Python's dates."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _TEXTS = ("title", "kind", "zone", "agent", "made")
 
@@ -159,11 +161,12 @@ def load_schedule(silo_path: str, name: str) -> Schedule:
         fields = table.get("fields", {})
         if not isinstance(fields, dict) or not are_texts(list(fields.values())):
             raise JobRefused("its fields are not texts")
-        _moment(texts["made"])
+        if not _FIRST_YEAR <= _moment(texts["made"]).year <= _LAST_YEAR:
+            raise JobRefused(f"its date (made) is not between {_FIRST_YEAR} and {_LAST_YEAR}")
         return Schedule(name, timetable=timetable_of_texts(table), fields=fields, **texts)
     except FileNotFoundError:
         raise ScheduleNotFound(name) from None
-    except (OSError, ValueError) as error:  # also JobRefused
+    except (OSError, ValueError, RecursionError) as error:  # also JobRefused
         raise JobRefused(f"the schedule {SCHEDULES}/{name}{SUFFIX} is invalid: {error}") from None
 
 

@@ -15,6 +15,8 @@ from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, total
 from politeweb.warc.files import warc_names
 
 _RECEIPT = "-receipt.json"
+_MOST = 10**15
+"""No count of records is as large; a larger number in a receipt is damage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +147,29 @@ def _receipt(path: str) -> dict[str, Any]:
             found = json.load(file)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return found if _is_sound(found) else {}
+
+
+def _is_sound(receipt: object) -> bool:
+    """Whether a receipt has the types that `PastHarvest` reads."""
+    if not isinstance(receipt, dict):
+        return False
+    prefixes, lists = receipt.get("metadata_prefix", []), receipt.get("lists") or []
+    return (
+        _are_counts(receipt.get("counts", {}))
+        and isinstance(prefixes, list)
+        and all(isinstance(one, str) for one in prefixes)
+        and isinstance(lists, list)
+        and all(isinstance(one, dict) and _is_sound_list(one) for one in lists)
+    )
+
+
+def _is_sound_list(one: dict[str, Any]) -> bool:
+    settled = {"settled": one.get("settled")}
+    return _are_counts(one.get("counts") or {}) and _are_counts(settled)
+
+
+def _are_counts(found: object) -> bool:
+    return isinstance(found, dict) and all(
+        one is None or (isinstance(one, int) and 0 <= one < _MOST) for one in found.values()
+    )

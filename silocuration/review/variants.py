@@ -109,6 +109,8 @@ def distinct_values(silo_path: str) -> list[Distinct]:
     for number, line in enumerate(lines, 1):
         try:
             entry = json.loads(line)
+            if not entry["values"] or not isinstance(entry["values"], list):
+                raise ValueError("it has no list of values")
             values = tuple(map(str, entry["values"]))
             one = Distinct(str(entry["field"]), values, str(entry["agent"]), str(entry["date"]))
             found.pop(one.key, None)

@@ -120,3 +120,8 @@ def test_what_is_never_due_is_refused_in_a_sentence(make, sentence: str) -> None
 @pytest.mark.parametrize("text", ["30m", "12h", "2d", "90m"])
 def test_a_duration_is_written_as_it_was_read(text: str) -> None:
     assert duration_text(duration_of(text)) == text
+
+
+def test_a_rest_of_any_length_after_many_failures_is_the_longest() -> None:
+    wish = Timetable(every=HOUR, rest=999_999 * DAY)
+    assert next_due(wish, Past(MADE, MADE, failures=20), "x") == MADE + LONGEST_REST

@@ -137,3 +137,22 @@ def test_the_command_adds_lists_pauses_and_removes(path: str) -> None:
     assert run("remove", path, "every-night")[0] == 0
     assert run("remove", path, "every-night")[0] == 2
     assert os.listdir(Path(path, "curation/schedules")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a=" + "[" * 50_000,
+        'made = "9999-12-31T23:59:59Z"\nevery = "366d"',
+        'made = "9999-12-31T23:59:59Z"\ntimes = ["02:00"]',
+        'made = "0001-01-01T00:00:00Z"\ntimes = ["02:00"]\nzone = "America/New_York"',
+    ],
+)
+def test_a_file_that_python_cannot_read_or_count_with_does_not_hold_up_the_others(
+    path: str, text: str
+) -> None:
+    add_schedule(path, audit())
+    Path(path, "curation/schedules/broken.toml").write_text(text)
+    assert [job.agent for job in start_due(path, tomorrow())] == ["schedule:nightly"]
+    with pytest.raises(JobRefused, match=r"schedules/broken\.toml is invalid"):
+        load_schedule(path, "broken")

@@ -387,3 +387,20 @@ def test_questions_have_twins_that_tell_what_to_send(client: Any, working_copy: 
     assert (missing.status, missing.error["code"]) == (404, "file_not_found")
     for path in (URL + "/delete.json", URL + "/versions.json", COPY + "/files.json"):
         assert client.json(path)["revision"] == twin["revision"]
+
+
+@pytest.mark.parametrize(
+    "line", ["x", "[1]", "[" * 99_999, '{"field": "type", "values": [], "distinct": true}', "\0"]
+)
+def test_a_malformed_list_of_ignored_clusters_is_said_in_a_sentence(
+    client: Any, silo: Silo, line: str
+) -> None:
+    path = os.path.join(silo.path, "curation", "distinct.jsonl")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(line + "\n")
+    refused = client.get("/clusters")
+    assert refused.status == 503
+    assert "curation/distinct.jsonl cannot be read" in refused.text
+    assert silo.path not in refused.text
+    assert client.post("/clusters", {"do": "restore-x"}).status == 503

@@ -222,3 +222,31 @@ def test_sets_lead_into_the_search_and_are_filtered_by_name_or_spec(
     assert client.json("/sets.json?match=" + one["spec"][:6])["sets"] == [one]
     assert client.json("/sets.json?match=nothing")["sets"] == []
     assert "No set matches." in client.get("/sets?match=nothing").text
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"counts": [1]}, {"counts": None}, {"counts": {"new": "<b>"}}, {"counts": {"new": -5}},
+        {"counts": {"new": 10**400}}, {"metadata_prefix": 5}, {"metadata_prefix": [5]},
+        {"lists": "abc"}, {"lists": [1]}, {"lists": [{"counts": "x"}]},
+        {"lists": [{"settled": "y"}]},
+    ],
+)  # fmt: skip
+def test_a_malformed_receipt_does_not_stop_the_home_page(
+    client: Any, silo: Silo, members: dict[str, Any]
+) -> None:
+    receipt(silo, "1", **members)
+    assert client.get("/").status == 200
+    (line,) = client.json("/index.json")["harvests"]
+    assert (line["what"], line["state"]) == ("?", "losses")
+
+
+def test_half_of_a_surrogate_pair_in_the_log_is_shown_as_a_question_mark(
+    client: Any, silo: Silo
+) -> None:
+    odd = "oai:\ud800"
+    log_activity(silo.path, [Activity(now_text(), "ada", "edit", odd, old=odd)])
+    assert client.json("/index.json")["activity"][0]["identifier"] == "oai:?"
+    for url in ("/", "/activity", "/activity/log.csv", "/activity/log.jsonl"):
+        assert client.get(url).status == 200, url

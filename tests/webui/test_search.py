@@ -12,6 +12,8 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.index import PageRequest, SearchFilters
+from webui.bulk.rule_form import RuleForm
+from webui.editing.edit_form import EditForm
 from webui.http.errors import BadRequest
 from webui.http.messages import parse_pairs
 from webui.search import request as search_request
@@ -376,3 +378,30 @@ def test_values_are_excluded_and_ranges_chosen_in_the_address(client: Any) -> No
     ignored = client.get("/search.json?utm_source=mail&fbclid=x&utm_id=1")
     assert ignored.json["filters"] == {}
     assert client.get("/search?deleted!=true").status == 400
+
+
+@pytest.mark.parametrize(
+    "number", ["0" * 8 + "1" + "0" * 5000, "1" * 5000, "000000019999999", "%C2%B2"]
+)
+def test_numbers_that_are_too_long_are_refused_in_a_sentence(client: Any, number: str) -> None:
+    urls = [f"/search?limit={number}", f"/clusters?distance={number}", f"/clusters?start={number}"]
+    for url in (*urls, f"/records.json?limit={number}"):
+        assert client.get(url).status == 400, url[:40]
+    # A range beyond all years, and a search that is no longer valid behind a record's address.
+    for url in (f"/search?year={number}", f"/records/oai+example,org+1?from=limit={number}"):
+        assert client.get(url).status == 200, url[:40]
+
+
+def test_a_range_of_years_beyond_all_numbers_finds_nothing(client: Any) -> None:
+    assert client.json(f"/search.json?year_from={'1' * 4500}")["total"] == 0
+    assert client.get(f"/search?year_from={'1' * 4500}").status == 200
+
+
+@pytest.mark.parametrize("number", ["0000009999999999999", "000000" + "1" * 5000])
+def test_a_form_with_an_immense_number_of_rows_is_refused_at_once(number: str) -> None:
+    with pytest.raises(BadRequest):
+        RuleForm.of({"changes": number})
+    with pytest.raises(BadRequest):
+        EditForm.of({"values": number})
+    place = {"values": "1", "name-0": "title", "text-0": "A", "place-0": "1" * 5000}
+    assert EditForm.of(place) is not None

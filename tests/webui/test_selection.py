@@ -211,3 +211,10 @@ def test_what_cannot_be_written_breaks_the_download_off() -> None:
     with pytest.raises(BrokeOff):
         list(body)
     body.close()
+
+
+def test_only_records_of_the_silo_are_selected(client: Any, silo: Silo) -> None:
+    (one,) = named(silo, 100)
+    rows = {"row-0": one, "row-1": "oai:other:1", "row-2": "\0", "row-3": "../../x"}
+    assert client.post("/selection", rows | {"do": "page"}, accept=JSON).json["count"] == 1
+    assert selected(client) == [one]

@@ -9,6 +9,7 @@ from silocuration.editing.fields import sound_text
 from silocuration.editing.rule_files import RuleSet, from_table, to_table
 from silocuration.editing.rules import Case
 from webui.http.errors import BadRequest
+from webui.http.messages import whole_number
 
 MAX_CHANGES = 100
 
@@ -95,8 +96,8 @@ class RuleForm:
         Raises:
             BadRequest: It has too many changes, or one of an unknown kind.
         """
-        count = values.get("changes", "0")
-        if not count.isascii() or not count.isdigit() or int(count[:6]) > MAX_CHANGES:
+        count = whole_number(values.get("changes", "0"), 0, MAX_CHANGES)
+        if count is None:
             raise BadRequest(
                 "A rule can have at most {most} changes (field changes).", most=MAX_CHANGES
             )
@@ -104,7 +105,7 @@ class RuleForm:
             title=values.get("title", "").strip(),
             search=values.get("search", "").strip().removeprefix("?"),
             identifiers=values.get("identifiers", ""),
-            changes=tuple(_change(values, n) for n in range(int(count))),
+            changes=tuple(_change(values, n) for n in range(count)),
             file=values.get("file", "").strip(),
             state=values.get("state", "").strip(),
             keep=bool(values.get("keep")),

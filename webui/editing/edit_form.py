@@ -14,6 +14,7 @@ from recordsilo.formats.quality import Finding
 from silocuration.editing.fields import Field, Fields, said, sound_text, values_of, with_values
 from silocuration.editing.merge import merge
 from webui.http.errors import BadRequest
+from webui.http.messages import whole_number
 
 DUBLIN_CORE = OAI_DC.fields
 """The fifteen elements, in the order of the specification."""
@@ -49,14 +50,14 @@ class EditForm:
         """
         base = _from_json(values.get("base", "[]"))
         was = _from_json(values["was"]) if values.get("was") else None
-        count = values.get("values", "")
-        if not count.isascii() or not count.isdigit() or int(count[:6]) > MAX_VALUES:
+        count = whole_number(values.get("values", ""), 0, MAX_VALUES)
+        if count is None:
             raise BadRequest(
                 "A form must give its number of values (field values), at most {most}.",
                 most=MAX_VALUES,
             )
         known = {field.place: field for field in base}
-        rows = (_row(values, n, known) for n in range(int(count)))
+        rows = (_row(values, n, known) for n in range(count))
         return cls(tuple(row for row in rows if row is not None), base, was)
 
     @property
@@ -242,7 +243,8 @@ def _row(values: Mapping[str, str], number: int, known: Mapping[int | None, Fiel
     text = values.get(f"text-{number}", "").replace("\r\n", "\n")
     lang = sound_text(values.get(f"lang-{number}", ""))
     place = values.get(f"place-{number}", "")
-    before = known.get(int(place)) if place.isascii() and place.isdigit() else None
+    at = whole_number(place, 0, 10**9)
+    before = None if at is None else known.get(at)
     if before is None or before.name != name:
         return Field(name, sound_text(text), lang)
     if text == before.text.replace("\r\n", "\n"):

@@ -141,6 +141,7 @@ STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = 
     (store.MetadataMalformed, HTTPStatus.BAD_REQUEST, "malformed_metadata"),
     (store.SearchError, HTTPStatus.BAD_REQUEST, "bad_search"),
     (store.FileUnreadable, HTTPStatus.SERVICE_UNAVAILABLE, "file_unreadable"),
+    (store.StateUnreadable, HTTPStatus.SERVICE_UNAVAILABLE, "state_unreadable"),
     (store.SourceFailed, HTTPStatus.BAD_REQUEST, "upload_broken_off"),
 )
 """Store error → status and code; the first match counts. Other errors are the machine's."""

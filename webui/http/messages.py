@@ -147,6 +147,15 @@ def parse_pairs(text: str, most: int = 100) -> tuple[tuple[str, str], ...]:
         raise BadRequest("The fields of this request cannot be read as UTF-8 text.") from None
 
 
+def whole_number(text: str, least: int, most: int) -> int | None:
+    """Return a number of an address or a form; None if malformed, out of bounds, or too long.
+
+    Python's `int` refuses 5,000 digits, and ``²``, which `str.isdigit` allows.
+    """
+    is_number = text.isascii() and text.isdigit() and len(text) < 16
+    return int(text) if is_number and least <= int(text) <= most else None
+
+
 def prefers_json(method: str, accept: str) -> bool:
     """Whether the client wants JSON: by Accept, or by a change that does not accept HTML.
 

@@ -16,7 +16,7 @@ from webui import urls
 from webui.bulk.rule_form import RuleForm
 from webui.bulk.rule_view import rule_view
 from webui.http.errors import BadRequest, NotFound
-from webui.http.messages import Response, redirect
+from webui.http.messages import Response, redirect, whole_number
 from webui.rendering import View
 from webui.site import Call
 from webui.timed_cache import TimedCache
@@ -184,8 +184,9 @@ def _method(name: str) -> Method:
 
 
 def _number(text: str, least: int, most: int, name: str) -> int:
-    if not (text.isascii() and text.isdigit()) or not least <= int(text[:9]) <= most:
+    number = whole_number(text, least, most)
+    if number is None:
         raise BadRequest(
             "{name} must be a number from {least} to {most}.", name=name, least=least, most=most
         )
-    return int(text)
+    return number

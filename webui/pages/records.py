@@ -12,10 +12,10 @@ from webui.http.errors import BadRequest, Conflict
 from webui.http.messages import Response, redirect
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import json_answer
+from webui.search.request import page_size
 from webui.site import Call, Site
 
 DEFAULT_SIZE = 50
-MAX_SIZE = 1000
 _FILTERS = {
     "set": "set",
     "deleted": "deleted",
@@ -64,7 +64,7 @@ class Query:
             deleted=fields.get("deleted", ""),
             curated=fields.get("curated", ""),
             newer=fields.get("newer", ""),
-            limit=_limit(fields.get("limit", "")),
+            limit=page_size(fields.get("limit", ""), DEFAULT_SIZE),
             after=fields.get("after", ""),
             before=fields.get("before", ""),
             start=fields.get("from", ""),
@@ -85,14 +85,6 @@ class Query:
         """The address of the same list at another position."""
         size = {} if self.limit == DEFAULT_SIZE else {"limit": self.limit}
         return urls.records(**self.filters, **size, **cursor)
-
-
-def _limit(text: str) -> int:
-    if not text:
-        return DEFAULT_SIZE
-    if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:9]) <= MAX_SIZE:
-        raise BadRequest("The page size (limit) must be a number from 1 to {most}.", most=MAX_SIZE)
-    return int(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,8 @@ def change(call: Call) -> Response:
         found = selected(call, call.field("search")).select
         add += islice(found.iterate(call.site.silo), MOST + 1)
     elif do == "page":
-        add = [text for name, text in call.form.fields.items() if name.startswith("row-")]
+        rows = (text for name, text in call.form.fields.items() if name.startswith("row-"))
+        add = [one for one in rows if one in call.site.silo]
     now = kept.change(person, add, remove)
     if do == "next":
         return _led(call, now, call.field("next"))

@@ -7,10 +7,12 @@ from recordsilo.index import FacetValue
 from recordsilo.index.facets import contributed_names, labels_of
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, facet_of, range_of
 from webui.charts.pictures import Picture, Series, binned, histogram
+from webui.http.messages import whole_number
 from webui.search.request import SHOWN_VALUES, YEAR, SearchRequest, facet_label
 from webui.site import Site
 from webui.words.texts import text as _
 
+_LAST_YEAR = 99_999
 OPEN_AT_FIRST = frozenset({"type", YEAR, "creator", "subject"})
 """Facets that are open by default; those in use are always open."""
 
@@ -142,7 +144,11 @@ def is_range(name: str, value: str) -> bool:
 
 
 def _years(request: SearchRequest, values: Sequence[FacetValue]) -> YearRange | None:
-    counts = {int(one.value): one.count for one in values if one.value.isdecimal()}
+    counts = {
+        year: one.count
+        for one in values
+        if (year := whole_number(one.value, 0, _LAST_YEAR)) is not None
+    }
     found = binned(counts)
     if not found.bins:
         return None
@@ -152,9 +158,10 @@ def _years(request: SearchRequest, values: Sequence[FacetValue]) -> YearRange | 
     first, _dots, last = texts[0].partition("..") if one else ("", "", "")
     chosen = None
     if one:
-        chosen = (int(max(one[0], -9999)), int(min(one[1], 99999)))
-    elif len(texts) == 1 and texts[0].isdecimal():
-        chosen, first, last = (int(texts[0]), int(texts[0])), texts[0], texts[0]
+        low, high = (int(max(-_LAST_YEAR, min(bound, _LAST_YEAR))) for bound in one)
+        chosen = (low, high)
+    elif len(texts) == 1 and (year := whole_number(texts[0], 0, _LAST_YEAR)) is not None:
+        chosen, first, last = (year, year), texts[0], texts[0]
     picture = histogram(
         _("Records by year"),
         found,

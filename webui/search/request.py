@@ -18,6 +18,7 @@ from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, SMALL_FIELD
 from recordsilo.selection import Selection, selection_table
 from webui import urls
 from webui.http.errors import BadRequest
+from webui.http.messages import whole_number
 
 DEFAULT_SIZE = 25
 PAGE_SIZES = (25, 50, 100, 200)
@@ -331,9 +332,10 @@ def page_size(text: str, default: int) -> int:
     """
     if not text:
         return default
-    if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:9]) <= MAX_SIZE:
+    size = whole_number(text, 1, MAX_SIZE)
+    if size is None:
         raise BadRequest("The page size (limit) must be a number from 1 to {most}.", most=MAX_SIZE)
-    return int(text)
+    return size
 
 
 def _range_of_years(given: Mapping[str, str]) -> list[Pair]:
