@@ -120,6 +120,13 @@ class UnsupportedMediaType(WebError):
     code = "unsupported_media_type"
 
 
+class Busy(WebError):
+    """The server does as many of these as it can at the same time."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    code = "busy"
+
+
 STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = (
     (store.RevisionConflict, HTTPStatus.PRECONDITION_FAILED, "precondition_failed"),
     (store.RecordRemoved, HTTPStatus.GONE, "record_removed"),

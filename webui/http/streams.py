@@ -9,10 +9,15 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from recordsilo.cells import guarded, joined
+from webui.http.errors import Busy
 
 CSV = "text/csv; charset=utf-8; header=present"
 JSON_LINES = "application/jsonl; charset=utf-8"
 BLOCK = 256 * 1024
+MOST_PIPED = 4
+"""Maximum number of `Piped` at a time. A slow reader holds a thread of the server (it has 8), and
+`webui.job_events` holds 3; so one stays for everybody else."""
+_piped = threading.BoundedSemaphore(MOST_PIPED)
 
 
 class FileBody:
@@ -45,9 +50,15 @@ class Piped:
     Args:
         write: Writes to a file that cannot seek; runs in its own thread, which ends when
             the client disconnects.
+
+    Raises (when created):
+        Busy: There are `MOST_PIPED`.
     """
 
     def __init__(self, write: Callable[[BinaryIO], object]) -> None:
+        if not _piped.acquire(blocking=False):
+            raise Busy("Too many zips are being downloaded. Try again when one of them has ended.")
+        self._is_open = True
         reading, writing = os.pipe()
         self._file = io.BufferedReader(io.FileIO(reading), BLOCK)
         self._failed: BaseException | None = None
@@ -78,8 +89,11 @@ class Piped:
         raise StopIteration
 
     def close(self) -> None:
-        """Stop writing."""
+        """Stop writing; may be called twice."""
         self._file.close()
+        if self._is_open:
+            self._is_open = False
+            _piped.release()
 
 
 def csv_line(cells: Iterable[str]) -> str:
