@@ -359,9 +359,12 @@ def test_nothing_in_a_value_ends_a_field_of_bibtex() -> None:
     )  # fmt: skip
     entry = bibtex(csl_item("http://x/y,z}", description))
     assert entry.startswith("@phdthesis{http:-x-y-z-,\n")
-    assert r"title = {{50\% of \{A\} \& B\_c \#1 \$x\textasciicircum{}2\$" in entry
+    assert (
+        r"title = {{50\% of \textbraceleft{}A\textbraceright{} \& B\_c \#1 \$x\textasciicircum{}2\$"
+        in entry
+    )
     assert r"author = {{Baker and Sons}, Ltd and {林 晓明}}" in entry
-    assert "school = {U \\{X\\}}" in entry
+    assert r"school = {U \textbraceleft{}X\textbraceright{}}" in entry
     assert "doi = {10.5555/a%7Bb%7Dc}" in entry
     bare = re.sub(r"\\[{}]", "", entry)
     assert bare.count("{") == bare.count("}")
@@ -400,3 +403,14 @@ def test_a_record_that_was_never_held_has_no_earlier_versions(client: Any) -> No
     text = client.get("/records/oai+example,org+2").text
     assert "no earlier version" in text
     assert "keeps its earlier versions" not in text
+
+
+@pytest.mark.parametrize("title", ["{ unbalanced", "} unbalanced", "a } b { c", "\\{"])
+def test_a_bibtex_entry_has_as_many_closing_as_opening_braces(title: str) -> None:
+    item = {"id": "oai:x}", "type": "book", "title": title, "publisher": title}
+    entry = bibtex(item | {"author": [{"literal": title}], "URL": f"http://example.org/{title}"})
+    depth = 0
+    for character in entry.rstrip()[:-1]:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        assert depth >= 0
+    assert depth == 1

@@ -36,8 +36,9 @@ _DATE = re.compile(
 )
 _NAMED = 20
 """Maximum number of creators in a text; of more, the first ones and the last (APA 9.8)."""
-_ESCAPED = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "#": r"\#",
+_ESCAPED = {  # BibTeX counts the brace of ``\{`` too: one without its pair would end the entry
+    "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}",
+    "%": r"\%", "&": r"\&", "#": r"\#",
     "$": r"\$", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
 }  # fmt: skip
 
