@@ -152,7 +152,8 @@ def changed_values(change: RecordChange) -> list[ValueChange]:
 def of_fields(before: Fields, after: Fields) -> list[ValueChange]:
     """Return the differing values by field: each removed value with the one that replaced it.
 
-    Equally many are paired in order, otherwise the most alike; very many always in order.
+    Equally many are paired in order. Otherwise values that are alike are paired first, then the
+    rest in order; very many are always paired in order.
     """
     gone, come = differing(before, after)
     names = dict.fromkeys(name for name, *_ in [*gone, *come])
@@ -173,10 +174,21 @@ def _paired(old: list[str], new: list[str]) -> list[tuple[str | None, str | None
     if len(old) < len(new):
         return [(one, other) for other, one in _paired(new, old)]
     replaced: dict[int, str] = {}
+    others: list[str] = []
     for value in new:
         left = [n for n in range(len(old)) if n not in replaced]
-        replaced[max(left, key=lambda n: _likeness(old[n], value))] = value
+        likeness, nearest = max((_likeness(old[n], value), -n) for n in left)
+        if likeness >= _ALIKE:
+            replaced[-nearest] = value
+        else:
+            others.append(value)
+    left = [n for n in range(len(old)) if n not in replaced]
+    replaced |= zip(left, others, strict=False)
     return [(value, replaced.get(n)) for n, value in enumerate(old)]
+
+
+_ALIKE = 0.6
+"""The least likeness, of 1, at which one value is taken for the other's replacement."""
 
 
 def _likeness(one: str, other: str) -> float:

@@ -1,6 +1,7 @@
 """The activity log: every line is found again, newest first, and nothing stops it."""
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from silocuration import activity as log
@@ -65,7 +66,8 @@ def test_a_line_that_a_crash_left_unfinished_costs_nothing_else(tmp_path: Any) -
 def test_a_value_with_line_breaks_and_markup_stays_one_line(tmp_path: Any) -> None:
     odd = line(1, old='a\nb\r\u2028{"date": "x"}', new="<script>\ud800")
     log_activity(str(tmp_path), [odd, line(2)])
-    assert [one for _, one in activity(str(tmp_path), Wanted())] == [line(2), odd]
+    shown = replace(odd, new="<script>?")
+    assert [one for _, one in activity(str(tmp_path), Wanted())] == [line(2), shown]
 
 
 def test_what_went_stands_beside_what_came() -> None:

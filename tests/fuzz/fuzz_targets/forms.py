@@ -22,7 +22,7 @@ from webui.site import Settings
 
 _RECORD = "oai:x:1"
 _REAL = {"record": quote("oai+x+1"), "version": "w", "path...": "oai_dc", "name": "tidy",
-         "action": "stop", "job": "1", "token": "1"}  # fmt: skip
+         "action": "stop", "job": "1", "token": "1", "form": "harvest"}  # fmt: skip
 _FIELDS = {
     "identifier": "oai:x:9", "name": "w2", "clone_of": "1", "comment": "why", "path": "a.txt",
     "new_path": "b/c.txt", "title": "Kept", "search": "q=tides", "do": "preview", "changes": "1",
