@@ -31,7 +31,7 @@ def test_a_panel_is_shown_with_everything_escaped(client: Any, contribute: Contr
     section = section[: section.index("</section>")]
     assert "<script>" not in section
     assert "javascript:" not in section
-    assert section.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 7
+    assert section.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 8
     assert 'href="https://example.org/?a=1&amp;b=2" rel="noopener noreferrer"' in section
     assert '<rect x="0" y="0.0" width="16" height="60.0"' in section
 
