@@ -13,7 +13,7 @@ from webui.site import Site
 from webui.words.texts import text as _
 
 _LAST_YEAR = 99_999
-OPEN_AT_FIRST = frozenset({"type", YEAR, "creator", "subject"})
+OPEN_AT_FIRST = frozenset({"type", YEAR, "creator", "subject", "set"})
 """Facets that are open by default; those in use are always open."""
 
 
