@@ -55,7 +55,7 @@ class KeptNames(OAIPMHScraper):
 
 
 @pytest.mark.parametrize("apart", [timedelta(0), timedelta(hours=8)], ids=["one second", "days"])
-@pytest.mark.parametrize(("mode", "seed"), [*family([(mode, 0) for mode in MODES], 4), *_seeds()])
+@pytest.mark.parametrize(("mode", "seed"), [*family([(mode, 0) for mode in MODES], 2), *_seeds()])
 def test_what_is_called_whole_is_complete(mode, seed, apart, tmp_path):
     size = 3000 if mode.startswith("lost_bytes") else 1000
     repository = repository_that_lies(mode, seed, apart=apart, size=size)

@@ -261,6 +261,7 @@ def is_as_undisturbed(
 
 
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.long
 @pytest.mark.parametrize("after", family([False, True], 1), ids=["before", "after"])
 @pytest.mark.parametrize("version", family(["6.0.0", "6.5.1"], 1))
 def test_versions_are_as_many_as_undisturbed_wherever_it_is_killed(
