@@ -96,7 +96,7 @@ def meant(*faults: str) -> dict[str, str | None]:
     return {one: None if one in DELETED_IDENTIFIERS else titles[one] for one in attainable}
 
 
-@pytest.mark.parametrize("name", family(FAULTS, 15))
+@pytest.mark.parametrize("name", family(FAULTS, 8))
 def test_everything_that_can_be_had_is_in_the_silo_and_the_rest_is_told(name, tmp_path):
     fault = FAULTS[name]
     with served_with(name) as server:
@@ -128,7 +128,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("faults", family(map(list, PAIRS), 8), ids="+".join)
+@pytest.mark.parametrize("faults", family(map(list, PAIRS), 4), ids="+".join)
 def test_two_faults_at_once_are_got_over_as_well(faults, tmp_path):
     lost = frozenset().union(*(FAULTS[name].lost_by_name for name in faults))
     with served_with(*faults) as server:
@@ -146,7 +146,7 @@ IN_WINDOWS = [
 ]
 
 
-@pytest.mark.parametrize("name", family(IN_WINDOWS, 5))
+@pytest.mark.parametrize("name", family(IN_WINDOWS, 3))
 def test_faults_of_dates_and_lists_are_got_over_in_windows_as_well(name, tmp_path):
     fault = FAULTS[name]
     sixty_days = HarvestOptions(window=timedelta(days=60))

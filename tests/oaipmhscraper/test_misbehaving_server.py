@@ -141,7 +141,7 @@ NOT_SHOWN = {
 }
 
 
-@pytest.mark.parametrize("name", family(sorted(FAULTS.keys() - NOT_SHOWN), 12))
+@pytest.mark.parametrize("name", family(sorted(FAULTS.keys() - NOT_SHOWN), 6))
 def test_a_fault_shows_on_the_wire_and_shows_the_same_twice(name, proper):
     seen = []
     for _ in range(2):

@@ -84,7 +84,7 @@ def begun(kind: str, jobs: Jobs, silo_path: str, url: str) -> Job:
         product(
             [State.QUEUED, State.STOPPED, State.PAUSED], ["harvest", "change", "export", "audit"]
         ),
-        2,
+        1,
     ),
 )
 def test_a_job_ends_by_sigterm_or_as_the_page_asks_and_goes_on(
