@@ -58,11 +58,15 @@ class Addresses(Target):
         return tuple(None if one is None else one == text for one in forms), target is None
 
 
+_AUTHORITY = re.compile(r":[/\\]*([^/\\?#]*)")
+_ODD = re.compile(r"\.:|:[0-9]*\.|:[0-9]*:|@")
+
+
 def _has_odd_host(text: str) -> bool:
     """Whether Heritrix drops a part of the host that uncovers another of its kind.
 
     A dot beside a port or a user, and the second of two ports: `http://host:80:80/` becomes
     `http://host:80/` (recorded in tests/crawlmatch/data/heritrix_forms.tsv).
     """
-    kept = re.sub(r"[\t\r\n]", "", text)
-    return re.search(r"\.:|:[0-9]*\.|:[0-9]*:|@", kept) is not None
+    authority = _AUTHORITY.search(re.sub(r"[\t\r\n]", "", text))
+    return authority is not None and _ODD.search(authority[1]) is not None
