@@ -20,6 +20,7 @@ import click
 
 from recordsilo.contributions import ContributionBroken, load, points
 from recordsilo.errors import FileUnreadable, ManifestUnreadable, RecordSiloError, StateUnreadable
+from recordsilo.garbage import collect_rarely
 from recordsilo.silo import Silo
 
 ENTRY_POINTS = "recordsilo.commands"
@@ -176,6 +177,7 @@ def main() -> NoReturn:
 
     SIGTERM interrupts a command like Ctrl-C, but with the exit code for stopping early.
     """
+    collect_rarely()
     _prepare_streams()
     logging.basicConfig(level=logging.WARNING, format="silo: %(message)s")
     with _terminable() as terminated:

@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 
+from recordsilo.garbage import collect_rarely
 from silowork import running
 from silowork.errors import JobsError
 from silowork.queue import Broker
@@ -24,6 +25,7 @@ def main(what: str, silo_path: str, job_id: str = "") -> int:
     Returns:
         The exit code: whether it could be started.
     """
+    collect_rarely()
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("kombu").setLevel(logging.ERROR)  # its warnings concern hosts
     try:

@@ -9,7 +9,6 @@ here.
 """
 
 import contextlib
-import gc
 import marshal
 import os
 import queue
@@ -26,6 +25,7 @@ from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.errors import RecordSiloError
 from recordsilo.formats import Description
+from recordsilo.garbage import collect_rarely
 from recordsilo.index import Entry, ManifestStamp, project
 from recordsilo.index.facets import ValuesOf
 from recordsilo.index.projection import description_of
@@ -323,7 +323,6 @@ def serve(root: str, questions: IO[bytes], answers: IO[bytes]) -> None:
 
 def main() -> None:
     """Run the reader process until its parent closes the pipe."""
-    gc.freeze()
-    gc.set_threshold(50_000)  # the values have no cycles
+    collect_rarely()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     serve(sys.argv[2], sys.stdin.buffer, sys.stdout.buffer)
