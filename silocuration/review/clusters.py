@@ -23,11 +23,17 @@ import regex
 from rapidfuzz.distance import Levenshtein
 
 _PUNCTUATION = regex.compile(r"[\p{P}\p{S}\p{C}]+")
-_MARKS = regex.compile(r"\p{Mn}+")
+_MARKS = regex.compile(r"(?V1)[[\p{Mn}&&[\p{Inherited}\p{Arabic}\p{Hebrew}]]--[\u3099\u309a]]+")
+"""Accents and optional vowel signs. Others are letters: ``सुनीता``, and ``が`` beside ``か``."""
 _WORD = regex.compile(r"\S+")
 _NO_MISSPELLING = regex.compile(r"[\p{N}\p{Han}\p{Hangul}]")
 _LONG_WORD = 5
 """Minimum length of a word in which a differing letter may be a misspelling: not ``Joan``."""
+_LETTERS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+_DELICATE = regex.compile(r"\S*(?:\p{N}|\b\p{L}\b)\S*")
+"""What has a number or a single letter in it: ``S.``, ``C++``, ``1.5``."""
+_SHORT = 4
+"""Minimum number of letters of a value that can be the same as another for certain."""
 _FREQUENT = 2000
 """Most values that may share a piece; pairs that share a more common piece are not compared."""
 
@@ -55,6 +61,13 @@ class Cluster:
     def records(self) -> int:
         """Return how many records have the values, counting a record once for each."""
         return sum(count for _, count in self.values)
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """The values that `are_surely_same` as the first; with it, unless it is alone."""
+        first = self.values[0][0]
+        same = {value for value, _ in self.values[1:] if are_surely_same(value, first)}
+        return frozenset(same and {first, *same})
 
 
 def clusters(
@@ -96,6 +109,22 @@ def ngram_fingerprint(value: str, size: int = 2) -> str:
     """Return the distinct pieces of ``size`` letters of a value, sorted."""
     text = "".join(_plain(value).split())
     return "".join(sorted({text[n : n + size] for n in range(max(1, len(text) - size + 1))}))
+
+
+def are_surely_same(one: str, other: str) -> bool:
+    """Whether two values differ only in case, spaces or punctuation, whatever the method.
+
+    They have the same words in the same order. Initials and numbers also have the same
+    punctuation (``C++`` is not ``C#``), and a value of fewer than `_SHORT` letters is never
+    certain (``US`` and ``us``). Accents and other spellings (``ß``, ``ss``) are a difference.
+    """
+    one, other = (unicodedata.normalize("NFC", text).lower() for text in (one, other))
+    words = _LETTERS.findall(one)
+    return (
+        len("".join(words)) >= _SHORT
+        and words == _LETTERS.findall(other)
+        and _DELICATE.findall(one) == _DELICATE.findall(other)
+    )
 
 
 def _plain(value: str) -> str:

@@ -8,6 +8,7 @@ from rapidfuzz.distance import Levenshtein
 from silocuration.review.clusters import (
     Cluster,
     Method,
+    are_surely_same,
     clusters,
     fingerprint,
     is_misspelling,
@@ -120,3 +121,40 @@ def test_no_pair_within_the_distance_is_missed(values: list[str], distance: int)
                 and is_misspelling(a, b)
             ):
                 assert any({one, other} <= group for group in together)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Open Access", "open-access"), ("film", " FILM "), ("Swan, Hamish", "swan , hamish."),
+     ("Swan, S.", "SWAN, S."), ("population.", "population"), ("Étude", "E\u0301TUDE"),
+     ("Journal of Tides 12", "journal of tides, 12")],
+)  # fmt: skip
+def test_case_spaces_and_punctuation_are_certainly_no_difference(one: str, other: str) -> None:
+    assert are_surely_same(one, other)
+    assert are_surely_same(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Article", "Artcle"), ("Swan, Hamish", "Hamish Swan"), ("Étude", "Etude"),
+     ("Swan, S. J.", "Swan, SJ"), ("Swan, S.", "Swan, J."), ("US", "us"), ("C++", "C"),
+     ("C++ in practice", "C# in practice"), ("Pages 1-5", "Pages 1.5"), ("Maße", "Masse"),
+     ("张 晓明", "李 晓明"), ("张晓明", "张 晓明"), ("data base", "database"), ("...", "!!!")],
+)  # fmt: skip
+def test_any_other_difference_is_uncertain(one: str, other: str) -> None:
+    assert not are_surely_same(one, other)
+    assert not are_surely_same(other, one)
+
+
+def test_only_values_like_the_first_are_certain_and_with_it() -> None:
+    (one,) = clusters({"Journal of Tides": 4, "journal of tides.": 2, "Tides, Journal of": 3})
+    assert one.certain == {"Journal of Tides", "journal of tides."}
+    (two,) = clusters({"Article": 4, "Artcle": 2}, Method.NEAREST)
+    assert two.certain == set()
+
+
+def test_vowel_signs_and_voiced_kana_are_letters() -> None:
+    names = {"शर्मा, अनिता": 6, "शर्मा, सुनीता": 6}
+    assert clusters(names, Method.NEAREST, distance=2) == []
+    assert clusters({"कुल": 1, "कल": 1, "か": 1, "が": 1}) == []
+    assert len(clusters({"كتاب": 1, "كِتاب": 1})) == 1

@@ -116,6 +116,20 @@ def test_no_page_of_curation_is_wider_than_the_window(
         assert wide <= window, name
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("with_scripts", [True, False], ids=["JavaScript", "no JavaScript"])
+def test_only_a_method_with_a_maximum_difference_asks_for_it(
+    open_page: Callable[..., Page], with_scripts: bool
+) -> None:
+    page = open_page("/clusters", java_script_enabled=with_scripts)
+    distance = page.get_by_label("Maximum difference")
+    expect(distance).to_be_hidden()
+    page.get_by_label("Method").select_option("nearest")
+    expect(distance).to_be_visible()
+    page.get_by_label("Method").select_option("ngram")
+    expect(distance).to_be_hidden()
+
+
 @pytest.mark.parametrize(
     "with_scripts", family([True, False], 1), ids=["JavaScript", "no JavaScript"]
 )

@@ -377,24 +377,29 @@ def test_merging_a_cluster_makes_a_rule_that_can_be_previewed(client: Any, silo:
 
 
 @pytest.mark.usefixtures("spelled")
-def test_values_beyond_those_that_a_cluster_shows_are_merged_too(
+def test_only_certain_variants_are_ticked_at_first_also_beyond_those_shown(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_page, "SHOWN", 1)
     page = client.get("/clusters?field=type").text
+    assert "Ticked: values that differ only in case, spaces or punctuation." in page
     assert "and 2 more" in page
-    form = {"field": "type", "use-0": "yes", "to-0": "Journal article"}
-    form |= dict(re.findall(r'name="(value-[^"]+)"[^>]* value="([^"]+)"', page))
-    table = client.post("/clusters", form).json["changes"][0]["table"]
-    assert sorted(table.splitlines()) == [
-        "Article, journal\tJournal article", "journal Article\tJournal article",
+    boxes = re.findall(r'name="value-[^"]+" type="checkbox" value="([^"]+)"( checked)?', page)
+    assert sorted(boxes) == [
+        ("Article, journal", ""), ("Journal article", " checked"), ("journal Article", " checked"),
     ]  # fmt: skip
+    assert client.json("/clusters?field=type")["certain"] == [
+        ["Journal article", "journal Article"]
+    ]
 
 
 @pytest.mark.usefixtures("spelled")
 def test_clusters_that_are_not_chosen_are_left_alone(client: Any) -> None:
     form = {"field": "type", "to-0": "x", "value-0-0": "journal Article"}
     assert client.post("/clusters", form).error["code"] == "bad_request"
+    unticked = {"field": "type", "use-0": "yes", "to-0": "Journal article"}
+    said = client.post("/clusters", unticked).error["message"]
+    assert said.startswith("Nothing would be merged. Tick Merge in a cluster, the values")
 
 
 @pytest.mark.usefixtures("spelled")

@@ -26,7 +26,7 @@ from webui.words.texts import text as _
 PAGE = 40
 """Number of clusters per page."""
 SHOWN = 60
-"""Values shown per cluster; the others are merged as well, unless the cluster is left out."""
+"""Values shown per cluster; the others are folded."""
 METHODS = (
     (Method.FINGERPRINT, "same words in any order"),
     (Method.NGRAM, "same letters"),
@@ -70,6 +70,7 @@ def show(call: Call) -> View:
         "clusters": [[{"value": v, "count": n} for v, n in one.cluster.values] for one in shown],
         "fields": [one.field for one in shown],
         "keys": [one.key for one in shown],
+        "certain": [sorted(one.cluster.certain) for one in shown],
         "distinct": [{"field": one.field, "values": one.values} for one in ruled_out],
         "next": urls.twin(next_url) if next_url else None,
     }
@@ -86,7 +87,10 @@ def merge(call: Call) -> View | Response:
     for field, old, new in _pairs(call):
         tables.setdefault(field, {})[old] = new
     if not tables:
-        raise BadRequest("Choose at least one cluster and the value to merge it into.")
+        raise BadRequest(
+            "Nothing would be merged. Tick Merge in a cluster, the values that are the same, and "
+            "enter the value to merge them into."
+        )
     changes = [
         {
             "do": "map",

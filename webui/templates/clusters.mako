@@ -6,7 +6,11 @@ ${parts.done(done)}
   <h1>${_("Clusters")}</h1>
   <p class="count" role="status">${counted("{n} cluster", "{n} clusters", total)}</p>
 </div>
-<p class="hint">${_("Probable variants of one value. Merge them into a rule, and preview it before you apply it.")}</p>
+<p class="hint">${_("Probable variants of one value. Merge them into a rule, and preview it before you apply it.")}
+% if may_change:
+${_("Ticked: values that differ only in case, spaces or punctuation.")} ${_("Tick others if you are sure; at initials, numbers and short values, such a difference may matter.")}\
+% endif
+</p>
 <form class="search" action="${urls.clusters()}" method="get" aria-label="${_('Find clusters')}">
   <p>
     <label for="field">${_("Field")}</label>
@@ -25,7 +29,7 @@ ${parts.done(done)}
 % endfor
     </select>
   </p>
-  <p>
+  <p class="distance">
     <label for="distance">${_("Maximum difference")}</label>
     <select id="distance" name="distance">
 % for number in (1, 2, 3):
@@ -55,25 +59,16 @@ ${parts.done(done)}
     </p>
 % endif
     <ul class="plain">
-% for place, (value, count) in enumerate(values[:shown]):
-% if may_change:
-      <li class="tick">
-        <input id="value-${number}-${place}" name="value-${number}-${place}" type="checkbox" value="${value}" checked>
-        <label for="value-${number}-${place}" dir="auto">${value}</label>
-        <small>${records(one.field, value, count)}</small>
-      </li>
-% else:
-      <li><span dir="auto">${value}</span> <small>${records(one.field, value, count)}</small></li>
-% endif
-% endfor
-% if len(values) > shown:
-      <li>${_("and {n} more", n=len(values) - shown)}
-% for place, (value, count) in enumerate(values[shown:] if may_change else (), shown):
-        <input type="hidden" name="value-${number}-${place}" value="${value}">
-% endfor
-      </li>
-% endif
+${listed(number, one, 0, shown)}
     </ul>
+% if len(values) > shown:
+    <details>
+      <summary>${_("and {n} more", n=len(values) - shown)}</summary>
+      <ul class="plain">
+${listed(number, one, shown, len(values))}
+      </ul>
+    </details>
+% endif
 % if may_change:
     <p>
       <label for="to-${number}">${_("Merge into")}</label>
@@ -122,6 +117,20 @@ ${parts.done(done)}
   <input type="hidden" name="field" value="${field}">
   <input type="hidden" name="method" value="${method}">
   <input type="hidden" name="distance" value="${distance}">
+</%def>
+<%def name="listed(number, one, start, end)">
+<% certain = one.cluster.certain %>
+% for place, (value, count) in enumerate(one.cluster.values[start:end], start):
+% if may_change:
+      <li class="tick">
+        <input id="value-${number}-${place}" name="value-${number}-${place}" type="checkbox" value="${value}"${" checked" if value in certain else ""}>
+        <label for="value-${number}-${place}" dir="auto">${value}</label>
+        <small>${records(one.field, value, count)}</small>
+      </li>
+% else:
+      <li><span dir="auto">${value}</span> <small>${records(one.field, value, count)}</small></li>
+% endif
+% endfor
 </%def>
 <%def name="records(name, value, count)">\
 <a href="${urls.search([(name, value)])}">${counted("{n} record", "{n} records", count)}<span class="unseen"> ${value}</span></a>\
