@@ -35,6 +35,7 @@ from webui.http.messages import (
     target_path,
 )
 from webui.http.multipart import Form
+from webui.http.streams import placed
 from webui.people.authentication import NotAllowed, SignInRequired, require
 from webui.people.roles import NOBODY, Role, User
 from webui.rendering import View, answer, error_answer
@@ -196,7 +197,8 @@ def _handle(
         outcome = found.route.handler(call)
     if isinstance(outcome, View):
         outcome = answer(site, outcome, as_json=as_json, user=user)
-    return conditional(request, outcome)
+    outcome = conditional(request, outcome)
+    return outcome if request.method == "HEAD" else placed(outcome)
 
 
 def _check_there(site: Site, record: str) -> None:

@@ -1,8 +1,8 @@
 """The progress of jobs as server-sent events, one for each change.
 
-A stream holds a thread of the server, so there are few of them, and each ends after some
-seconds, or when its jobs are over; the browser then opens another. A browser that gets
-none requests the page's JSON every few seconds.
+A stream holds a thread of the server and one of the places of `webui.http.streams`, so there
+are few of them, and each ends after some seconds, or when its jobs are over; the browser then
+opens another. A browser that gets none requests the page's JSON every few seconds.
 
 Source: WHATWG HTML, section 9.2, "Server-sent events".
 """

@@ -19,8 +19,11 @@ from cheroot.wsgi import Gateway_10, Server
 from webui.app import WsgiApp
 from webui.http.intake import SECONDS, Connection, Intake
 from webui.http.messages import AWAIT_BODY
+from webui.http.streams import MOST_STREAMED
 
 logger = logging.getLogger("webui")
+THREADS = MOST_STREAMED + 4
+"""Streamed answers leave four threads to all others."""
 MOST_UNFINISHED, MOST_UPLOADS = 256, 32
 """Maximum number of connections that are sending a request or are idle, and of those that are
 sending a large body that the application requested."""
@@ -151,7 +154,7 @@ class PageServer:
         probe(host, port)
         self.host = host
         self._server = _Server(
-            (host, port), app, numthreads=8, request_queue_size=64, timeout=SECONDS
+            (host, port), app, numthreads=THREADS, request_queue_size=64, timeout=SECONDS
         )
         self._server.gateway = _Gateway
         self._server.server_name = "silo"  # sent as Server; the default names a version

@@ -246,3 +246,14 @@ def test_a_form_that_broke_off_changes_nothing(spool_dir: str) -> None:
     body = encoded([("part", "a", b"x")])[:-20]
     with pytest.raises(BadRequest, match="broke off"):
         read_form(request_of(body, MULTIPART, "999"), 10_000, spool_dir)
+
+
+def test_a_form_with_too_many_fields_is_told_so(client: Any) -> None:
+    answer = client.post("/searches", {f"field-{n}": "" for n in range(10_001)})
+    assert answer.status == 400
+    assert "A request has at most 10,000 fields." in answer.text
+    assert (
+        client.get("/search.json?" + "&".join(101 * ["q="]))
+        .error["message"]
+        .endswith("100 fields.")
+    )

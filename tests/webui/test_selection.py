@@ -13,7 +13,7 @@ import pytest
 
 from recordsilo import Silo
 from silocuration.batch.journal import job_ids
-from webui.http.streams import MOST_PIPED, BrokeOff, Piped
+from webui.http.streams import BrokeOff, Piped
 from webui.search import selections
 
 PLAIN = "oai:example.org:1"
@@ -218,15 +218,3 @@ def test_only_records_of_the_silo_are_selected(client: Any, silo: Silo) -> None:
     rows = {"row-0": one, "row-1": "oai:other:1", "row-2": "\0", "row-3": "../../x"}
     assert client.post("/selection", rows | {"do": "page"}, accept=JSON).json["count"] == 1
     assert selected(client) == [one]
-
-
-def test_readers_of_zips_leave_the_server_to_others(client: Any) -> None:
-    waiting = [Piped(lambda file: file.write(b"x")) for _ in range(MOST_PIPED)]
-    refused = client.get("/search/files.zip?q=record*")
-    assert refused.status == 503
-    assert "Too many zips" in refused.text
-    for one in waiting:
-        one.close()
-        one.close()
-    for _ in range(2 * MOST_PIPED):  # each gives its place back when it has ended
-        assert client.get("/search/files.zip?q=record*&limit=1").status == 200

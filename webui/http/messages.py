@@ -64,13 +64,19 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One answer; ``content_length`` is given if the body is streamed."""
+    """One answer.
+
+    Attributes:
+        content_length: Of a streamed body, if it is known.
+        is_live: Whether a streamed body tells what happens now, so that no part of it may wait.
+    """
 
     status: int = 200
     body: bytes | Streamed = b""
     content_type: str = "text/plain; charset=utf-8"
     headers: Mapping[str, str] = field(default_factory=dict)
     content_length: int | None = None
+    is_live: bool = False
 
 
 def from_environ(environ: Mapping[str, Any]) -> Request:
@@ -143,8 +149,10 @@ def parse_pairs(text: str, most: int = 100) -> tuple[tuple[str, str], ...]:
     """
     try:
         return tuple(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=most))
-    except ValueError:
+    except UnicodeDecodeError:
         raise BadRequest("The fields of this request cannot be read as UTF-8 text.") from None
+    except ValueError:
+        raise BadRequest("A request has at most {most} fields.", most=f"{most:,}") from None
 
 
 def whole_number(text: str, least: int, most: int) -> int | None:

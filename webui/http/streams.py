@@ -1,4 +1,8 @@
-"""Answers that are generated while they are sent: files in blocks, CSV and JSON lines."""
+"""Answers that are sent piece by piece: files in blocks, tables, zips, events.
+
+The reader decides how long such an answer holds a thread of the server, so `placed` limits
+how many there are at the same time.
+"""
 
 import csv
 import io
@@ -6,18 +10,71 @@ import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import BinaryIO
 
 from recordsilo.cells import guarded, joined
 from webui.http.errors import Busy
+from webui.http.messages import Response, Streamed
 
 CSV = "text/csv; charset=utf-8; header=present"
 JSON_LINES = "application/jsonl; charset=utf-8"
 BLOCK = 256 * 1024
-MOST_PIPED = 4
-"""Maximum number of `Piped` at a time. A slow reader holds a thread of the server (it has 8), and
-`webui.job_events` holds 3; so one stays for everybody else."""
-_piped = threading.BoundedSemaphore(MOST_PIPED)
+SMALL = 128 * 1024
+"""Maximum bytes of an answer that is sent at once; the send buffer of a connection has room."""
+MOST_STREAMED = 6
+"""Maximum number of streamed answers at a time; `webui.server` has more threads than that."""
+_places = threading.BoundedSemaphore(MOST_STREAMED)
+
+
+class _Placed:
+    """A body that occupies one of the places until it is closed."""
+
+    def __init__(self, beginning: bytes, body: Streamed) -> None:
+        self._beginning, self._body, self._is_open = beginning, body, True
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        block, self._beginning = self._beginning, b""
+        return block or next(self._body)
+
+    def close(self) -> None:
+        """Close the body and give the place back; may be called twice."""
+        self._body.close()
+        if self._is_open:
+            self._is_open = False
+            _places.release()
+
+
+def placed(response: Response) -> Response:
+    """Return an answer whose body occupies one of the places; a small one is read at once.
+
+    Raises:
+        Busy: All places are occupied; the body is closed.
+        BrokeOff, OSError: The beginning cannot be read; the body is closed.
+    """
+    body = response.body
+    if isinstance(body, bytes):
+        return response
+    blocks: list[bytes] = []
+    try:
+        while not response.is_live and sum(map(len, blocks)) <= SMALL:
+            block = next(body, None)
+            if block is None:
+                body.close()
+                return replace(response, body=b"".join(blocks), content_length=None)
+            blocks.append(block)
+        if not _places.acquire(blocking=False):
+            raise Busy(
+                "Too many downloads are running. Try again when one of them has ended.",
+                {"Retry-After": "10"},
+            )
+    except BaseException:
+        body.close()
+        raise
+    return replace(response, body=_Placed(b"".join(blocks), body))
 
 
 class FileBody:
@@ -50,15 +107,9 @@ class Piped:
     Args:
         write: Writes to a file that cannot seek; runs in its own thread, which ends when
             the client disconnects.
-
-    Raises (when created):
-        Busy: There are `MOST_PIPED`.
     """
 
     def __init__(self, write: Callable[[BinaryIO], object]) -> None:
-        if not _piped.acquire(blocking=False):
-            raise Busy("Too many zips are being downloaded. Try again when one of them has ended.")
-        self._is_open = True
         reading, writing = os.pipe()
         self._file = io.BufferedReader(io.FileIO(reading), BLOCK)
         self._failed: BaseException | None = None
@@ -91,9 +142,6 @@ class Piped:
     def close(self) -> None:
         """Stop writing; may be called twice."""
         self._file.close()
-        if self._is_open:
-            self._is_open = False
-            _piped.release()
 
 
 def csv_line(cells: Iterable[str]) -> str:

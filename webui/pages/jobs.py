@@ -167,7 +167,7 @@ def _stream(look: Look) -> Response:
             _("Too many people are watching jobs. Request the JSON of this page instead."),
         ) from None
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return Response(200, body, "text/event-stream; charset=utf-8", headers)
+    return Response(200, body, "text/event-stream; charset=utf-8", headers, is_live=True)
 
 
 # --------------------------------------------------------------------------- within

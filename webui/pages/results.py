@@ -93,7 +93,6 @@ def _zipped(call: Call, name: str, write: Callable[..., object]) -> Response:
 
     Raises:
         BadRequest: No record is selected.
-        Busy: See `Piped`.
     """
     chosen, silo = from_address(call), call.site.silo
     if not chosen.count:
