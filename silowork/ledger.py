@@ -18,7 +18,7 @@ from typing import Any
 from recordsilo.records.manifest import now_text
 from silowork.errors import LedgerUnreadable, NoSuchJob
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode, new_id
-from silowork.values import ACTIVE, Advance, Ending, Job, Problem, State, Wish
+from silowork.values import ACTIVE, OVER, Advance, Ending, Job, Problem, State, Wish
 
 LEDGER = ("curation", "jobs", "ledger.sqlite")
 KEPT_PROBLEMS = 10_000
@@ -95,9 +95,20 @@ class JobLedger:
         where = "WHERE id < ? ORDER BY id DESC LIMIT ?"
         return self._rows(where, (before or "~", limit))
 
-    def jobs_of(self, agent: str, limit: int = 100) -> list[Job]:
-        """Return the jobs that somebody started, the last one made first."""
-        return self._rows("WHERE agent = ? ORDER BY made DESC, id DESC LIMIT ?", (agent, limit))
+    def jobs_of(self, agent: str, limit: int, until: str) -> list[Job]:
+        """Return the jobs that somebody started, the last one made first.
+
+        Args:
+            agent: Who started them.
+            limit: The largest number to return.
+            until: Leave out jobs that were made later and are over.
+        """
+        among = ", ".join("?" * len(OVER))
+        return self._rows(
+            f"WHERE agent = ? AND (made <= ? OR state NOT IN ({among}))"
+            " ORDER BY made DESC, id DESC LIMIT ?",
+            (agent, until, *OVER, limit),
+        )
 
     def active(self) -> list[Job]:
         """Return jobs that wait or run, oldest first."""

@@ -2,7 +2,7 @@
 
 import getpass
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
@@ -26,8 +26,6 @@ from silowork.schedules import (
     schedule_names,
 )
 
-_name = click.argument("name", metavar="NAME")
-
 
 @click.group(
     epilog=example(
@@ -48,10 +46,10 @@ def schedule() -> None:
 @as_json
 def list_schedules(*, silo_dir: str, as_json: bool) -> None:
     """List the schedules: name, kind of job, when, next run (UTC), state of the last job."""
-    with _sentences(), open_silo(silo_dir) as silo:
-        for name in schedule_names(silo.path):
-            found = load_schedule(silo.path, name)
-            runs = runs_of(JobLedger(silo.path), name)
+    with _opened(silo_dir) as path:
+        for name in schedule_names(path):
+            found = load_schedule(path, name)
+            runs = runs_of(JobLedger(path), name)
             due = due_of(found, runs)
             line = {
                 "name": name,
@@ -112,63 +110,68 @@ def add(
     given = dict(one.split("=", 1) for one in fields if "=" in one)
     if len(given) != len(fields):
         fail("write each --field once, as NAME=VALUE")
-    with _sentences(), open_silo(silo_dir) as silo:
+    with _opened(silo_dir) as path:
         if kind not in begun_by_form():
             fail(f"no schedule can start a job of the kind {kind!r}; {', '.join(begun_by_form())}")
         table = {"times": list(times), "weekdays": list(days), "every": every}
         table |= {"zone": zone, "jitter": jitter, "rest": rest}
         wish = timetable_of_texts(table)
         made = add_schedule(
-            silo.path,
+            path,
             Schedule(name_of(title), kind, wish, given, title, getpass.getuser()),
         )
         due = due_of(made, [])
     click.echo(f"{made.name}: next run {due:%Y-%m-%d %H:%M} UTC")
 
 
-@schedule.command(epilog=example("silo schedule pause myrepo every-night"))
-@directory
-@_name
+def _on_one(verb: str) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function the command that does something with one schedule."""
+
+    def made(function: Callable[..., None]) -> click.Command:
+        named = directory(click.argument("name", metavar="NAME")(function))
+        line = example(f"silo schedule {verb} myrepo every-night")
+        return schedule.command(verb, epilog=line)(named)
+
+    return made
+
+
+@_on_one("pause")
 def pause(*, silo_dir: str, name: str) -> None:
     """Pause a schedule; a job that it started continues."""
-    with _sentences(), open_silo(silo_dir) as silo:
-        pause_schedule(silo.path, name)
+    with _opened(silo_dir) as path:
+        pause_schedule(path, name)
     click.echo(f"{name} is paused")
 
 
-@schedule.command(epilog=example("silo schedule resume myrepo every-night"))
-@directory
-@_name
+@_on_one("resume")
 def resume(*, silo_dir: str, name: str) -> None:
     """Let a paused schedule continue; what was missed meanwhile is one run."""
-    with _sentences(), open_silo(silo_dir) as silo:
-        pause_schedule(silo.path, name, paused=False)
+    with _opened(silo_dir) as path:
+        pause_schedule(path, name, paused=False)
     click.echo(f"{name} continues")
 
 
-@schedule.command(epilog=example("silo schedule run myrepo every-night"))
-@directory
-@_name
+@_on_one("run")
 def run(*, silo_dir: str, name: str) -> None:
     """Start the job of a schedule now."""
-    with _sentences(), open_silo(silo_dir) as silo:
-        job = run_now(silo.path, name)
+    with _opened(silo_dir) as path:
+        job = run_now(path, name)
     click.echo(f"{job.job_id}  {job.title}")
 
 
-@schedule.command(epilog=example("silo schedule remove myrepo every-night"))
-@directory
-@_name
+@_on_one("remove")
 def remove(*, silo_dir: str, name: str) -> None:
     """Delete a schedule; its jobs stay in the list."""
-    with _sentences(), open_silo(silo_dir) as silo:
-        remove_schedule(silo.path, name)
+    with _opened(silo_dir) as path:
+        remove_schedule(path, name)
     click.echo(f"{name} removed")
 
 
 @contextmanager
-def _sentences() -> Iterator[None]:
+def _opened(silo_dir: str) -> Iterator[str]:
+    """The path of the Silo; errors of jobs end the command in a sentence."""
     try:
-        yield
+        with open_silo(silo_dir) as silo:
+            yield silo.path
     except JobsError as error:
         fail(str(error))

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import Any
 
@@ -40,6 +40,8 @@ SUFFIX = ".toml"
 AGENT = "schedule:"
 REMEMBERED = 20
 """Most failures that are counted."""
+_BACKWARDS = timedelta(hours=1)
+"""How far a clock may be set back without effect; a later time than that was never true."""
 _FIRST_YEAR, _LAST_YEAR = 1970, 9000
 """Between them, no time of a run is out of the range of Python's dates."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -183,9 +185,13 @@ def schedule_names(silo_path: str) -> list[str]:
 # --------------------------------------------------------------------------- their jobs
 
 
-def runs_of(ledger: JobLedger, name: str, limit: int = REMEMBERED) -> list[Job]:
-    """Return the jobs that a schedule started, newest first."""
-    return ledger.jobs_of(AGENT + name, limit)
+def runs_of(ledger: JobLedger, name: str, now: datetime | None = None) -> list[Job]:
+    """Return the last jobs that a schedule started, newest first.
+
+    Jobs that ended, but were made later than now, are left out: the clock was wrong then.
+    """
+    known = _text(_latest(now or datetime.now(UTC)))
+    return [job for job in ledger.jobs_of(AGENT + name, REMEMBERED, known) if job.made]
 
 
 def past_of(schedule: Schedule, runs: list[Job]) -> Past:
@@ -200,7 +206,8 @@ def past_of(schedule: Schedule, runs: list[Job]) -> Past:
         return Past(made)
     started = max(_moment(runs[0].made), made)
     failed = takewhile(lambda job: job.state is State.FAILED, runs)
-    return Past(made, started, not runs[0].is_over, sum(1 for _ in failed))
+    is_running = not all(job.is_over for job in runs)
+    return Past(made, started, is_running, sum(1 for _ in failed))
 
 
 def due_of(schedule: Schedule, runs: list[Job]) -> datetime | None:
@@ -235,7 +242,7 @@ def run_now(silo_path: str, name: str) -> Job:
     ledger = JobLedger(silo_path)
     with _locked(silo_path):
         schedule = load_schedule(silo_path, name)
-        if past_of(schedule, runs_of(ledger, name)).is_running:
+        if not all(job.is_over for job in runs_of(ledger, name)):
             raise JobRefused(f"the last job of the schedule {name!r} is not finished")
         return _start(ledger, schedule)
 
@@ -244,7 +251,11 @@ def _start_if_due(silo_path: str, name: str, now: datetime) -> Job | None:
     ledger = JobLedger(silo_path)
     with _locked(silo_path):
         schedule = load_schedule(silo_path, name)
-        past = past_of(schedule, runs_of(ledger, name))
+        if _moment(schedule.made) > _latest(now):
+            logger.warning("the schedule %s was made at a time to come; it counts from now", name)
+            schedule = replace(schedule, made=_text(now))
+            _store(silo_path, schedule)
+        past = past_of(schedule, runs_of(ledger, name, now))
         if not is_due(schedule.timetable, past, name, now):
             return None
         return _start(ledger, schedule)
@@ -281,6 +292,14 @@ def _locked(silo_path: str) -> Any:
 def _moment(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _latest(now: datetime) -> datetime:
+    return now + _BACKWARDS
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
 
 
 def _directory(silo_path: str) -> str:

@@ -1,9 +1,13 @@
 """The schedules of a Silo: files, jobs and the command."""
 
 import os
+import signal
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -28,7 +32,7 @@ from silowork.schedules import (
     schedule_names,
     start_due,
 )
-from silowork.values import Ending, State
+from silowork.values import Ending, Job, State
 
 NIGHT = timetable_of_texts({"times": ["02:00"], "zone": "Europe/London", "jitter": "10m"})
 DAY = timedelta(days=1)
@@ -156,3 +160,88 @@ def test_a_file_that_python_cannot_read_or_count_with_does_not_hold_up_the_other
     assert [job.agent for job in start_due(path, tomorrow())] == ["schedule:nightly"]
     with pytest.raises(JobRefused, match=r"schedules/broken\.toml is invalid"):
         load_schedule(path, "broken")
+
+
+def ended(path: str, job_id: str, made: datetime) -> None:
+    """End a job, as if it had been made at another time."""
+    ledger = JobLedger(path)
+    ledger.claim(job_id, 3)
+    ledger.end(job_id, Ending(True))
+    with sqlite3.connect(ledger.path) as connection:
+        text = made.replace(tzinfo=None).isoformat(timespec="microseconds")
+        connection.execute("UPDATE job SET made = ? WHERE id = ?", (text, job_id))
+
+
+def test_a_clock_that_was_in_the_future_loses_no_run_and_repeats_none(path: str) -> None:
+    add_schedule(path, audit(wish=timetable_of_texts({"every": "1d"})))
+    now = datetime.now(UTC)
+    for number in range(25):  # more than are remembered
+        (job,) = start_due(path, now + (number + 2) * DAY)
+        ended(path, job.job_id, now + (1000 + number) * DAY)
+    assert start_due(path, now + DAY / 2) == []
+    (job,) = start_due(path, now + 2 * DAY)
+    ended(path, job.job_id, now + 2 * DAY)
+    assert start_due(path, now + 2 * DAY) == []
+    assert len(start_due(path, now + 3 * DAY)) == 1
+
+
+def test_a_clock_set_back_a_little_repeats_no_run(path: str) -> None:
+    add_schedule(path, audit(wish=timetable_of_texts({"every": "1d"})))
+    start = datetime.now(UTC) + 2 * DAY
+    (job,) = start_due(path, start)
+    ended(path, job.job_id, start)
+    assert start_due(path, start - timedelta(minutes=5)) == []
+
+
+def test_a_job_that_a_wrong_clock_dated_later_still_runs_alone(path: str) -> None:
+    add_schedule(path, audit())
+    (job,) = start_due(path, tomorrow())
+    ended(path, job.job_id, tomorrow() + 1000 * DAY)
+    JobLedger(path).requeue(job.job_id, (State.DONE,))
+    assert start_due(path, tomorrow() + DAY) == []
+    with pytest.raises(JobRefused, match="is not finished"):
+        run_now(path, "nightly")
+
+
+def test_a_schedule_made_with_a_clock_in_the_future_counts_from_now(path: str) -> None:
+    made = add_schedule(path, audit(wish=timetable_of_texts({"every": "1d"}))).made
+    file = Path(path, "curation/schedules/nightly.toml")
+    file.write_text(file.read_text().replace(made, "2999-01-01T00:00:00"))
+    assert start_due(path) == []
+    assert len(start_due(path, tomorrow())) == 1
+
+
+def test_an_unreadable_job_of_a_schedule_does_not_stop_it(path: str) -> None:
+    add_schedule(path, audit())
+    (job,) = start_due(path, tomorrow())
+    with sqlite3.connect(JobLedger(path).path) as connection:
+        connection.execute("UPDATE job SET arguments = '[' WHERE id = ?", (job.job_id,))
+    assert len(start_due(path, tomorrow())) == 1
+
+
+def test_workers_that_look_at_once_start_one_job(path: str) -> None:
+    add_schedule(path, audit())
+    with ThreadPoolExecutor(8) as workers:
+        started = workers.map(lambda _: start_due(path, tomorrow()), range(8))
+    assert sum(len(jobs) for jobs in started) == 1
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_worker_killed_around_the_start_of_a_job_starts_it_once(path: str, place: str) -> None:
+    add_schedule(path, audit())
+    worker = os.fork()
+    if worker == 0:
+        add = JobLedger.add
+
+        def killed(ledger: JobLedger, *arguments: Any) -> Job:
+            if place == "after":
+                add(ledger, *arguments)
+            os.kill(os.getpid(), signal.SIGKILL)
+            raise AssertionError
+
+        JobLedger.add = killed  # type: ignore[assignment,method-assign]
+        start_due(path, tomorrow())
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) == -signal.SIGKILL
+    assert len(start_due(path, tomorrow())) == (place == "before")
+    assert len(JobLedger(path).jobs()) == 1
