@@ -28,6 +28,9 @@ from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
 
 DEFAULT_FORM = "files"
+DRY_RUN = "dry_run"
+"""The argument of a preview, which writes nothing."""
+PREVIEWED = "Preview: nothing was written. The numbers are what the export would do."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -56,7 +59,8 @@ def export(work: Work) -> Ending:
 
     ``select`` (as `recordsilo.selection.selection_table` writes it), or ``set``, ``state`` and
     ``query``, select records; ``versions``, ``deletions`` and ``conflicts``
-    are the policy; the other arguments are the fields of the kind.
+    are the policy; with ``dry_run`` nothing is written; the other arguments are the fields of
+    the kind.
 
     Raises:
         Interrupted: The job was asked to stop.
@@ -87,16 +91,33 @@ def _selection(given: Mapping[str, Any]) -> Selection:
     return Selection(given.get("query") or "", filters)
 
 
+def export_of_preview(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields of the form that starts the export of a previewed one.
+
+    Args:
+        arguments: Of the preview's job.
+    """
+    given = {name: value for name, value in arguments.items() if name != DRY_RUN}
+    return {name: _field(value) for name, value in given.items()}
+
+
+def _field(value: Any) -> str:
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return " ".join(value) if isinstance(value, list) else str(value)
+
+
 def is_beside(kind: TargetKind) -> bool:
     """Whether the export is a named file or directory next to the Silo."""
     return kind.is_directory or kind.write is not None
 
 
 def _beside(work: Work) -> str:
-    """Return the path of the export, and make the directory above it."""
+    """Return the path of the export, and make the directory above it unless for a dry run."""
     given = work.arguments
     place = place_of(work.silo_path, str(given["name"]), str(given.get("form", "")))
-    os.makedirs(os.path.dirname(place), exist_ok=True)
+    if not given.get(DRY_RUN):
+        os.makedirs(os.path.dirname(place), exist_ok=True)
     return place
 
 
@@ -106,6 +127,7 @@ def _run(work: Work, export: Export, selection: Selection, at_once: int) -> RunR
 
     return export.run(
         selection,
+        dry_run=bool(work.arguments.get(DRY_RUN)),
         jobs=at_once,
         on_conflict=OnConflict(work.arguments.get("conflicts") or OnConflict.FAIL),
         watch=Watch(progress=look),
@@ -116,10 +138,12 @@ def _run(work: Work, export: Export, selection: Selection, at_once: int) -> RunR
 def _ending(report: RunReport) -> Ending:
     counts = _counts(report)
     lines = [f"{number:>12,}  {name}" for name, number in counts.items()]
+    notes = {"notes": [PREVIEWED]} if report.dry_run else {}
+    head = f"{PREVIEWED}\n{report.target}" if report.dry_run else f"Exported to {report.target}"
     return Ending(
         whole=report.whole,
-        text="\n".join([f"Exported to {report.target}", *lines]),
-        report=_small(report.to_json()),
+        text="\n".join([head, *lines]),
+        report=_small(report.to_json()) | notes,
         counts=counts,
         problems=_problems(report),
         sentence=report.stopped or ("" if any(counts.values()) else NOTHING),
@@ -173,6 +197,11 @@ def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
         title = f"Export {arguments['name']} as {form}"
     else:
         title = f"Export to {kind.title}: {next(iter(values.values()), '')}"
+    if fields.get(DRY_RUN, ""):
+        if kind.open is None:
+            raise JobRefused(f"an export as {form} has no preview ({DRY_RUN}); it is one new file")
+        arguments[DRY_RUN] = True
+        title = f"Preview: {title}"
     known = {name: value for name, value in (arguments | values).items() if value}
     return Asked(title, known)
 

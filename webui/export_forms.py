@@ -1,11 +1,13 @@
 """The forms that start an export, made from the kinds of targets that packages contribute."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from siloexport.jobs import is_beside
 from siloexport.target_kinds import Asked, Choices, FormField, TargetKind, kinds
 from silowork.errors import JobRefused
 from webui.http.errors import as_sentence
+from webui.words.texts import text as _
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,48 @@ class ExportForm:
         return is_beside(self.first)
 
     @property
+    def places(self) -> Choices:
+        """The choices of its field that depends on the Silo, such as the Fedoras."""
+        return next((choices for field, choices in self.fields if field.choices_of), ())
+
+    @property
     def is_missing(self) -> bool:
         """Whether a field has no choices."""
         return any(field.choices_of and not choices for field, choices in self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportEntry:
+    """An export in a menu.
+
+    Attributes:
+        form: The name of its form.
+        place: The choice of `ExportForm.places`; ``""`` for a form without.
+        label: The heading of the form, and the place.
+    """
+
+    form: str
+    place: str
+    label: str
+
+    @property
+    def do(self) -> str:
+        """The value of its button."""
+        return f"export-{self.form}={self.place}" if self.place else f"export-{self.form}"
+
+
+def export_entries(silo_path: str) -> Iterator[ExportEntry]:
+    """The exports that a menu offers: each form, or each of its places.
+
+    Single files are left out: a menu has them as downloads.
+    """
+    for form in export_forms(silo_path):
+        if form.is_file:
+            continue
+        kind = form.first
+        for place, _label in form.places or (("", ""),):
+            label = f"{_(kind.heading)}: {place}" if place else _(kind.heading)
+            yield ExportEntry(kind.name, place, label)
 
 
 def export_forms(silo_path: str) -> list[ExportForm]:

@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from silocuration.batch.journal import Doing
-from silocuration.jobs import UNDO
+from silocuration.jobs import PREVIEW, UNDO
+from siloexport.jobs import DRY_RUN
 from silowork.kinds import done_in_all, kind_names, kind_of
 from silowork.values import ACTIVE, Action, Job, State
 from webui import urls
@@ -154,7 +155,10 @@ def undone_outcome(counts: Mapping[Doing, int]) -> Outcome | None:
 def said_in_all(job: Job) -> str:
     """The job's total, such as ``3,666 harvested``; empty if it is not known."""
     number = done_in_all(job)
-    return "" if number is None else _(kind_of(job.kind).did, n=f"{number:,}")
+    if number is None:
+        return ""
+    did = PREVIEW.did if job.arguments.get(DRY_RUN) else kind_of(job.kind).did
+    return _(did, n=f"{number:,}")
 
 
 def share_of(job: Job) -> str:
@@ -307,7 +311,7 @@ def _facts(job: Job) -> list[tuple[str, str]]:
     return [(label, text) for label, text in facts if text]
 
 
-FACTS = {"base_url": "Repository", "moved_to": "Redirects to", "target": "Exported to"}
+FACTS = {"base_url": "Repository", "moved_to": "Redirects to", "target": "Target"}
 """Texts of a report that the receipt shows."""
 
 

@@ -288,6 +288,14 @@ def new_job(form: str = "") -> str:
     return jobs() + "/new" + (f"/{segment(form)}" if form else "")
 
 
+def export(form: str, search: str, place: str = "") -> str:
+    """The form of an export of a search's records, with a place chosen."""
+    url = with_search(new_job(f"export-{form}"), search)
+    if not place:
+        return url
+    return f"{url}{'&' if search else '?'}{urlencode({'place': place})}"
+
+
 def schedules(**fields: object) -> str:
     """The jobs that repeat."""
     return with_query(at("/schedules"), fields)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import threading
 import time
@@ -112,6 +113,30 @@ def test_an_action_on_nothing_says_so(client: Any) -> None:
     answer = keep(client, do="batch")
     assert answer.status == 400
     assert "No record is selected" in answer.error["message"]
+
+
+def test_the_selection_is_exported_by_a_job_to_a_place_that_is_configured(
+    client: Any, silo: Silo
+) -> None:
+    os.makedirs(f"{silo.path}/curation", exist_ok=True)
+    with open(f"{silo.path}/curation/fedora.toml", "w", encoding="utf-8") as file:
+        file.write('[a]\nurl = "http://h/rest"\n[b]\nurl = "http://h/other"\n')
+    search = keep(client, *named(silo, 100, 101)).json["search"]
+    page = client.get("/search?q=record").text
+    assert 'name="do" value="export-fedora=b"' in page
+    assert 'href="/jobs/new/export-fedora?q=record&amp;place=b"' in page
+    answer = client.post("/selection", {"do": "export-fedora=b"}, accept="text/html")
+    form = answer.headers["Location"]
+    assert form == f"/jobs/new/export-fedora?{search}&place=b"
+    page = client.get(form).text
+    assert "<strong>2 selected records</strong>" in page
+    assert '<option value="b" selected>' in page
+    select = json.dumps(client.json(form)["select"])
+    job = client.post(
+        "/jobs", {"kind": "export", "form": "fedora", "place": "b", "select": select}
+    ).json
+    assert job["arguments"]["select"] == {"identifiers": [*named(silo, 100, 101)]}
+    assert job["arguments"]["place"] == "b"
 
 
 def test_a_selection_is_saved_as_a_list(client: Any, silo: Silo) -> None:

@@ -12,7 +12,7 @@ from silocuration.batch.journal import Doing, job_ids
 from silocuration.errors import CurationError
 from silocuration.jobs import CHANGE
 from siloexport.errors import ExportError
-from siloexport.jobs import EXPORT, place_of
+from siloexport.jobs import DRY_RUN, EXPORT, export_of_preview, place_of
 from siloexport.target_kinds import kind_named
 from silowork.values import ACTIVE, Action, Job, Problem
 from webui import urls
@@ -79,6 +79,7 @@ def show_one(call: Call) -> View | Response:
         "job": job,
         "shown": Shown.of(job, call.user, undone),
         "receipt": receipt_of(job),
+        "export": export_of_preview(job.arguments) if _is_preview(call, job) else {},
         "download": urls.job_file(job.job_id) if _table_of(call, job) else "",
         "problem": twin["problem"],
         "problems": [one for one in problems if one[1] != Problem("", job.sentence)],
@@ -86,6 +87,12 @@ def show_one(call: Call) -> View | Response:
         "url": url,
     }
     return View("job.mako", data, twin, url)
+
+
+def _is_preview(call: Call, job: Job) -> bool:
+    """Whether a job is a finished preview of an export that the user may start."""
+    is_preview = job.kind == EXPORT.name and job.arguments.get(DRY_RUN)
+    return bool(is_preview and job.is_over and call.user.may(Role.MANAGER))
 
 
 def act(call: Call) -> Response:

@@ -8,7 +8,7 @@ from typing import Any
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import selection_table
 from siloexport.fedora_places import fedora_places
-from siloexport.jobs import VERSIONS
+from siloexport.jobs import DRY_RUN, VERSIONS
 from silowork.errors import JobRefused
 from silowork.kinds import begun_by_form, read_request
 from silowork.schedules import Schedule, add_schedule, name_of, schedule_names
@@ -46,6 +46,8 @@ HEADINGS = {
 GROUPS = ("Harvest", "Export", "Maintenance")
 """The same, of the groups of forms."""
 _OWN = ("kind", "when", "at")
+_ASKED = {"q", "set", "state", "place"}
+"""What the form of an export asks for by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,8 @@ def ask(call: Call) -> View:
         "chosen": chosen,
         "select": json.dumps(selection_table(chosen.select)) if chosen else "",
         "query": chosen.select.query if chosen else "",
-        "kept": [pair for pair in call.request.pairs if pair[0] not in {"q", "set", "state"}],
+        "kept": [pair for pair in call.request.pairs if pair[0] not in _ASKED],
+        "place": call.request.query.get("place", ""),
         "picked": {one: call.request.query.get(one, "") for one in ("set", "state")},
         "states": STATES,
         "base_url": _base_url(call),
@@ -170,7 +173,7 @@ def create(call: Call) -> Response:
     with sentences():
         try:
             asked = read_request(kind, fields, call.site.silo.path, call.site.silo.count())
-            if call.field("when", NOW) != NOW:
+            if call.field("when", NOW) != NOW and not call.field(DRY_RUN):
                 return _scheduled(call, kind, fields, asked.title)
         except JobRefused as error:
             raise BadRequest(as_sentence(str(error))) from None

@@ -117,7 +117,10 @@ def _address(do: str, what: str, now: Selected) -> str:
         return CHANGES[do](now.search)
     if do == "state" and what in STATES:
         return f"{urls.bulk(now.search)}&state-to={what}"
-    known = ", ".join(("keep", "page", "all", "clear", *DOWNLOADS, *CHANGES))
+    if do == "export":
+        form, _equals, place = what.partition("=")
+        return urls.export(form, now.search, place)
+    known = ", ".join(("keep", "page", "all", "clear", *DOWNLOADS, *CHANGES, "export-FORM"))
     raise BadRequest("Unknown action; choose one of {known} (field do).", known=known)
 
 

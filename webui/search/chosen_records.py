@@ -18,7 +18,7 @@ from webui.words.texts import counted
 from webui.words.texts import text as _
 
 _SELECTION = "selection="
-_OWN = ("saved", "selection", "rule", "state-to", "job", "done", "path", "token")
+_OWN = ("saved", "selection", "rule", "state-to", "job", "done", "path", "token", "place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Chosen:
 
 def search_of(pairs: Iterable[Pair]) -> str:
     """Return the fields of an address that select records, as a query."""
-    own = {"rule", "done", "state-to", "job"}
+    own = {"rule", "done", "state-to", "job", "place"}
     kept = [(name, value) for name, value in pairs if value and name not in own]
     return urls.search(kept).partition("?")[2]
 

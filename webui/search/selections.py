@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
+from webui.export_forms import ExportEntry, export_entries
 from webui.http.errors import BadRequest, Conflict
+from webui.people.roles import Role
 from webui.site import Call
 
 MOST = 100_000
@@ -49,10 +51,12 @@ class Ticks:
 
     Attributes:
         picked: The selected records on the page.
+        exports: What the user may export them to.
     """
 
     selected: Selected
     picked: frozenset[str]
+    exports: tuple[ExportEntry, ...] = ()
 
 
 class Selections:
@@ -176,4 +180,6 @@ def _selected(connection: sqlite3.Connection, person: str) -> Selected:
 def ticks(call: Call, identifiers: Iterable[str]) -> Ticks:
     """Return the current user's selection as shown on a page that lists some records."""
     selections, person = Selections(call.site.silo.path), call.user.name
-    return Ticks(selections.of(person), selections.among(person, identifiers))
+    may_export = call.user.may(Role.MANAGER)
+    exports = tuple(export_entries(call.site.silo.path)) if may_export else ()
+    return Ticks(selections.of(person), selections.among(person, identifiers), exports)

@@ -27,6 +27,15 @@ ${live.running(shown, url)}
 % endif
 ${live.buttons(shown)}
 ${live.receipt(receipt)}
+% if export and job.counts.get("records"):
+<form action="${urls.jobs()}" method="post">
+  <input type="hidden" name="kind" value="${job.kind}">
+% for name, value in export.items():
+  <input type="hidden" name="${name}" value="${value}">
+% endfor
+  <p class="act"><button type="submit">${_("Export")}</button></p>
+</form>
+% endif
 % if problems:
 <section>
   <h2>${_("Failed")} <span class="badge">${f"{job.problems:,}"}</span></h2>

@@ -87,6 +87,9 @@ ${when_field()}
 % for name, value in kept:
     <input type="hidden" name="${name}" value="${value}">
 % endfor
+% if place:
+    <input type="hidden" name="place" value="${place}">
+% endif
     <p class="wide"><label for="q">${_("Search")}</label>
     <input id="q" name="q" type="search" value="${query}" dir="auto"></p>
     <div class="pair">
@@ -155,7 +158,12 @@ ${versions_field(id + "-versions")}
 % endif
     <input type="hidden" name="select" value="${select}">
 ${when_field()}
-    <p class="act"><button type="submit"${" disabled" if not chosen.count else ""}>${_("Export")}</button></p>
+    <p class="act"><button type="submit"${" disabled" if not chosen.count else ""}>${_("Export")}</button>
+% if not form.is_file:
+    <button class="quiet" name="dry_run" value="yes" aria-describedby="${id}-preview"${" disabled" if not chosen.count else ""}>${_("Preview")}</button>
+    <small id="${id}-preview">${_("A preview starts now, says what the export would do, and writes nothing.")}</small>
+% endif
+    </p>
   </form>
 % endif
 </article>
@@ -183,7 +191,7 @@ ${when_field()}
 % if choices:
     <select id="${own}" name="${field.name}">
 % for value, label in choices:
-      <option value="${value}"${" selected" if value == field.default else ""}>${_(label)}</option>
+      <option value="${value}"${" selected" if value == (place if field.choices_of and place else field.default) else ""}>${_(label)}</option>
 % endfor
     </select></p>
 % elif field.input == "texts":

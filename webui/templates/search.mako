@@ -152,6 +152,16 @@ ${facets.column(page.facets, request)}
 % endfor
       <li><a href="${urls.searches()}">${_("Saved searches")}</a></li>
     </ul>
+% if page.total and selection.exports:
+    <details>
+      <summary>${_("Export as a job")}</summary>
+      <ul class="acts">
+% for one in selection.exports:
+        <li><a href="${urls.export(one.form, request_query, one.place)}">${one.label}</a></li>
+% endfor
+      </ul>
+    </details>
+% endif
   </section>
 </div>
 </div>

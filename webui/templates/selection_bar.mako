@@ -41,6 +41,14 @@
         <li><button name="do" value="files">${_("Files (zip)")}</button></li>
         <li><button name="do" value="bags">${_("Bags (zip)")}</button></li>
       </ul>
+% if selection.exports:
+      <p class="group" id="selection-export">${_("Export as a job")}</p>
+      <ul aria-labelledby="selection-export">
+% for one in selection.exports:
+        <li><button name="do" value="${one.do}">${one.label}</button></li>
+% endfor
+      </ul>
+% endif
 % if may_change:
       <ul><li><a href="${urls.selection()}#save">${_("Save as list")}</a></li></ul>
 % endif

@@ -15,7 +15,7 @@ from fedora_simulator import Simulator, serving
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
 from siloexport.fedora_places import FedoraPlace, fedora_place, fedora_places
-from siloexport.jobs import place_of
+from siloexport.jobs import export_of_preview, place_of
 from siloexport.target_kinds import FormField, Input, TargetKind
 from silowork.errors import JobRefused
 from silowork.kinds import read_request
@@ -24,6 +24,7 @@ from silowork.service import Jobs
 from silowork.stop import Stop
 from silowork.values import Action, Job, State
 from silowork.work import Work
+from webui.job_view import said_in_all
 
 NAMES = [f"oai:example.org:{number}" for number in range(4)]
 PASSWORD = "fedoraAdmin"  # the simulator's
@@ -89,7 +90,7 @@ def test_json_lines_hold_what_a_search_finds(few: str) -> None:
 @pytest.mark.parametrize("form", ["csv", "files"])
 def test_an_export_of_no_record_says_so(few: str, form: str) -> None:
     job = done(few, form=form, name="none", query="type:thesis")
-    assert job.counts == {"records": 0}
+    assert (job.state, job.counts) == (State.FAILED, {"records": 0})
     assert "0  records" in job.text
     assert "no record is selected" in job.sentence
 
@@ -213,6 +214,41 @@ def test_records_go_to_a_fedora_by_its_name_and_no_password_is_kept(
     assert (same.state, same.counts) == (State.DONE, {"records": 4, "nothing": 4})
     kept = [Path(parent) / file for parent, _, files in os.walk(few) for file in files]
     assert not [path for path in kept if PASSWORD.encode() in path.read_bytes()]
+
+
+def test_a_preview_of_an_export_writes_nothing_and_becomes_the_export(
+    few: str, fedora: str, login: str
+) -> None:
+    name_places(few, f'[eprints]\nurl = "{fedora}/eprints"\ncredentials = "{login}"\n')
+    select = json.dumps({"identifiers": NAMES[:2]})
+    job = done(few, form="fedora", place="eprints", select=select, dry_run="yes")
+    assert (job.state, job.counts) == (State.DONE, {"records": 2, "create": 2}), job.sentence
+    assert job.title == "Preview: Export to Fedora: eprints"
+    assert said_in_all(job) == "2 checked"
+    assert job.report["notes"] == [
+        "Preview: nothing was written. The numbers are what the export would do."
+    ]
+    assert not os.path.exists(few + "/curation/exports")
+    real = done(few, **export_of_preview(job.arguments))
+    assert (real.state, real.counts) == (State.DONE, {"records": 2, "create": 2}), real.sentence
+    files = done(few, form="files", name="out", dry_run="yes")
+    assert files.counts == {"records": 4, "create": 4}
+    assert not os.path.exists(few + ".exports")
+    with pytest.raises(JobRefused, match="has no preview"):
+        begun(few, form="csv", name="t", dry_run="yes")
+
+
+def test_the_page_of_a_preview_offers_its_export(client: Any, silo: Silo) -> None:
+    fields = {"kind": "export", "form": "files", "name": "out", "dry_run": "yes", "when": "daily"}
+    select = json.dumps({"identifiers": ["oai:example.org:1"]})
+    job = client.post("/jobs", fields | {"select": select}).json
+    run_job(silo.path, job["job"])
+    page = client.get(f"/jobs/{job['job']}").text
+    assert "Preview: nothing was written." in page
+    assert '<input type="hidden" name="form" value="files">' in page
+    assert "dry_run" not in page
+    assert client.get("/jobs/new/export-csv").text.count('name="dry_run"') == 0
+    assert client.get("/jobs/new/export-files").text.count('name="dry_run"') == 1
 
 
 def test_a_fedora_that_lets_nobody_in_is_no_success(few: str, fedora: str, login: str) -> None:
