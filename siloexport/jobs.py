@@ -66,7 +66,7 @@ def export(work: Work) -> Ending:
         Interrupted: The job was asked to stop.
     """
     given = work.arguments
-    selection = _selection(given)
+    selection = selection_of(given)
     kind = kind_named(str(given.get("form") or DEFAULT_FORM))
     out = _beside(work) if is_beside(kind) else ""
     values = checked(kind, given, work.silo_path, AskedWhere.PAGE)
@@ -84,7 +84,8 @@ def export(work: Work) -> Ending:
     return _ending(report)
 
 
-def _selection(given: Mapping[str, Any]) -> Selection:
+def selection_of(given: Mapping[str, Any]) -> Selection:
+    """Return the records that the arguments of an export select."""
     if "select" in given:
         return selection_from(given["select"])
     filters = filters_from(set_spec=given.get("set"), state=given.get("state"))

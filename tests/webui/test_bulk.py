@@ -1,6 +1,7 @@
 """Batch edits on the page: rules, spreadsheets, attached files, undo."""
 
 import html
+import json
 import re
 import time
 from contextlib import suppress
@@ -496,6 +497,69 @@ def test_kept_rules_and_sent_files_are_previewed_as_a_whole_too(
     url = looked_at(client, client.post(staged, {"do": "look"}))
     assert client.json(url)["preview"]["changed"] == 55
     assert silo.count(curated=True) == 0
+
+
+def test_previews_that_were_not_applied_are_listed_apart(client: Any) -> None:
+    url = previewed_url(client, RULE)
+    page = client.get("/bulk/jobs").text
+    assert "No batch edit was applied." in page
+    _edits, previewed = page.split("Previewed, not applied")
+    assert url in previewed
+    assert client.post(f"{url}/discard", {}, accept=HTML).status == 303
+    assert "No batch edits yet" in client.get("/bulk/jobs").text
+    jobs = client.post("/bulk", RULE | {"do": "apply"}).json["job"]
+    previewed_url(client, RULE)
+    edits, previewed = client.get("/bulk/jobs").text.split("Previewed, not applied")
+    assert jobs in edits
+    assert jobs not in previewed
+
+
+# -- no records ----------------------------------------------------------------------------
+
+
+NOTHING = "is selected, so there is nothing to"
+
+
+@pytest.mark.parametrize("do", ["preview", "look", "apply"])
+def test_a_batch_edit_of_no_record_is_refused_in_its_form(client: Any, do: str) -> None:
+    none = RULE | {"search": "q=nothingbeginsso", "do": do}
+    page = client.post("/bulk", none, accept=HTML)
+    assert page.status == 400
+    assert f'role="alert" dir="auto">No record {NOTHING} change.' in page.text
+    assert client.json("/bulk/jobs.json")["jobs"] == []
+    assert client.json("/jobs.json")["jobs"] == []
+
+
+def test_an_attachment_to_no_record_is_refused_in_its_form(client: Any) -> None:
+    parts = [("search", None, b"q=nothingbeginsso"), ("part", "licence.txt", b"CC0")]
+    page = client.upload("/bulk/attach", parts, accept=HTML)
+    assert page.status == 400
+    assert f'role="alert" dir="auto">No record {NOTHING} attach' in page.text
+    assert 'value="q=nothingbeginsso"' in page.text
+
+
+def test_an_export_of_no_record_is_refused(client: Any) -> None:
+    select = json.dumps({"query": "nothingbeginsso"})
+    fields = {"kind": "export", "form": "files", "name": "out", "select": select}
+    answer = client.post("/jobs", fields)
+    assert f"No record {NOTHING} export." in answer.error["message"]
+    assert client.json("/jobs.json")["jobs"] == []
+
+
+def test_a_refused_spreadsheet_is_told_in_its_form(client: Any) -> None:
+    for content, told in (
+        (b"\xff\xfe", "UTF-8"),
+        (b"identifier,mark,title\n", "The spreadsheet has no record"),
+        (b"a,b\n1,2\n", "first row must name the columns"),
+    ):
+        parts = [("search", None, b"q=Record"), ("part", "x.csv", content)]
+        page = client.upload("/bulk/sheet", parts, accept=HTML)
+        assert page.status == 400
+        alert = page.text.split('role="alert"')[1].split("</p>")[0]
+        assert told in alert
+        assert "q=Record" in page.text
+        assert "Edited file" in page.text
+    assert client.upload("/bulk/sheet", [], accept=HTML).status == 400
 
 
 # -- what is left out of a preview ---------------------------------------------------------

@@ -4,7 +4,7 @@ from silocuration.batch.job import create_job
 from silocuration.batch.journal import Doing, JobJournal
 from silocuration.batch.planned import discard, preview_planned
 from silocuration.batch.specs import JobSpec, summary
-from silocuration.errors import CurationError
+from silocuration.errors import CurationError, RuleRefused
 from silocuration.jobs import PREVIEW, SAMPLES, begin_change, begin_undo
 from silowork.values import Job
 from webui import urls
@@ -60,16 +60,32 @@ def _title(silo_path: str, job_id: str) -> str:
     return f"{title} ({what})" if title and what and what != title else title or what
 
 
+def _planned(call: Call, spec: JobSpec) -> tuple[str, int]:
+    """Plan a batch edit; return its id and the number of its records.
+
+    Raises:
+        RuleRefused: It would be of no record; nothing is kept.
+    """
+    silo = call.site.silo
+    job_id = create_job(silo, spec, agent=call.user.name, message=call.field("message"))
+    with JobJournal.open(silo.path, job_id) as journal:
+        records = journal.counts().get(Doing.PLANNED, 0)
+    if not records:
+        discard(silo, job_id)
+        raise RuleRefused(_("no record is selected, so there is nothing to change"))
+    return job_id, records
+
+
 def apply(call: Call, spec: JobSpec) -> Response:
     """Start a batch edit as a job, and redirect to its page."""
-    job_id = create_job(call.site.silo, spec, agent=call.user.name, message=call.field("message"))
+    job_id, _records = _planned(call, spec)
     start_bulk_job(call, job_id)
     return begun(call, job_id)
 
 
 def look_at_all(call: Call, spec: JobSpec) -> Response:
     """Plan a batch edit and preview it completely as a job; no record is changed."""
-    job_id = create_job(call.site.silo, spec, agent=call.user.name, message=call.field("message"))
+    job_id, _records = _planned(call, spec)
     job = start_preview(call, job_id)
     if call.wants_json:
         told = {"job": job_id, "url": urls.bulk_job(job_id), "preview_job": job.job_id}
@@ -83,13 +99,12 @@ def plan(call: Call, spec: JobSpec) -> Response:
     A small preview is there at once; a larger one is watched as a job.
 
     Raises:
-        CurationError: The rules are too slow, or invalid; nothing is kept.
+        CurationError: The rules are too slow, or invalid, or no record is selected; nothing
+            is kept.
     """
     silo = call.site.silo
-    job_id = create_job(silo, spec, agent=call.user.name, message=call.field("message"))
-    with JobJournal.open(silo.path, job_id) as journal:
-        is_small = journal.counts().get(Doing.PLANNED, 0) <= AT_ONCE
-    if not is_small:
+    job_id, records = _planned(call, spec)
+    if records > AT_ONCE:
         start_preview(call, job_id)
     else:
         try:

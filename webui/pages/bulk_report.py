@@ -47,7 +47,7 @@ NOTES = {"undoing": "This batch edit is already being undone."}
 
 
 def show(call: Call) -> View:
-    """List the batch edits, the newest first."""
+    """List the batch edits, the newest first; those that were only previewed apart."""
     before = call.request.query.get("before", "")
     earlier = [one for one in job_ids(call.site.silo.path) if not before or one < before]
     found = [job_report(call.site.silo, one) for one in earlier[:PAGE]]
@@ -60,7 +60,8 @@ def show(call: Call) -> View:
     first = urls.bulk_jobs() if before else ""
     lines = [_line(call, report) for report in found]
     data = {
-        "lines": lines,
+        "lines": [one for one in lines if not one.is_preview],
+        "previews": [one for one in lines if one.is_preview],
         "is_live": not before and any(one.shown for one in lines),
         "kinds": " ".join(one.name for one in (CHANGE, UNDO, PREVIEWING)),
         "changed": lambda report: sum(report.counts.get(state, 0) for state in CHANGED),
@@ -77,17 +78,20 @@ class Line:
 
     Attributes:
         shown: The job that works on it; None if none waits or runs.
+        is_preview: Whether it was previewed, and not applied.
     """
 
     report: JobReport
     outcome: Outcome
     shown: Shown | None
+    is_preview: bool
 
 
 def _line(call: Call, report: JobReport) -> Line:
     job = _job_about(call, report)
     active = Shown.of(job, call.user) if job is not None and job.state in ACTIVE else None
-    return Line(report, _outcome(report, job), active)
+    is_preview = active is None and _is_planned(report)
+    return Line(report, _outcome(report, job), active, is_preview)
 
 
 def show_one(call: Call) -> View:

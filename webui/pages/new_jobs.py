@@ -8,7 +8,7 @@ from typing import Any
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import selection_table
 from siloexport.fedora_places import fedora_places
-from siloexport.jobs import DRY_RUN, VERSIONS
+from siloexport.jobs import DRY_RUN, EXPORT, VERSIONS, selection_of
 from silowork.errors import JobRefused
 from silowork.kinds import begun_by_form, read_request
 from silowork.schedules import Schedule, add_schedule, name_of, schedule_names
@@ -166,7 +166,8 @@ def create(call: Call) -> Response:
     A schedule has the field ``when``, and ``at`` if it names days.
 
     Raises:
-        BadRequest: The kind, its fields, or the schedule's time are invalid.
+        BadRequest: The kind, its fields, or the schedule's time are invalid, or an export
+            would be of no record.
     """
     kind = call.field("kind")
     fields = _fields(call.form.fields)
@@ -177,6 +178,8 @@ def create(call: Call) -> Response:
                 return _scheduled(call, kind, fields, asked.title)
         except JobRefused as error:
             raise BadRequest(as_sentence(str(error))) from None
+        if kind == EXPORT.name and not selection_of(asked.arguments).total(call.site.silo):
+            raise BadRequest("No record is selected, so there is nothing to export.")
         job = call.site.jobs.begin(kind, asked.title, asked.arguments, call.user.name)
     note_job(call, job, job.kind)
     location = urls.job(job.job_id)

@@ -5,20 +5,22 @@ import tempfile
 from collections.abc import Callable
 from typing import BinaryIO
 
+from recordsilo.errors import PathNameError, RecordSiloError
 from silocuration.batch.attach import MAX_BYTES as ATTACHED_BYTES
 from silocuration.batch.attach import PREMIS, Attachment
 from silocuration.batch.specs import JobSpec, attach_job, sheet_job
 from silocuration.batch.spreadsheet import MAX_BYTES, check_rows, read_csv, write_csv
+from silocuration.errors import CurationError, SpreadsheetRefused
 from webui import urls
 from webui.bulk import jobs, staged_uploads
 from webui.bulk.previews import look, preview_json
 from webui.editing.changes import path_of, uploaded
 from webui.http.bodies import human_size
-from webui.http.errors import BadRequest, TooLarge
+from webui.http.errors import BadRequest, TooLarge, WebError, from_curation, from_store
 from webui.http.messages import Response, redirect
 from webui.http.streams import FileBody
 from webui.rendering import View, json_answer
-from webui.search.chosen_records import from_address, selected
+from webui.search.chosen_records import Chosen, from_address, selected
 from webui.site import Call
 from webui.words.texts import text as _
 
@@ -44,47 +46,86 @@ def export(call: Call) -> Response:
 
 def show(call: Call) -> View:
     """Show the forms to export the selected records and to import a spreadsheet."""
-    chosen = from_address(call)
-    data = {"chosen": chosen, "limit": human_size(MAX_BYTES), "most": MAX_BYTES}
+    return _sheet_view(from_address(call))
+
+
+def _sheet_view(chosen: Chosen, fault: WebError | None = None) -> View:
+    data = {"chosen": chosen, "limit": human_size(MAX_BYTES), "most": MAX_BYTES, "fault": fault}
     twin = {"records": chosen.count, "url": urls.sheet_csv(chosen.search)}
-    return View("sheet.mako", data, twin, urls.with_search(urls.sheet(), chosen.search))
+    url = urls.with_search(urls.sheet(), chosen.search)
+    return View("sheet.mako", data, twin, url, fault.status if fault else 200)
 
 
-def send(call: Call) -> Response:
+def send(call: Call) -> View | Response:
     """Accept an edited spreadsheet; nothing is changed before it is previewed."""
+    return _told(call, _send, _sheet_view)
+
+
+def _send(call: Call) -> Response:
     content = _content(call, MAX_BYTES)
     rows = read_csv(content)
     check_rows(call.site.silo, rows)
+    if not rows:
+        raise SpreadsheetRefused(_("the spreadsheet has no record, so there is nothing to change"))
     about = {"kind": "sheet", "title": call.field("title")}
     return _kept(call, about, content, {"rows": len(rows)})
 
 
 def ask_attach(call: Call) -> View:
     """Show the form to attach a file to each selected record."""
-    chosen = from_address(call)
+    return _attach_view(from_address(call))
+
+
+def _attach_view(chosen: Chosen, fault: WebError | None = None) -> View:
     data = {
         "chosen": chosen,
         "limit": human_size(ATTACHED_BYTES),
         "most": ATTACHED_BYTES,
         "premis": PREMIS,
+        "fault": fault,
     }
     twin = {"records": chosen.count}
-    return View("attach.mako", data, twin, urls.with_search(urls.attach(), chosen.search))
+    url = urls.with_search(urls.attach(), chosen.search)
+    return View("attach.mako", data, twin, url, fault.status if fault else 200)
 
 
-def send_attachment(call: Call) -> Response:
+def send_attachment(call: Call) -> View | Response:
     """Accept a file to attach; nothing is changed before it is previewed."""
+    return _told(call, _send_attachment, _attach_view)
+
+
+def _send_attachment(call: Call) -> Response:
+    if not selected(call, call.field("search")).count:
+        raise BadRequest("No record is selected, so there is nothing to attach a file to.")
     is_premis = bool(call.field("premis"))
     path = call.field("path") or PREMIS if is_premis else path_of(call, uploaded(call))
     content = b"" if is_premis else _content(call, ATTACHED_BYTES)
     Attachment(path, None if is_premis else content)
-    selected(call, call.field("search"))
     about = {
         "kind": "premis" if is_premis else "file",
         "path": path,
         "search": call.field("search"),
     }
     return _kept(call, about, content, {"path": path})
+
+
+def _told(
+    call: Call, act: Callable[[Call], Response], form: Callable[[Chosen, WebError], View]
+) -> View | Response:
+    """Do it; what is wrong with the file is said in the form."""
+    try:
+        return act(call)
+    except (CurationError, PathNameError, BadRequest, TooLarge) as error:
+        if call.wants_json:
+            raise
+        chosen = selected(call, call.field("search"))
+        return form(chosen, _as_web_error(error, call.site.silo.path))
+
+
+def _as_web_error(error: CurationError | RecordSiloError | WebError, path: str) -> WebError:
+    if isinstance(error, CurationError):
+        return from_curation(error, path)
+    return from_store(error, path) if isinstance(error, RecordSiloError) else error
 
 
 def _content(call: Call, limit: int) -> bytes:

@@ -4,6 +4,9 @@
 <%def name="title()">${_("Attach a file")}</%def>
 <p class="crumbs"><a href="${urls.with_search(urls.bulk(), chosen.search)}">← ${_("Batch edit")}</a></p>
 <div class="heading"><h1>${_("Attach a file")}</h1></div>
+% if fault:
+<p class="note fault" role="alert" dir="auto">${fault.message}</p>
+% endif
 ${previews.chosen(chosen)}
 <section class="card" aria-labelledby="file-of-mine">
   <h2 id="file-of-mine">${_("The same file for all records")}</h2>

@@ -17,17 +17,9 @@
   <thead><tr><th scope="col">${_("Batch edit")}</th><th scope="col">${_("When")}</th><th scope="col">${_("Who")}</th><th scope="col" class="number">${_("Records changed")}</th><th scope="col">${_("Outcome")}</th></tr></thead>
   <tbody>
 % for one in lines:
-<% report = one.report %>
     <tr${working(one)}>
-      <th scope="row"><a href="${urls.bulk_job(report.job_id)}" dir="auto">${report.about.get("title") or report.job_id}</a>\
-<% what = summary(report.about) %>\
-% if what and what != report.about.get("title"):
-<br><small dir="auto">${what}</small>\
-% endif
-</th>
-      <td data-label="${_('When')}">${parts.date(report.about.get("made", ""))}</td>
-      <td data-label="${_('Who')}">${report.about.get("agent", "")}</td>
-      <td class="number" data-label="${_('Records changed')}">${f"{changed(report):,}"}</td>
+${named(one.report)}
+      <td class="number" data-label="${_('Records changed')}">${f"{changed(one.report):,}"}</td>
       <td>${live.outcome(one.outcome)}\
 % if one.shown:
 <progress aria-label="${_('Progress of the job')}"${live.bar(one.shown.job)}></progress> <span class="share">${one.shown.share}</span>\
@@ -40,10 +32,33 @@
 % if is_live:
 <p class="unscripted"><a href="${urls.bulk_jobs()}">${_("Refresh")}</a></p>
 % endif
+% elif previews:
+<p class="empty-line">${_("No batch edit was applied.")}</p>
 % elif first:
 <p class="empty-line">${_("The list has no more entries.")}</p>
 % else:
 <section class="empty"><h2>${_("No batch edits yet")}</h2><p>${_("Batch edits are listed here and can be undone.")}</p></section>
+% endif
+% if previews:
+<section class="card" aria-labelledby="previews">
+  <h2 id="previews">${_("Previewed, not applied")}</h2>
+  <p>${_("These changed nothing. Open one to apply it, or discard it.")}</p>
+  <table class="jobs cards">
+    <thead><tr><th scope="col">${_("Batch edit")}</th><th scope="col">${_("When")}</th><th scope="col">${_("Who")}</th><th scope="col"></th></tr></thead>
+    <tbody>
+% for one in previews:
+    <tr>
+${named(one.report)}
+      <td>\
+% if may_change:
+<form action="${urls.bulk_job(one.report.job_id)}/discard" method="post"><button class="quiet" type="submit" aria-label="${_('Discard {title}', title=one.report.about.get('title') or one.report.job_id)}">${_("Discard")}</button></form>\
+% endif
+</td>
+    </tr>
+% endfor
+    </tbody>
+  </table>
+</section>
 % endif
 ${lists.steps(_("Pages of the list"), first, "", following)}
 <%def name="watched()">\
@@ -57,4 +72,14 @@ ${lists.steps(_("Pages of the list"), first, "", following)}
 % else:
  data-job="${one.report.job_id}"\
 % endif
+</%def>
+<%def name="named(report)">\
+      <th scope="row"><a href="${urls.bulk_job(report.job_id)}" dir="auto">${report.about.get("title") or report.job_id}</a>\
+<% what = summary(report.about) %>\
+% if what and what != report.about.get("title"):
+<br><small dir="auto">${what}</small>\
+% endif
+</th>
+      <td data-label="${_('When')}">${parts.date(report.about.get("made", ""))}</td>
+      <td data-label="${_('Who')}">${report.about.get("agent", "")}</td>\
 </%def>

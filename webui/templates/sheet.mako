@@ -4,6 +4,9 @@
 <%def name="title()">${_("Edit in a spreadsheet")}</%def>
 <p class="crumbs"><a href="${urls.with_search(urls.bulk(), chosen.search)}">← ${_("Batch edit")}</a></p>
 <div class="heading"><h1>${_("Edit in a spreadsheet")}</h1></div>
+% if fault:
+<p class="note fault" role="alert" dir="auto">${fault.message}</p>
+% endif
 <section class="card" aria-labelledby="out">
   <h2 id="out">1. ${_("Export")}</h2>
 ${previews.chosen(chosen)}
@@ -13,6 +16,7 @@ ${previews.chosen(chosen)}
 <section class="card" aria-labelledby="in">
   <h2 id="in">2. ${_("Import")}</h2>
   <form action="${urls.sheet()}" method="post" enctype="multipart/form-data">
+    <input type="hidden" name="search" value="${chosen.search}">
     <p>
       <label for="title">${_("Title")} <span class="optional">${_("(optional)")}</span></label>
       <input id="title" name="title" type="text" autocomplete="off" dir="auto">
