@@ -1,15 +1,15 @@
 """Records that were deleted here for good, which later harvests skip.
 
 ``curation/removed.jsonl`` has one JSON object per line, appended; the last line about an
-identifier counts. A last line without a line end was not written completely and is
-ignored.
+identifier counts.
 """
 
 import json
 import os
+from typing import Any
 
-from recordsilo.disk.atomic_file import append_line
-from recordsilo.errors import StateUnreadable
+from recordsilo.disk.atomic_file import append_lines
+from recordsilo.disk.json_lines import read_lines
 from recordsilo.records.manifest import now_text
 
 
@@ -24,19 +24,15 @@ def read_removed(silo: str) -> frozenset[str]:
         StateUnreadable: A complete line is malformed.
     """
     removed: set[str] = set()
-    try:
-        with open(_path(silo), "rb") as file:
-            *lines, _unfinished = file.read().split(b"\n")
-    except FileNotFoundError:
-        return frozenset()
-    for number, line in enumerate(lines, 1):
-        try:
-            entry = json.loads(line)
-            action = removed.add if entry["removed"] else removed.discard
-            action(entry["identifier"])
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise StateUnreadable(_path(silo), f"line {number}: {error}") from None
+    for identifier, is_removed in read_lines(_path(silo), _removal):
+        (removed.add if is_removed else removed.discard)(identifier)
     return frozenset(removed)
+
+
+def _removal(entry: Any) -> tuple[str, bool]:
+    if not isinstance(entry["identifier"], str):
+        raise TypeError("its identifier is not a text")
+    return entry["identifier"], bool(entry["removed"])
 
 
 def note_removed(silo: str, identifier: str, agent: str, message: str) -> None:
@@ -71,4 +67,4 @@ def _note(silo: str, identifier: str, agent: str, message: str, *, removed: bool
         "message": message,
     }
     line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    append_line(_path(silo), line)
+    append_lines(_path(silo), [line])

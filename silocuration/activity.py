@@ -1,12 +1,11 @@
 """The activity log, ``curation/activity/<month>.jsonl``: who changed which value, and when.
 
 Lines are only appended: one JSON object for each changed value, in the order of the changes.
-Readers skip a line that a crash left unfinished; the next writer ends it. A line is written
+Readers skip a line that a crash left unfinished; the next writer cuts it off. A line is written
 after its change, which the record's own version log names too: a crash in between loses the
 line, never the change.
 """
 
-import fcntl
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
-from recordsilo.disk.atomic_file import flush_directory, flush_fd, make_parents
+from recordsilo.disk.atomic_file import append_lines
 from recordsilo.records.manifest import now_text
 from silocuration.editing.changes import RecordChange
 from silocuration.editing.fields import Fields, differing, read_fields, said
@@ -109,7 +108,7 @@ def log_activity(silo_path: str, lines: Iterable[Activity]) -> None:
     for one in lines:
         by_month[one.date[:7]].append(one)
     for month, some in by_month.items():
-        _append(os.path.join(_directory(silo_path), month + SUFFIX), some)
+        append_lines(os.path.join(_directory(silo_path), month + SUFFIX), map(_line, some))
 
 
 def changes_of(
@@ -237,24 +236,9 @@ def is_place(text: str) -> bool:
     return bool(re.fullmatch(r"\d{4}-\d{2}:\d{1,18}", text, re.ASCII))
 
 
-def _append(path: str, lines: Iterable[Activity]) -> None:
-    is_new = not os.path.exists(path)
-    make_parents(path)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-    with os.fdopen(fd, "ab") as file:
-        fcntl.flock(fd, fcntl.LOCK_EX)  # released when the file is closed
-        size = os.fstat(fd).st_size
-        torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
-        file.write((b"\n" if torn else b"") + b"".join(map(_line, lines)))
-        file.flush()
-        flush_fd(fd)
-    if is_new:
-        flush_directory(os.path.dirname(path))
-
-
 def _line(one: Activity) -> bytes:
     known = {name: value for name in _NAMES if (value := getattr(one, name)) not in _NOTHING}
-    return json.dumps(known).encode("ascii") + b"\n"
+    return json.dumps(known).encode("ascii")
 
 
 def _parsed(line: bytes) -> Activity | None:

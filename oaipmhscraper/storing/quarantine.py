@@ -16,10 +16,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from typing import Any
 
 from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhscraper.errors import ScraperError
-from recordsilo.disk.atomic_file import append_line, group_barrier, make_parents, move, write_new
+from recordsilo.disk.atomic_file import append_lines, group_barrier, make_parents, move, write_new
+from recordsilo.disk.json_lines import read_lines
 
 LIST_NAME = "list.jsonl"
 LARGEST_RECORD = 32 << 20
@@ -99,28 +101,15 @@ def quarantine_of(harvests: str, harvest_id: str) -> str:
 def kept_in(directory: str) -> Iterator[Quarantined]:
     """Return the list of a quarantine, in order; empty if there is none.
 
-    An incomplete last line, as after a crash, is ignored.
-
     Raises:
-        QuarantineUnreadable: Another line is damaged.
+        QuarantineUnreadable: A complete line is damaged.
     """
     path = os.path.join(directory, LIST_NAME)
-    try:
-        lines = open(path, "rb")  # noqa: SIM115 - closed below; only a missing file is expected
-    except FileNotFoundError:
-        return
-    with lines:
-        for number, line in enumerate(lines, 1):
-            if line.endswith(b"\n"):
-                yield _entry(path, number, line)
+    return read_lines(path, _entry, lambda path, line, _: QuarantineUnreadable(path, line))
 
 
-def _entry(path: str, number: int, line: bytes) -> Quarantined:
-    try:
-        values = json.loads(line)
-        return Quarantined(**{field.name: values[field.name] for field in fields(Quarantined)})
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise QuarantineUnreadable(path, number) from None
+def _entry(values: Any) -> Quarantined:
+    return Quarantined(**{field.name: values[field.name] for field in fields(Quarantined)})
 
 
 def raw_bytes(directory: str, entry: Quarantined) -> bytes:
@@ -221,8 +210,7 @@ class Quarantine:
         path = os.path.join(self._directory, LIST_NAME)
         make_parents(path)
         self._write_files({entry.file: raw[: entry.kept] for entry, raw in entries if entry.file})
-        lines = [json.dumps(asdict(entry), ensure_ascii=True) for entry, _ in entries]
-        append_line(path, "\n".join(lines).encode())
+        append_lines(path, (json.dumps(asdict(entry)).encode() for entry, _ in entries))
 
     def _write_files(self, contents: dict[str, bytes]) -> None:
         """Write files completely or not at all: stage and flush all, then rename and flush."""

@@ -324,23 +324,36 @@ def replace_file(path: str, content: bytes, mode: int = 0o644) -> None:
     flush_directory(os.path.dirname(path))
 
 
-def append_line(path: str, line: bytes) -> None:
-    """Append a line to a file durably, after removing an incomplete last line left by a crash."""
+def append_lines(path: str, lines: Iterable[bytes]) -> None:
+    """Append lines to a file durably, after removing an incomplete last line left by a crash.
+
+    Processes that append at the same time wait for each other.
+    """
     parent = os.path.dirname(path)
     make_parents(path)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        start = max(0, os.fstat(fd).st_size - CHUNK)
-        tail = os.pread(fd, CHUNK, start)
-        whole = start + tail.rfind(b"\n") + 1
+        fcntl.flock(fd, fcntl.LOCK_EX)  # released when the file is closed
+        whole = _end_of_lines(fd)
         os.ftruncate(fd, whole)
         os.lseek(fd, whole, os.SEEK_SET)
-        _write_all(fd, (line + b"\n",))
+        _write(fd, b"".join(line + b"\n" for line in lines))
         flush_fd(fd)
     finally:
         os.close(fd)
     flush_directory(parent)
     flush_directory(os.path.dirname(parent))
+
+
+def _end_of_lines(fd: int) -> int:
+    """The offset behind the last line end of a file."""
+    end = os.fstat(fd).st_size
+    while end > 0:
+        start = max(0, end - CHUNK)
+        if (found := os.pread(fd, end - start, start).rfind(b"\n")) >= 0:
+            return start + found + 1
+        end = start
+    return 0
 
 
 def open_lock_file(path: str) -> int:

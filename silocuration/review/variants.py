@@ -10,10 +10,11 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from recordsilo import Silo
-from recordsilo.disk.atomic_file import append_line
-from recordsilo.errors import StateUnreadable
+from recordsilo.disk.atomic_file import append_lines
+from recordsilo.disk.json_lines import read_lines
 from recordsilo.records.manifest import now_text
 from silocuration.review.clusters import Cluster, Method, clusters
 from silocuration.review.counts import CLUSTERED, value_counts
@@ -99,26 +100,20 @@ def distinct_values(silo_path: str) -> list[Distinct]:
     Raises:
         StateUnreadable: A complete line is malformed.
     """
-    path = os.path.join(silo_path, DISTINCT)
-    try:
-        with open(path, "rb") as file:
-            *lines, _unfinished = file.read().split(b"\n")
-    except FileNotFoundError:
-        return []
     found: dict[str, Distinct] = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            entry = json.loads(line)
-            if not entry["values"] or not isinstance(entry["values"], list):
-                raise ValueError("it has no list of values")
-            values = tuple(map(str, entry["values"]))
-            one = Distinct(str(entry["field"]), values, str(entry["agent"]), str(entry["date"]))
-            found.pop(one.key, None)
-            if entry["distinct"]:
-                found[one.key] = one
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise StateUnreadable(path, f"line {number}: {error}") from None
+    for one, is_distinct in read_lines(os.path.join(silo_path, DISTINCT), _decision):
+        found.pop(one.key, None)
+        if is_distinct:
+            found[one.key] = one
     return list(found.values())
+
+
+def _decision(entry: Any) -> tuple[Distinct, bool]:
+    if not entry["values"] or not isinstance(entry["values"], list):
+        raise ValueError("it has no list of values")
+    values = tuple(map(str, entry["values"]))
+    one = Distinct(str(entry["field"]), values, str(entry["agent"]), str(entry["date"]))
+    return one, bool(entry["distinct"])
 
 
 def rule_out(silo_path: str, field: str, values: Sequence[str], *, agent: str) -> None:
@@ -140,7 +135,7 @@ def _note(silo_path: str, field: str, values: Sequence[str], agent: str, *, dist
         "agent": agent,
     }
     line = json.dumps(entry, ensure_ascii=True).encode()
-    append_line(os.path.join(silo_path, DISTINCT), line)
+    append_lines(os.path.join(silo_path, DISTINCT), [line])
 
 
 def _key(field: str, values: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ import errno
 import os
 import stat
 import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -169,11 +170,33 @@ def test_replaced_file_is_whole_or_as_it_was(
 
 def test_torn_last_line_is_cut_off_before_the_next(tmp_path: Path) -> None:
     path = tmp_path / "new" / "lines"
-    atomic_file.append_line(str(path), b"one")
+    atomic_file.append_lines(str(path), [b"one"])
     with open(path, "ab") as file:
         file.write(b"to")
-    atomic_file.append_line(str(path), b"three")
+    atomic_file.append_lines(str(path), [b"three"])
     assert path.read_bytes() == b"one\nthree\n"
+
+
+def test_torn_line_of_any_length_is_cut_off_completely(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    for start in (b"", b"one\n"):
+        path.write_bytes(start + b"t" * (2 * atomic_file.CHUNK + 5))
+        atomic_file.append_lines(str(path), [b"three"])
+        assert path.read_bytes() == start + b"three\n"
+
+
+def test_processes_that_append_at_once_tear_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    workers = []
+    for name in (b"a", b"b", b"c"):
+        if (worker := os.fork()) == 0:
+            for _ in range(30):
+                atomic_file.append_lines(str(path), [name * 200_000])
+            os._exit(0)
+        workers.append(worker)
+    assert [os.waitpid(worker, 0)[1] for worker in workers] == [0, 0, 0]
+    lines = path.read_bytes().splitlines()
+    assert Counter(lines) == {name * 200_000: 30 for name in (b"a", b"b", b"c")}
 
 
 def test_link_is_a_copy_where_there_are_no_links(
