@@ -3,14 +3,20 @@ of other packages.
 
 Nothing is changed. What looks wrong is checked again while no writer is working on it, so
 that the work of concurrent writers is never reported.
+
+On two cores, a second process looks at part of the records. It says of each only whether it
+is clean; this process looks again at the others.
 """
 
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Collection, Iterator
+import sys
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import TypeVar
 
 from recordsilo.audit.contributed import contributed_findings
@@ -24,9 +30,17 @@ from recordsilo.audit.silo_files import ROOT, check_silo_files, is_silo
 from recordsilo.audit.tree_check import Directory, look_again, walk
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.locks import STRIPES, Locks
+from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.errors import NotASilo, SiloNotFound
+from recordsilo.index import ManifestStamp
+from recordsilo.second_process import SecondProcess, cores, serve, shared
 
 T = TypeVar("T")
+Clean = tuple[int, bool, int]
+"""Of a record without findings: whether it is one (0 or 1), whether and how much was read of it."""
+SECOND_FROM = 1000
+"""The number of directories after which a second process is started (0.4 s on another core)."""
+_CHUNK = 64
 _CANNOT_LOCK = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 
 
@@ -98,9 +112,9 @@ class Audit:
             if after is None:
                 yield Step(tuple(check_silo_files(self.path)))
             if os.path.isdir(self._root) and not os.path.islink(self._root):
-                for directory in walk(self._root, after or ""):
-                    if directory.place or after != "":  # "" was yielded before
-                        yield self._directory(directory, index, hashing=hashing)
+                found = walk(self._root, after or "")
+                directories = (one for one in found if one.place or after != "")  # "" was before
+                yield from self._directories(directories, index, hashing=hashing)
             yield from self._index(index)
             if self._without is not None:
                 for finding in contributed_findings(self.path, self._without):
@@ -110,7 +124,55 @@ class Audit:
 
     # -- directories ------------------------------------------------------------------------
 
-    def _directory(self, directory: Directory, index: IndexCheck, *, hashing: bool) -> Step:
+    def _directories(
+        self, directories: Iterator[Directory], index: IndexCheck, *, hashing: bool
+    ) -> Iterator[Step]:
+        """Check directories in their order, the records in them with a second process."""
+        look = partial(self.look, index=index, hashing=hashing)
+
+        def step(directory: Directory, clean: Clean | None) -> Step:
+            return self._directory(directory, clean, index, hashing=hashing)
+
+        for directory in islice(directories, SECOND_FROM if cores() > 1 else None):
+            (clean,) = look([directory.place]) if directory.has_record else (None,)
+            yield step(directory, clean)
+        begun: deque[list[Directory]] = deque()
+        given = (self.path, str(self._share), self._seed, str(hashing))
+        with contextlib.closing(SecondProcess(__name__, *given)) as second:
+            for looked in shared(_places(directories, begun), second, look, _received):
+                clean_ones = iter(looked)
+                for directory in begun.popleft():
+                    yield step(directory, next(clean_ones) if directory.has_record else None)
+
+    def look(
+        self, places: Iterable[str], index: IndexCheck, *, hashing: bool
+    ) -> list[Clean | None]:
+        """Look at records once, each without its lock; None for one that does not look clean."""
+        return [self._look(place, index, hashing=hashing) for place in places]
+
+    def _look(self, place: str, index: IndexCheck, *, hashing: bool) -> Clean | None:
+        check = RecordCheck(self.path, place)
+        drawn = is_drawn(self._seed, check.identifier, self._share)
+        hashing = hashing and drawn
+        before = _stamp(check.directory)
+        checked = check.run(hashing=hashing)
+        if checked.findings:
+            return None
+        is_written = (
+            hashing
+            and checked.manifest is not None
+            and index.is_as_written(checked.manifest, before)
+        )
+        if not is_written and _compared(check, checked, index, describing=drawn):
+            index.close()  # a writer may be at work: a new connection sees its rows
+            return None
+        if index.problem and not is_written:
+            return None
+        return int(checked.is_record), hashing, checked.bytes_read
+
+    def _directory(
+        self, directory: Directory, clean: Clean | None, index: IndexCheck, *, hashing: bool
+    ) -> Step:
         place = directory.place
         findings = directory.findings
         if findings:
@@ -120,23 +182,27 @@ class Audit:
             findings = (*findings, Finding(Code.EMPTY_DIRECTORY, path, "a record", "nothing"))
         if not directory.has_record:
             return Step(findings, place)
+        if clean is None:
+            return self._record(place, findings, index, hashing=hashing)
+        return Step(findings, place, *clean)
+
+    def _record(
+        self, place: str, findings: tuple[Finding, ...], index: IndexCheck, *, hashing: bool
+    ) -> Step:
+        """Check a record that did not look clean again under its lock; only this counts."""
         check = RecordCheck(self.path, place)
         drawn = is_drawn(self._seed, check.identifier, self._share)
-        checked = self.record(check, hashing=hashing and drawn)
-        findings = (*findings, *checked.findings)
-        if found := self._in_index(check, checked, index, describing=drawn):
-            findings = (*findings, found)
+
+        def again() -> tuple[Checked, Finding | None]:
+            checked = check.run(hashing=hashing and drawn)
+            with contextlib.closing(IndexCheck(self.path)) as newest:
+                found = _compared(check, checked, newest, describing=drawn)
+                index.problem = index.problem or newest.problem
+            return checked, found
+
+        checked, found = self.under_lock(check.identifier, again)
+        findings = (*findings, *checked.findings, *((found,) if found else ()))
         return Step(findings, place, int(checked.is_record), hashing and drawn, checked.bytes_read)
-
-    def record(self, check: RecordCheck, *, hashing: bool) -> Checked:
-        """Check a record's directory.
-
-        If there are findings, it is checked again under the record's lock; only those count.
-        """
-        checked = check.run(hashing=hashing)
-        if not checked.findings:
-            return checked
-        return self.under_lock(check.identifier, lambda: check.run(hashing=hashing))
 
     def under_lock(self, identifier: str, act: Callable[[], T]) -> T:
         """Call ``act`` under the record's lock; without one if no writer is possible."""
@@ -168,33 +234,6 @@ class Audit:
 
     # -- the index --------------------------------------------------------------------------
 
-    def _in_index(
-        self, check: RecordCheck, checked: Checked, index: IndexCheck, *, describing: bool
-    ) -> Finding | None:
-        """Check a record's row; a fault counts if it remains while no writer is at work.
-
-        What is read from the files is compared only if these match the manifest; otherwise
-        another finding explains the difference.
-        """
-
-        def compare(looked: Checked, with_index: IndexCheck) -> Finding | None:
-            if looked.manifest is None:
-                return None
-            sound = describing and not looked.findings
-            return with_index.of_record(looked.manifest, check.directory if sound else None)
-
-        if compare(checked, index) is None:
-            return None
-
-        def again() -> Finding | None:
-            with contextlib.closing(IndexCheck(self.path)) as newest:
-                return compare(check.run(hashing=False), newest)
-
-        found = self.under_lock(checked.identifier, again)
-        if found is None:  # a writer was at work: a new connection sees its rows
-            index.close()
-        return found
-
     def _index(self, index: IndexCheck) -> Iterator[Step]:
         for identifier in index.surplus():
             if self.under_lock(identifier, partial(self._is_surplus, identifier)):
@@ -218,3 +257,43 @@ def _identity(path: str) -> tuple[int, int] | None:
         return None if found is None or entries(path) else (found.st_ino, found.st_ctime_ns)
     except UnreadableError:
         return None
+
+
+def _stamp(directory: str) -> ManifestStamp | None:
+    try:
+        return ManifestStamp.of(f"{directory}/{MANIFEST_NAME}")
+    except OSError:
+        return None
+
+
+def _compared(
+    check: RecordCheck, checked: Checked, index: IndexCheck, *, describing: bool
+) -> Finding | None:
+    """Compare a record with its entry in the index.
+
+    What is read from the files is compared only if these match the manifest; otherwise
+    another finding explains the difference.
+    """
+    if checked.manifest is None:
+        return None
+    sound = describing and not checked.findings
+    return index.of_record(checked.manifest, check.directory if sound else None)
+
+
+def _received(answer: list[Clean | None]) -> list[Clean | None]:
+    return answer
+
+
+def _places(directories: Iterator[Directory], begun: deque[list[Directory]]) -> Iterator[list[str]]:
+    """Yield the places of records in chunks, and note the directories of each chunk."""
+    while some := list(islice(directories, _CHUNK)):
+        begun.append(some)
+        yield [one.place for one in some if one.has_record]
+
+
+def main() -> None:
+    """Run the second process."""
+    path, share, seed, hashing = sys.argv[2:6]
+    audit = Audit(path, share=float(share), seed=seed, without=None)
+    with contextlib.closing(IndexCheck(path)) as index:
+        serve(partial(audit.look, index=index, hashing=hashing == "True"))

@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import TypeVar
@@ -19,12 +19,20 @@ from recordsilo.disk.names import is_staged, is_tag, version_dirname
 from recordsilo.index import Entry, ManifestStamp, Row, project
 from recordsilo.index.projection import project_row
 from recordsilo.index.query import row
-from recordsilo.index.rows import flags_of, prepare, title_key
+from recordsilo.index.rows import (
+    described_digest,
+    digest_of_text,
+    flags_of,
+    prepare,
+    sets_text,
+    title_key,
+)
 from recordsilo.index.schema import TEXT_COLUMNS, VERSION
-from recordsilo.records.manifest import Manifest, with_listing
+from recordsilo.records.manifest import FORMAT, Manifest, with_listing
 
 PATH = ".silo/index.sqlite"
 _PAGE = 1000
+_KEPT_VALUES = 300_000
 _DAMAGE = ("SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_ERROR")
 T = TypeVar("T")
 
@@ -38,6 +46,7 @@ class IndexCheck:
     def __init__(self, silo: str) -> None:
         self._silo = silo
         self._connection: sqlite3.Connection | None = None
+        self._values: dict[int, tuple[str, str]] = {}  # facet value by number
         self.problem: Finding | None = None
         self._ask(lambda _connection: None)
 
@@ -46,6 +55,7 @@ class IndexCheck:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+            self._values.clear()
 
     def _ask(self, query: Callable[[sqlite3.Connection], T]) -> T | None:
         """Query the index; None if that is not possible.
@@ -68,6 +78,56 @@ class IndexCheck:
                     found = str(error)
                     self.problem = Finding(Code.INDEX_DAMAGED, PATH, "an SQLite database", found)
         return None
+
+    def is_as_written(self, manifest: Manifest, stamp: ManifestStamp | None) -> bool:
+        """Whether a record's entry is right because it is as this code wrote it.
+
+        That is the case if the manifest that was indexed is still there, the entry matches it,
+        and the digest of what was read from the files fits. The files have to be compared
+        with their digests, which this does not do. Otherwise `of_record` says what differs.
+
+        Args:
+            manifest: The record's manifest.
+            stamp: That of its file.
+        """
+        if stamp is None or manifest.format != FORMAT or not _has_all_digests(manifest):
+            return False
+        return bool(self._ask(lambda connection: self._is_intact(connection, manifest, stamp)))
+
+    def _is_intact(
+        self, connection: sqlite3.Connection, manifest: Manifest, stamp: ManifestStamp
+    ) -> bool:
+        found = connection.execute(_INTACT, (manifest.item_id,)).fetchone()
+        if found is None or found[9:12] != (stamp.mtime_ns, stamp.size, stamp.inode):
+            return False
+        stated = project_row(manifest, "")
+        row = (
+            stated.identifier, stated.datestamp, sets_text(stated.sets), stated.deleted,
+            stated.curated, stated.upstream_newer, stated.current_version, stated.versions,
+            stated.revision,
+        )  # fmt: skip
+        described, title, key, seconds, flags, small, large, sets = found[12:20]
+        facets = self._facets(connection, small + large)
+        if found[:9] != row or sets != len(stated.sets) or facets is None:
+            return False
+        text = digest_of_text(found[20:])
+        return bool(described_digest((title, key, seconds, flags), facets, text) == described)
+
+    def _facets(
+        self, connection: sqlite3.Connection, numbers: bytes
+    ) -> list[tuple[str, str]] | None:
+        """The facet values of these numbers; None if one is unknown."""
+        if len(numbers) % 4:
+            return None
+        wanted = memoryview(numbers).cast("i")
+        missing = [number for number in wanted if number not in self._values]
+        if missing:
+            if len(self._values) > _KEPT_VALUES:
+                self._values.clear()
+                missing = list(wanted)
+            self._values.update(_values_of(connection, missing))
+        found = [self._values.get(number) for number in wanted]
+        return None if None in found else [one for one in found if one is not None]
 
     def of_record(self, manifest: Manifest, directory: str | None = None) -> Finding | None:
         """The fault in the index entry of a record, if any.
@@ -124,6 +184,20 @@ class IndexCheck:
             place = f"{self._silo}/pairtree_root/{ppath(identifier)}"
             return any(name.startswith("__manifest.json") for name in os.listdir(place))
         return False
+
+
+def _has_all_digests(manifest: Manifest) -> bool:
+    return all(None not in (one.digests or {}).values() for one in manifest.versions)
+
+
+_INTACT = f"""
+    SELECT identifier, datestamp, sets, deleted, curated, upstream_newer, current_version,
+        versions, revision, mtime_ns, size, inode, described, record.title, title_key, seconds,
+        flags, facets, facets_large,
+        (SELECT count(*) FROM json_each(sets) JOIN record_set
+            ON set_spec = value AND record_set.identifier = record.identifier),
+        {", ".join(f"text.{name}" for name in TEXT_COLUMNS)}
+    FROM record JOIN text ON text.rowid = record.id WHERE identifier = ?"""  # noqa: S608 - constants
 
 
 def _identifiers_after(connection: sqlite3.Connection, last: str) -> list[str]:
@@ -241,12 +315,19 @@ def _sets_of(connection: sqlite3.Connection, identifier: str, listed: str) -> li
 def _facets_of(connection: sqlite3.Connection, numbers: bytes) -> list[list[str] | None]:
     """The (field, value) of each number; None for an unknown number."""
     wanted = list(memoryview(numbers[: len(numbers) // 4 * 4]).cast("i"))
+    known = _values_of(connection, wanted)
+    return [list(known[number]) if number in known else None for number in wanted]
+
+
+def _values_of(
+    connection: sqlite3.Connection, numbers: Sequence[int]
+) -> dict[int, tuple[str, str]]:
+    """Number → (field, value) of facet values."""
     rows = connection.execute(
         "SELECT id, field, value FROM facet_value WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(wanted),),
+        (json.dumps(numbers),),
     )
-    known = {number: [field, value] for number, field, value in rows}
-    return [known.get(number) for number in wanted]
+    return {number: (field, value) for number, field, value in rows}
 
 
 # -- the file -----------------------------------------------------------------------------

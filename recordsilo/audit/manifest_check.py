@@ -129,24 +129,30 @@ class _TwiceError(ValueError):
 
 
 def _parsed(content: bytes) -> Json:
-    def no_twice(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            keys = [key for key, _ in pairs]
-            raise _TwiceError(shown(next(key for key in found if keys.count(key) > 1)))
-        return found
+    return _DECODER.decode(content.decode(json.detect_encoding(content), "surrogatepass"))
 
-    def no_constant(name: str) -> None:
-        raise ValueError(f"{name} is not JSON")
 
-    def finite(text: str) -> float:
-        if float(text) in {float("inf"), float("-inf")}:
-            raise ValueError(f"the number {text} is too large")
-        return float(text)
+def _no_twice(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _TwiceError(shown(next(key for key in found if keys.count(key) > 1)))
+    return found
 
-    return json.loads(
-        content, object_pairs_hook=no_twice, parse_constant=no_constant, parse_float=finite
-    )
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    if float(text) in {float("inf"), float("-inf")}:
+        raise ValueError(f"the number {text} is too large")
+    return float(text)
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_no_twice, parse_constant=_no_constant, parse_float=_finite
+)
 
 
 def _depth(value: Json) -> int:

@@ -5,7 +5,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 CHUNK = 1 << 20
 _GONE = {errno.ENOENT, errno.ENOTDIR}
@@ -19,8 +19,7 @@ class UnreadableError(Exception):
     """A path cannot be read; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """An entry of a directory; ``kind`` is ``file``, ``directory``, ``link`` or ``special``."""
 
     name: str
@@ -60,7 +59,7 @@ def entries(path: str) -> list[Entry]:
     """
     try:
         with os.scandir(path) as found:
-            return sorted((_entry(one) for one in found), key=lambda entry: entry.name)
+            return sorted([_entry(one) for one in found])
     except _NO_NAME:
         return []
     except OSError as error:
@@ -70,11 +69,11 @@ def entries(path: str) -> list[Entry]:
 
 
 def _entry(found: "os.DirEntry[str]") -> Entry:
-    if found.is_symlink():
-        return Entry(found.name, "link")
     if found.is_dir(follow_symlinks=False):
         return Entry(found.name, "directory")
-    return Entry(found.name, "file" if found.is_file(follow_symlinks=False) else "special")
+    if found.is_file(follow_symlinks=False):
+        return Entry(found.name, "file")
+    return Entry(found.name, "link" if found.is_symlink() else "special")
 
 
 def tree(path: str) -> Iterator[Entry]:

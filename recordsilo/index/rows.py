@@ -5,18 +5,18 @@ import json
 import sqlite3
 import unicodedata
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from recordsilo.index.projection import Entry, ManifestStamp, Row, Text
 from recordsilo.index.query import row_of
-from recordsilo.index.schema import TEXT_COLUMNS
+from recordsilo.index.schema import TEXT_COLUMNS, code_digest
 from recordsilo.index.search_values import LARGE_FIELDS, SMALL_FIELDS
 
 _FIXED = (
     "identifier, datestamp, title, sets, deleted, curated, upstream_newer, current_version, "
-    "versions, revision, title_key, seconds, flags, text_digest, mtime_ns, size, inode"
+    "versions, revision, title_key, seconds, flags, text_digest, described, mtime_ns, size, inode"
 )
 _COLUMNS = f"{_FIXED}, facets, facets_large, change, generation"
 _MARKS = ", ".join("?" * len(_COLUMNS.split(",")))
@@ -63,19 +63,22 @@ class Prepared(NamedTuple):
 def prepare(entry: Entry, stamp: ManifestStamp) -> Prepared:
     """Prepare an entry for writing. Pure."""
     row, text = entry.row, entry.text.columns
-    sets, digest = _sets_text(row.sets), _digest(text)
+    sets, digest, flags = sets_text(row.sets), digest_of_text(text), flags_of(entry)
+    small, large = _pairs(entry, SMALL_FIELDS), _pairs(entry, LARGE_FIELDS)
+    key = title_key(row.title)
+    described = described_digest((row.title, key, entry.seconds, flags), (*small, *large), digest)
     found = (stamp.mtime_ns, stamp.size, stamp.inode)
     return Prepared(
         row.identifier,
         (
             row.identifier, row.datestamp, row.title, sets, row.deleted, row.curated,
             row.upstream_newer, row.current_version, row.versions, row.revision,
-            title_key(row.title), entry.seconds, flags_of(entry), digest, *found,
+            key, entry.seconds, flags, digest, described, *found,
         ),
         row.sets,
         sets,
-        _pairs(entry, SMALL_FIELDS),
-        _pairs(entry, LARGE_FIELDS),
+        small,
+        large,
         text,
         digest,
         found,
@@ -86,7 +89,8 @@ _json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @lru_cache(maxsize=4096)  # many records are in the same sets
-def _sets_text(sets: tuple[str, ...]) -> str:
+def sets_text(sets: tuple[str, ...]) -> str:
+    """The setSpecs as in the column ``sets``."""
     return _json(sets)
 
 
@@ -235,6 +239,25 @@ def title_key(title: str) -> str:
     return folded[start : start + 200]
 
 
-def _digest(text: tuple[str, ...]) -> bytes:
+def described_digest(
+    plain: tuple[str, str, int, int], facets: Iterable[tuple[str, str]], text_digest: bytes
+) -> bytes:
+    """A digest of all that the index has from a record's files, and of the code that read them.
+
+    An audit need not describe a record again if its row has this digest, its files match its
+    manifest, and its manifest is the one that was read.
+
+    Args:
+        plain: The title, its key, the seconds and the flags.
+        facets: (field, value) of each value.
+        text_digest: Of the texts.
+    """
+    values = [value for pair in facets for value in pair]
+    joined = "\0".join([*map(str, plain), *values]).encode("utf-8", "replace")
+    return hashlib.blake2b(joined + text_digest, digest_size=12, key=code_digest()).digest()
+
+
+def digest_of_text(text: Sequence[str]) -> bytes:
+    """A digest of the texts of a row."""
     joined = "\0".join(text).encode("utf-8", "replace")
     return hashlib.blake2b(joined, digest_size=12).digest()

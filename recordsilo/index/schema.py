@@ -1,11 +1,36 @@
 """The tables of the index. Increase `TABLES` to force a rebuild."""
 
+import hashlib
+import os
+from functools import cache
+
+from recordsilo import formats
 from recordsilo.formats import signature
 
-TABLES = 7
+TABLES = 8
 """Increase this number when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
+
+_DESCRIBING = ("projection.py", "query_syntax.py", "rows.py", "schema.py")
+
+
+@cache
+def code_digest() -> bytes:
+    """A digest of the code that describes records; descriptions by other code may differ.
+
+    Cost: once per process, reads 30 small files.
+    """
+    here = os.path.dirname(__file__)
+    paths = [os.path.join(here, name) for name in _DESCRIBING]
+    for below, _, names in os.walk(os.path.dirname(formats.__file__)):
+        paths += [os.path.join(below, name) for name in names if name.endswith(".py")]
+    found = hashlib.blake2b(digest_size=12)
+    for path in sorted(paths):
+        with open(path, "rb") as file:
+            found.update(hashlib.blake2b(file.read()).digest())
+    return found.digest()
+
 
 TEXT_COLUMNS = ("title", "creators", "subjects", "abstract", "identifiers", "harvested_title")
 TOKENIZE = 'tokenize = "unicode61 remove_diacritics 2"'
@@ -40,6 +65,7 @@ CREATE TABLE record (
     facets          BLOB NOT NULL,     -- numbers of facet values, native 32 bits each
     facets_large    BLOB NOT NULL,     -- the same of columns.LARGE_FIELDS
     text_digest     BLOB NOT NULL,     -- of what the table text holds
+    described       BLOB NOT NULL,     -- digest of all that was read from the files, see rows.py
     mtime_ns        INTEGER NOT NULL,  -- of the manifest that was read
     size            INTEGER NOT NULL,
     inode           INTEGER NOT NULL,

@@ -17,10 +17,11 @@ from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.index import SqliteIndex, record_reading
 from recordsilo.index.catalogue import Catalogue
-from recordsilo.index.record_reading import _Beside, read_chunks
+from recordsilo.index.record_reading import read_chunks
 from recordsilo.rdf.records import RDFSilo
 from recordsilo.records.manifest import Manifest
 from recordsilo.records.place import RecordPlace
+from recordsilo.second_process import SecondProcess
 
 Harvest = Callable[..., str]
 RECORDS = 24
@@ -30,11 +31,11 @@ RECORDS = 24
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that few records need a second process."""
     monkeypatch.setattr(record_reading, "BESIDE_FROM", 4)
-    monkeypatch.setattr(record_reading, "_cores", lambda: 2)
+    monkeypatch.setattr(record_reading, "cores", lambda: 2)
     monkeypatch.setattr("recordsilo.index.catalogue._CHUNK", 3)
     # nothing depends on which of the two is faster: this one waits and does not help
-    monkeypatch.setattr(_Beside, "is_listening", lambda _self: True)
-    monkeypatch.setattr(_Beside, "has_answer", lambda _self: True)
+    monkeypatch.setattr(SecondProcess, "is_listening", lambda _self: True)
+    monkeypatch.setattr(SecondProcess, "has_answer", lambda _self: True)
 
 
 @pytest.fixture
@@ -50,14 +51,14 @@ def many(silo: Silo, harvest: Harvest) -> Silo:
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether each question to the second process was answered."""
     seen: list[bool] = []
-    real = _Beside.answer
+    real = SecondProcess.answer
 
-    def noted(self: _Beside) -> record_reading.ReadRecords | None:
+    def noted(self: SecondProcess) -> object:
         found = real(self)
         seen.append(found is not None)
         return found
 
-    monkeypatch.setattr(_Beside, "answer", noted)
+    monkeypatch.setattr(SecondProcess, "answer", noted)
     return seen
 
 
@@ -83,7 +84,7 @@ def test_two_processes_make_the_index_that_one_makes(
     many: Silo, monkeypatch: pytest.MonkeyPatch, answers: list[bool]
 ) -> None:
     def made(cores: int) -> dict[str, list[tuple[object, ...]]]:
-        monkeypatch.setattr(record_reading, "_cores", lambda: cores)
+        monkeypatch.setattr(record_reading, "cores", lambda: cores)
         many.close()
         shutil.rmtree(f"{many.path}/.silo")
         assert many.reindex() == RECORDS - 1
@@ -101,8 +102,8 @@ def test_two_processes_make_the_index_that_one_makes(
 def test_process_that_would_wait_reads_too_and_keeps_the_order(
     many: Silo, monkeypatch: pytest.MonkeyPatch, listens: bool
 ) -> None:
-    monkeypatch.setattr(_Beside, "is_listening", lambda _self: listens)
-    monkeypatch.setattr(_Beside, "has_answer", lambda _self: False)
+    monkeypatch.setattr(SecondProcess, "is_listening", lambda _self: listens)
+    monkeypatch.setattr(SecondProcess, "has_answer", lambda _self: False)
     here: list[str] = []
     place_of, names = many._catalogue._place_of, [f"r{n}" for n in range(RECORDS) if n != 5]
 
@@ -121,17 +122,17 @@ def test_process_that_would_wait_reads_too_and_keeps_the_order(
 def test_process_that_ends_midway_is_done_without(
     many: Silo, monkeypatch: pytest.MonkeyPatch, answers: list[bool]
 ) -> None:
-    monkeypatch.setattr(record_reading, "_AHEAD", 1)
-    real = _Beside.answer
+    monkeypatch.setattr("recordsilo.second_process._AHEAD", 1)
+    real = SecondProcess.answer
 
-    def killing(self: _Beside) -> record_reading.ReadRecords | None:
+    def killing(self: SecondProcess) -> object:
         if len(answers) == 2:
             assert self._process is not None
             self._process.kill()
             self._process.wait()
         return real(self)
 
-    monkeypatch.setattr(_Beside, "answer", killing)
+    monkeypatch.setattr(SecondProcess, "answer", killing)
     many.close()
     shutil.rmtree(f"{many.path}/.silo")
     assert many.reindex() == RECORDS - 1
@@ -192,8 +193,9 @@ def test_second_process_ends_when_the_reading_is_broken_off(many: Silo) -> None:
 def test_second_process_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
     program = (
         "import os, sys\n"
-        "from recordsilo.index.record_reading import _Beside\n"
-        "beside = _Beside(sys.argv[1]); beside.ask(['nothing']); beside.answer()\n"
+        "from recordsilo.second_process import SecondProcess\n"
+        "beside = SecondProcess('recordsilo.index.record_reading', sys.argv[1])\n"
+        "beside.ask(['nothing']); beside.answer()\n"
         "print(beside._process.pid, flush=True); os.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run(

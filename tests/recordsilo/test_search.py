@@ -464,8 +464,8 @@ def test_page_may_hold_more_rows_than_a_statement_has_variables(library: Silo) -
         connection.executemany(
             "INSERT INTO record SELECT NULL, ?, datestamp, title, sets, deleted, curated, "
             "upstream_newer, current_version, versions, revision, title_key, seconds, flags, "
-            "facets, facets_large, text_digest, mtime_ns, size, inode, change, generation "
-            "FROM record WHERE identifier = 'a'",
+            "facets, facets_large, text_digest, described, mtime_ns, size, inode, change, "
+            "generation FROM record WHERE identifier = 'a'",
             ((one,) for one in made),
         )
     with index.reading() as connection:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from recordsilo import Origin, Silo
-from recordsilo.audit.check import Audit
+from recordsilo.audit.record_check import RecordCheck
 from recordsilo.audit.sampling import share_of
 from recordsilo.cli import main
 
@@ -177,15 +177,15 @@ def test_a_resumed_check_keeps_its_share(box: Box, run: Run) -> None:
 
 
 def test_an_interrupted_check_goes_on(box: Box, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, looked = Audit.record, []
+    real, looked = RecordCheck.run, []
 
-    def interrupted(self: Audit, check: Any, *, hashing: bool) -> Any:
-        looked.append(check.place)
+    def interrupted(self: RecordCheck, *, hashing: bool) -> Any:
+        looked.append(self.place)
         if len(looked) == 2:
             raise KeyboardInterrupt
-        return real(self, check, hashing=hashing)
+        return real(self, hashing=hashing)
 
-    monkeypatch.setattr(Audit, "record", interrupted)
+    monkeypatch.setattr(RecordCheck, "run", interrupted)
     assert run("check", box.silo).code == 130
     done = run("check", box.silo, "--resume", "--json")
     assert done.objects[-1]["summary"]["records"] == 2

@@ -1274,6 +1274,14 @@ def test_an_index_out_of_step_has_the_code_of_that(case: str, box: Box) -> None:
     assert_only(case, box.silo)
 
 
+@pytest.mark.parametrize("case", OF_INDEX)
+def test_an_index_that_had_seen_these_manifests_has_it_too(case: str, box: Box) -> None:
+    with Silo(str(box.silo)) as silo:
+        silo.reindex()  # the copied manifests have other stamps
+    OF_INDEX[case](box)
+    assert_only(case, box.silo)
+
+
 def test_an_index_of_a_silo_of_2010_is_as_its_records_are(box_2010: Box) -> None:
     with Silo(str(box_2010.silo)) as silo:
         assert silo.reindex() == 5
