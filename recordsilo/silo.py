@@ -5,7 +5,7 @@ import getpass
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -57,6 +57,8 @@ from recordsilo.state import PersistentState
 
 logger = logging.getLogger("RecordSilo")
 T = TypeVar("T")
+NewRecord = tuple[Manifest, Mapping[str, bytes]]
+"""A record's first manifest, and the path of each file → its content."""
 
 VERSION_FILE = "pairtree_version0_1"
 VERSION_TEXT = (
@@ -355,7 +357,7 @@ class Silo:
         wanted = list(dict.fromkeys(check_identifier(i) for i in identifiers))
         with self._locks.hold(wanted):
             barrier = group_barrier(self.path)
-            found = Batch(wanted, lambda identifier: self._edit(identifier, barrier), agent)
+            found = Batch(wanted, self._place, self.staging, barrier, agent)
             try:
                 yield found
             except BaseException:
@@ -365,8 +367,7 @@ class Silo:
             self._commit(found.edits, barrier, durable=False)
 
     def _edit(self, identifier: str, barrier: Barrier) -> RecordEdit:
-        place = self._place(check_identifier(identifier))
-        return RecordEdit(place, place.read_manifest(to_change=True), self.staging, barrier)
+        return _begun(self._place(check_identifier(identifier)), self.staging, barrier)
 
     def _commit(self, edits: Sequence[RecordEdit], barrier: Barrier, *, durable: bool) -> None:
         changed = [edit for edit in edits if edit.changed]
@@ -664,15 +665,23 @@ class Batch:
 
     Args:
         identifiers: The records that can be edited.
-        begin: Creates the edit of a record.
+        place_of: Identifier → the record's place.
+        staging: Where their files are staged.
+        barrier: Makes all changes durable.
         agent: See the attribute.
     """
 
     def __init__(
-        self, identifiers: Iterable[str], begin: Callable[[str], RecordEdit], agent: str
+        self,
+        identifiers: Iterable[str],
+        place_of: Callable[[str], RecordPlace],
+        staging: Staging,
+        barrier: Barrier,
+        agent: str,
     ) -> None:
         self._identifiers = frozenset(identifiers)
-        self._begin = begin
+        self._place_of = place_of
+        self._staging, self._barrier = staging, barrier
         self._edits: dict[str, RecordEdit] = {}
         self.agent = agent
 
@@ -688,16 +697,44 @@ class Batch:
             KeyError: The batch was not opened for this record.
             ManifestUnreadable: The record is damaged.
         """
+        if (known := self._edits.get(identifier)) is None:
+            place = self._own_place(identifier)
+            known = self._edits[identifier] = _begun(place, self._staging, self._barrier)
+        return known
+
+    def create(self, identifier: str, make: Callable[[], NewRecord]) -> bool:
+        """Create a record in one step, if nothing exists at its place and it has no edit yet.
+
+        Args:
+            identifier: The record's.
+            make: Returns its manifest, with one version, and the contents of its files.
+
+        Returns:
+            Whether it was created; if not, ``make`` was not called, and `edit` finds out more.
+
+        Raises:
+            KeyError: The batch was not opened for this record.
+        """
+        place = self._own_place(identifier)
+        if identifier in self._edits or not place.is_vacant():
+            return False
+        edit = RecordEdit.of_new(place, *make(), self._staging, self._barrier)
+        self._edits[identifier] = edit
+        return True
+
+    def _own_place(self, identifier: str) -> RecordPlace:
         if identifier not in self._identifiers:
             raise KeyError(f"{identifier} is not among the identifiers of this batch")
-        if identifier not in self._edits:
-            self._edits[identifier] = self._begin(identifier)
-        return self._edits[identifier]
+        return self._place_of(identifier)
 
     def drop(self, identifier: str) -> None:
         """Discard a record's edit, so that it is not committed."""
         if edit := self._edits.pop(identifier, None):
             edit.discard()
+
+
+def _begun(place: RecordPlace, staging: Staging, barrier: Barrier) -> RecordEdit:
+    return RecordEdit(place, place.read_manifest(to_change=True), staging, barrier)
 
 
 def _projected(edit: RecordEdit) -> Entry | None:

@@ -44,6 +44,7 @@ from oaipmhclient.pages.requests_and_pages import (
     read_headers,
     read_record_page,
     read_records,
+    read_records_with_roots,
 )
 from oaipmhclient.pages.xml_pages import Serialiser
 from oaipmhprotocol import Header, Record
@@ -88,6 +89,11 @@ def read_records_mended(body: bytes) -> ListPage[Record]:
     that for each repaired record; always linear in the length of the page.
     """
     return _read(body, read_records, RECORDS)
+
+
+def read_records_to_store(body: bytes) -> ListPage[Record]:
+    """Read as `read_records_mended` does, with the roots of `read_records_with_roots`."""
+    return _read(body, read_records_with_roots, RECORDS)
 
 
 def read_headers_mended(body: bytes) -> ListPage[Header]:

@@ -32,12 +32,14 @@ class Kinds(dict[object, str]):
     Attributes:
         namespace: Of the response, in Clark's notation.
         serialise: Serialises elements of the response.
+        serialise_metadata: Serialises the metadata of its records.
     """
 
-    def __init__(self, namespace: str, serialise: Serialiser) -> None:
+    def __init__(self, namespace: str, serialise: Serialiser, *, keeps_roots: bool = False) -> None:
         super().__init__()
         self.namespace = namespace
         self.serialise = serialise
+        self.serialise_metadata = serialise.with_root if keeps_roots else serialise
 
     def __missing__(self, tag: object) -> str:
         kind = tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
@@ -75,7 +77,7 @@ def record_of(element: etree._Element, kinds: Kinds) -> Record:
         if kind == "header":
             header = header_of(child, kinds)
         elif kind == "metadata":
-            metadata = kinds.serialise(child)
+            metadata = kinds.serialise_metadata(child)
         elif kind == "about":
             about.append(kinds.serialise(child))
     if header is None:

@@ -173,6 +173,7 @@ def _check_window(from_: str | None, until: str | None) -> None:
 Item = TypeVar("Item")
 
 
+_LARGE_PAGE = 8_000_000
 SET_ASIDE_BYTES = 2000
 """Memory that a record set aside takes until the receipt is written, beyond its own bytes."""
 
@@ -304,6 +305,16 @@ def read_records(body: bytes) -> ListPage[Record]:
     return _read_list(body, Verb.LIST_RECORDS, "record", record_of)
 
 
+def read_records_with_roots(body: bytes) -> ListPage[Record]:
+    """Read as `read_records` does; metadata that can be described as it is are `ParsedBytes`.
+
+    The parsed page stays in memory until they are dropped, so pages beyond 8 MB have none.
+    """
+    return _read_list(
+        body, Verb.LIST_RECORDS, "record", record_of, keeps_roots=len(body) <= _LARGE_PAGE
+    )
+
+
 def read_record(body: bytes) -> Record:
     """Read the response to ``GetRecord``.
 
@@ -328,10 +339,15 @@ def read_record_page(body: bytes) -> ListPage[Record]:
 
 
 def _read_list(
-    body: bytes, verb: Verb, name: str, read_item: Callable[[etree._Element, Kinds], Item]
+    body: bytes,
+    verb: Verb,
+    name: str,
+    read_item: Callable[[etree._Element, Kinds], Item],
+    *,
+    keeps_roots: bool = False,
 ) -> ListPage[Item]:
     envelope = open_answer(body, verb)
-    kinds = Kinds(envelope.namespace, envelope.serialise)
+    kinds = Kinds(envelope.namespace, envelope.serialise, keeps_roots=keeps_roots)
     items: list[Item] = []
     set_aside: list[SetAside] = []
     for number, element in enumerate(items_of(envelope.element, kinds, name), 1):

@@ -29,6 +29,9 @@ _ASCII_COMPATIBLE = re.compile(
 )
 _REFERENCE = re.compile(rb"&(?!(?:lt|gt|amp|apos|quot);|#)")
 _LONGEST_CODE, _LONGEST_MESSAGE = 100, 2000
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_LONGEST_PARSED = 900_000
+"""Longer elements may be too large to be described; whoever reads the bytes decides."""
 _HTML = re.compile(rb"<(?:!DOCTYPE\s+html|html|head|body)\b", re.IGNORECASE)
 
 
@@ -89,6 +92,26 @@ def _syntax_sentence(body: bytes, error: etree.XMLSyntaxError) -> str:
     return f"is not well-formed XML: {error.msg}"
 
 
+class ParsedBytes(bytes):
+    """An element as bytes, with the element in the tree of its page.
+
+    Who describes the bytes need not parse them again. The tree stays in memory as long as the
+    bytes do.
+
+    Attributes:
+        root: The element; its ancestors and its tail do not belong to the bytes.
+    """
+
+    root: etree._Element
+
+    @classmethod
+    def of(cls, content: bytes, root: etree._Element) -> "ParsedBytes":
+        """Return the bytes of an element."""
+        made = cls(content)
+        made.root = root
+        return made
+
+
 class Serialiser:
     """Serialises elements of one response as separate documents.
 
@@ -111,6 +134,19 @@ class Serialiser:
         made = etree.tostring(element, encoding="UTF-8", xml_declaration=False, with_tail=False)
         self.spend(len(made))
         return made
+
+    def with_root(self, element: etree._Element) -> bytes:
+        """Serialise an element to `ParsedBytes` if a parser of the bytes would see the same.
+
+        It would not if comments or instructions divide texts, and a language may be
+        inherited from outside. Raises the error of a call.
+        """
+        made = self(element)
+        if len(made) > _LONGEST_PARSED or b"<!--" in made or b"<?" in made:
+            return made
+        if any(one.get(_LANG) is not None for one in element.iterancestors()):
+            return made
+        return ParsedBytes.of(made, element)
 
     def spend(self, size: int) -> None:
         """Count other bytes made from the response; raises the same error."""

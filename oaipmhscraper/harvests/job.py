@@ -13,7 +13,7 @@ from oaipmhclient.client import Client
 from oaipmhclient.concurrency import Concurrency
 from oaipmhclient.fetchers import Fetchers, Lane
 from oaipmhclient.light_pages import read_lightly
-from oaipmhclient.mending.repair import read_records_mended
+from oaipmhclient.mending.repair import read_records_to_store
 from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhclient.transport.http_transport import Transport
 from oaipmhclient.walk.values import ListJob
@@ -249,7 +249,7 @@ class JobRun:
                     endpoint,
                     self._place(row.job),
                     on_page,
-                    read=read_lightly if self._options.pages_only else read_records_mended,
+                    read=read_lightly if self._options.pages_only else read_records_to_store,
                     count=self._options.count and not self._options.pages_only,
                     again=0 if self._options.pages_only else self._options.again,
                     keep_aside=self._keep_aside,

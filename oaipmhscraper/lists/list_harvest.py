@@ -10,7 +10,7 @@ from datetime import datetime
 
 from oaipmhclient.concurrency import Concurrency
 from oaipmhclient.fetchers import Fetched, Fetchers, Walk
-from oaipmhclient.mending.repair import read_records_mended
+from oaipmhclient.mending.repair import read_records_to_store
 from oaipmhclient.mending.undated import dated
 from oaipmhclient.pages.requests_and_pages import ListPage, Request, SetAside, list_request
 from oaipmhclient.walk.by_identifier import Counting, pages_again, pages_by_identifier, settle
@@ -134,7 +134,7 @@ class ListHarvest:
         place: Place,
         progress: Progress,
         *,
-        read: ReadPage = read_records_mended,
+        read: ReadPage = read_records_to_store,
         count: bool = True,
         again: int = MOST_AGAIN,
         keep_aside: KeepAside = lambda _set_aside, _origin: None,

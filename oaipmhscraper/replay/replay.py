@@ -18,7 +18,7 @@ from oaipmhclient.mending.repair import (
     read_headers_mended,
     read_mended,
     read_record_mended,
-    read_records_mended,
+    read_records_to_store,
 )
 from oaipmhclient.mending.undated import dated
 from oaipmhclient.pages.requests_and_pages import ListPage, SetAside, checked_prefix, read_identify
@@ -303,7 +303,7 @@ class _Run:
         with suppress(PageUnreadable):
             match recorded.params.get("verb"):
                 case Verb.LIST_RECORDS:
-                    page = read_records_mended(body)
+                    page = read_records_to_store(body)
                     kept = () if self._was_refused(page, asked) else (Batch(page, recorded),)
                     found = chain(singles.rest(), kept)
                 case Verb.GET_RECORD:

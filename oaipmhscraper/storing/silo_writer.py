@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from typing import Protocol
 
@@ -19,10 +20,10 @@ from oaipmhscraper.storing.storing_rules import (
     Action,
     AddVersion,
     Listing,
-    Plan,
     PutFile,
     SetMetadata,
     SetOrigin,
+    first_state,
     plan_record,
 )
 from recordsilo import Silo
@@ -89,12 +90,16 @@ class _Sound:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """A record of the page with its plan."""
+    """A record of the page and what became of it."""
 
-    identifier: str
-    datestamp: str
-    is_new: bool
-    plan: Plan
+    what: _Sound
+    outcome: Outcome
+    is_new: bool = True
+    writes: bool = True
+
+    @property
+    def identifier(self) -> str:
+        return self.what.identifier
 
 
 class SiloWriter:
@@ -150,7 +155,7 @@ class SiloWriter:
         _log(stored)
         return PageOutcome(
             _became(page, stored, quarantined),
-            sum(one.plan.writes for one in stored),
+            sum(one.writes for one in stored),
             tuple(quarantined),
         )
 
@@ -181,12 +186,13 @@ class SiloWriter:
         stored: list[_Stored] = []
         with self._silo.batch(list(identifiers), agent=listing.agent) as batch:
             for one in records:
-                edit = batch.edit(one.identifier)
-                is_new = not edit.manifest.versions
                 how = replace(listing, mended=one.mended) if one.mended else listing
-                plan = plan_record(edit.manifest, one.record, one.datestamp, how, _reader(edit))
-                _carry_out(plan.actions, edit)
-                stored.append(_Stored(one.identifier, one.datestamp, is_new, plan))
+                first = partial(first_state, one.record, one.datestamp, how)
+                if batch.create(one.identifier, first):
+                    outcome = Outcome.DELETED if one.record.header.deleted else Outcome.NEW
+                    stored.append(_Stored(one, outcome))
+                else:
+                    stored.append(_changed(batch.edit(one.identifier), one, how))
         return stored
 
     def _commit_singly(
@@ -204,6 +210,13 @@ class SiloWriter:
         return stored, refused
 
 
+def _changed(edit: RecordEdit, one: _Sound, listing: Listing) -> _Stored:
+    is_new = not edit.manifest.versions
+    plan = plan_record(edit.manifest, one.record, one.datestamp, listing, _reader(edit))
+    _carry_out(plan.actions, edit)
+    return _Stored(one, plan.outcome, is_new, plan.writes)
+
+
 def _became(
     page: ListPage[Record], stored: Iterable[_Stored], quarantined: Iterable[SetAside]
 ) -> tuple[tuple[str, Outcome], ...]:
@@ -211,7 +224,7 @@ def _became(
 
     The hook may have changed a record's identifier.
     """
-    became = [(one.identifier, one.plan.outcome) for one in stored]
+    became = [(one.identifier, one.outcome) for one in stored]
     became += [(one.identifier, Outcome.QUARANTINED) for one in quarantined]
     left = Counter(record.header.identifier for record in page.items)
     left.subtract(identifier for identifier, _ in became)
@@ -296,15 +309,15 @@ def date_of_2010(datestamp: str) -> str:
 def _log(stored: Iterable[_Stored]) -> None:
     """Log one line for each record written; "New object" has the wording of 2010."""
     for one in stored:
-        if one.plan.writes:
+        if one.writes:
             what = "New" if one.is_new else "Deleted" if _deletes(one) else "Updated"
             logger.info(
                 "%s object: %s found with datestamp %s - storing.",
                 what,
                 one.identifier,
-                one.datestamp,
+                one.what.datestamp,
             )
 
 
 def _deletes(one: _Stored) -> bool:
-    return one.plan.outcome is Outcome.DELETED
+    return one.outcome is Outcome.DELETED

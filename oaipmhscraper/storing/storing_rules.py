@@ -19,11 +19,13 @@ from oaipmhclient.pages.xml_pages import same_content
 from oaipmhprotocol import Header, Record
 from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.sweep_rules import MISSING_SINCE
+from recordsilo.disk.atomic_file import digest_of_bytes
 from recordsilo.index.projection import MENDED
 from recordsilo.records.manifest import Json, Manifest, Origin, Version, next_version_number
 
 DELETED_VERSION = "deleted_at_version"
 DELETED_DATE = "deleted_at_date"
+FIRST_VERSION = "1"
 OAI_WRAPPER = b'<record xmlns="http://www.openarchives.org/OAI/2.0/">%s</record>'
 
 
@@ -132,6 +134,60 @@ def plan_record(
     return planner.deletion() if record.header.deleted else planner.content()
 
 
+def first_state(
+    record: Record, datestamp: str, listing: Listing
+) -> tuple[Manifest, dict[str, bytes]]:
+    """Return what `plan_record` makes of a record that the Silo does not have, in one step.
+
+    Args:
+        record, datestamp, listing: See `plan_record`.
+
+    Returns:
+        The manifest, and the path of each file → its content.
+    """
+    header, prefix = record.header, listing.metadata_prefix
+    metadata: dict[str, Json] = {"identifier": header.identifier, "firstSeen": datestamp}
+    if header.set_specs or not header.deleted:
+        metadata["setSpec"] = list(header.set_specs)
+    contents: dict[str, bytes] = {}
+    if header.deleted:
+        metadata |= {DELETED_VERSION: FIRST_VERSION, DELETED_DATE: datestamp}
+    else:
+        assert record.metadata is not None
+        contents[prefix] = record.metadata
+        about = about_content(record.about)
+        if about is not None:
+            contents[about_file(prefix)] = about
+    version = Version(
+        FIRST_VERSION,
+        datestamp,
+        _origin(datestamp, listing),
+        files=tuple(contents),
+        metadata_files=(prefix,) if contents else (),
+        log=(_log_line(header, datestamp, listing),),
+        digests={path: digest_of_bytes(content) for path, content in contents.items()},
+    )
+    manifest = Manifest(
+        header.identifier, datestamp, FIRST_VERSION, (version,), metadata, revision=1
+    )
+    return manifest, contents
+
+
+def _origin(datestamp: str, listing: Listing) -> Origin:
+    return Origin(
+        "harvest",
+        prefixes={listing.metadata_prefix: datestamp},
+        agent=listing.agent,
+        message=listing.message + listing.remark,
+        date=listing.now,
+    )
+
+
+def _log_line(header: Header, datestamp: str, listing: Listing) -> str:
+    what = "deleted, " if header.deleted else ""
+    return f"Harvested {listing.metadata_prefix}, {what}datestamp {datestamp}"
+
+
 def about_file(metadata_prefix: str) -> str:
     """Return the name of the file with a record's about containers."""
     return f"{metadata_prefix}.about"
@@ -183,7 +239,7 @@ class _Planner:
         outcome = Outcome.UPDATED if came_before or self.is_deleted else Outcome.NEW
         joined = None if self.is_deleted else self._joined()
         if joined is None:
-            added = self._new_version("")
+            added = self._new_version()
             written: list[Action] = [added, *self._files(added.name)]
         else:
             written = [*self._dated(joined, self.listing.remark), *self._files(joined.name)]
@@ -243,7 +299,7 @@ class _Planner:
             return Plan(Outcome.DELETED, self._deleted_again(), writes=False)
         if self.living and self._is_outlived():
             return Plan(Outcome.DELETED, tuple(self._noted()), writes=False)
-        added = self._new_version("deleted, ")
+        added = self._new_version()
         marks = (
             SetMetadata(DELETED_VERSION, added.name),
             SetMetadata(DELETED_DATE, self.datestamp),
@@ -281,20 +337,14 @@ class _Planner:
 
     # ------------------------------------------------------------------ both
 
-    def _new_version(self, what: str) -> AddVersion:
+    def _new_version(self) -> AddVersion:
         manifest = self.manifest
         curated = bool(manifest.current_version) and manifest.current.is_curated
         return AddVersion(
             next_version_number(manifest),
             self.datestamp,
-            Origin(
-                "harvest",
-                prefixes={self.prefix: self.datestamp},
-                agent=self.listing.agent,
-                message=self.listing.message + self.listing.remark,
-                date=self.listing.now,
-            ),
-            f"Harvested {self.prefix}, {what}datestamp {self.datestamp}",
+            _origin(self.datestamp, self.listing),
+            _log_line(self.record.header, self.datestamp, self.listing),
             move_cursor=not curated,
         )
 

@@ -7,7 +7,7 @@ staging directory, and changes to files of existing versions are only noted.
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
@@ -81,6 +81,33 @@ class RecordEdit:
         self.removals: dict[str, None] = {}
         self._contents: dict[tuple[str, str], bytes] = {}
         self._retyped = False
+
+    @classmethod
+    def of_new(
+        cls,
+        place: RecordPlace,
+        manifest: Manifest,
+        contents: Mapping[str, bytes],
+        staging: Staging,
+        barrier: Barrier,
+    ) -> "RecordEdit":
+        """The edit that creates a record with one version, whose whole state is known.
+
+        It is the same as that of `add_version`, `put` and `set_metadata`, in a fraction of
+        the time.
+
+        Args:
+            place: The record's place, without a record.
+            manifest: Its state, with the digests of its files.
+            contents: The path of each file → its content.
+            staging, barrier: See `RecordEdit`.
+        """
+        edit = cls(place, None, staging, barrier)
+        name = manifest.current_version
+        edit.manifest = manifest
+        edit.new_versions[name] = None
+        edit._contents = {(name, check_path(path)): held for path, held in contents.items()}
+        return edit
 
     @property
     def identifier(self) -> str:

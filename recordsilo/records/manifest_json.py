@@ -69,10 +69,39 @@ def to_json(manifest: Manifest) -> bytes:
     The last line is ``checksum``, the SHA-256 of all bytes before that line. An audit
     detects damage by it; other readers do not need it.
     """
-    lines = _lines(manifest, [_text(version.name) for version in manifest.versions])
+    text = _of_one_version(manifest) or _of_any(manifest)
     # A lone surrogate cannot be encoded as UTF-8, so it is written as a JSON escape.
-    body = ("{\n" + ",\n".join(lines) + ",\n").encode("utf-8", "backslashreplace")
+    body = text.encode("utf-8", "backslashreplace")
     return body + f'"checksum": "{hashlib.sha256(body).hexdigest()}"\n}}\n'.encode()
+
+
+def _of_any(manifest: Manifest) -> str:
+    lines = _lines(manifest, [_text(version.name) for version in manifest.versions])
+    return "{\n" + ",\n".join(lines) + ",\n"
+
+
+def _of_one_version(manifest: Manifest) -> str:
+    """The same text as `_of_any`, in half the time; ``""`` for a manifest of another form.
+
+    Nearly all records of a first harvest have this form.
+    """
+    if len(manifest.versions) != 1 or manifest.extra or manifest.pending:
+        return ""
+    (version,) = manifest.versions
+    if version.state is not None:
+        return ""
+    name, date = _text(version.name), _text(version.date)
+    return (
+        f'{{\n"item_id": {_text(manifest.item_id)},\n"date": {_text(manifest.date)},\n'
+        f'"currentversion": {_text(manifest.current_version)},\n"versions": [{name}],\n'
+        f'"version_dates": {{{name}: {date}}},\n"files": {{{name}: {_list(version.files)}}},\n'
+        f'"subdir": {{{name}: {_list(version.subdir)}}},\n'
+        f'"metadata_files": {{{name}: {_list(version.metadata_files)}}},\n'
+        f'"versionlog": {{{name}: {_list(version.log)}}},\n'
+        f'"metadata": {_encode(dict(manifest.metadata))},\n"format": {manifest.format},\n'
+        f'"revision": {manifest.revision},\n"digests": {{{name}: {_digests_to_json(version)}}},\n'
+        f'"origins": {{{name}: {_origin_to_json(version.origin)}}},\n'
+    )
 
 
 def _lines(manifest: Manifest, names: list[str]) -> list[str]:

@@ -61,6 +61,19 @@ class RecordPlace:
         """Whether there is such a record, readable or not."""
         return os.path.exists(f"{self.dirpath}/{MANIFEST_NAME}")
 
+    def is_vacant(self) -> bool:
+        """Whether there is nothing there, neither a record nor remains of one.
+
+        False also if that cannot be known, or if there is only the way to a nested record.
+        """
+        try:
+            os.stat(self.dirpath)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return False
+
     def read_manifest(self, *, to_change: bool = False) -> Manifest | None:
         """The record's manifest; None if there is no such record.
 
