@@ -590,6 +590,10 @@ class Silo:
         """setSpec → number of its records, sorted by setSpec."""
         return self._catalogue.ask(lambda index: index.set_counts())
 
+    def set_years(self) -> dict[str, dict[str, int]]:
+        """setSpec → year → number of its records; one pass over the index for all sets."""
+        return self._catalogue.ask(lambda index: index.set_years())
+
     def row(self, identifier: str) -> Row:
         """A record as lists show it.
 

@@ -4,7 +4,7 @@ import logging
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
@@ -12,9 +12,11 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 from oaipmhscraper.errors import ScraperError
 from recordsilo import Granary, Silo
 from recordsilo.errors import RecordSiloError
+from recordsilo.index import PageRequest
 from recordsilo.silo import VERSION_FILE
 from webui import urls
 from webui.app import WsgiApp
+from webui.charts.by_year import by_year, years_of_all
 from webui.harvest_lines import harvest_lines
 from webui.http import security
 from webui.http.errors import MethodNotAllowed, NotFound, WebError, from_store
@@ -55,6 +57,7 @@ class Shelf:
     ) -> None:
         self._granary, self._make_app, self._policy = granary, make_app, policy
         self._open: dict[str, tuple[Silo, WsgiApp]] = {}
+        self._counted: dict[str, tuple[object, Mapping[str, int]]] = {}
         self._lock = threading.Lock()
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
@@ -113,10 +116,15 @@ class Shelf:
                 for one in lines
             ]
             return json_answer({"silos": silos})
-        told = {
+        told: dict[str, Any] = {
             "site_name": self._name,
             "twin_url": urls.at(SILOS + ".json"),
             "page_url": urls.at(SILOS),
+        }
+        bins = years_of_all(one["years"] for one in lines)
+        told["years"] = bins and (bins[0].first, bins[-1].last)
+        told["pictures"] = {
+            one["name"]: by_year(one["years"], bins) for one in lines if one["years"]
         }
         return Response(200, html("silos.mako", **told, user=NOBODY, lines=lines), PAGE)
 
@@ -141,16 +149,28 @@ class Shelf:
             "title": title,
             "url": urls.at(f"{SILOS}/{quote(name)}/"),
             "records": None,
+            "years": {},
             "last_harvest": None,
         }
         try:
             with self._granary.get_silo(name, create=False) as silo:
                 line["title"] = title or repository_name(silo.path)
                 line["records"] = len(silo)
+                line["years"] = self._years(name, silo)
                 line["last_harvest"] = next(iter(harvest_lines(silo.path, 1)), None)
         except (RecordSiloError, ScraperError, OSError):
             logger.exception("the Silo %s cannot be read", name)
         return line
+
+    def _years(self, name: str, silo: Silo) -> Mapping[str, int]:
+        """Year → number of a Silo's records; counted again when its index has changed."""
+        stamp = silo.index_stamp()
+        known = self._counted.get(name)
+        if known is None or stamp is None or known[0] != stamp:
+            page = PageRequest(limit=1, whole_facets=("year",))
+            found = silo.search("", None, ["year"], page=page).facets["year"]
+            known = self._counted[name] = stamp, {one.value: one.count for one in found}
+        return known[1]
 
     def _refused(self, environ: dict[str, Any], error: WebError) -> Response:
         accept = environ.get("HTTP_ACCEPT", "")

@@ -456,6 +456,29 @@ class Columns:
                     segment.fields[name] = segment.column_of(known.ids, codes)
             self.values.texts.setdefault(name, [])
 
+    def crossed(self, field: str, other: str) -> dict[str, dict[str, int]]:
+        """Value of a field → value of another field → number of records that have both.
+
+        Args:
+            field: It may have several values per record.
+            other: It has at most one.
+        """
+        rows, across = self.values.texts[field], self.values.texts[other]
+        keys = []
+        for segment in self.segments:
+            one, two = segment.fields[field], segment.fields[other]
+            codes = np.full(two.size, -1, np.int64)
+            codes[two.owners] = two.codes
+            codes[~segment.alive] = -1
+            theirs = codes[one.owners]
+            known = theirs >= 0
+            keys.append(one.codes[known] * len(across) + theirs[known])
+        found: dict[str, dict[str, int]] = {}
+        pairs, counts = np.unique(np.concatenate(keys), return_counts=True)
+        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+            found.setdefault(rows[pair // len(across)], {})[across[pair % len(across)]] = count
+        return found
+
     def _has_new_values(self, connection: sqlite3.Connection) -> bool:
         highest = connection.execute("SELECT max(id) FROM facet_value").fetchone()[0] or 0
         return int(highest) >= len(self.values.field_of)

@@ -206,6 +206,11 @@ class SqliteIndex:
         with self.asking() as connection:
             return query.set_counts(connection)
 
+    def set_years(self) -> dict[str, dict[str, int]]:
+        """setSpec → year → number of its records; one pass over the facet columns."""
+        with self.asking() as connection:
+            return self.columns(connection, large=False).crossed("set", "year")
+
     def is_in_step(self, facet: Facet, path: str) -> bool:
         """Whether the index has the current values of a contributed facet."""
         return is_in_step(self, facet, path)

@@ -102,6 +102,9 @@ class Index(Protocol):
     def set_counts(self) -> dict[str, int]:
         """setSpec → number of its records, sorted by setSpec."""
 
+    def set_years(self) -> dict[str, dict[str, int]]:
+        """setSpec → year → number of its records, without sets whose records have no year."""
+
     def search(
         self,
         words: str,

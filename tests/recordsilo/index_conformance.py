@@ -197,6 +197,18 @@ class IndexConformance(ABC):
             assert silo.count(**filters) == silo.page(**filters).total == len(expected), filters
         assert silo.set_counts() == {"biology": 1, "physics": 1, "physics:energy": 1, "physicsx": 1}
 
+    def test_the_records_of_each_set_are_counted_by_year(self, silo: Silo) -> None:
+        counted = {
+            "physics:energy": {"2001": 1}, "physics": {"2002": 1},
+            "physicsx": {"2002": 1}, "biology": {"2002": 1},
+        }  # fmt: skip
+        assert silo.set_years() == counted
+        put(silo, "a", **RECORDS["a"] | {"date": "", "sets": ("physics", "new")})
+        put(silo, "c", **RECORDS["c"] | {"date": "2003"})
+        put(silo, "e", title="Another", date="2003", sets=("physicsx",))
+        del silo["b"]
+        assert silo.set_years() == {"physicsx": {"2003": 2}, "biology": {"2003": 1}}
+
     # -- words --------------------------------------------------------------------------------
 
     @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import product
 from pathlib import Path
 
 from index_conformance import IndexConformance
@@ -257,6 +258,14 @@ class MemoryIndex:
 
     def set_counts(self) -> dict[str, int]:
         return dict(sorted(Counter(s for r in self._rows(Filters()) for s in r.sets).items()))
+
+    def set_years(self) -> dict[str, dict[str, int]]:
+        counts: dict[str, dict[str, int]] = {}
+        for entry, _ in self.entries.values():
+            for spec, year in product(entry.row.sets, entry.facets.get("year", ())):
+                years = counts.setdefault(spec, {})
+                years[year] = years.get(year, 0) + 1
+        return counts
 
     def is_in_step(self, facet: Facet, path: str) -> bool:
         noted = self.contributed.get(facet.name)

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from recordsilo import Silo
+from webui.charts.by_year import by_year, years_of_all
 from webui.charts.pictures import (
     Bar,
     Event,
@@ -124,6 +125,17 @@ def test_a_sparkline_has_the_figures_of_its_table() -> None:
     picture = sparkline("Records by year", "Year", [Bar("2001", (2,)), Bar("2002", (4,))])
     assert [one.height for one in picture.boxes] == pytest.approx([11, 22])
     assert numbers(picture) == [[2], [4]]
+
+
+def test_sparklines_of_a_list_share_their_years_and_tell_their_own() -> None:
+    counts = [{"2001": 2, "2003": 4}, {"1990": 1, "1991": 1}]
+    bins = years_of_all(counts)
+    pictures = [by_year(one, bins) for one in counts]
+    assert [numbers(one) for one in pictures] == [[[2], [0], [4]], [[1], [1]]]
+    assert "From 2001 to 2003; the largest is 2003: 4." in pictures[0].summary
+    assert min(one.x for one in pictures[0].boxes) > max(one.x for one in pictures[1].boxes)
+    assert len(years_of_all([{"1500": 10, "2024": 10}])) <= 31
+    assert years_of_all([{}]) == ()
 
 
 def test_events_are_placed_by_time_in_their_lanes() -> None:

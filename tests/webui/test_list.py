@@ -190,11 +190,15 @@ def test_sets_are_listed_by_name_with_their_records(client: Any, silo: Silo) -> 
                 "spec": SET,
                 "name": "Status = Published & <read>",
                 "records": 60,
+                "years": silo.set_years()[SET],
                 "url": f"/search?set={SET}",
             }
         ]
     }
-    assert "Status = Published &amp; &lt;read&gt;" in client.get("/sets").text
+    page = client.get("/sets").text
+    assert "Status = Published &amp; &lt;read&gt;" in page
+    assert 'class="drawing spark"' in page
+    assert "<title>Records by year. " in page
     with open(f"{silo.path}/oaipmh_harvester.json", "w", encoding="utf-8") as file:
         json.dump({"sets": {SET: "Another name"}}, file)
     assert client.json("/sets.json")["sets"][0]["name"] == "Another name"

@@ -51,7 +51,9 @@ def test_every_silo_has_a_name_of_its_own_its_last_harvest_and_a_search_box(
     lines = shelf.json("/silos.json")["silos"]
     assert [one["title"] for one in lines] == ["", ""]  # both are of the Example Archive
     assert [(one["last_harvest"] or {}).get("said") for one in lines] == ["Whole", None]
+    assert [one["years"] for one in lines] == [{"2003": 1}] * 2
     page = shelf.get("/").text
+    assert page.count("<title>Records by year. ") == 2
     assert 'action="/silos/first/search"' in page
     assert 'class="standing ok"' in page
     assert "first: Example Archive</h1>" in shelf.get("/silos/first/").text

@@ -298,7 +298,10 @@ def bars(
 
 
 def sparkline(title: str, of: str, data: Sequence[Bar], *, height: float = 22) -> Picture:
-    """Small bars without axes, for a cell of a table; see `columns`."""
+    """Small bars without axes, for a cell of a table; see `columns`.
+
+    The text and the table begin and end with the first and the last bar that is not 0.
+    """
     most = max((bar.values[0] for bar in data), default=0) or 1
     slot = min(100 / max(len(data), 1), _WIDEST)
     boxes = (
@@ -306,12 +309,14 @@ def sparkline(title: str, of: str, data: Sequence[Bar], *, height: float = 22) -
             height * bar.values[0] / most, "main")
         for i, bar in enumerate(data) if bar.values[0]
     )  # fmt: skip
+    filled = [i for i, bar in enumerate(data) if bar.values[0]]
+    shown = data[filled[0] : filled[-1] + 1] if filled else ()
     return Picture(
         title,
-        _summary([(bar.label, bar.values[0]) for bar in data]),
+        _summary([(bar.label, bar.values[0]) for bar in shown]),
         height,
         (of, title),
-        tuple(Row((bar.label, figure_of(bar.values[0]))) for bar in data),
+        tuple(Row((bar.label, figure_of(bar.values[0]))) for bar in shown),
         boxes=tuple(boxes),
     )
 

@@ -1,11 +1,14 @@
-"""The sets of the Silo, by name, with the number of their records."""
+"""The sets of the Silo, by name, with the number of their records and their years."""
 
 from webui import urls
+from webui.charts.by_year import by_year, years_of_all
 from webui.rendering import View
 from webui.site import Call, set_choices
+from webui.timed_cache import TimedCache
 
 FEW = 15
 """Maximum number of sets shown without a filter box."""
+_YEARS: TimedCache[dict[str, dict[str, int]]] = TimedCache()
 
 
 def show(call: Call) -> View:
@@ -14,11 +17,27 @@ def show(call: Call) -> View:
     match = call.request.query.get("match", "").strip()
     part = match.casefold()
     choices = [one for one in every if part in one[1].casefold() or part in one[0].casefold()]
+    silo = call.site.silo
+    years = _YEARS.get(silo, "", silo.set_years, silo.index_stamp())
     twin = {
         "sets": [
-            {"spec": spec, "name": name, "records": count, "url": urls.records_of_set(spec)}
+            {
+                "spec": spec,
+                "name": name,
+                "records": count,
+                "years": years.get(spec, {}),
+                "url": urls.records_of_set(spec),
+            }
             for spec, name, count in choices
         ]
     }
-    data = {"set_choices": choices, "total": len(every), "match": match, "few": FEW}
+    bins = years_of_all(years.get(spec, {}) for spec, _name, _count in choices)
+    data = {
+        "set_choices": choices,
+        "total": len(every),
+        "match": match,
+        "few": FEW,
+        "years": bins and (bins[0].first, bins[-1].last),
+        "pictures": {one[0]: by_year(years[one[0]], bins) for one in choices if one[0] in years},
+    }
     return View("sets.mako", data, twin, urls.with_query(urls.sets(), {"match": match}))

@@ -63,6 +63,13 @@ ${link(one)}<circle class="${one.css}" cx="${percent(one.x)}" cy="${f'{one.y:.1f
 </svg>
 </%def>
 
+## A sparkline: bars only, as one path, because a list has many. The title is also the tooltip.
+<%def name="spark(picture)">
+<svg class="drawing spark" width="100%" height="${f'{picture.height:g}'}" viewBox="0 0 100 ${f'{picture.height:g}'}" preserveAspectRatio="none" role="img">\
+<title>${picture.title}. ${picture.summary}</title>\
+<path class="main" d="${''.join(f'M{one.x:.4g} {one.y:.3g}h{one.width:.3g}v{one.height:.3g}h-{one.width:.3g}z' for one in picture.boxes)}"/></svg>
+</%def>
+
 <%!
 def percent(number):
     return f"{number:.3f}%"

@@ -1,4 +1,5 @@
 <%inherit file="base.mako"/>
+<%namespace name="charts" file="charts.mako"/>
 <%def name="title()">${_("Sets")}</%def>
 <div class="heading">
   <h1>${_("Sets")}</h1>
@@ -16,12 +17,18 @@
 </form>
 % endif
 % if set_choices:
+% if years:
+<p class="under">${_("The bars show the records of each set by year, {first} to {last}.", first=years[0], last=years[1])}</p>
+% endif
 <ul class="set-list">
 % for spec, name, count in set_choices:
   <li>
     <a href="${urls.records_of_set(spec)}" dir="auto">${name}</a>
     <span class="number">${f"{count:,}"}<span class="unseen"> ${_("records")}</span></span>
     <span class="id">${spec}</span>
+% if spec in pictures:
+    ${charts.spark(pictures[spec])}
+% endif
   </li>
 % endfor
 </ul>

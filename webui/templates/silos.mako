@@ -1,9 +1,13 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="charts" file="charts.mako"/>
 <%def name="title()">${_("Silos")}</%def>
 <div class="heading">
   <h1>${_("Silos")}</h1>
   <p class="count">${counted("{n} Silo in this directory", "{n} Silos in this directory", len(lines))}</p>
+% if years:
+  <p class="under">${_("The bars show the records of each Silo by year, {first} to {last}.", first=years[0], last=years[1])}</p>
+% endif
 </div>
 % if lines:
 <ul class="silos">
@@ -20,6 +24,9 @@
       <span class="on">${counted("{n} record", "{n} records", line["records"])}</span>
 % endif
     </p>
+% if line["name"] in pictures:
+    ${charts.spark(pictures[line["name"]])}
+% endif
 % if line["last_harvest"]:
     ${parts.harvest(line["last_harvest"])}
 % elif line["records"] is not None:
