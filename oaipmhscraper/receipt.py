@@ -1,8 +1,8 @@
 """The receipt of a harvest: what was promised, listed and stored (pure).
 
 Every record listed has exactly one outcome, so that the numbers add up:
-listed = new + updated + unchanged + deleted + duplicates + quarantined + unreachable
-       + kept + left out.
+listed = new + updated + unchanged + deleted + deleted before + duplicates + quarantined
+       + unreachable + kept + left out.
 An identifier counts once in a list; repetitions are duplicates.
 """
 
@@ -28,7 +28,8 @@ class Outcome(StrEnum):
     NEW = "new"  # the Silo did not have it in this format
     UPDATED = "updated"  # its content changed, or it exists again after a deletion
     UNCHANGED = "unchanged"
-    DELETED = "deleted"  # listed as deleted, now or already before
+    DELETED = "deleted"  # listed as deleted, and now marked so
+    DELETED_BEFORE = "deleted_before"  # likewise, which changed nothing: mostly, it was already so
     DUPLICATE = "duplicates"  # listed before in the same list
     QUARANTINED = "quarantined"  # cannot be stored; named in the receipt
     UNREACHABLE = "unreachable"  # listed, but not available; named in the receipt
@@ -87,9 +88,15 @@ class Counts:
 
     @classmethod
     def from_json(cls, found: Mapping[str, int | None]) -> "Counts":
-        """Read the values of `to_json`."""
+        """Read the values of `to_json`; those of earlier releases count all deletions together."""
         outcomes = {outcome: found.get(outcome.value) or 0 for outcome in Outcome}
-        return cls(found.get("promised"), found.get("written") or 0, outcomes)
+        written = found.get("written") or 0
+        if Outcome.DELETED_BEFORE not in found and not outcomes[Outcome.KEPT]:
+            content = outcomes[Outcome.NEW] + outcomes[Outcome.UPDATED]
+            now = min(outcomes[Outcome.DELETED], max(0, written - content))
+            outcomes[Outcome.DELETED_BEFORE] = outcomes[Outcome.DELETED] - now
+            outcomes[Outcome.DELETED] = now
+        return cls(found.get("promised"), written, outcomes)
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -373,7 +380,7 @@ class Receipt:
 
 
 _COLUMNS = ("listed", "new", "updated", "unchanged", "deleted", "stored")
-_RARE_COLUMNS = ("duplicates", "quarantined", "unreachable", "kept", "left_out")
+_RARE_COLUMNS = ("deleted_before", "duplicates", "quarantined", "unreachable", "kept", "left_out")
 
 
 def _table(lists: Iterable[ListReceipt]) -> list[str]:
@@ -381,10 +388,12 @@ def _table(lists: Iterable[ListReceipt]) -> list[str]:
     rare = [name for name in _RARE_COLUMNS if any(counts[name] for _, counts in rows)]
     columns = [*_COLUMNS[:-1], *rare, _COLUMNS[-1]]
     width = max([len(name) for name, _ in rows], default=0)
-    heads = [name.replace("_", " ") for name in columns]
-    lines = [" " * (width + 2) + "".join(f"{head:>12}" for head in heads)]
+    widths = {name: max(12, len(name) + 2) for name in columns}
+    heads = "".join(f"{name.replace('_', ' '):>{space}}" for name, space in widths.items())
+    lines = [" " * (width + 2) + heads]
     for name, counts in rows:
-        lines.append(f"  {name:<{width}}" + "".join(f"{counts[c]:>12,}" for c in columns))
+        cells = (f"{counts[column]:>{space},}" for column, space in widths.items())
+        lines.append(f"  {name:<{width}}" + "".join(cells))
     return lines
 
 

@@ -66,7 +66,11 @@ COUNT_LABELS = {
 }
 """English texts for the names of counts; other names are shown as they are."""
 OF_KIND = {
-    "harvest": {"deleted": "deleted at the source", "kept": "kept as received"},
+    "harvest": {
+        "deleted": "deleted at the source",
+        "deleted_before": "deleted at the source before",
+        "kept": "kept as received",
+    },
     "change": {"deleted": "deleted records left out"},
 }
 """The same for one kind of job; an update is a harvest."""

@@ -112,20 +112,21 @@ class ChangingSample(MutableSource):
         Returns:
             Their identifiers; fewer, or none, where fewer are left before the end.
         """
-        found: list[str] = []
-        selection = Selection("oai_dc")
-        while len(found) < AT_ONCE:
-            headers = self._sample.headers(selection, self._place, AT_ONCE)
-            if not headers:
-                self._place = None
-                break
-            for header in headers[: AT_ONCE - len(found)]:
-                self._place = Position.of(header)
-                if not header.deleted:
-                    self.revise(header.identifier, moment, _with_next_edition)
-                    found.append(header.identifier)
-        self.changed = (*self.changed, *found)
-        return found
+        with self._lock:  # two requests at once change different records
+            found: list[str] = []
+            selection = Selection("oai_dc")
+            while len(found) < AT_ONCE:
+                headers = self._sample.headers(selection, self._place, AT_ONCE)
+                if not headers:
+                    self._place = None
+                    break
+                for header in headers[: AT_ONCE - len(found)]:
+                    self._place = Position.of(header)
+                    if not header.deleted:
+                        self.revise(header.identifier, moment, _with_next_edition)
+                        found.append(header.identifier)
+            self.changed = (*self.changed, *found)
+            return found
 
 
 def _with_next_edition(document: bytes) -> bytes:

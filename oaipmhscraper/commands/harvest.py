@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from oaipmhclient.client import Client
 from oaipmhclient.walk.endpoint_checks import refuse_unknown_set
@@ -160,10 +161,7 @@ def harvest(
     """
     report = Report(quiet, as_json, receipt_file)
     if recorded:
-        if from_ or until or update or moved or identifier_prefix:
-            raise click.UsageError(
-                "--replay takes no --from, --until, --update, --moved or --identifier-prefix"
-            )
+        _refuse_options_of_requests()
         (directory,) = _places(places, "DIRECTORY")
         with sentences(), report.stopped_too(), display(sys.stderr, quiet=quiet) as progress:
             receipt = replay(
@@ -220,6 +218,26 @@ def _harvested(
     if set_spec and not how["update"] and not receipt.counts.listed:
         refuse_unknown_set(scraper.client, set_spec)
     return receipt
+
+
+def _refuse_options_of_requests() -> None:
+    """Refuse what a replay, which sends no requests, would ignore."""
+    context = click.get_current_context()
+    given = [
+        max(one.opts, key=len)
+        for one in context.command.params
+        if one.name and one.name not in _OF_REPLAY
+        if context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"--replay takes no {' or '.join(given)}: it sends no requests")
+
+
+_OF_REPLAY = frozenset({
+    "places", "prefixes", "set_spec", "recorded", "receipt_file", "max_response", "quiet",
+    "as_json",
+})  # fmt: skip
+"""The parameters of `harvest` that a replay uses."""
 
 
 def _places(given: tuple[str, ...], *names: str) -> tuple[str, ...]:

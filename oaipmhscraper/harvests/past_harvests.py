@@ -44,8 +44,8 @@ class PastHarvest:
         """Return the numbers of records by name, for all its lists together."""
         if self.so_far:
             return total(one.counts for one in self.so_far).to_json()
-        counts: Mapping[str, int | None] = self.receipt.get("counts", {})
-        return counts
+        counts = self.receipt.get("counts")
+        return Counts.from_json(counts).to_json() if counts else {}
 
     @property
     def shortfalls(self) -> dict[str, int]:

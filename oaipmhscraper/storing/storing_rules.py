@@ -296,9 +296,9 @@ class _Planner:
 
     def deletion(self) -> Plan:
         if self.is_deleted:
-            return Plan(Outcome.DELETED, self._deleted_again(), writes=False)
+            return Plan(Outcome.DELETED_BEFORE, self._deleted_again(), writes=False)
         if self.living and self._is_outlived():
-            return Plan(Outcome.DELETED, tuple(self._noted()), writes=False)
+            return Plan(Outcome.DELETED_BEFORE, tuple(self._noted()), writes=False)
         added = self._new_version()
         marks = (
             SetMetadata(DELETED_VERSION, added.name),

@@ -230,7 +230,10 @@ def read_csv(content: bytes) -> list[SheetRow]:
     }
     if doubles := sorted({one for one in columns.values() if [*columns.values()].count(one) > 1}):
         raise SpreadsheetRefused(f"the column {doubles[0]} appears twice")
-    return _sheet_rows(rows, heads, columns)
+    found = _sheet_rows(rows, heads, columns)
+    if not found:
+        raise SpreadsheetRefused("the spreadsheet has no records, only the names of its columns")
+    return found
 
 
 def _sheet_rows(

@@ -136,9 +136,7 @@ def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
 @click.option(
     "--distance",
     type=click.IntRange(1, 3),
-    default=1,
-    show_default=True,
-    help="Maximum difference in letters (nearest only).",
+    help="Maximum difference in letters (nearest only)  [default: 1].",
 )
 @click.option(
     "-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Print at most N clusters."
@@ -158,7 +156,7 @@ def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
 @agent_option
 @as_json
 def show_clusters(
-    *, silo_dir: str, field: str | None, method: str, distance: int, limit: int | None,
+    *, silo_dir: str, field: str | None, method: str, distance: int | None, limit: int | None,
     rule_file: str | None, distinct: tuple[str, ...], agent: str, as_json: bool,
 ) -> None:  # fmt: skip
     """List probable variants among the values of FIELD, or of all fields.
@@ -167,6 +165,8 @@ def show_clusters(
     """
     if distinct and (field is None or len(distinct) < 2):
         fail("--distinct needs a FIELD and at least two values")
+    if distance is not None and method != Method.NEAREST:
+        fail(f"--distance goes with --method nearest; {method} measures no distance")
     if rule_file not in {None, "-"} and os.path.lexists(str(rule_file)):
         fail(f"{rule_file} exists and is not replaced; name a new file, or - to print the rule")
     with sentences(), open_silo(silo_dir) as silo:
@@ -174,7 +174,7 @@ def show_clusters(
             rule_out(silo.path, field, distinct, agent=agent or getpass.getuser())
             return
         names = [field] if field else CLUSTERED
-        found = probable_variants(silo, names, Method(method), distance=distance)[:limit]
+        found = probable_variants(silo, names, Method(method), distance=distance or 1)[:limit]
     if rule_file == "-":
         click.echo(as_toml(_merging(found)), nl=False)
         return

@@ -1,6 +1,7 @@
 """The sample repository's page, and the changes that its button publishes."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
@@ -58,3 +59,12 @@ def test_changes_begin_again_after_the_last_record() -> None:
     again = source.record(live[0], "oai_dc").metadata
     assert again is not None
     assert b"(edition 3)</dc:title>" in again
+
+
+def test_requests_at_once_change_different_records() -> None:
+    source = ChangingSample(sample_repository(400))
+    with ThreadPoolExecutor(8) as threads:
+        changed = threads.map(lambda _: source.change(utc_now()), range(8))
+        found = [one for some in changed for one in some]
+    assert len(found) == len(set(found)) == 40
+    assert sorted(found) == sorted(source.changed)

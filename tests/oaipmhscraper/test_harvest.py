@@ -63,6 +63,8 @@ def test_every_record_listed_has_one_outcome(repository, scraper):
     counts = scraper.getRecords("oai_dc").counts.to_json()
     outcomes = ("new", "updated", "unchanged", "deleted", "duplicates", "quarantined", "left_out")
     assert counts["listed"] == 7 == sum(counts[name] for name in outcomes)
+    again = scraper.getRecords("oai_dc").counts.to_json()
+    assert (counts["deleted"], again["deleted"], again["deleted_before"]) == (1, 0, 1)
 
 
 def test_an_empty_repository_is_a_whole_harvest_of_nothing_and_makes_no_mark(scraper, silo):

@@ -321,7 +321,8 @@ def test_the_command_replays(tmp_path, repository):
     ("arguments", "sentence"),
     [
         (["--replay", ".", "a", "b"], "give DIRECTORY, and nothing else"),
-        (["--replay", ".", "--update", "a"], "--replay takes no --from"),
+        (["--replay", ".", "--update", "a"], "--replay takes no --update: it sends no requests"),
+        (["--replay", ".", "--delay", "5", "--no-count", "a"], "takes no --count or --delay"),
         (["--replay", "nowhere", "a"], "does not exist"),
         (["only-one"], "give URL and DIRECTORY"),
     ],

@@ -263,7 +263,7 @@ def test_a_repeated_deletion_only_moves_the_date(repository, silo, harvest):
     harvest()
     delete(repository, "2010-04-01")
     counts = harvest()
-    assert (counts["deleted"], counts["written"]) == (1, 0)
+    assert (counts["deleted"], counts["deleted_before"], counts["written"]) == (0, 1, 0)
     assert silo[ONE].versions == ["1", "2"]
     assert silo[ONE].metadata["deleted_at_date"] == "2010-04-01T00:00:00"
     revision = silo[ONE].revision
@@ -355,7 +355,7 @@ def test_a_format_never_held_deletes_nothing_of_the_same_datestamp(repository, s
     repository.add(ONE, "2010-01-01", formats={"oai_dc": dc("T")})
     withdraw(repository, "2010-01-01")
     counts = harvest("oai_dc", "p")
-    assert (counts["new"], counts["deleted"]) == (1, 1)
+    assert (counts["new"], counts["deleted"], counts["deleted_before"]) == (1, 0, 1)
     assert silo[ONE].versions == ["1"]
 
 

@@ -85,7 +85,7 @@ def test_an_undated_deletion_makes_one_tombstone(silo):
     before = silo["oai:x:0"].manifest
     last = datetime(2013, 1, 1, tzinfo=UTC)
     again = stored(silo, page("", moment=last, deleted=True))
-    assert (again.outcomes, again.written) == ({Outcome.DELETED: 1}, 0)
+    assert (again.outcomes, again.written) == ({Outcome.DELETED_BEFORE: 1}, 0)
     assert silo["oai:x:0"].manifest == before
 
 

@@ -236,6 +236,8 @@ def test_values_said_to_be_distinct_are_no_longer_listed(run: Run, myrepo: str, 
     assert run("clusters", myrepo).out.startswith("subject:\n        3  Tides, moon\n")
     distinct = ("--distinct", "Tides, moon", "--distinct", "moon tides")
     assert run("clusters", myrepo, *distinct).code == 2
+    refused = run("clusters", myrepo, "subject", "--method", "ngram", "--distance", "2")
+    assert (refused.code, "ngram measures no distance" in refused.err) == (2, True)
     assert run("clusters", myrepo, "subject", *distinct[:2]).code == 2
     assert run("clusters", myrepo, "subject", *distinct).code == 0
     assert run("clusters", myrepo).out == "0 clusters\n"

@@ -199,6 +199,7 @@ def test_a_record_changed_since_is_a_conflict_only_where_the_row_differs(
     ("content", "sentence"),
     [
         (b"", "is empty"),
+        (b"identifier,mark,title\n\n", "has no records, only the names of its columns"),
         (b"title\nx\n", "must name the columns"),
         (b"identifier,mark,title\n,m,x\n", "row 2 has no identifier"),
         (b"identifier,mark,title\na,m,x\na,m,y\n", "in two rows"),
