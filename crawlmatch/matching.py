@@ -5,11 +5,11 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from crawlmatch.errors import CrawlError, NothingUsed
-from crawlmatch.inputs import InputReceipt, merged
+from crawlmatch.inputs import InputReceipt, Kind, merged
 from crawlmatch.outcomes import Outcome
 from crawlmatch.plan import match, merge
 from crawlmatch.results import write_sqlite
@@ -73,10 +73,11 @@ class MatchReceipt:
         """Refuse a result of inputs that tell of no page, before it replaces another.
 
         Raises:
-            NothingUsed: None of their lines does.
+            NothingUsed: None of their lines does; those of earlier crawls do not count.
         """
-        if not any(one.used for one in self.inputs if one.kind != KIND):
-            raise NothingUsed(sum(one.lines for one in self.inputs if one.kind != KIND))
+        own = [one for one in self.inputs if one.kind not in {KIND, Kind.EARLIER}]
+        if not any(one.used for one in own):
+            raise NothingUsed(sum(one.lines for one in own))
 
     def to_json(self) -> dict[str, Any]:
         """Return the receipt as JSON values."""
@@ -179,11 +180,13 @@ def match_to_sqlite(
 def _read_all(engine: Engine, request: Request, names: Sequence[str], reading: Reading) -> None:
     for name in names:
         read_input(engine, name, request.rules, reading)
+    own = len(reading.inputs)
     for name in request.earlier:
         if name.endswith(".parquet"):
             engine.run("take_earlier", file=name, pages=request.rules.pages)
         else:
             read_input(engine, name, request.rules, reading, source=2)
+    reading.inputs[own:] = [replace(one, kind=Kind.EARLIER) for one in reading.inputs[own:]]
     for name in request.seeds:
         reading.inputs.append(read_seeds(engine, name))
     add_seeds(engine, request.seed_rows)

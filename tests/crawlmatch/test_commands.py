@@ -98,6 +98,21 @@ def test_useless_inputs_replace_no_earlier_result(
     assert (crawl.read_bytes(), database.read_bytes()) == before
 
 
+def test_lines_of_an_earlier_crawl_do_not_make_inputs_useful(
+    records: Silo, log: Path, tmp_path: Path, told: Told, invoke: Invoke
+) -> None:
+    useless = tmp_path / "useless.log"
+    useless.write_bytes(b"no log\nof a crawl\n")
+    refused = invoke("match", records.path, useless, "--earlier", log, code=2)
+    assert "(2 lines, 0 used)" in str(refused.exception)
+    assert not Path(records.path, "crawls/crawl").exists()
+    inputs = told("match", records.path, log, "--earlier", log)["inputs"]
+    assert [(one["kind"], one["used"] > 0) for one in inputs[:2]] == [
+        ("crawl log", True),
+        ("earlier crawl", True),
+    ]
+
+
 def test_explain_shows_each_hop_with_the_line_of_the_log(
     records: Silo, log: Path, crawl: Crawl, told: Told, invoke: Invoke
 ) -> None:
