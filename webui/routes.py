@@ -166,11 +166,6 @@ ROUTES: tuple[Route, ...] = (
     Route("POST",   "/bulk/sheet",                   sheets.send,          Body.FILE),
     Route("GET",    "/bulk/attach",                  sheets.ask_attach,    Body.NONE,   CURATOR),
     Route("POST",   "/bulk/attach",                  sheets.send_attachment, Body.FILE),
-    Route("GET",    "/bulk/staged/{token}",          sheets.show_staged,   Body.NONE,   CURATOR),
-    Route("POST",   "/bulk/staged/{token}",          buttons(
-        apply=sheets.apply_staged,
-        look=sheets.preview_all_staged,
-    ), Body.FIELDS),
     Route("GET",    "/rules",                        rules.show),
     Route("GET",    "/rules/{name}",                 rules.show_one),
     Route("POST",   "/rules/{name}",                 buttons(

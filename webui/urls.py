@@ -197,11 +197,6 @@ def attach() -> str:
     return bulk() + "/attach"
 
 
-def staged(token: str) -> str:
-    """An uploaded file to be previewed."""
-    return f"{bulk()}/staged/{segment(token)}"
-
-
 def rules() -> str:
     """The saved rules."""
     return at("/rules")

@@ -15,6 +15,7 @@ from silocuration.editing.changes import (
     ReadFile,
     RecordChange,
     editable_version,
+    is_deleted,
 )
 from silocuration.errors import RuleRefused
 
@@ -67,12 +68,14 @@ def plan_attachment(
     """Decide what attaching a file does to a record.
 
     Returns:
-        None if the version already has this file.
+        None if the version already has this file, or the source deleted the record.
 
     Raises:
         CannotChange: It has no version that can be changed, or metadata or a directory has the
             path.
     """
+    if is_deleted(manifest):
+        return None
     source, target = editable_version(manifest)
     content = attachment.content
     if content is None:

@@ -125,10 +125,13 @@ class JobReport:
         return self.is_finished and not passed
 
     def to_json(self) -> dict[str, Any]:
-        """The report as JSON values."""
+        """The report as JSON values, without the bytes of an attached file."""
+        about = self.about
+        if "attachment" in about:
+            about = about | {"attachment": {"path": about["attachment"]["path"]}}
         return {
             "job": self.job_id,
-            **self.about,
+            **about,
             "finished": self.is_finished,
             "counts": {state.value: self.counts.get(state, 0) for state in Doing},
             "values": self.values,

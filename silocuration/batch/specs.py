@@ -58,7 +58,7 @@ def summary(about: Mapping[str, Any]) -> str:
         An empty text for a spreadsheet, where each record has its own change.
     """
     if "attachment" in about:
-        return f"attach {about['attachment']['path']}"
+        return f"Attach {about['attachment']['path']}"
     rules = about.get("rules", {})
     changes = [f"{one['field']}: {_change(one)}" for one in rules.get("change", ())]
     if rules.get("state"):
@@ -117,8 +117,8 @@ def sheet_job(rows: Sequence[SheetRow], title: str = "", *, file: str = "") -> J
 
 def attach_job(select: Selection, attachment: Attachment, title: str = "") -> JobSpec:
     """Return a job that adds a file to the working copy of each selected record."""
-    title = title or f"Attach {attachment.path}"
-    return JobSpec("attach", title, {"attachment": attachment.to_json()}, _selected(select))
+    about = {"attachment": attachment.to_json()}
+    return JobSpec("attach", title or summary(about), about, _selected(select))
 
 
 def planner_of(kind: str, about: Mapping[str, Any], seen: set[str] | None = None) -> Planner:

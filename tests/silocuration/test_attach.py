@@ -36,6 +36,19 @@ def test_a_licence_is_attached_to_each_record_and_taken_off_again(silo: Silo, fi
     assert silo[identifiers[0]].paths("workingcopy") == ["oai_dc"]
 
 
+def test_records_deleted_at_the_source_are_left_out(
+    silo: Silo, fill: Fill, harvest_again: Callable[..., None]
+) -> None:
+    first, second = fill(2)
+    harvest_again(first)
+    spec = attach_job(Selection(), Attachment("licence.txt", b"CC BY"))
+    found = preview(silo, spec)
+    assert (found.records, found.changed, found.deleted) == (2, 1, 1)
+    report = run_job(silo, create_job(silo, spec, agent="ada"))
+    assert report.counts == {Doing.DELETED: 1, Doing.DONE: 1}
+    assert [silo[one].versions[-1] for one in (first, second)] == ["2", "workingcopy"]
+
+
 def test_a_record_whose_directory_is_in_the_way_is_passed_over(silo: Silo, fill: Fill) -> None:
     first, second = fill(2)
     silo[first].put_stream("docs/note.txt", "there already")

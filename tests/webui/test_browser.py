@@ -71,7 +71,6 @@ OTHER_TESTS = {
     "/jobs/{job}": "jobs/test_in_browser.py",
     "/bulk/jobs/{job}": "test_browser_people.py",
     "/bulk/jobs/{job}/changes": "test_browser_people.py",
-    "/bulk/staged/{token}": "test_browser_curate.py",
 }
 """Pages of what has to be made first, with the tests that look at them."""
 NOT_PAGES = {

@@ -297,11 +297,33 @@ def test_a_spreadsheet_is_exported_edited_previewed_and_applied(client: Any, sil
     assert "<title>Spreadsheet" in page.text
     assert client.json(url)["preview"]["changed"] == 1
     assert silo.count(curated=True) == 0
-    applied = client.post(url, {"message": "By hand"})
+    applied = client.post(url + "/resume", {"message": "By hand"})
     assert applied.status == 202
     assert finished(silo, applied.json["job"]).counts["done"] == 1
     assert "Leaf 100" in content(silo, "oai:example.org:100")
-    assert client.get(url).status == 404
+
+
+def test_changes_of_a_spreadsheet_are_grouped_and_what_is_unticked_is_not_made(
+    client: Any, silo: Silo
+) -> None:
+    edited = client.get("/bulk/sheet.csv?q=Record").body
+    for number in (100, 101, 102):
+        edited = edited.replace(b"Record %d" % number, b"Leaf")
+    edited = edited.replace(b"Record 103", b"Branch")
+    answer = client.upload("/bulk/sheet", [("part", "records.csv", edited)])
+    assert (answer.status, set(answer.json)) == (201, {"job", "url"})
+    url = answer.json["url"]
+    twin = client.json(url)
+    assert {(one["old"], one["new"]) for one in twin["changes"]} == {
+        ("Record 100", "Leaf"), ("Record 101", "Leaf"), ("Record 102", "Leaf"),
+        ("Record 103", "Branch"),
+    }  # fmt: skip
+    number = [one["new"] for one in twin["changes"]].index("Branch")
+    page = client.get(f"{url}/changes?number={number}").text
+    assert "Record 103" in page
+    answer = client.post(url + "/changes", {f"change-{number}": "yes", "do": "apply"})
+    assert finished(silo, answer.json["job"]).counts["done"] == 3
+    assert "Branch" not in content(silo, "oai:example.org:103")
 
 
 def test_a_record_changed_since_the_export_is_a_conflict_and_stays(client: Any, silo: Silo) -> None:
@@ -325,15 +347,10 @@ def test_a_spreadsheet_that_means_nothing_is_a_sentence(client: Any) -> None:
     assert "No record has a field 'titel'; did you mean 'title'?" in answer.error["message"]
 
 
-@pytest.mark.parametrize("token", ["0" * 32, "x", "..%2F..%2Fpersisted_state"])
-def test_a_token_nobody_was_given_leads_nowhere(client: Any, token: str) -> None:
-    assert client.get(f"/bulk/staged/{token}", accept="application/json").status == 404
-
-
 def test_a_row_of_no_record_is_said_to_be_one(client: Any) -> None:
     sheet = client.get("/bulk/sheet.csv?q=keeping").body.replace(PLAIN.encode(), b"oai:x:none")
-    staged = client.upload("/bulk/sheet", [("part", "records.csv", sheet)]).json["url"]
-    assert client.json(staged)["preview"]["skipped"] == {"is not in this Silo": 1}
+    url = client.upload("/bulk/sheet", [("part", "records.csv", sheet)]).json["url"]
+    assert client.json(url)["preview"]["skipped"] == {"is not in this Silo": 1}
 
 
 # -- files ------------------------------------------------------------------------------
@@ -343,16 +360,26 @@ def test_a_licence_is_attached_to_each(client: Any, silo: Silo) -> None:
     parts = [("search", None, b"q=Record"), ("part", "licence.txt", b"CC BY 4.0")]
     answer = client.upload("/bulk/attach", parts)
     assert answer.status == 201
-    assert client.json(answer.json["url"])["preview"]["changed"] == 55
-    applied = client.post(answer.json["url"], {})
-    assert finished(silo, applied.json["job"]).counts == {"done": 55}
+    url = answer.json["url"]
+    twin = client.json(url)
+    assert twin["preview"]["changed"] == 55
+    assert twin["attachment"] == {"path": "licence.txt"}
+    assert [(one["what"], one["old"], one["new"], one["count"]) for one in twin["changes"]] == [
+        ("licence.txt", None, "9 bytes", 55)
+    ]
+    assert "Record 101" in client.get(url + "/changes?number=0").text
+    unticked = {"row-0": "oai:example.org:101", "do": "apply"}
+    applied = client.post(url + "/changes", unticked)
+    counts = finished(silo, applied.json["job"]).counts
+    assert counts == {"done": 54, "left out": 1}
     assert silo["oai:example.org:100"].paths("workingcopy") == ["oai_dc", "licence.txt"]
+    assert silo["oai:example.org:101"].versions == ["1"]
 
 
 def test_a_premis_record_is_made_of_each(client: Any, silo: Silo) -> None:
     parts = [("search", None, b"q=Record"), ("premis", None, b"yes")]
     answer = client.upload("/bulk/attach", parts)
-    applied = client.post(answer.json["url"], {})
+    applied = client.post(answer.json["url"] + "/resume", {})
     finished(silo, applied.json["job"])
     with silo["oai:example.org:100"].get_stream("premis.xml", "workingcopy") as file:
         assert b"premis" in file.read()
@@ -492,10 +519,10 @@ def test_kept_rules_and_sent_files_are_previewed_as_a_whole_too(
     url = looked_at(client, client.post("/rules/items", {"do": "look"}))
     assert client.json(url)["preview"]["changed"] == 55
     parts = [("search", None, b"q=Record"), ("part", "licence.txt", b"CC0")]
-    staged = client.upload("/bulk/attach", parts).json["url"]
-    assert "Preview all records" in client.get(staged).text
-    url = looked_at(client, client.post(staged, {"do": "look"}))
+    monkeypatch.setattr(previewed, "AT_ONCE", 10)
+    url = looked_at(client, client.upload("/bulk/attach", parts))
     assert client.json(url)["preview"]["changed"] == 55
+    assert "Change 55 records" in client.get(url).text
     assert silo.count(curated=True) == 0
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recordsilo import Silo
 from webui import urls
 from webui.record import xml_view
-from webui.record.field_differences import FieldValue, compare_fields, fields_of, words
+from webui.record.field_differences import FieldValue, compare_fields, excerpts, fields_of, words
 
 PLAIN = "oai:example.org:1"
 
@@ -162,3 +162,23 @@ def test_a_record_leads_to_its_neighbours_and_elsewhere(client: Any) -> None:
     for number in (118, 119, 121, 122):
         assert f'href="/records/oai+example,org+{number}"' in page
     assert 'href="https://doi.org/10.1234/abc.5"' in client.get(urls.record(PLAIN)).text
+
+
+def test_long_values_are_told_by_the_words_that_differ() -> None:
+    same, after = "The same words. " * 20, " and more of the same" * 20
+    old, new = excerpts(f"{same}one{after}", f"{same}other{after}")
+    assert [piece for piece in old if piece[0]] == [(True, "one")]
+    assert [piece for piece in new if piece[0]] == [(True, "other")]
+    assert old[0][1].startswith("…")
+    assert old[0][1].endswith("The same words. ")
+    assert len("".join(text for _, text in old)) < 150
+    assert excerpts("Article", "Journal article") == (
+        ((True, "Article"),), ((True, "Journal article"),)
+    )  # fmt: skip
+
+
+def test_very_long_values_that_begin_and_end_alike_are_compared() -> None:
+    text = " ".join(f"word{n}" for n in range(20_000))
+    old, new = words(text, text.replace("word10000 ", "another "))
+    assert [piece for piece in old if piece[0]] == [(True, "word10000")]
+    assert "".join(piece for _, piece in new) == text.replace("word10000 ", "another ")

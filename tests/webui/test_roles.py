@@ -72,8 +72,6 @@ GET    /bulk/sheet.csv                                          - 200 200 200
 POST   /bulk/sheet                                              -   - 400 400
 GET    /bulk/attach                                             -   - 200 200
 POST   /bulk/attach                                             -   - 400 400
-GET    /bulk/staged/{token}                                     -   - 404 404
-POST   /bulk/staged/{token}                                     -   - 404 404
 GET    /rules                                                   - 200 200 200
 GET    /rules/{name}                                            - 404 404 404
 POST   /rules/{name}                                            -   - 404 404

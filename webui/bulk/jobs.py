@@ -85,15 +85,10 @@ def apply(call: Call, spec: JobSpec) -> Response:
 
 def look_at_all(call: Call, spec: JobSpec) -> Response:
     """Plan a batch edit and preview it completely as a job; no record is changed."""
-    job_id, _records = _planned(call, spec)
-    job = start_preview(call, job_id)
-    if call.wants_json:
-        told = {"job": job_id, "url": urls.bulk_job(job_id), "preview_job": job.job_id}
-        return json_answer(told, 202, {"Location": urls.job(job.job_id)})
-    return redirect(urls.bulk_job(job_id))
+    return plan(call, spec, as_job=True)
 
 
-def plan(call: Call, spec: JobSpec) -> Response:
+def plan(call: Call, spec: JobSpec, *, as_job: bool = False) -> Response:
     """Plan a change, preview it, and lead to where its changes are chosen and applied.
 
     A small preview is there at once; a larger one is watched as a job.
@@ -104,15 +99,21 @@ def plan(call: Call, spec: JobSpec) -> Response:
     """
     silo = call.site.silo
     job_id, records = _planned(call, spec)
-    if records > AT_ONCE:
-        start_preview(call, job_id)
-    else:
-        try:
-            preview_planned(silo, job_id, samples=SAMPLES)
-        except CurationError:
-            discard(silo, job_id)
-            raise
-    return redirect(urls.bulk_job(job_id))
+    page = urls.bulk_job(job_id)
+    if as_job or records > AT_ONCE:
+        job = start_preview(call, job_id)
+        if call.wants_json:
+            told = {"job": job_id, "url": page, "preview_job": job.job_id}
+            return json_answer(told, 202, {"Location": urls.job(job.job_id)})
+        return redirect(page)
+    try:
+        preview_planned(silo, job_id, samples=SAMPLES)
+    except CurationError:
+        discard(silo, job_id)
+        raise
+    if call.wants_json:
+        return json_answer({"job": job_id, "url": page}, 201, {"Location": page})
+    return redirect(page)
 
 
 def begun(call: Call, job_id: str) -> Response:

@@ -1,4 +1,4 @@
-"""Spreadsheets of records, and files for many records: upload, preview, apply as a job."""
+"""Spreadsheets of records, and files for many records: upload, then preview as a batch edit."""
 
 import io
 import tempfile
@@ -8,18 +8,17 @@ from typing import BinaryIO
 from recordsilo.errors import PathNameError, RecordSiloError
 from silocuration.batch.attach import MAX_BYTES as ATTACHED_BYTES
 from silocuration.batch.attach import PREMIS, Attachment
-from silocuration.batch.specs import JobSpec, attach_job, sheet_job
-from silocuration.batch.spreadsheet import MAX_BYTES, check_rows, read_csv, write_csv
+from silocuration.batch.specs import attach_job, sheet_job
+from silocuration.batch.spreadsheet import MAX_BYTES, read_csv, write_csv
 from silocuration.errors import CurationError, SpreadsheetRefused
 from webui import urls
-from webui.bulk import jobs, staged_uploads
-from webui.bulk.previews import look, preview_json
+from webui.bulk import jobs
 from webui.editing.changes import path_of, uploaded
 from webui.http.bodies import human_size
 from webui.http.errors import BadRequest, TooLarge, WebError, from_curation, from_store
-from webui.http.messages import Response, redirect
+from webui.http.messages import Response
 from webui.http.streams import FileBody
-from webui.rendering import View, json_answer
+from webui.rendering import View
 from webui.search.chosen_records import Chosen, from_address, selected
 from webui.site import Call
 from webui.words.texts import text as _
@@ -57,18 +56,15 @@ def _sheet_view(chosen: Chosen, fault: WebError | None = None) -> View:
 
 
 def send(call: Call) -> View | Response:
-    """Accept an edited spreadsheet; nothing is changed before it is previewed."""
+    """Plan and preview what an edited spreadsheet changes; no record is changed."""
     return _told(call, _send, _sheet_view)
 
 
 def _send(call: Call) -> Response:
-    content = _content(call, MAX_BYTES)
-    rows = read_csv(content)
-    check_rows(call.site.silo, rows)
+    rows = read_csv(_content(call, MAX_BYTES))
     if not rows:
         raise SpreadsheetRefused(_("the spreadsheet has no record, so there is nothing to change"))
-    about = {"kind": "sheet", "title": call.field("title")}
-    return _kept(call, about, content, {"rows": len(rows)})
+    return jobs.plan(call, sheet_job(rows, call.field("title") or _("Spreadsheet")))
 
 
 def ask_attach(call: Call) -> View:
@@ -90,23 +86,18 @@ def _attach_view(chosen: Chosen, fault: WebError | None = None) -> View:
 
 
 def send_attachment(call: Call) -> View | Response:
-    """Accept a file to attach; nothing is changed before it is previewed."""
+    """Plan and preview the attachment of a file; no record is changed."""
     return _told(call, _send_attachment, _attach_view)
 
 
 def _send_attachment(call: Call) -> Response:
-    if not selected(call, call.field("search")).count:
+    chosen = selected(call, call.field("search"))
+    if not chosen.count:
         raise BadRequest("No record is selected, so there is nothing to attach a file to.")
     is_premis = bool(call.field("premis"))
     path = call.field("path") or PREMIS if is_premis else path_of(call, uploaded(call))
-    content = b"" if is_premis else _content(call, ATTACHED_BYTES)
-    Attachment(path, None if is_premis else content)
-    about = {
-        "kind": "premis" if is_premis else "file",
-        "path": path,
-        "search": call.field("search"),
-    }
-    return _kept(call, about, content, {"path": path})
+    attachment = Attachment(path, None if is_premis else _content(call, ATTACHED_BYTES))
+    return jobs.plan(call, attach_job(chosen.select, attachment))
 
 
 def _told(
@@ -135,54 +126,3 @@ def _content(call: Call, limit: int) -> bytes:
     if len(found) > limit:
         raise TooLarge("This file is larger than the limit of {size}.", size=human_size(limit))
     return found
-
-
-def _kept(call: Call, about: dict[str, str], content: bytes, told: dict[str, object]) -> Response:
-    token = staged_uploads.keep(call.site, about, content)
-    location = urls.staged(token)
-    if call.wants_json:
-        return json_answer({**told, "url": location}, 201, {"Location": location})
-    return redirect(location)
-
-
-def show_staged(call: Call) -> View:
-    """Show what the uploaded file would change."""
-    token = call.params["token"]
-    spec, back = _spec(call)
-    found = look(call, spec)
-    url = urls.staged(token)
-    data = {
-        "found": found,
-        "heading": spec.title,
-        "url": url,
-        "back": back,
-    }
-    return View("staged.mako", data, {"title": spec.title, "preview": preview_json(found)}, url)
-
-
-def apply_staged(call: Call) -> Response:
-    """Start a job that applies the previewed changes."""
-    return _begun(call, jobs.apply)
-
-
-def preview_all_staged(call: Call) -> Response:
-    """Start a job that previews the file completely."""
-    return _begun(call, jobs.look_at_all)
-
-
-def _begun(call: Call, begin: Callable[[Call, JobSpec], Response]) -> Response:
-    spec, _back = _spec(call)
-    answer = begin(call, spec)
-    staged_uploads.forget(call.site, call.params["token"])
-    return answer
-
-
-def _spec(call: Call) -> tuple[JobSpec, str]:
-    about, content = staged_uploads.load(call.site, call.params["token"])
-    if about["kind"] == "sheet":
-        return sheet_job(read_csv(content), about["title"] or _("Spreadsheet")), urls.sheet()
-    if about["kind"] not in {"premis", "file"}:
-        raise BadRequest("This file was not uploaded as an attachment.")
-    select = selected(call, about["search"]).select
-    attachment = Attachment(about["path"], None if about["kind"] == "premis" else content)
-    return attach_job(select, attachment), urls.with_search(urls.attach(), about["search"])

@@ -18,6 +18,8 @@ from silocuration.errors import NoFields
 Kind = Literal["same", "moved", "changed", "added", "removed"]
 ALIKE = 0.5
 """Minimum similarity of two values that count as one changed value."""
+SHORT = 120
+"""Characters of a value that is shown whole where changes are listed."""
 _LONGEST = 2000
 """Values longer than this are not compared letter by letter."""
 
@@ -162,10 +164,26 @@ Pieces = tuple[tuple[bool, str], ...]
 def words(before: str, after: str) -> tuple[Pieces, Pieces]:
     """Split two texts into pieces at words."""
     one, other = _pieces(before), _pieces(after)
-    if len(one) + len(other) > _LONGEST:
-        return ((True, before),), ((True, after),)
+    first = _same(one, other)
+    last = _same(one[first:][::-1], other[first:][::-1])
+    middle, others = one[first : len(one) - last], other[first : len(other) - last]
+    old, new = _compared_words(middle, others)
+    head, tail = "".join(one[:first]), "".join(one[len(one) - last :])
+    ends = ([(False, head)] if head else []), ([(False, tail)] if tail else [])
+    return (*ends[0], *old, *ends[1]), (*ends[0], *new, *ends[1])
+
+
+def _same(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many pieces two texts begin with in common."""
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _compared_words(one: Sequence[str], other: Sequence[str]) -> tuple[Pieces, Pieces]:
     old: list[tuple[bool, str]] = []
     new: list[tuple[bool, str]] = []
+    if len(one) + len(other) > _LONGEST:
+        return ((True, "".join(one)),), ((True, "".join(other)),)
     matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
     for kind, begin, end, start, stop in matcher.get_opcodes():
         if begin < end:
@@ -173,6 +191,29 @@ def words(before: str, after: str) -> tuple[Pieces, Pieces]:
         if start < stop:
             new.append((kind != "equal", "".join(other[start:stop])))
     return tuple(old), tuple(new)
+
+
+def excerpts(before: str, after: str) -> tuple[Pieces, Pieces]:
+    """Split two texts as `words` does, and cut what both have.
+
+    Texts of which neither is longer than `SHORT` are whole, each as one piece.
+    """
+    if max(len(before), len(after)) <= SHORT:
+        return ((True, before),), ((True, after),)
+    old, new = words(before, after)
+    return _cut(old), _cut(new)
+
+
+def _cut(pieces: Pieces) -> Pieces:
+    last = len(pieces) - 1
+    found = []
+    for number, (is_other, text) in enumerate(pieces):
+        if not is_other and len(text) > SHORT:
+            begin = "" if number == 0 else text[: SHORT // 2]
+            end = "" if number == last else text[-SHORT // 2 :]
+            text = f"{begin}…{end}"  # noqa: PLW2901
+        found.append((is_other, text))
+    return tuple(found)
 
 
 def _pieces(text: str) -> list[str]:

@@ -49,7 +49,9 @@ ${chooser()}
 % for label, number in counts:
   <div><dt>${label}</dt><dd>${f"{number:,}"}</dd></div>
 % endfor
+% if report.values or not distinct:
   <div><dt>${_("values changed")}</dt><dd>${f"{report.values:,}"}</dd></div>
+% endif
 </dl>
 </section>
 % endif
@@ -63,7 +65,7 @@ ${forms()}
     <thead><tr><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th><th scope="col" class="number">${_("Values")}</th></tr></thead>
     <tbody>
 % for one in distinct:
-      <tr><th scope="row">${one.what}</th><td data-label="${_('Before')}">${told.old(one.old)}</td><td data-label="${_('After')}">${told.new(one.new)}</td><td class="number" data-label="${_('Values')}">${f"{one.count:,}"}</td></tr>
+      <tr><th scope="row">${one.what}</th><td data-label="${_('Before')}">${told.old(one.old, one.new)}</td><td data-label="${_('After')}">${told.new(one.new, one.old)}</td><td class="number" data-label="${_('Values')}">${f"{one.count:,}"}</td></tr>
 % endfor
     </tbody>
   </table>
@@ -80,7 +82,7 @@ ${lists.steps(_("Pages of the changes"), changes_first, "", changes_following)}
  <span class="badge">${one.state}</span>\
 % endif
 % for what, before, after in one.values:
-<p><small>${what}</small> ${told.old(before)} → ${told.new(after)}</p>\
+<p><small>${what}</small> ${told.old(before, after)} → ${told.new(after, before)}</p>\
 % endfor
 </li>
 % endfor
@@ -152,8 +154,8 @@ ${discard()}
 % endif
 </td>
         <th scope="row">${one.what}</th>
-        <td data-label="${_('Before')}">${told.old(one.old)}</td>
-        <td data-label="${_('After')}">${told.new(one.new)}</td>
+        <td data-label="${_('Before')}">${told.old(one.old, one.new)}</td>
+        <td data-label="${_('After')}">${told.new(one.new, one.old)}</td>
         <td class="number" data-label="${_('Values')}"><a href="${urls.bulk_changes(report.job_id, number=number)}">${f"{one.count:,}"} ×<span class="unseen"> ${_("Show the records")}</span></a></td>
       </tr>
 % endfor

@@ -1,33 +1,18 @@
 ## What a bulk change would do, and the records it is for; shared by the pages of bulk changes.
 
-<%def name="button(found)">\
-% if found.whole:
-${counted("Change {n} record", "Change {n} records", found.changed)}\
-% else:
-${_("Change all records")}\
-% endif
-</%def>
-
-<%def name="all(found)">\
-% if not found.whole:
-<button class="quiet" name="do" value="look">${_("Preview all records")}</button>\
-% endif
-</%def>
-
 <%def name="preview(found, has_samples=True)">
 <section class="card" aria-labelledby="preview">
   <h2 id="preview" tabindex="-1">${_("Preview")}</h2>
   <p role="status">${_("Nothing has been changed yet.")}</p>
-% if not found.whole:
-  <p class="note">${_("This preview covers the first {n} records; the change applies to all selected records.", n=f"{found.records:,}")} ${_("A complete preview runs as a job.")}</p>
-% endif
 % for remark in found.remarks:
   <p class="note">${remark}</p>
 % endfor
   <ul class="figures">
     <li><strong>${f"{found.records:,}"}</strong> ${_("records checked")}</li>
     <li><strong>${f"{found.changed:,}"}</strong> ${_("records change")}</li>
+% if found.values or not found.changed:
     <li><strong>${f"{found.values:,}"}</strong> ${_("values change")}</li>
+% endif
     <li><strong>${f"{found.copies:,}"}</strong> ${_("working copies will be created")}</li>
 % if found.deleted:
     <li><strong>${f"{found.deleted:,}"}</strong> ${_("deleted records left out")}</li>
