@@ -18,18 +18,27 @@ MAX_CHUNK = 64 << 20
 
 
 class _Bounded(DecompressingBufferedReader):  # type: ignore[misc]  # warcio is untyped
-    """A stream that refuses long headers and long pieces."""
+    """A stream that refuses long headers, records within headers, and long pieces."""
 
     _head = 0
+    _is_record = False
 
     def readline(self, length: int | None = None) -> bytes:
         """Read a line; a header ends with an empty one, or where its content is read.
 
+        A record that begins within the header of another is refused, because reading continues
+        at each beginning: a file of nothing else would be read once for each of its lines.
+
         Raises:
-            ArchiveLoadFailed: The header is longer than `MAX_HEAD`.
+            ArchiveLoadFailed: The header is longer than `MAX_HEAD`, or another record begins in it.
         """
         room = MAX_HEAD - self._head + 1
         line: bytes = super().readline(room if length is None else min(length, room))
+        is_start = line.startswith(b"WARC/")
+        if self._head and self._is_record and is_start:
+            raise ArchiveLoadFailed("another record begins in its header")
+        if not self._head:
+            self._is_record = is_start
         self._head = self._head + len(line) if line.strip() else 0
         if self._head > MAX_HEAD:
             raise ArchiveLoadFailed(f"a header is longer than {MAX_HEAD >> 20} MiB")

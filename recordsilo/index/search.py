@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -403,13 +403,13 @@ class _Order(ABC):
             str(key).encode()  # fails for a lone surrogate, which the index cannot have
         except (ValueError, TypeError, RecursionError):
             name, key, number = None, None, None
-        if name != self.name or not isinstance(number, int) or not self.is_key(key):
+        if name != self.name or not _is_integer(number) or not self.is_key(key):
             raise SearchError(f"{cursor!r} is not a page of this search; start at its first page")
         return key, number
 
     def is_key(self, key: object) -> bool:
         """Whether a cursor's key is valid in this order."""
-        return isinstance(key, int)
+        return _is_integer(key)
 
 
 class _ByTime(_Order):
@@ -444,7 +444,7 @@ class _ByTime(_Order):
         return packed >> _PACK, packed & ((1 << _PACK) - 1)
 
     def is_key(self, key: object) -> bool:
-        return isinstance(key, int) and 0 <= key < 1 << 36
+        return _is_integer(key) and 0 <= key < 1 << 36
 
 
 class _Oldest(_ByTime):
@@ -562,7 +562,7 @@ class _Relevance(_Order):
         return [(rank, number) for rank, number in ranked if number in wanted]
 
     def is_key(self, key: object) -> bool:
-        return isinstance(key, float | int)
+        return isinstance(key, float) or _is_integer(key)
 
 
 class _ByNumber(_Order):
@@ -603,7 +603,12 @@ class _ByNumber(_Order):
         return keys[found.positions]
 
     def is_key(self, key: object) -> bool:
-        return key is None or (isinstance(key, float | int) and not isinstance(key, bool))
+        return key is None or isinstance(key, float) or _is_integer(key)
+
+
+def _is_integer(value: object) -> TypeGuard[int]:
+    """Whether a value of a cursor is an integer that SQLite and numpy can hold."""
+    return type(value) is int and -(1 << 63) <= value < 1 << 63
 
 
 def _number(text: str) -> float:

@@ -134,6 +134,15 @@ def test_content_that_is_not_what_was_recorded_is_told_and_not_used(tmp_path):
     assert sound.answer.body == b"first"
 
 
+def test_a_header_ends_where_another_record_begins(tmp_path):
+    path = by_others(tmp_path / "a.warc", (f"{URL}?verb=Identify", {}, b"sound"), packed=False)
+    path.write_bytes(b"WARC/1.1\r\nWARC-Type: response\r\n" * 3 + path.read_bytes())
+    *damaged, sound = exchanges(path)
+    assert len(damaged) == 3
+    assert all("another record begins in its header" in str(one) for one in damaged)
+    assert sound.answer.body == b"sound"
+
+
 def test_an_answer_beyond_the_limit_is_not_read(tmp_path):
     bomb = Answer(b"", URL, 200, {"content-encoding": "gzip"}, gzip.compress(bytes(10**6)))
     found = exchanges(

@@ -282,6 +282,10 @@ def test_deleted_record_keeps_its_title_and_no_facets(library: Silo) -> None:
         ({"page": PageRequest(after="rubbish")}, "is not a page of this search"),
         ({"page": PageRequest(after='["newest", 3, 4]')}, "is not a page of this search"),
         ({"page": PageRequest(after='["identifier", {}, 4]')}, "is not a page of this search"),
+        (
+            {"page": PageRequest(sort="title", after=f'["title", "", {1 << 63}]')},
+            "is not a page of this search",
+        ),
     ],
 )
 def test_what_there_is_not_is_said_in_a_sentence(
