@@ -116,9 +116,14 @@ def _check_address(url: str) -> None:
     if not url.lower().startswith(("http://", "https://")):
         raise JobRefused("the address of a repository must begin with http:// or https://")
     try:
-        BaseURL.parse(url)
+        has_password = BaseURL.parse(url).auth is not None
     except RequestRefused as error:
         raise JobRefused(str(error)) from None
+    if has_password:
+        raise JobRefused(
+            "the address must not contain a user or password, which the job would store;"
+            " put them into the netrc of the worker"
+        )
 
 
 def _asked_update(*_: object) -> Asked:

@@ -306,6 +306,9 @@ def test_the_files_of_sessions_and_accounts_give_no_way_in(shown: Any, people: S
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     directory = os.path.join(people.path, "curation", "accounts")
     assert stat.S_IMODE(os.stat(directory).st_mode) == 0o700
+    set_role(people.path, "cara", Role.VIEWER)
+    for account in os.scandir(directory):
+        assert stat.S_IMODE(account.stat().st_mode) == 0o600
     with open(os.path.join(directory, "mona.toml"), "rb") as file:
         content = file.read()
     assert PASSWORD.encode() not in content

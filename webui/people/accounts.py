@@ -22,13 +22,7 @@ import tomli_w
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from recordsilo.disk.atomic_file import (
-    StrictBarrier,
-    flush_directory,
-    make_parents,
-    replace_file,
-    write_new,
-)
+from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_file
 from recordsilo.disk.locks import Locks
 from recordsilo.records.manifest import now_text
 from webui.people.roles import ROLES, Role
@@ -144,14 +138,11 @@ def add_account(silo_path: str, name: str, role: Role, password: str | None) -> 
     name = name_of(name)
     hashed = "" if password is None else hash_of(name, password)
     account = Account(name, role, hashed, now_text(), secrets.token_hex(16))
-    path = _path(silo_path, name)
     _make_directory(silo_path)
-    try:
-        write_new(path, (_content(account),), StrictBarrier())
-    except FileExistsError:
-        raise AccountRefused(f"there is an account {name!r} already") from None
-    flush_directory(os.path.dirname(path))
-    return account
+    with _locked(silo_path):
+        if os.path.lexists(_path(silo_path, name)):
+            raise AccountRefused(f"there is an account {name!r} already")
+        return _store(silo_path, account)
 
 
 def load_account(silo_path: str, name: str) -> Account:
@@ -325,7 +316,7 @@ def _hash_of_nothing() -> str:
 
 
 def _store(silo_path: str, account: Account) -> Account:
-    replace_file(_path(silo_path, account.name), _content(account))
+    replace_file(_path(silo_path, account.name), _content(account), 0o600)
     return account
 
 

@@ -109,3 +109,11 @@ def test_what_is_no_time_is_refused_in_a_sentence(client: Any, silo: Silo) -> No
         answer = client.post("/jobs", {"kind": "audit", "share": "5"} | given)
         assert answer.status == 400
     assert schedule_names(silo.path) == []
+
+
+def test_no_job_and_no_schedule_stores_a_password(client: Any, silo: Silo) -> None:
+    given = {"kind": "harvest", "prefixes": "oai_dc", "url": "http://ada:secret@source.example/oai"}
+    for more in ({}, {"when": "daily", "at": "02:00"}):
+        answer = client.post("/jobs", given | more)
+        assert (answer.status, "netrc of the worker" in answer.text) == (400, True)
+    assert schedule_names(silo.path) == JobLedger(silo.path).jobs() == []
