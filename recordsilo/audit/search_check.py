@@ -13,7 +13,7 @@ from contextlib import closing
 import numpy as np
 
 from recordsilo.index import words
-from recordsilo.index.schema import TEXT_COLUMNS, TOKENIZE
+from recordsilo.index.schema import RECENT_TABLE, TEXT_COLUMNS, TOKENIZE
 
 Fault = tuple[str, str]
 """(what was expected, what was found)."""
@@ -108,18 +108,48 @@ def _number_of(term: str, column: str) -> int:
 
 
 def _bitmaps(connection: sqlite3.Connection) -> Iterator[Fault]:
-    """Compare each bitmap with the full text of the existing records."""
-    blocks = [row[0] for row in connection.execute("SELECT DISTINCT block FROM frequent")]
-    for block in blocks:
-        first = block * words.BLOCK
-        sql = "SELECT id FROM record WHERE id >= ? AND id < ? ORDER BY id"
-        there = np.array(connection.execute(sql, (first, first + words.BLOCK)).fetchall(), np.int64)
-        places = there.reshape(-1) - first
-        sql = "SELECT expression, bits FROM frequent WHERE block = ?"
-        for expression, bits in connection.execute(sql, (block,)).fetchall():
-            stated = np.zeros(words.BLOCK, np.bool_)
-            ids = words.read_ids(connection, expression, first, first + words.BLOCK)
-            stated[ids - first] = True
-            found = np.unpackbits(np.frombuffer(bits, np.uint8)).view(np.bool_)
-            if len(found) != words.BLOCK or not np.array_equal(found[places], stated[places]):
-                yield f"a bitmap of the records with {expression}", "that of others"
+    """Compare each bitmap, and the words of the last block, with the texts of the records."""
+    blocks = connection.execute("SELECT value FROM about WHERE key = 'blocks'").fetchone()[0]
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
+        memory.execute(RECENT_TABLE)
+        for block in range(blocks + 1):
+            there = _read_block(connection, memory, block)
+            if block == blocks:
+                yield from _recent(connection, memory, there)
+                return
+            sql = "SELECT expression, bits FROM frequent WHERE block = ?"
+            for expression, bits in connection.execute(sql, (block,)).fetchall():
+                stated = words.read_ids(memory, expression, table="recent")
+                found = np.unpackbits(np.frombuffer(bits, np.uint8)).view(np.bool_)
+                places = there - block * words.BLOCK
+                if len(found) != words.BLOCK or not np.array_equal(there[found[places]], stated):
+                    yield f"a bitmap of the records with {expression}", "that of others"
+
+
+def _read_block(
+    connection: sqlite3.Connection, memory: sqlite3.Connection, block: int
+) -> words.Ids:
+    """Split the texts of a block into words again; return the row ids of its records."""
+    memory.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
+    texts = connection.execute(
+        f"SELECT rowid, {words.ALL_TEXT} FROM text WHERE rowid >= ? AND rowid < ?",  # noqa: S608
+        (block * words.BLOCK, (block + 1) * words.BLOCK),
+    ).fetchall()
+    memory.executemany("INSERT INTO recent (rowid, words) VALUES (?, ?)", texts)
+    return np.array([number for number, _ in texts], np.int64)
+
+
+def _recent(
+    connection: sqlite3.Connection, memory: sqlite3.Connection, there: words.Ids
+) -> Iterator[Fault]:
+    """Compare the words of the last block, which still has those of deleted records."""
+    memory.execute("CREATE VIRTUAL TABLE recent_word USING fts5vocab(recent, row)")
+    listed = [*memory.execute("SELECT term FROM recent_word")]
+    listed += connection.execute("SELECT term FROM recent_word").fetchall()
+    for (word,) in dict.fromkeys(listed):
+        expression = words.expression_of(word, prefix=False)
+        stated = words.read_ids(memory, expression, table="recent")
+        found = words.read_ids(connection, expression, table="recent")
+        if not np.array_equal(found[np.isin(found, there)], stated):
+            yield f"recent records with {expression}", "others"
+            return

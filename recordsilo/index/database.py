@@ -27,7 +27,7 @@ from recordsilo.index.facets import Facet
 from recordsilo.index.interface import IndexLost
 from recordsilo.index.projection import MAX_FACET, Described, Entry, ManifestStamp, Row, storable
 from recordsilo.index.rows import Prepared, RowWriter, prepare
-from recordsilo.index.schema import INDEXES, SCHEMA, TEXT_TABLE, VERSION
+from recordsilo.index.schema import INDEXES, RECENT_TABLE, SCHEMA, TEXT_TABLE, VERSION
 from recordsilo.index.search_values import (
     LARGE_FIELDS,
     Around,
@@ -520,7 +520,7 @@ class SqliteIndex:
 
     def _create(self, connection: sqlite3.Connection) -> None:
         statement = ""
-        for line in (TEXT_TABLE + SCHEMA).splitlines(keepends=True):
+        for line in (TEXT_TABLE + RECENT_TABLE + SCHEMA).splitlines(keepends=True):
             statement += line
             if sqlite3.complete_statement(statement):
                 connection.execute(statement)

@@ -133,6 +133,10 @@ class RowWriter:
             f"INSERT INTO text (rowid, {_TEXT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
             [(number, *one.text) for number, one in enumerate(found, first)],
         )
+        connection.executemany(
+            "INSERT INTO recent (rowid, words) VALUES (?, ?)",
+            [(number, " ".join(one.text)) for number, one in enumerate(found, first)],
+        )
         _write_sets(connection, found)
 
     def write(self, connection: sqlite3.Connection, one: Prepared) -> None:

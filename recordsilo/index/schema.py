@@ -7,7 +7,7 @@ from functools import cache
 from recordsilo import formats
 from recordsilo.formats import signature
 
-TABLES = 8
+TABLES = 9
 """Increase this number when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
@@ -35,12 +35,15 @@ def code_digest() -> bytes:
 TEXT_COLUMNS = ("title", "creators", "subjects", "abstract", "identifiers", "harvested_title")
 TOKENIZE = 'tokenize = "unicode61 remove_diacritics 2"'
 LONGEST_PREFIX = 3
-"""Prefixes of words up to this length are indexed; longer ones match few words."""
+"""Prefixes of words up to this length may have bitmaps; longer ones match few words."""
 
 TEXT_TABLE = f"""
-CREATE VIRTUAL TABLE text USING fts5 (
-    {", ".join(TEXT_COLUMNS)}, {TOKENIZE},
-    prefix = '{" ".join(map(str, range(1, LONGEST_PREFIX + 1)))}'
+CREATE VIRTUAL TABLE text USING fts5 ({", ".join(TEXT_COLUMNS)}, {TOKENIZE});
+"""
+RECENT_TABLE = f"""
+CREATE VIRTUAL TABLE recent USING fts5 (  -- which records of the last, unfinished block have a word
+    words, {TOKENIZE}, prefix = '{" ".join(map(str, range(1, LONGEST_PREFIX + 1)))}',
+    detail = none, columnsize = 0, content = ''
 );
 """
 
@@ -102,7 +105,9 @@ CREATE TABLE beside_facet (
     version INTEGER NOT NULL           -- increases when they change
 ) WITHOUT ROWID;
 
+CREATE VIRTUAL TABLE recent_word USING fts5vocab (recent, row);
 INSERT INTO text (text, rank) VALUES ('hashsize', 33554432);  -- octets; fewer, larger segments
+INSERT INTO recent (recent, rank) VALUES ('hashsize', 33554432);
 
 CREATE TABLE frequent (
     expression TEXT NOT NULL,          -- FTS5 query for a word or a prefix

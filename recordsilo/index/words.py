@@ -1,14 +1,14 @@
 """Find the row ids of words: by FTS5 for rare words, by bitmaps for very frequent ones.
 
 Reading a million row ids from FTS5 takes 150 ms; reading a bitmap of them takes 1 ms. So
-row ids are divided into *blocks*. Once a block is full, words and prefixes that many of
-its records have get a bitmap each. A bitmap never becomes wrong: row ids are not reused, a
-record whose text changes gets a new one (`RowWriter`), and a deleted record is in no
-segment of the columns.
+row ids are divided into *blocks*. Once a block is full, words and prefixes that many of its
+records have get a bitmap each; until then, the table ``recent`` has the words of its records.
+A bitmap never becomes wrong: row ids are not reused, a record whose text changes gets a new
+one (`RowWriter`), and a deleted record is in no segment of the columns.
 """
 
-import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -26,11 +26,8 @@ BLOCK = 32_768
 """Row ids per block; block ``n`` begins at ``n * BLOCK``."""
 FREQUENT = 20
 """A word gets a bitmap if more than one record in this many of a block has it."""
-SAMPLE = 400
-"""The number of records of a block that are sampled to find frequent words."""
-
-
-_ALL_TEXT = " || ' ' || ".join(TEXT_COLUMNS)
+ALL_TEXT = " || ' ' || ".join(TEXT_COLUMNS)
+"""The columns of the full text as one text, in SQL."""
 
 
 # -- what is frequent ---------------------------------------------------------------------
@@ -39,23 +36,32 @@ _ALL_TEXT = " || ' ' || ".join(TEXT_COLUMNS)
 def fill_blocks(connection: sqlite3.Connection) -> bool:
     """Make the bitmaps of the blocks that were filled since the last call.
 
-    Called in the transaction that filled them. The cost per block is constant.
+    Called in the transaction that filled them. The cost per block is constant: it reads the
+    table ``recent``, which has the words of the last block only.
 
     Returns:
         Whether there were any such blocks.
     """
     done, full = _blocks(connection), _highest(connection) // BLOCK
+    if full == done:
+        return False
+    expressions = _frequent(connection)
     for block in range(done, full):
         first = block * BLOCK
         rows = []
-        for expression in _frequent_in(connection, first):
-            ids = read_ids(connection, expression, first, first + BLOCK)
+        for expression in expressions:
+            ids = read_ids(connection, expression, first, first + BLOCK, table="recent")
             if len(ids) * FREQUENT > BLOCK:
                 rows.append((expression, block, np.packbits(_mask(ids - first, BLOCK)).tobytes()))
         connection.executemany("INSERT OR REPLACE INTO frequent VALUES (?, ?, ?)", rows)
-    if full > done:
-        connection.execute("UPDATE about SET value = ? WHERE key = 'blocks'", (full,))
-    return full > done
+    connection.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
+    connection.execute(
+        f"INSERT INTO recent (rowid, words) SELECT rowid, {ALL_TEXT} FROM text "  # noqa: S608
+        "WHERE rowid >= ?",
+        (full * BLOCK,),
+    )
+    connection.execute("UPDATE about SET value = ? WHERE key = 'blocks'", (full,))
+    return True
 
 
 def _blocks(connection: sqlite3.Connection) -> int:
@@ -69,16 +75,18 @@ def _highest(connection: sqlite3.Connection) -> int:
     return int(connection.execute(sql).fetchone()[0] or 0)
 
 
-def _frequent_in(connection: sqlite3.Connection, first: int) -> list[str]:
-    """Expressions that may be frequent in a block, from a sample of its records."""
-    wanted = range(first, first + BLOCK, max(1, BLOCK // SAMPLE))
-    texts = connection.execute(
-        f"SELECT {_ALL_TEXT} FROM text "  # noqa: S608 - constants
-        "WHERE rowid IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(wanted)),),
-    ).fetchall()
-    with Tokenizer() as tokenizer:
-        return tokenizer.frequent([text for (text,) in texts])
+def _frequent(connection: sqlite3.Connection) -> list[str]:
+    """Expressions for the words and prefixes that may be frequent in the last block."""
+    records: Counter[tuple[str, bool]] = Counter()
+    for term, count in connection.execute("SELECT term, doc FROM recent_word"):
+        records[term, False] = count
+        for length in range(1, LONGEST_PREFIX + 1):
+            records[term[:length], True] += count
+    return [
+        expression_of(text, prefix=prefix)
+        for (text, prefix), count in records.items()
+        if count * FREQUENT > BLOCK
+    ]
 
 
 class Tokenizer:
@@ -103,22 +111,6 @@ class Tokenizer:
         words = self._connection.execute("SELECT term FROM word").fetchall()
         self._connection.execute("INSERT INTO text (text) VALUES ('delete-all')")
         return words[0][0] if len(words) == 1 else None
-
-    def frequent(self, texts: Sequence[str]) -> list[str]:
-        """Expressions for the words and prefixes that many of the texts have."""
-        self._connection.executemany(
-            "INSERT INTO text (rowid, words) VALUES (?, ?)", enumerate(texts, 1)
-        )
-        found = []
-        for length in (*range(1, LONGEST_PREFIX + 1), None):
-            part = "term" if length is None else f"substr(term, 1, {length})"
-            rows = self._connection.execute(
-                f"SELECT {part} AS part FROM word GROUP BY part "  # noqa: S608 - constants
-                "HAVING count(DISTINCT doc) * ? > ?",
-                (FREQUENT, len(texts)),
-            )
-            found += [expression_of(word, prefix=length is not None) for (word,) in rows]
-        return found
 
 
 def expression_of(word: str, *, prefix: bool) -> str:
@@ -160,6 +152,7 @@ class Words:
     def __init__(self, connection: sqlite3.Connection, query: TextQuery) -> None:
         self._connection = connection
         self._end = _blocks(connection) * BLOCK
+        self._size = max(self._end, _highest(connection) + 1)
         self._query = query
         self._bitmaps: dict[Term, Bools] = {}
         if self._end and (query.groups or query.without):
@@ -178,15 +171,18 @@ class Words:
         """The expression that ranks the matching records.
 
         Words that more than half of the records have are omitted: they do not count for
-        bm25, and reading all their records would take most of the time. The remaining words
-        match all wanted records, and more.
+        bm25, and reading all their records would take most of the time. So are frequent
+        prefixes, because FTS5 would read the records of each of their words. What remains
+        matches all wanted records, and more.
         """
-        groups = [group for group in self._query.groups if not any(map(self._is_everywhere, group))]
+        groups = [group for group in self._query.groups if not any(map(self._is_costly, group))]
         return TextQuery(tuple(groups), ()).wanted or self._query.wanted or ""
 
-    def _is_everywhere(self, term: Term) -> bool:
+    def _is_costly(self, term: Term) -> bool:
         bitmap = self._bitmaps.get(term)
-        return bitmap is not None and 2 * int(np.count_nonzero(bitmap)) > len(bitmap)
+        if bitmap is None:
+            return False
+        return term.prefix or 2 * int(np.count_nonzero(bitmap)) > len(bitmap)
 
     # -- bitmaps ------------------------------------------------------------------------
 
@@ -201,7 +197,7 @@ class Words:
                     self._bitmaps[term] = bitmap
 
     def _bitmap(self, expression: str) -> Bools | None:
-        """The mask of all full blocks; None if the word is frequent in less than half of them."""
+        """The mask of all records; None if the word is frequent in less than half of the blocks."""
         blocks = self._end // BLOCK
         found = dict(
             self._connection.execute(
@@ -211,29 +207,29 @@ class Words:
         if len(found) * 2 < blocks:
             return None
         packed = b"".join(found.get(block, bytes(BLOCK // 8)) for block in range(blocks))
-        mask = np.unpackbits(np.frombuffer(packed, np.uint8)).view(np.bool_)
-        for first, last in _runs(block for block in range(blocks) if block not in found):
-            ids = read_ids(self._connection, expression, first * BLOCK, (last + 1) * BLOCK)
-            mask[ids] = True
+        mask = np.zeros(self._size, np.bool_)
+        mask[: self._end] = np.unpackbits(np.frombuffer(packed, np.uint8)).view(np.bool_)
+        missing = [block for block in range(blocks) if block not in found]
+        runs = list(_runs(missing))
+        if expression.endswith("*"):  # FTS5 reads all records of a prefix, whatever the range
+            runs = [(missing[0], missing[-1])] if missing else []
+        for first, last in runs:
+            mask[read_ids(self._connection, expression, first * BLOCK, (last + 1) * BLOCK)] = True
+        mask[read_ids(self._connection, expression, self._end, table="recent")] = True
         return mask
 
     # -- row ids ------------------------------------------------------------------------
 
     def _matching(self, groups: tuple[tuple[Term, ...], ...]) -> Matching:
         frequent = [g for g in groups if any(term in self._bitmaps for term in g)]
-        everything = TextQuery(groups, ()).wanted or ""
         if not frequent:
-            return Matching(ids=read_ids(self._connection, everything))
-        tail = read_ids(self._connection, everything, self._end)
-        mask = np.zeros(max(self._end, int(tail[-1]) + 1 if len(tail) else 0), np.bool_)
-        mask[: self._end] = self._in_blocks(frequent, [g for g in groups if g not in frequent])
-        mask[tail] = True
-        return Matching(mask=mask)
+            return Matching(ids=read_ids(self._connection, TextQuery(groups, ()).wanted or ""))
+        return Matching(mask=self._mask(frequent, [g for g in groups if g not in frequent]))
 
-    def _in_blocks(
+    def _mask(
         self, frequent: Sequence[tuple[Term, ...]], rare: Sequence[tuple[Term, ...]]
     ) -> Bools:
-        mask = np.ones(self._end, np.bool_)
+        mask = np.ones(self._size, np.bool_)
         if rare:
             mask = self._asked(TextQuery(tuple(rare), ()).wanted or "")
         for first, *others in frequent:
@@ -248,11 +244,16 @@ class Words:
         return self._asked(term.expression) if bitmap is None else bitmap
 
     def _asked(self, expression: str) -> Bools:
-        return _mask(read_ids(self._connection, expression, 0, self._end), self._end)
+        return _mask(read_ids(self._connection, expression), self._size)
 
 
 def read_ids(
-    connection: sqlite3.Connection, expression: str, first: int = 0, end: int = 1 << 62
+    connection: sqlite3.Connection,
+    expression: str,
+    first: int = 0,
+    end: int = 1 << 62,
+    *,
+    table: str = "text",
 ) -> Ids:
     """The row ids that match an FTS5 expression, ascending.
 
@@ -261,10 +262,12 @@ def read_ids(
         expression: In the query syntax of FTS5.
         first: The lowest row id to return.
         end: The row id at which to stop, exclusive.
+        table: The full-text table to query: ``text``, or ``recent`` for the last block.
     """
     # one concatenated text, because one row per result takes three times as long
     found = connection.execute(
-        "SELECT group_concat(rowid) FROM text WHERE text MATCH ? AND rowid >= ? AND rowid < ?",
+        f"SELECT group_concat(rowid) FROM {table} "  # noqa: S608 - a constant
+        f"WHERE {table} MATCH ? AND rowid >= ? AND rowid < ?",
         (expression, first, end),
     ).fetchone()[0]
     if not found:

@@ -122,6 +122,25 @@ def test_bitmaps_are_what_answers_where_there_are_some(index: SqliteIndex) -> No
     assert len(answers(index, "title:sun")) == 130
 
 
+def test_last_block_answers_from_the_table_of_recent_records(index: SqliteIndex) -> None:
+    index.settle(entry(n, "sun") for n in range(100))
+    index.settle(entry(n, "sunset moon") for n in range(100, 110))
+    assert answers(index, "sunse*") == answers(index, "sun* moon") == list(range(101, 111))
+    with index.reading() as connection:
+        recent = {n for (n,) in connection.execute("SELECT rowid FROM recent ('\"s\"*')")}
+        assert recent == set(range(64, 111))
+    with index.writing() as connection:
+        connection.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
+    assert answers(index, "s*") == list(range(1, 64))
+
+
+def test_ranking_leaves_out_frequent_beginnings(index: SqliteIndex) -> None:
+    index.settle(entry(n, "sun rare" if n % 9 == 0 else "moon") for n in range(150))
+    with index.reading() as connection:
+        assert Words(connection, parse_query("ra* sun")).ranking() == '("sun")'
+        assert Words(connection, parse_query("ra*")).ranking() == '("ra"*)'
+
+
 def test_word_that_became_frequent_later_is_found_everywhere(index: SqliteIndex) -> None:
     said = ["sun" if n == 9 or n > 70 else "moon" for n in range(300)]
     index.settle(entry(n, title) for n, title in enumerate(said))

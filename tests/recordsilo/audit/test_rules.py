@@ -1193,6 +1193,12 @@ def text_of_a_record_changed(box: Box) -> None:
         "UPDATE text SET title = 'Another' "
         "WHERE rowid = (SELECT id FROM record WHERE identifier = :identifier)",
     )
+    with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
+        connection.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
+        connection.execute(
+            f"INSERT INTO recent (rowid, words) SELECT rowid, {words.ALL_TEXT} FROM text"
+        )
+        connection.commit()
 
 
 @breaks_index("S114")
@@ -1223,6 +1229,11 @@ def words_of_another_text(box: Box) -> None:
         connection.execute("INSERT INTO text (text) VALUES ('rebuild')")
         connection.executemany("UPDATE text_content SET c0 = ?2 WHERE id = ?1", kept)
         connection.commit()
+
+
+@breaks_index("S115")
+def recent_words_of_another_text(box: Box) -> None:
+    in_index(box, "INSERT INTO recent (recent) VALUES ('delete-all')")
 
 
 @breaks_index("S115")
