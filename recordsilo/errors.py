@@ -353,7 +353,7 @@ class IndexProblem(RecordSiloError):
 
 
 class SearchError(RecordSiloError, ValueError):
-    """A search has an unknown filter, facet or order, or an invalid date or page.
+    """A search has an unknown filter, facet or order, an invalid date or page, or too many words.
 
-    The words of a query alone are never an error.
+    Words are never another error.
     """

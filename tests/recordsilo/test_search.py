@@ -190,9 +190,9 @@ def text_table() -> Iterator[sqlite3.Connection]:
 @given(
     st.text(max_size=40)
     | st.text(alphabet="ab\"*:-() ORANDNOTEAR+^{}title中\0'\ud800", max_size=40)
-    | st.lists(st.sampled_from(['"', "title:", "-", "OR", "AND", "NEAR(", "*", "x", ")"])).map(
-        " ".join
-    )
+    | st.lists(
+        st.sampled_from(['"', "title:", "-", "OR", "AND", "NEAR(", "*", "x", ")"]), max_size=40
+    ).map(" ".join)
 )
 def test_no_input_breaks_a_search(text_table: sqlite3.Connection, query: str) -> None:
     parsed = parse_query(query)
@@ -206,8 +206,18 @@ def test_characters_of_unspaced_scripts_stand_alone() -> None:
     assert spaced("plain") == "plain"
 
 
-def test_query_reads_a_bounded_number_of_terms(library: Silo) -> None:
-    assert found(library, "solar " * 5000) == ["a", "b"]
+def test_a_query_has_a_bounded_number_of_terms_and_words(library: Silo) -> None:
+    assert found(library, "solar " * 64) == ["a", "b"]
+    for query in (
+        "solar " * 65,
+        " ".join(f"word{number}" for number in range(65)),
+        " OR ".join(f"word{number}" for number in range(65)),
+        " ".join(f"-word{number}" for number in range(65)),
+        '"' + "solar " * 257 + '"',
+        "中" * 257,
+    ):
+        with pytest.raises(SearchError, match="at most 64 terms and 256 words; this one has"):
+            found(library, query)
 
 
 # -- filters, facets, orders --------------------------------------------------------------
