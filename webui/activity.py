@@ -1,11 +1,15 @@
 """Lines of the activity log for actions other than changes of records."""
 
+import json
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import Any
 
+from recordsilo.selection import selection_from
 from silocuration.activity import Activity, ValueChange, changes_of, log_activity
+from silocuration.batch.specs import summary
 from silowork.values import Job
 from webui import urls
 from webui.site import Call
@@ -102,6 +106,35 @@ ACTIONS: Mapping[str, str] = {
 """English texts of the catalogue; other actions are shown as the log has them."""
 
 
+_PAGES: Mapping[str, Callable[[str], str]] = {
+    "keep search": urls.saved_search,
+    "keep rule": urls.rule,
+}
+"""Action → the address of what it made, by its name."""
+
+
+def in_words(line: Activity) -> tuple[str | None, str | None]:
+    """The old and the new value of a line; of searches and rules what they say, in words."""
+    said = {"search": _search_in_words, "rule": _rule_in_words}.get(line.action.partition(" ")[2])
+    if said is None or line.action not in ACTIONS:
+        return line.old, line.new
+    return line.old and said(line.old), line.new and said(line.new)
+
+
+def _search_in_words(table: str) -> str:
+    try:
+        return str(selection_from(json.loads(table))) or _("all records")
+    except (ValueError, RecursionError, TypeError):
+        return table
+
+
+def _rule_in_words(table: str) -> str:
+    try:
+        return summary({"rules": tomllib.loads(table)}) or table
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return table
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """Consecutive lines of the log that belong together: those of one job, or of one edit.
@@ -184,6 +217,8 @@ def _entry(
         said = jobs[oldest.job].title if oldest.job in jobs else edit or oldest.message or said
     elif newest.identifier:
         url = urls.record(newest.identifier)
+    elif newest.action in _PAGES and len(named) == 1:
+        url = _PAGES[newest.action](newest.what)
     return Entry(
         date=newest.date,
         agent=newest.agent,

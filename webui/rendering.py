@@ -18,10 +18,10 @@ from recordsilo.records.manifest import STATES
 from webui import urls
 from webui.http.bodies import human_size
 from webui.http.errors import WebError
-from webui.http.messages import HTML, JSON, Response, tagged
+from webui.http.messages import HTML, JSON, Response, redirect, tagged
 from webui.navigation import NAVIGATION, place_of
 from webui.people.roles import NOBODY, Role, User
-from webui.site import Site
+from webui.site import Call, Site
 from webui.words import texts
 
 PAGE = f"{HTML}; charset=utf-8"
@@ -89,6 +89,22 @@ def json_answer(
     """Return a JSON object in UTF-8, indented for human readers."""
     body = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
     return Response(status, body, JSON, tagged(headers or {}, body))
+
+
+def changed_answer(
+    call: Call, location: str, told: Mapping[str, Any], status: int = 201
+) -> Response:
+    """Return the answer to a change: for people a redirect, for programs JSON.
+
+    Args:
+        call: The request.
+        location: Where its result is shown.
+        told: The JSON.
+        status: Of the JSON.
+    """
+    if call.wants_json:
+        return json_answer(told, status, {"Location": location})
+    return redirect(location)
 
 
 def error_answer(

@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from recordsilo import Silo
-from silocuration.review.duplicates import Group
 
 T = TypeVar("T")
 LONGEST = 600.0
@@ -61,7 +60,3 @@ class TimedCache(Generic[T]):
     def forget(self, silo: Silo) -> None:
         """Drop all results, because something was changed."""
         self._kept.pop(silo, None)
-
-
-DUPLICATES: TimedCache[list[Group]] = TimedCache()
-"""The groups of probable duplicates of each Silo, which take long to compute."""

@@ -1,6 +1,7 @@
 """The activity log as the page writes and shows it, and attacks on it."""
 
 import csv
+import html
 import io
 import json
 import os
@@ -19,7 +20,7 @@ from silocuration.batch.job import create_job, run_job, undo_job
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import SetValues
-from webui.activity import ACTIONS
+from webui.activity import ACTIONS, in_words
 from webui.pages.activity import SHOWN
 
 URL = "/records/oai+example,org+1"
@@ -135,6 +136,26 @@ def test_keeping_and_deleting_searches_is_logged_with_what_they_ask(
         ("delete search", "keys", asked, None),
         ("delete search", "keys-2", None, None),
     ]
+
+
+def test_searches_and_rules_are_shown_in_words_with_a_link(client: Any, silo: Silo) -> None:
+    asked = {"title": "Keys", "search": "q=Record&type!=Thesis"}
+    assert client.post("/searches", asked).status == 201
+    assert client.post("/bulk", RULE | {"do": "keep", "name": "items"}).status == 201
+    page = html.unescape(client.get("/activity").text)
+    assert '<a href="/searches/keys" dir="auto">keys</a>' in page
+    assert "without type Thesis and search Record" in page
+    assert '<a href="/rules/items" dir="auto">items</a>' in page
+    assert '<ins dir="auto">title: /^Record/ → Item</ins>' in page
+    assert "{" not in page
+    assert "[[change]]" not in page
+
+
+@pytest.mark.parametrize("text", ["", "[" * 5000, "[1]", '{"query": 7}', "x = 1", "change = [7]"])
+def test_what_the_log_says_is_shown_as_it_is_if_it_cannot_be_read(text: str) -> None:
+    for action in ("keep search", "delete rule", "edit"):
+        line = Activity("2026-01-01T00:00:00Z", "cara", action, what="x", old=text)
+        assert in_words(line) == (text, None)
 
 
 def test_beginning_a_bulk_change_and_its_undoing_is_logged(client: Any, silo: Silo) -> None:

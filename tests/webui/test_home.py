@@ -159,7 +159,7 @@ def test_a_batch_edit_and_its_undoing_are_an_entry_each_with_the_title_of_its_jo
         ("Batch edit: Types", 3),
     ]
     text = client.get("/").text
-    assert "Rule saved: <bdi>types</bdi>" in text
+    assert 'Rule saved <a href="/rules/types" dir="auto">types</a>' in text
     assert "Batch edit undone" not in text
     assert re.findall(r"<summary>(\d+ changes)", client.get("/activity").text) == ["3 changes"] * 2
 

@@ -10,7 +10,7 @@ from silowork.values import Job
 from webui import urls
 from webui.activity import note_job
 from webui.http.messages import Response, redirect
-from webui.rendering import json_answer
+from webui.rendering import changed_answer, json_answer
 from webui.site import Call
 from webui.words.texts import text as _
 
@@ -119,6 +119,4 @@ def plan(call: Call, spec: JobSpec, *, as_job: bool = False) -> Response:
 def begun(call: Call, job_id: str) -> Response:
     """Redirect to the page of a batch edit, which shows its progress and that of its undoing."""
     location = urls.bulk_job(job_id)
-    if call.wants_json:
-        return json_answer({"job": job_id, "url": location}, 202, {"Location": location})
-    return redirect(location)
+    return changed_answer(call, location, {"job": job_id, "url": location}, 202)

@@ -3,7 +3,8 @@
 Source: RFC 9110, section 15 (status codes).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 
 from recordsilo import errors as store
@@ -217,6 +218,16 @@ def _words(error: store.RecordSiloError, silo_path: str) -> str:
 def _as_sentence(words: str, silo_path: str) -> str:
     words = words.replace(silo_path + "/", "").replace(silo_path, "this Silo")
     return as_sentence(words)
+
+
+@contextmanager
+def told_as(*kinds: tuple[type[Exception], type[WebError]]) -> Iterator[None]:
+    """Convert errors to answers with the same sentence; the first kind that matches counts."""
+    try:
+        yield
+    except tuple(kind for kind, _answer in kinds) as error:
+        answer = next(answer for kind, answer in kinds if isinstance(error, kind))
+        raise answer(as_sentence(str(error))) from None
 
 
 def as_sentence(words: str) -> str:

@@ -13,7 +13,7 @@ from silocuration.activity import Activity, Wanted, activity, is_place
 from silowork.errors import JobsError
 from silowork.values import Job
 from webui import urls
-from webui.activity import ACTIONS, entries
+from webui.activity import ACTIONS, entries, in_words
 from webui.bulk.jobs import title_of_edit
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
@@ -91,8 +91,7 @@ def _jobs(call: Call) -> dict[str, Job]:
 
 def _difference(line: Activity) -> ValueDifference | None:
     """What a line says of a value; None if it has none."""
-    old = None if line.old is None else FieldValue(line.old)
-    new = None if line.new is None else FieldValue(line.new)
+    old, new = (None if text is None else FieldValue(text) for text in in_words(line))
     if old is None and new is None:
         return None
     return ValueDifference("added" if old is None else "changed" if new else "removed", old, new)

@@ -24,8 +24,8 @@ from webui.bulk.previews import look
 from webui.bulk.rule_form import RuleForm, rule_name
 from webui.bulk.rule_view import rule_view
 from webui.http.errors import NotFound, from_curation, from_store
-from webui.http.messages import Response, redirect
-from webui.rendering import View, json_answer
+from webui.http.messages import Response
+from webui.rendering import View, changed_answer
 from webui.search.chosen_records import from_address, search_of, selected
 from webui.search.request import SearchRequest
 from webui.site import Call
@@ -136,7 +136,6 @@ def keep(call: Call, form: RuleForm, rule_set: RuleSet) -> Response:
     before = rules_text(path, name)
     save_rules(path, name, rule_set)
     note(call, "keep rule", (name, before, rules_text(path, name)))
-    location = urls.rule(name, done="kept")
-    if call.wants_json:
-        return json_answer({"name": name, **to_table(rule_set)}, 201, {"Location": location})
-    return redirect(location)
+    return changed_answer(
+        call, urls.rule(name, done="kept"), {"name": name, **to_table(rule_set)}, 201
+    )

@@ -22,11 +22,12 @@ from silowork.values import Job, State
 from webui import urls
 from webui.activity import Entry, entries
 from webui.bulk.jobs import title_of_edit
+from webui.found_duplicates import DUPLICATES
 from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines
 from webui.people.roles import Role
 from webui.rendering import View
 from webui.site import Call, Site
-from webui.timed_cache import DUPLICATES, TimedCache
+from webui.timed_cache import TimedCache
 from webui.words.texts import counted
 from webui.words.texts import text as _
 

@@ -24,7 +24,7 @@ from webui.job_errors import refusal, sentences
 from webui.job_events import CLOSING, JobEvents, Look, TooManyStreams, active_jobs, one_job
 from webui.job_view import Shown, job_json, may_steer, page_of, receipt_of
 from webui.people.roles import Role
-from webui.rendering import View, json_answer
+from webui.rendering import View, changed_answer
 from webui.site import Call
 from webui.words.texts import text as _
 
@@ -181,10 +181,7 @@ def _stream(look: Look) -> Response:
 
 
 def _led(call: Call, job: Job, status: int) -> Response:
-    location = urls.job(job.job_id)
-    if call.wants_json:
-        return json_answer(job.to_json(), status, {"Location": location})
-    return redirect(location)
+    return changed_answer(call, urls.job(job.job_id), job.to_json(), status)
 
 
 def _listed(job: Job, undone: Mapping[Doing, int] | None) -> Mapping[str, Any]:

@@ -1,12 +1,9 @@
 """Management of accounts: who may sign in, and in which role."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from webui import urls
 from webui.activity import note
-from webui.http.errors import BadRequest, Conflict, NotFound, as_sentence
-from webui.http.messages import Response, redirect
+from webui.http.errors import BadRequest, Conflict, NotFound, as_sentence, told_as
+from webui.http.messages import Response
 from webui.people.accounts import (
     AccountNotFound,
     AccountRefused,
@@ -20,7 +17,7 @@ from webui.people.accounts import (
     set_role,
 )
 from webui.people.roles import ROLES
-from webui.rendering import View, json_answer
+from webui.rendering import View, changed_answer
 from webui.site import Call
 from webui.words.texts import text as _
 
@@ -31,6 +28,11 @@ DONE = {
     "remove": "Account removed. Its changes keep its name.",
 }
 """English texts of the catalogue."""
+_REFUSALS = (
+    (AccountNotFound, NotFound),
+    (LastManager, Conflict),
+    (AccountRefused, BadRequest),
+)
 
 
 def show(call: Call) -> View:
@@ -70,7 +72,7 @@ def create(call: Call) -> Response:
     Raises:
         BadRequest: The name is taken or invalid, or the password too weak.
     """
-    with _sentences():
+    with told_as(*_REFUSALS):
         role, password = role_of(call.field("role", "viewer")), _password(call)
         made = add_account(call.site.silo.path, call.field("name"), role, password or None)
     note(call, "add account", ("account", None, made.name), ("role", None, made.role.label))
@@ -87,7 +89,7 @@ def act(call: Call) -> Response:
     path, name, action = call.site.silo.path, call.params["name"], call.params["action"]
     if action not in DONE or action == "add":
         raise NotFound("There is no page at this address.")
-    with _sentences():
+    with told_as(*_REFUSALS):
         account = load_account(path, name)
         if account.name == call.user.name:
             raise Conflict("You cannot change your own account here; ask another manager.")
@@ -110,19 +112,4 @@ def _password(call: Call) -> str:
 
 
 def _led(call: Call, done: str, name: str, status: int) -> Response:
-    location = urls.accounts(done=done)
-    if call.wants_json:
-        return json_answer({"name": name, "done": done}, status, {"Location": location})
-    return redirect(location)
-
-
-@contextmanager
-def _sentences() -> Iterator[None]:
-    try:
-        yield
-    except AccountNotFound as error:
-        raise NotFound(as_sentence(str(error))) from None
-    except LastManager as error:
-        raise Conflict(as_sentence(str(error))) from None
-    except AccountRefused as error:
-        raise BadRequest(as_sentence(str(error))) from None
+    return changed_answer(call, urls.accounts(done=done), {"name": name, "done": done}, status)

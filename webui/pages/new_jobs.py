@@ -16,9 +16,9 @@ from webui import urls
 from webui.activity import note, note_job
 from webui.export_forms import ExportForm, export_forms
 from webui.http.errors import BadRequest, NotFound, as_sentence
-from webui.http.messages import Response, redirect
+from webui.http.messages import Response
 from webui.job_errors import sentences
-from webui.rendering import View, json_answer
+from webui.rendering import View, changed_answer
 from webui.schedule_forms import NOW, WHEN, timetable_from
 from webui.search.chosen_records import from_address
 from webui.site import Call, HarvesterState, set_choices
@@ -182,10 +182,7 @@ def create(call: Call) -> Response:
             raise BadRequest("No record is selected, so there is nothing to export.")
         job = call.site.jobs.begin(kind, asked.title, asked.arguments, call.user.name)
     note_job(call, job, job.kind)
-    location = urls.job(job.job_id)
-    if call.wants_json:
-        return json_answer(job.to_json(), 201, {"Location": location})
-    return redirect(location)
+    return changed_answer(call, urls.job(job.job_id), job.to_json())
 
 
 def _scheduled(call: Call, kind: str, fields: Mapping[str, str], title: str) -> Response:
@@ -197,10 +194,7 @@ def _scheduled(call: Call, kind: str, fields: Mapping[str, str], title: str) -> 
         free = f"{name}-{number}"
     made = add_schedule(path, Schedule(free, kind, wish, fields, title, call.user.name))
     note(call, "add schedule", message=title)
-    location = urls.schedules(done="added")
-    if call.wants_json:
-        return json_answer({"name": made.name}, 201, {"Location": location})
-    return redirect(location)
+    return changed_answer(call, urls.schedules(done="added"), {"name": made.name})
 
 
 def _fields(given: Mapping[str, str]) -> dict[str, str]:

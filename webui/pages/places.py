@@ -1,8 +1,7 @@
 """Export places, managed by a manager: the Fedoras that an export may name."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from siloexport.fedora_places import (
@@ -22,10 +21,10 @@ from siloexport.fedora_places import (
 from silowork.errors import JobRefused
 from webui import urls
 from webui.activity import note
-from webui.http.errors import BadRequest, NotFound, as_sentence
-from webui.http.messages import Response, redirect
+from webui.http.errors import BadRequest, NotFound, as_sentence, told_as
+from webui.http.messages import Response
 from webui.job_view import Outcome
-from webui.rendering import View, json_answer
+from webui.rendering import View, changed_answer
 from webui.site import Call
 from webui.words.texts import text as _
 
@@ -45,6 +44,7 @@ FOUND = {
     Found.NO_CREDENTIALS: "The credentials cannot be used.",
 }
 """The same."""
+_REFUSALS = ((PlaceNotFound, NotFound), (JobRefused, BadRequest))
 
 
 def show(call: Call) -> View:
@@ -59,7 +59,7 @@ def create(call: Call) -> Response:
         BadRequest: The name is taken or invalid, or the address or the credentials are invalid.
     """
     name = call.field("name")
-    with _sentences():
+    with told_as(*_REFUSALS):
         add_place(call.site.silo.path, name, call.field("url"), *_login(call))
         url = added_place(call.site.silo.path, name).url
     note(call, "add export place", (name, None, url))
@@ -81,7 +81,7 @@ def act(call: Call) -> View | Response:
     }
     if action not in actions:
         raise NotFound("There is no page at this address.")
-    with _sentences():
+    with told_as(*_REFUSALS):
         return actions[action](call, name)
 
 
@@ -161,17 +161,4 @@ def _outcome(result: Tested) -> Outcome:
 
 
 def _led(call: Call, done: str, name: str, status: int) -> Response:
-    location = urls.places(done=done)
-    if call.wants_json:
-        return json_answer({"name": name, "done": done}, status, {"Location": location})
-    return redirect(location)
-
-
-@contextmanager
-def _sentences() -> Iterator[None]:
-    try:
-        yield
-    except PlaceNotFound as error:
-        raise NotFound(as_sentence(str(error))) from None
-    except JobRefused as error:
-        raise BadRequest(as_sentence(str(error))) from None
+    return changed_answer(call, urls.places(done=done), {"name": name, "done": done}, status)

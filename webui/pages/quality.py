@@ -13,13 +13,13 @@ from silocuration.review.counts import finding_counts, records_by_set
 from silocuration.review.duplicates import duplicates, mark_distinct, mark_duplicate
 from webui import urls
 from webui.charts.pictures import Bar, Series, bars
+from webui.found_duplicates import DUPLICATES
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect
 from webui.record.rows import RowView, row_views
 from webui.rendering import View, json_answer
 from webui.search.request import facet_label
 from webui.site import Call, Site, name_of_set
-from webui.timed_cache import DUPLICATES
 from webui.words.dates import for_people
 from webui.words.texts import text as _
 

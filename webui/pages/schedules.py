@@ -21,10 +21,10 @@ from silowork.schedules import (
 from webui import urls
 from webui.activity import note
 from webui.http.errors import NotFound, as_sentence
-from webui.http.messages import Response, redirect
+from webui.http.messages import Response
 from webui.job_errors import sentences
 from webui.job_view import Shown
-from webui.rendering import View, json_answer
+from webui.rendering import View, changed_answer
 from webui.schedule_forms import NOW, WHEN, choice_of, in_words, timetable_from
 from webui.site import Call
 from webui.words.texts import text as _
@@ -134,9 +134,7 @@ def act(call: Call) -> Response:
         else:
             pause_schedule(path, name, paused=action == "pause")
     note(call, f"{action} schedule", message=name)
-    if call.wants_json:
-        return json_answer({"name": name, "done": action}, 200, {"Location": location})
-    return redirect(location)
+    return changed_answer(call, location, {"name": name, "done": action}, 200)
 
 
 def _line(call: Call, schedule: Schedule) -> Line:

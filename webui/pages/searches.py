@@ -1,8 +1,7 @@
 """Saved searches and pasted lists of identifiers; each has an address."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -23,10 +22,10 @@ from silocuration.searches import (
 )
 from webui import urls
 from webui.activity import note
-from webui.http.errors import BadRequest, NotFound, WebError, as_sentence
+from webui.http.errors import BadRequest, NotFound, WebError, told_as
 from webui.http.messages import Response, parse_pairs, redirect
 from webui.record.rows import RowView, row_views, rows_json
-from webui.rendering import View, json_answer
+from webui.rendering import View, changed_answer, json_answer
 from webui.search.chosen_records import selected
 from webui.search.request import SearchRequest, page_size
 from webui.search.selections import ticks
@@ -34,6 +33,11 @@ from webui.site import Call, Site
 from webui.words.texts import text as _
 
 LIST_SIZE = 100
+_REFUSALS = (
+    (SearchNotFound, NotFound),
+    (RuleRefused, BadRequest),
+    (SearchUnreadable, WebError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +88,15 @@ def create(call: Call) -> Response:
     now = datetime.now(UTC)
     select = _selection(call)
     title = call.field("title") or _default_title(select, now)
-    with _told():
+    with told_as(*_REFUSALS):
         select.check(call.site.silo)
         search = SavedSearch(
             name_of(title), title, select, call.user.name, f"{now:%Y-%m-%dT%H:%M:%SZ}"
         )
         name = save_search(call.site.silo.path, search)
     note(call, "keep search", (name, None, _asked(select)))
-    url = urls.saved_search(name)
-    if call.wants_json:
-        kept = load_search(call.site.silo.path, name)
-        return json_answer(_search_json(kept), 201, {"Location": url})
-    return redirect(url)
+    kept = load_search(call.site.silo.path, name)
+    return changed_answer(call, urls.saved_search(name), _search_json(kept))
 
 
 def _selection(call: Call) -> Selection:
@@ -173,7 +174,7 @@ def _start(text: str, size: int) -> int:
 def delete(call: Call) -> Response:
     """Delete a saved search; the records stay as they are."""
     name = call.params["name"]
-    with _told():
+    with told_as(*_REFUSALS):
         before = _kept(call.site, name)
         delete_search(call.site.silo.path, name)
     note(call, "delete search", (name, before, None))
@@ -196,18 +197,5 @@ def _kept(site: Site, name: str) -> str | None:
 
 
 def _load(call: Call) -> SavedSearch:
-    with _told():
+    with told_as(*_REFUSALS):
         return load_search(call.site.silo.path, call.params["name"])
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Convert errors of curation to answers."""
-    try:
-        yield
-    except SearchNotFound as error:
-        raise NotFound(as_sentence(str(error))) from None
-    except RuleRefused as error:
-        raise BadRequest(as_sentence(str(error))) from None
-    except SearchUnreadable as error:
-        raise WebError(as_sentence(str(error))) from None

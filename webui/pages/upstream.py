@@ -28,7 +28,7 @@ from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect, revision_tag
 from webui.record.field_differences import FieldDifferences, Valued, compare_fields, valued
 from webui.record.version_differences import fields_json
-from webui.rendering import View, json_answer
+from webui.rendering import View, changed_answer, json_answer
 from webui.site import Call
 from webui.words.field_labels import field_label
 from webui.words.texts import text as _
@@ -179,9 +179,7 @@ def propose(call: Call) -> Response:
     job = call.site.jobs.begin(PROPOSE.name, title, {}, call.user.name)
     note_job(call, job, job.kind)
     location = urls.job(job.job_id)
-    if call.wants_json:
-        return json_answer({"job": job.job_id, "url": location}, 202, {"Location": location})
-    return redirect(location)
+    return changed_answer(call, location, {"job": job.job_id, "url": location}, 202)
 
 
 def show_one(call: Call) -> View:
