@@ -49,6 +49,7 @@ CREATE TABLE IF NOT EXISTS value (
     PRIMARY KEY (identifier, number)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS left_out (what TEXT NOT NULL, old TEXT, new TEXT);
+CREATE INDEX IF NOT EXISTS left_out_change ON left_out (what, old, new);
 """
 _KIND = LedgerKind(_SCHEMA, JobUnreadable, added=frozenset({"value", "left_out"}))
 
@@ -269,6 +270,22 @@ class JobJournal:
             for number, _name in names
             for row in self._rows(tuple(Doing), number - 1, 1)
         ]
+
+    def forget_changes(self) -> None:
+        """Delete the values that an unfinished preview stored, unless a record was processed."""
+        with self._file.transaction() as connection:
+            connection.execute("DROP INDEX IF EXISTS value_change")
+            connection.execute(
+                "DELETE FROM value WHERE NOT EXISTS"
+                " (SELECT 1 FROM record WHERE state NOT IN ('planned', 'left out'))"
+            )
+
+    def index_changes(self) -> None:
+        """Index the changed values, so that questions about one of a million are quick."""
+        with self._file.transaction() as connection:
+            connection.execute(
+                "CREATE INDEX IF NOT EXISTS value_change ON value (what, old, new, identifier)"
+            )
 
     def left_out(self) -> frozenset[Change]:
         """Return the changes that are not to be made."""

@@ -58,10 +58,12 @@ def preview_planned(
                 journal.keep((), values)
             values.clear()
 
+        journal.forget_changes()
         found = preview(silo, _as_planned(journal), samples=samples, progress=progress, each=note)
         store()
         if not is_untouched(journal.counts()):
             return None
+        journal.index_changes()
         journal.note(**{PREVIEW: asdict(found)})
         return found
 
