@@ -581,6 +581,16 @@ class Silo:
                 return
             page = replace(page, after=result.next_page)
 
+    def warm(self) -> None:
+        """Load what searches need in memory, so that the first one does not wait for it.
+
+        Does nothing if the index has to be rebuilt first.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
+        self._catalogue.warm()
+
     def count(self, **filters: Any) -> int:
         """The number of records that match the filters (fields of `Filters`)."""
         wanted = Filters(**filters)

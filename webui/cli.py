@@ -9,6 +9,7 @@ import ipaddress
 import logging
 import os
 import sys
+import threading
 from dataclasses import replace
 
 import click
@@ -20,6 +21,7 @@ from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import HarvestInterrupted
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail
+from recordsilo.errors import RecordSiloError
 from silowork.commands import broker_option
 from silowork.embedded import EmbeddedWorker
 from silowork.queue import Broker
@@ -157,8 +159,15 @@ def _serve(silo: Silo, host: str, port: int | None, settings: Settings, broker: 
     """Serve the Silo until stopped; with a worker, unless there is a broker."""
     settings = replace(settings, broker=broker, by_worker=True)
     worker = contextlib.nullcontext() if broker else EmbeddedWorker(Broker(silo.path))
+    threading.Thread(target=_warm, args=(silo,), daemon=True).start()
     with worker:
         _run(create_app(silo, settings), silo.storage_dir, host, port)
+
+
+def _warm(silo: Silo) -> None:
+    """Prepare the first search; what fails here is reported by that search."""
+    with contextlib.suppress(RecordSiloError):
+        silo.warm()
 
 
 def _run(app: WsgiApp, name: str, host: str, port: int | None) -> None:

@@ -154,6 +154,11 @@ class Catalogue:
         found = self.ask(ask)
         return self.ask(ask) if self._catch_up(found.rows) else found
 
+    def warm(self) -> None:
+        """See `Index.warm`; does nothing if the index has to be rebuilt first."""
+        if self._index.complete:
+            self.ask(lambda index: index.warm())
+
     def around(
         self, identifier: str, words: str, filters: SearchFilters, sort: str | None
     ) -> Around | None:

@@ -44,7 +44,7 @@ class ValueColumn:
 
     def __init__(self, owners: Ints, codes: Ints, size: int) -> None:
         self.owners, self.codes, self.size = owners, codes, size
-        self._starts = np.searchsorted(owners, np.arange(size + 1, dtype=np.int32))
+        self._starts: Counts | None = None
         self._totals: Counts | None = None
         self._tiers: tuple[_Tier, ...] | None = None
 
@@ -72,7 +72,14 @@ class ValueColumn:
         totals: Counts = self._totals
         return totals
 
+    @property
+    def lengths(self) -> Counts:
+        """The number of values of each record."""
+        return np.bincount(self.owners, minlength=self.size)
+
     def _gathered(self, positions: NDArray[np.intp], values: int) -> Counts:
+        if self._starts is None:
+            self._starts = np.concatenate([np.zeros(1, np.intp), np.cumsum(self.lengths)])
         starts, ends = self._starts[positions], self._starts[positions + 1]
         lengths = ends - starts
         offsets = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
@@ -248,7 +255,7 @@ class Values:
     def load(cls, connection: sqlite3.Connection) -> "Values":
         """Read all values."""
         fields = SMALL_FIELDS + LARGE_FIELDS
-        rows = connection.execute("SELECT id, field, value FROM facet_value").fetchall()
+        rows = connection.execute("SELECT id, field, value FROM facet_value ORDER BY id").fetchall()
         highest = max((row[0] for row in rows), default=0)
         field_of = np.full(highest + 1, -1, np.int16)
         code_of = np.zeros(highest + 1, np.int32)
@@ -365,27 +372,56 @@ class _Beside:
         return cls(version, ids, numbers)
 
 
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The columns that were loaded first.
+
+    Attributes:
+        change: The last change that they include.
+        orders: Text column → the positions of the records in its order.
+    """
+
+    change: int
+    segment: Segment
+    orders: dict[str, Ints]
+
+
 class Columns:
     """The columns of all records of an index, kept in step with it.
+
+    Args:
+        base: From a file; None loads it from the rows.
 
     Attributes:
         values: See `Values`.
         segments: The one loaded first and, after changes, a small second one.
         large: Whether subjects and creators are loaded.
+        is_from_rows: Whether the first segment was loaded from the rows, and no file has it.
     """
 
-    def __init__(self, connection: sqlite3.Connection, *, large: bool) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, *, large: bool, base: Base | None = None
+    ) -> None:
         self.large = large
         self._beside: dict[str, _Beside] = {}
-        self._load(connection)
+        self._load(connection, base)
 
-    def _load(self, connection: sqlite3.Connection) -> None:
-        self._ranks: dict[str, tuple[Ints, Ints]] = {}
-        self._change = newest_change(connection)
-        self._base_change = self._change
+    def _load(self, connection: sqlite3.Connection, base: Base | None = None) -> None:
+        self.is_from_rows = base is None
         self.values = Values.load(connection)
-        self._base = load_segment(connection, self.values, "1", (), large=self.large)
+        if base is None:
+            segment = load_segment(connection, self.values, "1", (), large=self.large)
+            base = Base(newest_change(connection), segment, {})
+        self._change = self._base_change = base.change
+        self._base = base.segment
+        self._ranks = {name: (self._ranked(order), order) for name, order in base.orders.items()}
         self.segments: tuple[Segment, ...] = (self._base,)
+
+    def base(self, connection: sqlite3.Connection) -> Base:
+        """The first segment, with the order of identifiers, to be stored in a file."""
+        self.ranks(connection, "identifier")
+        orders = {name: order for name, (_ranks, order) in self._ranks.items()}
+        return Base(self._base_change, self._base, orders)
 
     def ranks(self, connection: sqlite3.Connection, column: str) -> Ints:
         """Each loaded record's place in the order of a text column; computed on first use."""
@@ -395,10 +431,13 @@ class Columns:
             )
             ids = np.fromiter((row[0] for row in ordered), np.int64)
             positions = self._base.positions_of(ids).astype(np.int32)
-            ranks = np.full(len(self._base.ids), len(positions), np.int32)
-            ranks[positions] = np.arange(len(positions), dtype=np.int32)
-            self._ranks[column] = (ranks, positions)
+            self._ranks[column] = (self._ranked(positions), positions)
         return self._ranks[column][0]
+
+    def _ranked(self, positions: Ints) -> Ints:
+        ranks = np.full(len(self._base.ids), len(positions), np.int32)
+        ranks[positions] = np.arange(len(positions), dtype=np.int32)
+        return ranks
 
     def position_of_rank(self, column: str) -> Ints:
         """The inverse of `ranks`."""

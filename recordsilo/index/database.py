@@ -49,6 +49,8 @@ _NOT_DAMAGE = (
 """Errors of SQLite on a full disk or a busy machine; deleting the file would not help."""
 _CACHE_KIB = 32_768  # SQLite's default of 2 MB is too small for a large index
 _LOG_PAGES = 10_000  # 40 MB, so that not every batch is copied into the file at once
+_PATIENCE = 60
+"""Seconds for which a statement waits for other writers."""
 _TICKET = "SELECT value FROM about WHERE key = 'rebuild'"
 _INHERITED: list[sqlite3.Connection] = []
 """Connections of the parent process. They are kept because closing them here, even by garbage
@@ -242,7 +244,9 @@ class SqliteIndex:
         large = any(name in LARGE_FIELDS for name in (*facets, *filters.fields))
         with self.asking() as connection:
             columns = self.columns(connection, large=large, beside=beside)
-            return search(connection, columns, words, filters, facets=facets, page=page)
+            found = search(connection, columns, words, filters, facets=facets, page=page)
+        self._store_columns()
+        return found
 
     def around(
         self,
@@ -270,13 +274,57 @@ class SqliteIndex:
             large: Whether subjects and creators are needed.
             beside: The names of the contributed facets that are needed.
         """
+        from recordsilo.index import columns_file
         from recordsilo.index.columns import Columns
 
         if self._columns is None or (large and not self._columns.large):
-            self._columns = Columns(connection, large=large)
+            stored = columns_file.load(connection, self.path, large=large)
+            self._columns = stored or Columns(connection, large=large)
         self._columns.refresh(connection)
         self._columns.take_in(connection, beside)
         return self._columns
+
+    def warm(self) -> None:
+        """Load the facet columns, so that the next search does not wait for them."""
+        with self.asking() as connection:
+            self.columns(connection, large=True)
+        self._store_columns()
+
+    def _store_columns(self) -> None:
+        """Write columns that were loaded from the rows into their file, once.
+
+        The token is stored durably, and so are all changes before it. Therefore an index
+        with this token has the rows that the columns were made of, also after a power cut.
+        """
+        from recordsilo.index import columns_file
+
+        columns, token = self._columns, secrets.randbits(62)
+        if columns is None or not columns.is_from_rows or self._in_memory:
+            return
+        columns.is_from_rows = False
+        if len(columns.segments[0].ids) < columns_file.LEAST:
+            return
+        try:
+            with self.reading() as connection:
+                base = columns.base(connection)
+            with self._unless_busy(), self.writing(durable=True) as connection:
+                if self._columns is not columns:  # the file was replaced meanwhile
+                    return
+                connection.execute("INSERT OR REPLACE INTO about VALUES ('columns', ?)", (token,))
+            columns_file.store(self.path, token, base, large=columns.large)
+        except (sqlite3.Error, OSError) as error:
+            logger.info("the facet columns of %s were not stored: %s", self.path, error)
+
+    @contextlib.contextmanager
+    def _unless_busy(self) -> Iterator[None]:
+        """Do not wait for other writers."""
+        with self._lock:
+            connection = self._open()
+            connection.execute("PRAGMA busy_timeout = 0")
+            try:
+                yield
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000}")
 
     # -- keeping in step ------------------------------------------------------------------
 
@@ -407,7 +455,12 @@ class SqliteIndex:
                 self._writer.delete(connection, identifier)
             forget_gone(connection)
             _complete(connection)
-            return _about(connection, "records")
+            records = _about(connection, "records")
+        from recordsilo.index.columns_file import LEAST
+
+        if records >= LEAST:
+            self.warm()
+        return records
 
     def problems(self) -> list[tuple[str, str]]:
         """(path, sentence) for each path that the last rebuild could not read."""
@@ -497,7 +550,9 @@ class SqliteIndex:
         with contextlib.suppress(OSError):
             atomic_file.make_parents(self.path)
         return self._prepare(
-            sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
+            sqlite3.connect(
+                self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            )
         )
 
     def _prepare(self, connection: sqlite3.Connection) -> sqlite3.Connection:

@@ -145,6 +145,9 @@ class Index(Protocol):
             SearchError: Unknown filter or order, or an invalid date.
         """
 
+    def warm(self) -> None:
+        """Load what searches need in memory, so that the first one does not wait for it."""
+
     def is_in_step(self, facet: Facet, path: str) -> bool:
         """Whether the index has the current values of a contributed facet.
 

@@ -267,6 +267,9 @@ class MemoryIndex:
                 years[year] = years.get(year, 0) + 1
         return counts
 
+    def warm(self) -> None:
+        """Everything is in memory."""
+
     def is_in_step(self, facet: Facet, path: str) -> bool:
         noted = self.contributed.get(facet.name)
         return noted is not None and noted[:2] == (facet.stamp(path), self.written)
