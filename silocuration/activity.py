@@ -16,6 +16,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from recordsilo.disk.atomic_file import append_lines
+from recordsilo.disk.names import names_in
 from recordsilo.records.manifest import now_text
 from silocuration.editing.changes import RecordChange
 from silocuration.editing.fields import Fields, differing, read_fields, said
@@ -219,7 +220,7 @@ def activity(silo_path: str, wanted: Wanted, before: str = "") -> Iterator[tuple
     """
     last_month, _, offset = before.partition(":")
     until = wanted.until[:7]
-    for month in reversed(_months(silo_path)):
+    for month in reversed(names_in(_directory(silo_path), SUFFIX, _MONTH)):
         if (before and month > last_month) or (until and month > until):
             continue
         if month < wanted.since[:7]:
@@ -274,15 +275,6 @@ def _backwards(path: str, end: int | None) -> Iterator[tuple[int, bytes]]:
             for line in reversed(block[first:].splitlines(keepends=True)):
                 place -= len(line)
                 yield place, line
-
-
-def _months(silo_path: str) -> list[str]:
-    try:
-        names = os.listdir(_directory(silo_path))
-    except FileNotFoundError:
-        return []
-    months = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
-    return sorted(month for month in months if _MONTH.fullmatch(month))
 
 
 def _directory(silo_path: str) -> str:

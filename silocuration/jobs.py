@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from recordsilo import Silo
@@ -117,37 +118,12 @@ def _problem(entry: Entry) -> Problem:
 
 # --------------------------------------------------------------------------- the kinds
 
-CHANGE = Kind(
-    "change",
-    "Batch edit",
-    change,
-    lane="change",
-    renew=plan_skipped_again,
-    foreseen=(CurationError,),
-    by_curators=True,
-    result="done",
-    did="{n} changed",
-)
-UNDO = Kind(
-    "undo",
-    "Undo",
-    undo,
-    lane="change",
-    foreseen=(CurationError,),
-    by_curators=True,
-    result="undone",
-    did="{n} undone",
-)
-PREVIEW = Kind(
-    "preview",
-    "Preview",
-    preview,
-    lane="preview",
-    foreseen=(CurationError,),
-    by_curators=True,
-    result="records checked",
-    did="{n} checked",
-)
+_of_curators = partial(Kind, foreseen=(CurationError,), by_curators=True)
+CHANGE = _of_curators("change", "Batch edit", change, lane="change", renew=plan_skipped_again,
+                      result="done", did="{n} changed")  # fmt: skip
+UNDO = _of_curators("undo", "Undo", undo, lane="change", result="undone", did="{n} undone")
+PREVIEW = _of_curators("preview", "Preview", preview, lane="preview", result="records checked",
+                       did="{n} checked")  # fmt: skip
 
 
 def begin_change(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:

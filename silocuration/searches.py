@@ -14,6 +14,7 @@ from typing import Any
 import tomli_w
 
 from recordsilo.disk.atomic_file import flush_directory, replace_file
+from recordsilo.disk.names import names_in
 from recordsilo.errors import SearchError
 from recordsilo.selection import Selection, selection_from, selection_table
 from silocuration.errors import CurationError, RuleRefused
@@ -118,12 +119,7 @@ def load_search(silo_path: str, name: str) -> SavedSearch:
 
 def search_names(silo_path: str) -> list[str]:
     """Return the names of the saved searches, sorted."""
-    try:
-        found = os.listdir(_directory(silo_path))
-    except FileNotFoundError:
-        return []
-    names = (name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX))
-    return sorted(name for name in names if _FILE_NAME.fullmatch(name))
+    return names_in(_directory(silo_path), SUFFIX, _FILE_NAME)
 
 
 def delete_search(silo_path: str, name: str) -> None:

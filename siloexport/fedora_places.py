@@ -31,6 +31,7 @@ import tomli_w
 from politeweb.settings import HttpSettings
 from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_file
 from recordsilo.disk.locks import Locks
+from recordsilo.disk.names import names_in
 from siloexport.errors import CredentialsRefused
 from silowork.errors import JobRefused
 
@@ -169,12 +170,7 @@ def _is_within(path: str, directory: str) -> bool:
 
 def added_names(silo_path: str) -> list[str]:
     """Return the names of the places that were added on the page, sorted."""
-    try:
-        found = os.listdir(os.path.join(silo_path, ADDED))
-    except FileNotFoundError:
-        return []
-    names = (name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX))
-    return sorted(name for name in names if _NAME.fullmatch(name))
+    return names_in(os.path.join(silo_path, ADDED), _SUFFIX, _NAME)
 
 
 def added_place(silo_path: str, name: str) -> FedoraPlace:

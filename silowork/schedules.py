@@ -19,6 +19,7 @@ import tomli_w
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_file
 from recordsilo.disk.locks import Locks
+from recordsilo.disk.names import names_in
 from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import now_text
 from silowork.errors import JobRefused, JobsError
@@ -174,12 +175,7 @@ def load_schedule(silo_path: str, name: str) -> Schedule:
 
 def schedule_names(silo_path: str) -> list[str]:
     """Return the names of a Silo's schedules, sorted."""
-    try:
-        found = os.listdir(_directory(silo_path))
-    except FileNotFoundError:
-        return []
-    names = (name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX))
-    return sorted(name for name in names if _NAME.fullmatch(name))
+    return names_in(_directory(silo_path), SUFFIX, _NAME)
 
 
 # --------------------------------------------------------------------------- their jobs

@@ -4,6 +4,7 @@ Names come from a prompt, a browser or a repository. They must not lead out of t
 record's directory, or collide with names that the store uses itself.
 """
 
+import os
 import re
 from collections.abc import Collection
 from functools import lru_cache
@@ -116,3 +117,19 @@ def _fault_of_component(name: str) -> str | None:
     if length > MAX_NAME_BYTES:
         return f"a name has at most {MAX_NAME_BYTES} bytes"
     return None
+
+
+def names_in(directory: str, suffix: str, form: re.Pattern[str]) -> list[str]:
+    """The names of the files in a directory that have a suffix, without it; sorted.
+
+    Args:
+        directory: Without it there are no names.
+        suffix: Such as ``.toml``.
+        form: Of the names; other files are somebody else's.
+    """
+    try:
+        found = os.listdir(directory)
+    except FileNotFoundError:
+        return []
+    names = (name.removesuffix(suffix) for name in found if name.endswith(suffix))
+    return sorted(name for name in names if form.fullmatch(name))

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from recordsilo.disk.atomic_file import flush_directory
+from recordsilo.disk.names import names_in
 from silocuration.errors import JobNotFound, JobUnreadable
 from silowork.ledger_file import NEW_ID, LedgerFile, LedgerKind, new_id
 
@@ -372,12 +373,7 @@ class JobJournal:
 
 def job_ids(silo_path: str) -> list[str]:
     """Return the ids of a Silo's jobs, newest first."""
-    try:
-        names = os.listdir(_directory(silo_path))
-    except FileNotFoundError:
-        return []
-    found = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
-    return sorted((name for name in found if NEW_ID.fullmatch(name)), reverse=True)
+    return names_in(_directory(silo_path), SUFFIX, NEW_ID)[::-1]
 
 
 def remove_journal(silo_path: str, job_id: str) -> None:

@@ -24,6 +24,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_file
 from recordsilo.disk.locks import Locks
+from recordsilo.disk.names import names_in
 from recordsilo.records.manifest import now_text
 from webui.people.roles import ROLES, Role
 
@@ -168,12 +169,7 @@ def load_account(silo_path: str, name: str) -> Account:
 
 def account_names(silo_path: str) -> list[str]:
     """Return the names of a Silo's accounts, in order."""
-    try:
-        found = os.listdir(_directory(silo_path))
-    except FileNotFoundError:
-        return []
-    names = (name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX))
-    return sorted(name for name in names if _NAME.fullmatch(name))
+    return names_in(_directory(silo_path), SUFFIX, _NAME)
 
 
 def accounts(silo_path: str) -> Iterator[Account]:
