@@ -4,9 +4,12 @@ import csv
 import io
 import json
 import os
+import sqlite3
 import threading
 import time
 import zipfile
+from contextlib import closing
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import bagit
@@ -243,3 +246,42 @@ def test_only_records_of_the_silo_are_selected(client: Any, silo: Silo) -> None:
     rows = {"row-0": one, "row-1": "oai:other:1", "row-2": "\0", "row-3": "../../x"}
     assert client.post("/selection", rows | {"do": "page"}, accept=JSON).json["count"] == 1
     assert selected(client) == [one]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"not a database",
+        b"SQLite format 3\0" + b"\xff" * 4096,
+        "CREATE TABLE selection (name TEXT)",
+        "CREATE TABLE selected (person TEXT); CREATE TABLE other (x)",
+        "CREATE VIEW selected AS SELECT 1 AS x",
+    ],
+)
+def test_a_file_that_is_no_selection_is_set_aside(
+    client: Any, silo: Silo, content: bytes | str
+) -> None:
+    path = Path(silo.path, ".silo", "selections.sqlite")
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(content)
+    for page in ("/search", "/selection", "/records/oai+example,org+1"):
+        assert client.get(page).status == 200
+    (one,) = named(silo, 100)
+    assert keep(client, one).json["count"] == 1
+    assert selected(client) == [one]
+    aside = path.with_name("selections.sqlite.unreadable").read_bytes()
+    assert aside == content if isinstance(content, bytes) else aside
+
+
+def test_a_damaged_page_of_the_file_loses_the_selection_only(client: Any, silo: Silo) -> None:
+    client.post("/selection", {"do": "all", "search": "q=record"}, accept=JSON)
+    path = Path(silo.path, ".silo", "selections.sqlite")
+    whole = path.read_bytes()
+    for place in range(4096, len(whole), 4096):
+        path.write_bytes(whole[:place] + b"\xff" * 4096 + whole[place + 4096 :])
+        assert client.get("/search?q=record").status == 200
+        assert client.get("/selection").status == 200
+        assert client.post("/selection", {"do": "all", "search": "q=record"}).status == 200

@@ -1,23 +1,40 @@
 """The records that each user has selected: a table in ``.silo/``.
 
 It is on the server, so it needs no JavaScript and is the same in every window. If the file is
-lost, users select records again.
+lost or unreadable, users select records again.
 """
 
+import json
+import logging
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 from webui.export_forms import ExportEntry, export_entries
 from webui.http.errors import BadRequest, Conflict
 from webui.people.roles import Role
 from webui.site import Call
 
+logger = logging.getLogger("webui")
+T = TypeVar("T")
 MOST = 100_000
 """Maximum number of selected records; for a whole search there is no such limit."""
+_NOT_OF_THE_FILE = (
+    "SQLITE_BUSY",
+    "SQLITE_LOCKED",
+    "SQLITE_FULL",
+    "SQLITE_IOERR",
+    "SQLITE_READONLY",
+    "SQLITE_PERM",
+    "SQLITE_CANTOPEN",
+    "SQLITE_NOMEM",
+)
+"""Beginnings of the names of errors that say nothing about the content of the file."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS selection (
     person TEXT PRIMARY KEY, token TEXT NOT NULL, count INTEGER NOT NULL
@@ -67,20 +84,23 @@ class Selections:
 
     def of(self, person: str) -> Selected:
         """Return the size of a user's selection."""
-        if not os.access(self._path, os.W_OK):
-            return Selected()
-        with self._open() as connection:
-            return _selected(connection, person)
+        return self.shown(person, ())[0]
 
-    def among(self, person: str, identifiers: Iterable[str]) -> frozenset[str]:
-        """Return which of some records are selected."""
+    def shown(self, person: str, identifiers: Iterable[str]) -> tuple[Selected, frozenset[str]]:
+        """Return the size of a user's selection, and which of some records are selected."""
         if not os.access(self._path, os.W_OK):
-            return frozenset()
-        query = "SELECT 1 FROM selected WHERE person = ? AND identifier = ?"
-        with self._open() as connection:
-            return frozenset(
-                one for one in identifiers if connection.execute(query, (person, one)).fetchone()
+            return Selected(), frozenset()
+        named = json.dumps([*identifiers])
+
+        def read(connection: sqlite3.Connection) -> tuple[Selected, frozenset[str]]:
+            rows = connection.execute(
+                "SELECT identifier FROM selected WHERE person = ?"
+                " AND identifier IN (SELECT value FROM json_each(?))",
+                (person, named),
             )
+            return _selected(connection, person), frozenset(row[0] for row in rows)
+
+        return self._do(read)
 
     def identifiers(self, person: str, start: int = 0, limit: int = MOST) -> tuple[str, ...]:
         """Return the selected records, sorted, from a position on.
@@ -92,13 +112,16 @@ class Selections:
         """
         if not os.access(self._path, os.W_OK):
             return ()
-        with self._open() as connection:
+
+        def read(connection: sqlite3.Connection) -> tuple[str, ...]:
             rows = connection.execute(
                 "SELECT identifier FROM selected WHERE person = ? ORDER BY identifier"
                 " LIMIT ? OFFSET ?",
                 (person, limit, start),
             )
             return tuple(row[0] for row in rows)
+
+        return self._do(read)
 
     def named(self, person: str, token: str) -> tuple[str, ...]:
         """Return the records that a token names.
@@ -123,24 +146,28 @@ class Selections:
         Raises:
             BadRequest: There would be more than `MOST`; nothing was changed.
         """
-        with self._open() as connection:
+        added = [(person, one) for one in islice(add, MOST + 1)]
+        removed = [(person, one) for one in remove]
+
+        def write(connection: sqlite3.Connection) -> Selected:
             before = _selected(connection, person)
             connection.executemany(
-                "DELETE FROM selected WHERE person = ? AND identifier = ?",
-                ((person, one) for one in remove),
+                "DELETE FROM selected WHERE person = ? AND identifier = ?", removed
             )
-            for number, one in enumerate(add):
-                connection.execute("INSERT OR IGNORE INTO selected VALUES (?, ?)", (person, one))
-                if number >= MOST:
-                    break
+            connection.executemany("INSERT OR IGNORE INTO selected VALUES (?, ?)", added)
             return self._noted(connection, person, before)
+
+        return self._do(write)
 
     def clear(self, person: str) -> Selected:
         """Clear the selection."""
-        with self._open() as connection:
+
+        def write(connection: sqlite3.Connection) -> Selected:
             before = _selected(connection, person)
             connection.execute("DELETE FROM selected WHERE person = ?", (person,))
             return self._noted(connection, person, before)
+
+        return self._do(write)
 
     def _noted(self, connection: sqlite3.Connection, person: str, before: Selected) -> Selected:
         (count,) = connection.execute(
@@ -160,6 +187,23 @@ class Selections:
         )
         return now
 
+    def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do something in a transaction; a file that is not of this kind is set aside first."""
+        try:
+            with self._open() as connection:
+                return work(connection)
+        except (sqlite3.DatabaseError, IsADirectoryError) as error:
+            if getattr(error, "sqlite_errorname", "").startswith(_NOT_OF_THE_FILE):
+                raise
+            aside = self._path + ".unreadable"
+            logger.warning(
+                "%s cannot be read (%s); it is now %s, and nothing is selected",
+                self._path, error, aside,
+            )  # fmt: skip
+            os.rename(self._path, aside)
+        with self._open() as connection:
+            return work(connection)
+
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         os.makedirs(os.path.dirname(self._path), exist_ok=True)
@@ -172,14 +216,15 @@ class Selections:
 
 def _selected(connection: sqlite3.Connection, person: str) -> Selected:
     row = connection.execute(
-        "SELECT count, token FROM selection WHERE person = ?", (person,)
+        "SELECT CAST(count AS INTEGER), CAST(token AS TEXT) FROM selection WHERE person = ?",
+        (person,),
     ).fetchone()
     return Selected(*row) if row else Selected()
 
 
 def ticks(call: Call, identifiers: Iterable[str]) -> Ticks:
     """Return the current user's selection as shown on a page that lists some records."""
-    selections, person = Selections(call.site.silo.path), call.user.name
+    selected, picked = Selections(call.site.silo.path).shown(call.user.name, identifiers)
     may_export = call.user.may(Role.MANAGER)
     exports = tuple(export_entries(call.site.silo.path)) if may_export else ()
-    return Ticks(selections.of(person), selections.among(person, identifiers), exports)
+    return Ticks(selected, picked, exports)
