@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.disk.identifier import unclean
+from recordsilo.disk.identifier import clean, unclean
 from recordsilo.errors import IdentifierError, RecordNotFound
 from recordsilo.formats import persistent_identifier
 from recordsilo.index import PageRequest
@@ -206,7 +206,10 @@ class Site:
         """
         with contextlib.suppress(IdentifierError, RecordNotFound):
             return self.silo.resolve(unclean(segment))
-        return self.silo.resolve(segment)
+        try:
+            return self.silo.resolve(segment)
+        except RecordNotFound as error:
+            raise type(error)(_decoded(segment), self.silo.path) from None
 
     def named(self, text: str) -> str | None:
         """Return the one record that a text names by its identifier in any form, or by its DOI."""
@@ -220,6 +223,14 @@ class Site:
         dois = self.silo.described([row.identifier for row in found.rows])
         named = [one for one, said in dois.items() if said.doi.casefold() == name.casefold()]
         return named[0] if len(named) == 1 and found.total <= _SAME_DOI else None
+
+
+def _decoded(segment: str) -> str:
+    """The identifier that a segment stands for if it is a cleaned form; else the segment."""
+    with contextlib.suppress(IdentifierError):
+        found = unclean(segment)
+        return found if clean(found) == segment else segment
+    return segment
 
 
 def set_choices(site: Site) -> list[tuple[str, str, int]]:

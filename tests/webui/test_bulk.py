@@ -541,6 +541,14 @@ def test_previews_that_were_not_applied_are_listed_apart(client: Any) -> None:
     assert jobs not in previewed
 
 
+def test_changes_are_named_by_the_labels_of_the_page(client: Any) -> None:
+    url = previewed_url(client, RULE | {"identifiers": "oai:example.org:100"})
+    assert '<th scope="row">Title</th>' in client.get(url).text
+    changes = client.get(f"{url}/changes?number=0").text
+    assert "<h1>Title: " in changes
+    assert "<title>Title: " in changes
+
+
 # -- no records ----------------------------------------------------------------------------
 
 

@@ -414,3 +414,21 @@ def test_a_bibtex_entry_has_as_many_closing_as_opening_braces(title: str) -> Non
         depth += {"{": 1, "}": -1}.get(character, 0)
         assert depth >= 0
     assert depth == 1
+
+
+@pytest.mark.parametrize(
+    ("segment", "said"),
+    [
+        ("oai+example,org+999", "oai:example.org:999"),
+        ("oai%3Aexample.org%3A999", "oai:example.org:999"),
+        ("http+==n2t,info=%E4%B8%AD", "http+==n2t,info=中"),
+        ("http+==n2t,info=^e4^b8^ad", "http://n2t.info/中"),
+        ("999", "999"),
+        ("^zz", "^zz"),
+    ],
+)
+def test_the_identifier_of_no_record_is_said_as_it_is_written(
+    client: Any, segment: str, said: str
+) -> None:
+    answer = client.get(f"/records/{segment}", accept="application/json")
+    assert answer.error["message"] == f"There is no record {said} in this Silo."

@@ -12,6 +12,7 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.index import PageRequest, SearchFilters
+from webui import urls
 from webui.bulk.rule_form import RuleForm
 from webui.editing.edit_form import EditForm
 from webui.http.errors import BadRequest
@@ -197,6 +198,21 @@ def test_a_search_that_does_not_find_the_record_has_no_neighbours(client: Any, q
     page = client.get(f"/records/oai+example,org+1?from={quote(query)}", accept="text/html")
     assert page.status == 200
     assert 'rel="next"' not in page.text
+
+
+def test_another_version_of_a_record_keeps_the_way_back(client: Any, working_copy: str) -> None:
+    way = f"?from={quote('q=keeping', safe='')}"
+    page = client.get(urls.record(working_copy) + way, accept="text/html").text
+    other = urls.version(working_copy, "1") + way
+    assert f'href="{other}"' in page
+    page = client.get(other, accept="text/html").text
+    assert '<a href="/search?q=keeping">← Results</a>' in page
+    current = urls.version(working_copy, "workingcopy") + way
+    assert f'href="{current}"' in page
+    shown = client.json(urls.twin(urls.record(working_copy) + way))
+    assert [one["url"] for one in shown["versions"]] == [
+        urls.version(working_copy, name) for name in ("1", "workingcopy")
+    ]
 
 
 def heads_of_list(page: str) -> list[str]:

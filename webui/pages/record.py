@@ -49,13 +49,13 @@ def show(call: Call) -> View | Response:
 def show_version(call: Call) -> View:
     """Show a record in one of its versions; the JSON twin has that version only."""
     record = call.record
-    view = record_view(call.site, record, call.version)
+    view = record_view(call.site, record, call.version, _query(call))
     twin = version_as_json(record, view)
     return _page(call, record, view, twin, urls.version(view.identifier, view.shown.name))
 
 
 def _view(call: Call, record: HarvestedRecord) -> View:
-    view = record_view(call.site, record)
+    view = record_view(call.site, record, query=_query(call))
 
     def twin() -> Mapping[str, object]:
         results = _results(call, view)
@@ -79,6 +79,11 @@ def cite_as_bibtex(call: Call) -> Response:
     item = csl_item(call.identifier, record_view(call.site, call.record).description)
     headers = {"Content-Disposition": 'attachment; filename="citation.bib"'}
     return Response(200, bibtex(item).encode(), BIBTEX, headers)
+
+
+def _query(call: Call) -> str:
+    """The way back to the search, for the links of a page; JSON names the versions alone."""
+    return "" if call.wants_json else call.request.query.get("from", "")
 
 
 def _results(call: Call, view: RecordView) -> Results | None:

@@ -217,13 +217,22 @@ class RecordView:
         return curated[-1] if curated else None
 
 
-def record_view(site: Site, record: HarvestedRecord, version: str | None = None) -> RecordView:
+def record_view(
+    site: Site, record: HarvestedRecord, version: str | None = None, query: str = ""
+) -> RecordView:
     """Collect the content of a record's page.
+
+    Args:
+        site: The site of the record's Silo.
+        record: The record.
+        version: The version shown; by default the current one.
+        query: The query of the search that found it, which is added to the addresses of the
+            versions.
 
     Raises:
         VersionNotFound: The record has no such version.
     """
-    versions = tuple(_version(record, name) for name in record.versions)
+    versions = tuple(_version(record, name, query) for name in record.versions)
     shown = _shown(record, versions, version)
     contents = _metadata_contents(record, shown.name)
     description = describe_main(contents, contents.get)
@@ -261,7 +270,7 @@ def _shown(
     return next(version for version in versions if version.name == wanted)
 
 
-def _version(record: HarvestedRecord, name: str) -> VersionView:
+def _version(record: HarvestedRecord, name: str, query: str) -> VersionView:
     origin = record.origin(name)
     return VersionView(
         name=name,
@@ -277,7 +286,7 @@ def _version(record: HarvestedRecord, name: str) -> VersionView:
         log=tuple(record.version_log(name)),
         curated=record.is_curated(name),
         is_current=name == record.currentversion,
-        url=urls.version(record.item_id, name),
+        url=urls.version(record.item_id, name, **{"from": query}),
     )
 
 

@@ -1,7 +1,8 @@
 <%inherit file="base.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%namespace name="told" file="change_told.mako"/>
-<%def name="title()">${one.what}: ${title_of_job}</%def>
+<%! from webui.words.field_labels import field_label %>
+<%def name="title()">${field_label(one.what)}: ${title_of_job}</%def>
 <p class="crumbs"><a href="${job_url}" dir="auto">← ${title_of_job}</a></p>
 <div class="heading">
   <h1>${told.change(one)}</h1>

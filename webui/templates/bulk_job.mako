@@ -4,6 +4,7 @@
 <%namespace name="live" file="live.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%namespace name="told" file="change_told.mako"/>
+<%! from webui.words.field_labels import field_label %>
 <%def name="title()">${report.about.get("title") or report.job_id}</%def>
 <%def name="head()">
 % if is_active:
@@ -65,7 +66,7 @@ ${forms()}
     <thead><tr><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th><th scope="col" class="number">${_("Values")}</th></tr></thead>
     <tbody>
 % for one in distinct:
-      <tr><th scope="row">${one.what}</th><td data-label="${_('Before')}">${told.old(one.old, one.new)}</td><td data-label="${_('After')}">${told.new(one.new, one.old)}</td><td class="number" data-label="${_('Values')}">${f"{one.count:,}"}</td></tr>
+      <tr><th scope="row">${field_label(one.what)}</th><td data-label="${_('Before')}">${told.old(one.old, one.new)}</td><td data-label="${_('After')}">${told.new(one.new, one.old)}</td><td class="number" data-label="${_('Values')}">${f"{one.count:,}"}</td></tr>
 % endfor
     </tbody>
   </table>
@@ -82,7 +83,7 @@ ${lists.steps(_("Pages of the changes"), changes_first, "", changes_following)}
  <span class="badge">${one.state}</span>\
 % endif
 % for what, before, after in one.values:
-<p><small>${what}</small> ${told.old(before, after)} → ${told.new(after, before)}</p>\
+<p><small>${field_label(what)}</small> ${told.old(before, after)} → ${told.new(after, before)}</p>\
 % endfor
 </li>
 % endfor
@@ -150,10 +151,10 @@ ${discard()}
       <tr>
         <td>\
 % if may_change and not is_active:
-<input type="hidden" name="change-${number}" value="yes"><input type="checkbox" name="tick-${number}" value="yes" autocomplete="off" aria-label="${_('Make this change')}: ${one.what}, ${one.old or _('nothing')} → ${one.new or _('nothing')}"${"" if one.left_out else " checked"}>\
+<input type="hidden" name="change-${number}" value="yes"><input type="checkbox" name="tick-${number}" value="yes" autocomplete="off" aria-label="${_('Make this change')}: ${field_label(one.what)}, ${one.old or _('nothing')} → ${one.new or _('nothing')}"${"" if one.left_out else " checked"}>\
 % endif
 </td>
-        <th scope="row">${one.what}</th>
+        <th scope="row">${field_label(one.what)}</th>
         <td data-label="${_('Before')}">${told.old(one.old, one.new)}</td>
         <td data-label="${_('After')}">${told.new(one.new, one.old)}</td>
         <td class="number" data-label="${_('Values')}"><a href="${urls.bulk_changes(report.job_id, number=number)}">${f"{one.count:,}"} ×<span class="unseen"> ${_("Show the records")}</span></a></td>

@@ -1,6 +1,7 @@
 ## A change of a value, told: what it was, and what it becomes; of long values, the words that differ.
 <%!
 from webui.record.field_differences import excerpts
+from webui.words.field_labels import field_label
 %>
 <%def name="old(text, new=None)">\
 % if text is None:
@@ -34,5 +35,5 @@ ${text}\
 </span>\
 </%def>
 <%def name="change(one)">\
-${one.what}: ${old(one.old, one.new)} → ${new(one.new, one.old)}\
+${field_label(one.what)}: ${old(one.old, one.new)} → ${new(one.new, one.old)}\
 </%def>

@@ -1,4 +1,5 @@
 ## What a bulk change would do, and the records it is for; shared by the pages of bulk changes.
+<%! from webui.words.field_labels import field_label %>
 
 <%def name="preview(found, has_samples=True)">
 <section class="card" aria-labelledby="preview">
@@ -54,7 +55,7 @@
 
 <%def name="values(these, others, mark)">
 % for name, text, lang in these:
-<p dir="auto"><small>${name}${f" [{lang}]" if lang else ""}</small>
+<p dir="auto"><small>${field_label(name)}${f" [{lang}]" if lang else ""}</small>
 % if (name, text, lang) in others:
 ${text}\
 % elif mark == "del":

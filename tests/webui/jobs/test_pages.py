@@ -332,7 +332,7 @@ def test_a_batch_edit_is_watched_and_undone_on_one_page(silo: Silo, page: Any) -
     changed = len(silo) - 1
     assert f'<td class="number" data-label="Values">{changed}</td>' in text
     assert '<a href="/records/oai+example,org+1" dir="auto">On the keeping of records</a>' in text
-    assert "<small>type</small>" in text
+    assert "<small>Type</small>" in text
     found = json.loads(page("GET", path + ".json")[2])
     (one,) = found["changes"]
     assert one == {
