@@ -199,7 +199,9 @@ SCHEMAS: Mapping[str, Schema] = {
             )
         ),
     ),
-    "Sets": members(sets=several(members(spec=TEXT, name=TEXT, records=COUNT, url=TEXT))),
+    "Sets": members(
+        sets=several(members(spec=TEXT, name=TEXT, records=COUNT, years=table(COUNT), url=TEXT))
+    ),
     "Found": members(
         total=COUNT,
         sort=TEXT,
