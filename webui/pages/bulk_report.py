@@ -108,7 +108,9 @@ def show_one(call: Call) -> View:
     url = urls.bulk_job(report.job_id)
     following = urls.with_query(url, {"after": found[PAGE - 1][0]}) if found[PAGE:] else ""
     outcome = _outcome(report, job)
-    is_planned = _is_planned(report)
+    active = job is not None and job.state in ACTIVE
+    is_begun = active and job is not None and job.kind == CHANGE.name
+    is_planned = _is_planned(report) and not is_begun
     twin = report.to_json() | {
         "outcome": {"name": outcome.name, "word": outcome.word},
         "changes": [
@@ -124,7 +126,6 @@ def show_one(call: Call) -> View:
         "records": [one.to_json() for one in records],
         "next": urls.twin(following) if following else None,
     }
-    active = job is not None and job.state in ACTIVE
     data = {
         "report": report,
         "outcome": outcome,

@@ -11,6 +11,7 @@ import pytest
 from recordsilo import Silo
 from silocuration.activity import Wanted, activity
 from silocuration.batch.job import create_job
+from silocuration.batch.planned import preview_planned
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Add
@@ -307,6 +308,19 @@ def test_the_list_of_jobs_is_followed_as_events(silo: Silo) -> None:
         assert event_of(answer) == {"jobs": []}
         assert answer.read().strip(b":\n") == b""
         connection.close()
+
+
+def test_a_previewed_batch_edit_that_was_started_no_longer_says_that_nothing_changed(
+    silo: Silo, page: Any
+) -> None:
+    change = create_job(silo, rules_job(RuleSet("", rules=(Add("type", "report"),))), agent="ada")
+    preview_planned(silo, change)
+    path = f"/bulk/jobs/{change}"
+    assert "Nothing has been changed yet." in page("GET", path)[2]
+    assert page("POST", path + "/resume", {})[1]["Location"] == path
+    text = page("GET", path)[2]
+    assert "data-live" in text
+    assert "Nothing has been changed yet." not in text
 
 
 def test_a_batch_edit_is_watched_and_undone_on_one_page(silo: Silo, page: Any) -> None:
