@@ -280,6 +280,22 @@ def test_no_name_of_a_rule_leads_out_of_the_silo(client: Any, name: str) -> None
     assert client.post("/bulk", fields).status == 400
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"do": "map", "table": "Article Journal"}, "the line 'Article Journal' has no =>"),
+        ({"do": "map", "table": "a => b\na => c"}, "'a' has two new values"),
+        ({"do": "set", "values": " \n"}, "'set' needs values"),
+    ],
+)
+def test_a_slip_in_the_form_deletes_nothing(client: Any, change: dict[str, str], told: str) -> None:
+    fields = {"search": "q=Record", "changes": "1", "do": "preview", "change-0-field": "type"}
+    fields |= {f"change-0-{name}": text for name, text in change.items()}
+    page = client.post("/bulk", fields, accept=HTML)
+    assert page.status == 400
+    assert f"Change 1: {told}" in html.unescape(page.text)
+
+
 # -- spreadsheets -----------------------------------------------------------------------
 
 
@@ -507,6 +523,7 @@ def test_a_preview_that_finds_nothing_offers_nothing_to_do(client: Any) -> None:
     assert "Nothing would change." in page
     assert f'action="{url}/resume"' not in page
     assert f'action="{url}/discard"' in page
+    assert f'href="/bulk?job={url.rpartition("/")[2]}">Back to the form</a>' in page
 
 
 def test_kept_rules_and_sent_files_are_previewed_as_a_whole_too(

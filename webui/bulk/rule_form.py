@@ -8,8 +8,10 @@ from recordsilo.selection import Selection, selection_table
 from silocuration.editing.fields import sound_text
 from silocuration.editing.rule_files import RuleSet, from_table, to_table
 from silocuration.editing.rules import Case
+from silocuration.errors import RuleRefused
 from webui.http.errors import BadRequest
 from webui.http.messages import whole_number
+from webui.words.texts import text as _
 
 MAX_CHANGES = 100
 
@@ -43,7 +45,7 @@ _ONLY_PATTERN = Input("pattern", "Only values that match this pattern")
 
 KINDS: tuple[Kind, ...] = (
     Kind("set", "Set values", (
-        Input("values", "Values", "lines", hint="One value per line."), _LANG)),
+        Input("values", "Values", "lines", required=True, hint="One value per line."), _LANG)),
     Kind("add", "Add a value", (Input("value", "Value", required=True), _LANG)),
     Kind("replace", "Replace a value", (
         Input("value", "Value", required=True), Input("by", "New value"))),
@@ -158,7 +160,7 @@ class RuleForm:
             "keep": self.keep,
             "file": self.file,
             "select": selection_table(select),
-            "change": [_table(change) for change in self.changes],
+            "change": [_table(change, n) for n, change in enumerate(self.changes, 1)],
         }
         if self.state:
             table["state"] = self.state
@@ -208,15 +210,16 @@ def _change(values: Mapping[str, str], number: int) -> dict[str, str]:
     return {name: text.replace("\r\n", "\n") for name, text in given.items()}
 
 
-def _table(change: Mapping[str, str]) -> dict[str, Any]:
+def _table(change: Mapping[str, str], number: int) -> dict[str, Any]:
     do = change["do"]
     table: dict[str, Any] = {"do": do, "field": change.get("field", "").strip()}
     for one in BY_NAME[do].inputs:
         text = change.get(one.name, "")
         if one.kind == "lines":
-            table[one.name] = [line.strip() for line in text.split("\n") if line.strip()]
+            if lines := [line.strip() for line in text.split("\n") if line.strip()]:
+                table[one.name] = lines
         elif one.kind == "table":
-            table[one.name] = dict(_pairs(text))
+            table[one.name] = _pairs(text, number)
         elif one.kind == "tick":
             table[one.name] = bool(text)
         elif text or (do, one.name) in _KEPT_EMPTY:
@@ -224,12 +227,24 @@ def _table(change: Mapping[str, str]) -> dict[str, Any]:
     return table
 
 
-def _pairs(text: str) -> list[tuple[str, str]]:
-    found = []
-    for line in text.split("\n"):
-        if line.strip():
-            old, _, new = line.partition("\t" if "\t" in line else "=>")
-            found.append((old.strip(), new.strip()))
+def _pairs(text: str, number: int) -> dict[str, str]:
+    """The pairs of a table: a line that is no pair is a slip, and deletes nothing."""
+    found: dict[str, str] = {}
+    for line in filter(str.strip, text.split("\n")):
+        old, separator, new = line.partition("\t" if "\t" in line else "=>")
+        old, new = old.strip(), new.strip()
+        if not separator:
+            raise RuleRefused(
+                _(
+                    "change {n}: the line {line} has no =>; write old => new, or old => to delete",
+                    n=number,
+                    line=repr(old),
+                )
+            )
+        if found.setdefault(old, new) != new:
+            raise RuleRefused(
+                _("change {n}: {old} has two new values; keep one", n=number, old=repr(old))
+            )
     return found
 
 

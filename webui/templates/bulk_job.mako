@@ -122,6 +122,9 @@ ${listed(report.skipped, _("Skipped"))}
   <p class="act"><button type="submit">${_("Apply") if not preview else counted("Change {n} record", "Change {n} records", preview.changed)}</button></p>
 </form>
 % endif
+% if toml and not distinct:
+<p class="act"><a class="button" href="${urls.with_query(urls.bulk(), {'job': report.job_id})}">${_("Back to the form")}</a></p>
+% endif
 ${discard()}
 % elif not report.is_finished and not is_active:
 % if not (shown and shown.actions):
