@@ -2,9 +2,9 @@
 
 import json
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from recordsilo.selection import selection_from
@@ -189,6 +189,39 @@ def entries(
         _entry(group, jobs, title_of, is_cut=is_cut and number == len(groups))
         for number, group in enumerate(groups, 1)
     ]
+
+
+Placed = tuple[str, Activity]
+"""A line with its place in the log."""
+
+
+def whole_entries(
+    lines: Iterator[Placed], jobs: Mapping[str, Job], most: int, most_more: int
+) -> tuple[list[Placed], Placed | None]:
+    """Read lines, and all others of the last entry, so that no page cuts a batch edit.
+
+    Args:
+        lines: The newest first.
+        jobs: As for `entries`.
+        most: Lines to read.
+        most_more: Lines to read for the rest of the last entry; beyond that, it is cut.
+
+    Returns:
+        The lines, and the line after them; None if they are the last ones.
+    """
+    read = list(islice(lines, most))
+    last = _together(read[-1][1], jobs) if read else ()
+    for _number in range(most_more):
+        one = next(lines, None)
+        if one is None or not one[1].job or _together(one[1], jobs) != last:
+            return read, one
+        read.append(one)
+    return read, next(lines, None)
+
+
+def is_together(one: Activity, other: Activity, jobs: Mapping[str, Job]) -> bool:
+    """Whether two lines belong to the same entry."""
+    return _together(one, jobs) == _together(other, jobs)
 
 
 def _together(one: Activity, jobs: Mapping[str, Job]) -> tuple[str, ...]:

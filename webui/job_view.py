@@ -152,6 +152,8 @@ def undone_outcome(counts: Mapping[Doing, int]) -> Outcome | None:
     if counts.get(Doing.UNDOING):
         return Outcome("running", _("Being undone"))
     if kept := counts.get(Doing.KEPT):
+        if not counts.get(Doing.UNDONE):
+            return Outcome("partial", _("Not undone, {n} skipped", n=f"{kept:,}"))
         return Outcome("partial", _("Undone, {n} skipped", n=f"{kept:,}"))
     return Outcome("undone", _("Undone")) if counts.get(Doing.UNDONE) else None
 

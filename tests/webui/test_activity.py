@@ -214,11 +214,31 @@ def test_a_page_of_the_log_reads_some_lines_only(
     about = {"agent": "ada", "action": "bulk", "version": "w", "job": "20260101T000000Z-1"}
     lines = [changes_of([], identifier=f"x:{n}", **about) for n in range(15)]
     log_activity(silo.path, [one for each in lines for one in each])
+    (whole,) = client.json("/activity")["entries"]
+    assert (whole["records"], whole["is_cut"]) == (15, False)
+    monkeypatch.setattr("webui.pages.activity.LOOKED_AT_OF_ONE", 0)
     first = client.json("/activity")
     assert [(one["records"], one["is_cut"]) for one in first["entries"]] == [(10, True)]
     assert "10 records or more" in client.get("/activity").text
     rest = client.json(first["next"])
     assert [(one["records"], one["is_cut"]) for one in rest["entries"]] == [(5, False)]
+    assert rest["next"] is None
+
+
+def test_a_batch_edit_and_its_undoing_are_an_entry_each_beyond_the_lines_of_a_page(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webui.pages.activity.LOOKED_AT", 10)
+    about = {"agent": "ada", "version": "w", "job": "20260101T000000Z-1"}
+    for action in ("bulk", "undo"):
+        for n in range(15):
+            log_activity(silo.path, changes_of([], identifier=f"x:{n}", action=action, **about))
+    first = client.json("/activity")
+    assert [(one["action"], one["records"]) for one in first["entries"]] == [
+        ("Batch edit undone", 15)
+    ]
+    rest = client.json(first["next"])
+    assert [(one["action"], one["records"]) for one in rest["entries"]] == [("Batch edit", 15)]
     assert rest["next"] is None
 
 

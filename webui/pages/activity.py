@@ -1,10 +1,9 @@
 """Who changed what: search the activity log, and export it."""
 
-import itertools
 import json
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from datetime import datetime
 from functools import partial
@@ -13,7 +12,7 @@ from silocuration.activity import Activity, Wanted, activity, is_place
 from silowork.errors import JobsError
 from silowork.values import Job
 from webui import urls
-from webui.activity import ACTIONS, entries, in_words
+from webui.activity import ACTIONS, entries, in_words, is_together, whole_entries
 from webui.bulk.jobs import title_of_edit
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
@@ -29,6 +28,8 @@ LIMIT = 50
 """Entries on a page."""
 LOOKED_AT = 2000
 """Lines that are read for a page."""
+LOOKED_AT_OF_ONE = 20_000
+"""Further lines of its last entry; one of more lines is continued on the next page."""
 SHOWN = 20
 """Lines of an entry that are shown; the page of a batch edit has them all."""
 JOBS = 200
@@ -49,15 +50,15 @@ def show(call: Call) -> View:
     wanted, before = _wanted(call), call.request.query.get("before", "")
     if before and not is_place(before):
         raise BadRequest("Unknown position in the log (before).")
-    read = list(itertools.islice(activity(call.site.silo.path, wanted, before), LOOKED_AT + 1))
-    is_cut = len(read) > LOOKED_AT
+    jobs, lines = _jobs(call), activity(call.site.silo.path, wanted, before)
+    read, following = whole_entries(lines, jobs, LOOKED_AT, LOOKED_AT_OF_ONE)
+    is_cut = following is not None and is_together(read[-1][1], following[1], jobs)
     title_of = partial(title_of_edit, call.site.silo.path)
-    lines = (one for _, one in read[:LOOKED_AT])
-    found = entries(lines, _jobs(call), title_of, is_cut=is_cut)
+    found = entries((one for _, one in read), jobs, title_of, is_cut=is_cut)
     shown = [line for entry in found[:LIMIT] for line in entry.lines]
     asked = _asked(wanted)
     next_url = ""
-    if len(shown) < len(read):
+    if following or len(shown) < len(read):
         next_url = urls.with_query(urls.activity(), asked | {"before": read[len(shown) - 1][0]})
     downloads = {
         "CSV": urls.with_query(urls.activity() + "/log.csv", asked),
@@ -73,11 +74,14 @@ def show(call: Call) -> View:
         "next_url": next_url,
         "downloads": downloads,
     }
-    twin = {
-        "entries": [one.to_json() for one in found[:LIMIT]],
-        "activity": [asdict(one) for one in shown],
-        "next": urls.twin(next_url) if next_url else None,
-    }
+
+    def twin() -> Mapping[str, object]:
+        return {
+            "entries": [one.to_json() for one in found[:LIMIT]],
+            "activity": [asdict(one) for one in shown],
+            "next": urls.twin(next_url) if next_url else None,
+        }
+
     return View("activity.mako", data, twin, urls.with_query(urls.activity(), asked))
 
 

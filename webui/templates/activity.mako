@@ -37,7 +37,7 @@
  <span class="soft">${counted("{n} record", "{n} records", entry.records)}${_(" or more") if entry.is_cut else ""}</span>\
 % endif
 </p>
-% if entry.message and entry.message != entry.said:
+% if entry.message and entry.message not in entry.said:
         <p class="soft" dir="auto">“${entry.message}”</p>
 % endif
 % if len(entry.changes) > 3 or entry.records > 1:

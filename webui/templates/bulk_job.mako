@@ -97,12 +97,15 @@ ${lists.steps(_("Pages of the changed records"), first, "", following)}
   <pre tabindex="0" dir="ltr" aria-label="${_('Rule')}"><code>${toml}</code></pre>
 </details>
 % endif
-${listed(report.kept, _("Not undone, because changed later"))}
+${listed(report.kept, _("Not undone, because changed later"), _("To undo these too, first undo what changed them later, such as a later batch edit, then undo this one again."))}
 ${listed(report.skipped, _("Skipped"))}
-<%def name="listed(lines, label)">
+<%def name="listed(lines, label, hint='')">
 % if lines:
 <section>
   <h2>${label}</h2>
+% if hint:
+  <p class="hint">${hint}</p>
+% endif
   <ul class="plain">
 % for identifier, reason in lines:
     <li><a class="id" href="${urls.record(identifier)}">${identifier}</a>: ${reason}</li>

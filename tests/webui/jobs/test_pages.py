@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 
 from recordsilo import Silo
 from silocuration.activity import Wanted, activity
-from silocuration.batch.job import create_job
+from silocuration.batch.job import create_job, undo_job
+from silocuration.batch.job import run_job as change_records
 from silocuration.batch.planned import preview_planned
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
@@ -274,6 +276,20 @@ def test_each_outcome_has_its_colour_and_icon_and_word(silo: Silo, page: Any) ->
         badge = f'class="outcome is-{name}"><span aria-hidden="true">{icon}</span> {word}</span>'
         assert badge in page("GET", f"/jobs/{job_id}")[2]
         assert badge in listed
+
+
+def test_an_undo_that_undid_nothing_says_so_and_what_to_undo_first(silo: Silo, page: Any) -> None:
+    rules = [RuleSet("", rules=(Add("type", kind),)) for kind in ("report", "book")]
+    first, second = (create_job(silo, rules_job(one), agent="ada") for one in rules)
+    for change in (first, second):
+        change_records(silo, change)
+    undo_job(silo, first, agent="ada")
+    text = page("GET", f"/bulk/jobs/{first}")[2]
+    assert re.search(r"Not undone, \d+ skipped</span>", text)
+    assert "first undo what changed them later" in text
+    undo_job(silo, second, agent="ada")
+    undo_job(silo, first, agent="ada")
+    assert "Undone</span>" in page("GET", f"/bulk/jobs/{first}")[2]
 
 
 def test_a_receipt_is_made_of_tables(silo: Silo, page: Any) -> None:
