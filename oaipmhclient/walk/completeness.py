@@ -2,7 +2,7 @@
 
 A list is complete if the repository promised a number and as many different identifiers were
 received, or if it is one page without a token. All other lists are checked with ListIdentifiers
-(`by_identifier.settle`), which costs a request for each page of headers, and gets the records that
+(`counting.settle`), which costs a request for each page of headers, and gets the records that
 were not listed.
 
 The cause that ended a list early may end the list of its identifiers at the same place. So these

@@ -13,8 +13,9 @@ from oaipmhclient.fetchers import Fetched, Fetchers, Walk
 from oaipmhclient.mending.repair import read_records_to_store
 from oaipmhclient.mending.undated import dated
 from oaipmhclient.pages.requests_and_pages import ListPage, Request, SetAside, list_request
-from oaipmhclient.walk.by_identifier import Counting, pages_again, pages_by_identifier, settle
+from oaipmhclient.walk.by_identifier import pages_again, pages_by_identifier
 from oaipmhclient.walk.completeness import reason_to_count
+from oaipmhclient.walk.counting import Counting, settle
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.list_walk import walk_window

@@ -1,6 +1,6 @@
 """Group records that a harvest got one by one, in the way in which it stored them (pure).
 
-A harvest stores them in groups of `by_identifier.AT_ONCE`, all with the date of the group's last
+A harvest stores them in groups of `single_records.AT_ONCE`, all with the date of the group's last
 response; records that are listed as deleted are made from their headers.
 """
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from oaipmhclient.pages.requests_and_pages import ListPage
-from oaipmhclient.walk.by_identifier import AT_ONCE
 from oaipmhclient.walk.page_facts import headers_of
+from oaipmhclient.walk.single_records import AT_ONCE
 from oaipmhprotocol import Header, Record
 from oaipmhprotocol.words import Argument
 from oaipmhscraper.warc.reading import Recorded

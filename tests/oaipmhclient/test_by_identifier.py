@@ -7,7 +7,7 @@ from misbehaving import DELETED, FunctionTransport, identifier, repository_with
 from misbehaving.repository import Condition, Instead, changed, html, many_items
 
 from oaipmhclient.client import Client
-from oaipmhclient.walk.by_identifier import MOST_SINGLY, Counting, pages_by_identifier, settle
+from oaipmhclient.walk.by_identifier import pages_by_identifier
 from oaipmhclient.walk.completeness import (
     Counted,
     Length,
@@ -17,6 +17,7 @@ from oaipmhclient.walk.completeness import (
     reason_to_count,
     settled,
 )
+from oaipmhclient.walk.counting import MOST_SINGLY, Counting, settle
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.listed_pages import RECORDS
 from oaipmhclient.walk.values import GiveUp, ListJob, WindowBroken

@@ -1,0 +1,136 @@
+"""One record by GetRecord, and what came of several as a page of the walk.
+
+Source: OAI-PMH 2.0, section 4.1.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from oaipmhclient.endpoint import Endpoint
+from oaipmhclient.pages.requests_and_pages import (
+    ListPage,
+    Request,
+    SetAside,
+    get_record_request,
+    identify_request,
+)
+from oaipmhclient.walk.endpoint_checks import check_alive
+from oaipmhclient.walk.page_facts import (
+    headers_of,
+)
+from oaipmhclient.walk.values import ListJob, Position, WalkPage
+from oaipmhprotocol import (
+    Header,
+    IdDoesNotExist,
+    OAIError,
+    Record,
+)
+from politeweb.answers import Answer
+from politeweb.errors import EndpointError, RetryLater
+
+logger = logging.getLogger("OAIPMH Harvester")
+
+AT_ONCE = 25
+"""Number of records got one by one that are returned as a page."""
+
+ReadRecord = Callable[[bytes], ListPage[Record]]
+
+
+@dataclass(slots=True)
+class Batch:
+    """The records since the last page, and the position in the list of identifiers."""
+
+    listed: int = 0
+    pages: int = 0
+    promised: int | None = None
+    request: Request = field(default_factory=identify_request)
+    answer: Answer = field(default_factory=lambda: Answer(b"", ""))
+    records: list[Record] = field(default_factory=list)
+    mended: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    repairs: dict[str, int] = field(default_factory=dict)
+    set_aside: list[SetAside] = field(default_factory=list)
+    unreachable: list[SetAside] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    denied: bool = False
+    doubts: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.records) + len(self.set_aside) + len(self.unreachable) + len(self.gone)
+
+    def position(self, *, ended: bool) -> Position:
+        return Position(None, self.pages, self.listed, self.promised, ended=ended)
+
+    def page(
+        self, *, ended: bool, steps: tuple[str, ...] = (), remarks: tuple[str, ...] = ()
+    ) -> WalkPage:
+        self.pages += 1
+        page = ListPage(
+            tuple(self.records),
+            set_aside=tuple(self.set_aside),
+            repairs=dict(self.repairs),
+            mended=dict(self.mended),
+        )
+        position = self.position(ended=ended)
+        return WalkPage(
+            page,
+            self.request,
+            self.answer,
+            position,
+            (*self.doubts, *steps) if ended else (),
+            tuple(self.unreachable),
+            remarks,
+            tuple(self.gone),
+        )
+
+    def clear(self) -> None:
+        for each in (self.records, self.set_aside, self.unreachable, self.gone):
+            each.clear()
+        self.mended.clear()
+        self.repairs.clear()
+
+    def take(self, page: ListPage[Record]) -> None:
+        begin = len(self.records)
+        self.records += page.items
+        self.mended.update({begin + place: kinds for place, kinds in page.mended.items()})
+        self.set_aside += page.set_aside
+        for kind, count in page.repairs.items():
+            self.repairs[kind] = self.repairs.get(kind, 0) + count
+
+
+def get_one(client: Endpoint, header: Header, job: ListJob, read: ReadRecord, batch: Batch) -> None:
+    """Add one record to the batch, or note why it is not available."""
+    if header.deleted:
+        batch.records.append(Record(header))
+        return
+    request = get_record_request(header.identifier, job.metadata_prefix)
+    batch.denied = False
+    try:
+        page, answer = client.exchange(request, read)
+        page.raise_errors()
+        batch.request, batch.answer = request, answer
+    except RetryLater:
+        raise
+    except (EndpointError, OAIError) as error:
+        if isinstance(error, EndpointError):
+            check_alive(client, error)
+        batch.denied = isinstance(error, IdDoesNotExist)
+        logger.warning("%s is not available: %s", header.identifier, error)
+        batch.unreachable.append(_lost(header, f"is not available: {error}", request))
+        return
+    if lack := _lack(page, header):
+        batch.unreachable.append(_lost(header, lack, request))
+    else:
+        batch.take(page)
+
+
+def _lack(page: ListPage[Record], header: Header) -> str:
+    """Return why a response to GetRecord does not have the record; empty if it has."""
+    if not page.items and not page.set_aside:
+        return "is answered without a record"
+    others = [one.identifier for one in headers_of(page) if one.identifier != header.identifier]
+    return f"is answered with another record, {others[0]}" if others else ""
+
+
+def _lost(header: Header, reason: str, request: Request) -> SetAside:
+    return SetAside(header.identifier, reason, str(request))
