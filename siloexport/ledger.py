@@ -10,7 +10,8 @@ are found there at the next export.
 import fcntl
 import json
 import os
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -218,20 +219,36 @@ class Ledger:
             how: For a withdrawal: mark or delete; None for a deposit.
         """
         facts = {} if how is None else {HOW: str(how)}
+        return self.begin_all(run_id, [(action, DepositState.OPEN, facts)])[0]
+
+    def begin_all(
+        self, run_id: str, begun: Iterable[tuple[Action, DepositState, Mapping[str, str]]]
+    ) -> list["Entry"]:
+        """Note that deposits begin, all or none.
+
+        Args:
+            run_id: Id of the run.
+            begun: What each deposit carries out, its state, and what the target noted.
+        """
+        entries = []
         with self._file.transaction() as connection:
-            cursor = connection.execute(
-                "INSERT INTO deposit"
-                " (run, identifier, version, key, files, withdrawal, state, facts, at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    run_id, action.identifier, action.version, action.key, action.files,
-                    how is not None, DepositState.OPEN, json.dumps(facts), _now(),
-                ),
-            )  # fmt: skip
-        return Entry(
-            int(cursor.lastrowid or 0), run_id, action.identifier, action.version, action.key,
-            action.files, how is not None, DepositState.OPEN, facts,
-        )  # fmt: skip
+            for action, state, facts in begun:
+                cursor = connection.execute(
+                    "INSERT INTO deposit"
+                    " (run, identifier, version, key, files, withdrawal, state, facts, at)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        run_id, action.identifier, action.version, action.key, action.files,
+                        HOW in facts, state, json.dumps(facts), _now(),
+                    ),
+                )  # fmt: skip
+                entries.append(
+                    Entry(
+                        int(cursor.lastrowid or 0), run_id, action.identifier, action.version,
+                        action.key, action.files, HOW in facts, state, facts,
+                    )
+                )  # fmt: skip
+        return entries
 
     def entry(self, number: int) -> Entry:
         """Return a deposit with its current state."""
@@ -286,34 +303,25 @@ class Ledger:
             state: ``failed`` or ``conflict``.
             reason: A sentence.
         """
-        with self._file.transaction() as connection:
-            connection.execute(
-                "UPDATE deposit SET state = ?, reason = ?, at = ? WHERE number = ?",
-                (state, reason, _now(), number),
-            )
+        self.end_all((), [(number, state, reason)])
 
     def finish(self, entry: Entry, came_to: Deposited) -> None:
         """Note that a deposit or a withdrawal is done, with its result."""
+        self.end_all([(entry, came_to)], ())
+
+    def end_all(
+        self,
+        done: Iterable[tuple[Entry, Deposited]],
+        failed: Iterable[tuple[int, DepositState, str]],
+    ) -> None:
+        """Note how deposits ended, all or none; see `finish` and `fail`."""
         with self._file.transaction() as connection:
-            connection.execute(
-                "UPDATE deposit SET state = ?, uri = ?, at = ? WHERE number = ?",
-                (
-                    DepositState.WITHDRAWN if entry.withdrawal else DepositState.DONE,
-                    came_to.version_uri or came_to.uri,
-                    _now(),
-                    entry.number,
-                ),
-            )
             connection.executemany(
-                "INSERT OR IGNORE INTO created VALUES (?, ?, ?)",
-                [(entry.run_id, entry.identifier, uri) for uri in came_to.created],
+                "UPDATE deposit SET state = ?, reason = ?, at = ? WHERE number = ?",
+                [(state, reason, _now(), number) for number, state, reason in failed],
             )
-            if not entry.withdrawal:
-                note_deposited(connection, entry, came_to)
-                return
-            note_withdrawn(connection, entry, came_to)
-            if entry.facts.get(HOW) == Deletions.DELETE:
-                note_deleted(connection, entry.identifier)
+            for entry, came_to in done:
+                _finish(connection, entry, came_to)
 
     def adopt(self, identifier: str, found: Found, files: Mapping[str, str]) -> None:
         """Replace what is noted of a record by what the target says it holds.
@@ -447,3 +455,25 @@ def _only_one(path: str, shown: str) -> int:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _finish(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
+    connection.execute(
+        "UPDATE deposit SET state = ?, uri = ?, at = ? WHERE number = ?",
+        (
+            DepositState.WITHDRAWN if entry.withdrawal else DepositState.DONE,
+            came_to.version_uri or came_to.uri,
+            _now(),
+            entry.number,
+        ),
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO created VALUES (?, ?, ?)",
+        [(entry.run_id, entry.identifier, uri) for uri in came_to.created],
+    )
+    if not entry.withdrawal:
+        note_deposited(connection, entry, came_to)
+        return
+    note_withdrawn(connection, entry, came_to)
+    if entry.facts.get(HOW) == Deletions.DELETE:
+        note_deleted(connection, entry.identifier)

@@ -79,10 +79,13 @@ class Capabilities:
         each_version: Whether it takes the versions of a record one after the other and keeps
             them. If not, a deposit holds all chosen versions and replaces the one before.
         deletions: What it can do with a record that the source deleted.
+        groups: Whether it takes the deposits of several records as a group; then it is a
+            `siloexport.targets.GroupTarget`.
     """
 
     each_version: bool
     deletions: frozenset[Deletions] = frozenset()
+    groups: bool = False
 
 
 class Content(Protocol):

@@ -1,9 +1,9 @@
 """Carry out the actions of a record: build, send, retry, and note each step in the ledger."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar, cast
 
 from politeweb.attempts import backoff
 from recordsilo import HarvestedRecord
@@ -11,12 +11,12 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import Manifest
 from siloexport.content import Packer
 from siloexport.engine.checking import deposited_as
-from siloexport.errors import Conflict, DepositFailed, RetryLater
+from siloexport.errors import Conflict, DepositFailed, RetryLater, TargetUnusable
 from siloexport.ledger import EntryPen, Ledger
 from siloexport.ledger_tables import Entry
 from siloexport.plan import WRITING, Action, deletion_date
 from siloexport.report import DepositOutcome
-from siloexport.targets import DepositJournal, Target
+from siloexport.targets import DepositJournal, DepositSteps, GroupTarget, Target
 from siloexport.values import (
     ActionKind,
     Deposit,
@@ -69,6 +69,44 @@ class Step(Protocol):
     """One call of a target, which gets the journal of the deposit."""
 
     def __call__(self, journal: DepositJournal) -> Deposited: ...
+
+
+Given = tuple[HarvestedRecord, Manifest, Sequence[Action]]
+"""A record, its manifest with all digests, and its actions from `siloexport.plan.plan_record`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupResult:
+    """The results of a group.
+
+    Attributes:
+        outcomes: Those of each record, in order; of the first records only if it was stopped.
+        stopped: Why the other records cannot be exported either.
+    """
+
+    outcomes: list[list[DepositOutcome]]
+    stopped: TargetUnusable | None = None
+
+
+@dataclass(slots=True)
+class _Grouped:
+    """A deposit of a group: its steps, and what came of them so far."""
+
+    action: Action
+    steps: DepositSteps | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    came_to: Deposited | None = None
+    error: DepositFailed | RecordSiloError | None = None
+
+    def go_on(self) -> None:
+        """Take the next step, unless the deposit has ended."""
+        try:
+            if self.steps is not None:
+                self.facts = next(self.steps)
+        except StopIteration as end:
+            self.came_to, self.steps = end.value, None
+        except (DepositFailed, RecordSiloError) as error:
+            self.error, self.steps = error, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +167,78 @@ class Depositor:
             record, manifest, actions, lambda action, n: self._foresee(record, manifest, action, n)
         )
 
+    def carry_out_group(self, given: Sequence[Given]) -> GroupResult:
+        """Carry out the actions of several records, with two flushes and two notes for all.
+
+        All are staged and flushed, then noted in the ledger, then made visible and flushed,
+        then noted as done. So the ledger has what `Target.recover` needs before each step, and
+        nothing as done that is not on the medium. Records with other actions than one deposit
+        are carried out by themselves.
+
+        Raises:
+            TargetUnusable: It cannot be flushed. The next run looks up all of these deposits.
+        """
+        together = [one for one in given if _is_one_deposit(one[2])]
+        if not self.target.capabilities.groups or len(together) < 2:
+            together = []
+        deposits, stopped = self._grouped(together) if together else ([], None)
+        found = {one.action.identifier: self._outcome_of(one) for one in deposits}
+        outcomes = []
+        for record, manifest, actions in given:
+            if (outcome := found.get(record.item_id)) is not None:
+                outcomes.append([outcome])
+            elif stopped is not None:
+                break
+            else:
+                try:
+                    outcomes.append(list(self.carry_out(record, manifest, actions)))
+                except TargetUnusable as error:
+                    stopped = error
+        return GroupResult(outcomes, stopped)
+
+    def _grouped(self, given: Sequence[Given]) -> tuple[list[_Grouped], TargetUnusable | None]:
+        target = cast(GroupTarget, self.target)
+        barrier = target.barrier(len(given))
+        deposits: list[_Grouped] = []
+        stopped = None
+        try:
+            for record, manifest, (action,) in given:
+                one = _Grouped(action)
+                try:
+                    sent = self._deposit(record, manifest, action)
+                    one.steps = target.steps(sent, barrier)
+                    one.go_on()
+                except (DepositFailed, RecordSiloError) as error:
+                    one.error = error
+                except TargetUnusable as error:  # those before it are deposited
+                    stopped = error
+                    break
+                deposits.append(one)
+            target.flush(barrier)
+            entries = self.ledger.begin_all(self.run_id, map(_begun, deposits))
+            for one in deposits:
+                one.go_on()
+            target.flush(barrier)
+            for one in deposits:
+                one.go_on()
+            ended = list(zip(entries, deposits, strict=True))
+            self.ledger.end_all(
+                [(entry, one.came_to) for entry, one in ended if one.came_to],
+                [(entry.number, _state(one.error), _reason(one.error)) for entry, one in ended
+                 if one.error],
+            )  # fmt: skip
+        finally:
+            for one in deposits:
+                if one.steps is not None:
+                    one.steps.close()
+        return deposits, stopped
+
+    def _outcome_of(self, one: _Grouped) -> DepositOutcome:
+        if one.error is not None:
+            return self._failed(one.action, one.error)
+        assert one.came_to is not None
+        return _done(one.action, one.came_to)
+
     def _one_by_one(
         self,
         record: HarvestedRecord,
@@ -156,8 +266,7 @@ class Depositor:
             came_to = do(action, number)
         except (DepositFailed, RecordSiloError) as error:
             return self._failed(action, error)
-        uri = came_to.version_uri or came_to.uri
-        return _outcome(action, Result.DONE, uri=uri, reason=came_to.remark)
+        return _done(action, came_to)
 
     def _failed(self, action: Action, error: DepositFailed | RecordSiloError) -> DepositOutcome:
         if isinstance(error, Conflict):
@@ -217,18 +326,22 @@ class Depositor:
     def _step(
         self, record: HarvestedRecord, manifest: Manifest, action: Action
     ) -> Deposit | Withdrawal:
+        if action.kind is not ActionKind.WITHDRAW:
+            deposit = self._deposit(record, manifest, action)
+            return replace(deposit, left=self._left(action.identifier, deposit.held))
         held = self.ledger.known(action.identifier).held
+        assert held is not None
+        how, date = self.packer.policy.deletions, deletion_date(manifest)
         overwrite = self.on_conflict is OnConflict.OVERWRITE
-        if action.kind is ActionKind.WITHDRAW:
-            assert held is not None
-            how, date = self.packer.policy.deletions, deletion_date(manifest)
-            return Withdrawal(action.identifier, how, action.key, held, date, overwrite)
-        deposit = self.packer.deposit(record, manifest, action, held)
+        return Withdrawal(action.identifier, how, action.key, held, date, overwrite)
+
+    def _deposit(self, record: HarvestedRecord, manifest: Manifest, action: Action) -> Deposit:
+        """What is sent to the target, without what earlier attempts left."""
+        held = self.ledger.known(action.identifier).held
         return replace(
-            deposit,
-            overwrite=overwrite,
+            self.packer.deposit(record, manifest, action, held),
+            overwrite=self.on_conflict is OnConflict.OVERWRITE,
             noted=self.ledger.noted(action.identifier, action.key),
-            left=self._left(action.identifier, held),
         )
 
     def _left(self, identifier: str, held: Held | None) -> tuple[UnfinishedDeposit, ...]:
@@ -262,11 +375,8 @@ class Depositor:
             came_to = self._retried(entry, held, step)
         except RetryLater:
             raise
-        except Conflict as error:
-            self.ledger.fail(entry.number, DepositState.CONFLICT, error.reason)
-            raise
         except (DepositFailed, RecordSiloError) as error:
-            self.ledger.fail(entry.number, DepositState.FAILED, str(error))
+            self.ledger.fail(entry.number, _state(error), _reason(error))
             raise
         self.ledger.finish(entry, came_to)
         return came_to
@@ -334,3 +444,26 @@ def _outcome(action: Action, result: Result, uri: str = "", reason: str = "") ->
     return DepositOutcome(
         action.identifier, action.kind, action.version, result, uri, reason or action.reason
     )
+
+
+def _done(action: Action, came_to: Deposited) -> DepositOutcome:
+    uri = came_to.version_uri or came_to.uri
+    return _outcome(action, Result.DONE, uri=uri, reason=came_to.remark)
+
+
+def _is_one_deposit(actions: Sequence[Action]) -> bool:
+    kinds = [action.kind for action in actions]
+    return len(kinds) == 1 and kinds[0] in WRITING and kinds[0] is not ActionKind.WITHDRAW
+
+
+def _begun(one: _Grouped) -> tuple[Action, DepositState, Mapping[str, str]]:
+    state = DepositState.OPEN if one.steps is None else DepositState.COMMITTING
+    return one.action, state, one.facts
+
+
+def _state(error: Exception | None) -> DepositState:
+    return DepositState.CONFLICT if isinstance(error, Conflict) else DepositState.FAILED
+
+
+def _reason(error: Exception | None) -> str:
+    return error.reason if isinstance(error, Conflict) else str(error)

@@ -1,8 +1,10 @@
-"""Run an export: records are planned one after the other and carried out in parallel."""
+"""Run an export: records are planned one by one, and carried out in groups, in parallel."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
@@ -12,7 +14,7 @@ from recordsilo.records.manifest import Manifest
 from recordsilo.selection import Selection, selection_table
 from siloexport.content import Packer, Sha512Cache, with_digests
 from siloexport.engine import checking
-from siloexport.engine.deposits import Depositor, Retries, RunStopped
+from siloexport.engine.deposits import Depositor, Given, GroupResult, Retries, RunStopped
 from siloexport.engine.parallel import Workers
 from siloexport.errors import RunNotFound, TargetUnusable
 from siloexport.ledger import Ledger
@@ -35,6 +37,10 @@ from silowork.stop import Stop
 EVERYTHING = Selection()
 DEFAULT = Policy()
 PATIENT = Retries()
+GROUP = 50
+"""The largest number of records in a group, and"""
+GROUP_BYTES = 64 << 20
+"""the size of files from which it is not extended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +262,21 @@ class _Planned:
     def writes(self) -> bool:
         return any(action.kind in WRITING for action in self.actions)
 
+    @property
+    def size(self) -> int:
+        """The bytes of the files to be written."""
+        names = {name for action in self.actions for name in action.versions}
+        return sum(
+            digest.size
+            for version in self.manifest.versions
+            if version.name in names
+            for digest in (version.digests or {}).values()
+            if digest is not None
+        )
 
-_Do = Callable[[HarvestedRecord, Manifest, Sequence[Action]], Iterator[DepositOutcome]]
-"""What to do with each record: `Depositor.carry_out` or `Depositor.foresee`."""
+
+_Do = Callable[[Sequence[Given]], GroupResult]
+"""What to do with the records of a group: `Depositor.carry_out_group`, or foresee it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +312,7 @@ class _Run:
         depositor = self._depositor(on_conflict, _ReadOnlyCache(self.ledger))
         stopped = ""
         try:
-            self._all(depositor.foresee, jobs, on_conflict)
+            self._all(partial(_foreseen, depositor), jobs, on_conflict, 1)
         except TargetUnusable as error:
             stopped = str(error)
         except RunStopped:
@@ -308,7 +326,8 @@ class _Run:
         stopped = ""
         try:
             self._recover(depositor)
-            self._all(depositor.carry_out, jobs, on_conflict)
+            largest = GROUP if self.export.target.capabilities.groups else 1
+            self._all(depositor.carry_out_group, jobs, on_conflict, largest)
         except TargetUnusable as error:
             stopped = str(error)
         except RunStopped:
@@ -341,33 +360,40 @@ class _Run:
             else:
                 self.tally.add(outcome)
 
-    def _all(self, do: _Do, jobs: int, on_conflict: OnConflict) -> None:
+    def _all(self, do: _Do, jobs: int, on_conflict: OnConflict, largest: int) -> None:
         total = self.selection.total(self.export.silo)
         looks_at_all = on_conflict is OnConflict.OVERWRITE
-        with Workers[list[DepositOutcome]](jobs) as work:
+        with Workers[GroupResult](jobs) as work:
+            groups = _Groups(work, do, largest)
             for planned in self._planned():
                 if planned.writes or (looks_at_all and planned.is_unchanged):
-                    while self._is_enough(len(work)) and len(work):
-                        self._collect(work.take())
+                    while self._is_enough(groups.under_way) and groups.under_way:
+                        self._collect(groups.take())
                     if self._is_enough(0):
                         break
-                    work.begin(_carried_out, do, planned)
+                    groups.add(planned)
                 else:
                     for action in planned.actions:
                         self.tally.planned(action)
                 self.tally.records += 1
-                for outcomes in work.ready():
-                    self._collect(outcomes)
+                for result in groups.ready():
+                    self._collect(result)
                 self._show(total)
-            for outcomes in work.rest():
-                self._collect(outcomes)
+            while groups.under_way:
+                self._collect(groups.take())
                 self._show(total)
 
     def _is_enough(self, under_way: int) -> bool:
         """Whether the limit is reached, if all records under way are written."""
         return self.limit is not None and self.tally.changed + under_way >= self.limit
 
-    def _collect(self, outcomes: list[DepositOutcome]) -> None:
+    def _collect(self, result: GroupResult) -> None:
+        for outcomes in result.outcomes:
+            self._collect_one(outcomes)
+        if result.stopped is not None:
+            raise result.stopped
+
+    def _collect_one(self, outcomes: list[DepositOutcome]) -> None:
         done = [outcome.result is Result.DONE and outcome.kind in WRITING for outcome in outcomes]
         self.tally.changed += any(done)
         for outcome in outcomes:
@@ -447,5 +473,48 @@ class _Run:
         )
 
 
-def _carried_out(do: _Do, planned: _Planned) -> list[DepositOutcome]:
-    return list(do(planned.record, planned.manifest, planned.actions))
+def _foreseen(depositor: Depositor, given: Sequence[Given]) -> GroupResult:
+    return GroupResult([list(depositor.foresee(*one)) for one in given])
+
+
+@dataclass(slots=True)
+class _Groups:
+    """Records gathered into groups, which workers carry out.
+
+    Attributes:
+        under_way: The number of records whose results were not taken yet.
+    """
+
+    work: Workers[GroupResult]
+    do: _Do
+    largest: int
+    under_way: int = 0
+    gathered: list[Given] = field(default_factory=list)
+    size: int = 0
+    begun: deque[int] = field(default_factory=deque)
+
+    def add(self, planned: _Planned) -> None:
+        """Add a record, and begin the group if it is full."""
+        self.gathered.append((planned.record, planned.manifest, planned.actions))
+        self.size += planned.size
+        self.under_way += 1
+        if len(self.gathered) >= self.largest or self.size >= GROUP_BYTES:
+            self._begin()
+
+    def _begin(self) -> None:
+        self.work.begin(self.do, self.gathered)
+        self.begun.append(len(self.gathered))
+        self.gathered, self.size = [], 0
+
+    def take(self) -> GroupResult:
+        """Wait for the next result; begins the last group if there is no other."""
+        if not self.begun:
+            self._begin()
+        self.under_way -= self.begun.popleft()
+        return self.work.take()
+
+    def ready(self) -> Iterator[GroupResult]:
+        """Yield the results that are ready."""
+        for result in self.work.ready():
+            self.under_way -= self.begun.popleft()
+            yield result

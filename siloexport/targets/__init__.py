@@ -1,8 +1,9 @@
 """Export targets: one interface for plain files, bags and Fedora."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Mapping
 from typing import Protocol
 
+from recordsilo.disk.atomic_file import Barrier
 from siloexport.values import (
     Capabilities,
     CreatedThing,
@@ -143,4 +144,43 @@ class Target(Protocol):
         Raises:
             CannotTakeBack: It was changed since the run.
             DepositFailed, TargetUnusable: It cannot be removed.
+        """
+
+
+DepositSteps = Generator[Mapping[str, str], None, Deposited]
+"""The steps of a deposit; see `GroupTarget.steps`."""
+
+
+class GroupTarget(Target, Protocol):
+    """A target that takes the deposits of several records as a group, with two flushes for all."""
+
+    def barrier(self, deposits: int) -> Barrier:
+        """Return what the steps of so many deposits report to, for `flush`."""
+
+    def steps(self, deposit: Deposit, barrier: Barrier) -> DepositSteps:
+        """Make a deposit in steps; `deposit` does the same for a single record.
+
+        Before the generator goes on, the caller flushes the barrier. If it is closed early,
+        it removes what is not part of the target.
+
+        Args:
+            deposit: What to write; ``left`` is empty.
+            barrier: From `barrier`.
+
+        Yields:
+            After staging, the facts that the ledger has to have before the next step makes
+            the deposit visible (`DepositJournal.committing`); after that step, nothing.
+
+        Returns:
+            The result. Nothing was yielded if the target had it already.
+
+        Raises:
+            Conflict, DepositFailed, TargetUnusable, TargetFull: See `deposit`.
+        """
+
+    def flush(self, barrier: Barrier) -> None:
+        """Return once everything reported to the barrier is on the medium.
+
+        Raises:
+            TargetUnusable, TargetFull: It could not be flushed; nothing counts as deposited.
         """

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import IO, Any, cast
 
-from recordsilo.disk.atomic_file import flush_fd
+from recordsilo.disk.atomic_file import Barrier
 from siloexport.content import checked_chunks
 from siloexport.errors import DepositFailed
 from siloexport.plan import digest_of
@@ -97,13 +97,13 @@ class _Bags:
         """See `Form`: the day of bagging, kept if the same bag was made before."""
         return deposit.noted.get(DAY) or _day_of(path, deposit.key) or f"{self.today()}"
 
-    def write(self, path: str, deposit: Deposit, day: str) -> str:
+    def write(self, path: str, deposit: Deposit, day: str, barrier: Barrier) -> str:
         with open(path, "xb") as file:
             hashing = _Hashing(file)
             with tarfile.open(fileobj=hashing, mode="w|", format=tarfile.PAX_FORMAT) as tar:
                 write_bag(_to_tar(tar, deposit), deposit, self.given, day)
             file.flush()
-            flush_fd(file.fileno())
+            barrier.file_written(file.fileno())
         return hashing.sha256.hexdigest()
 
     def digest(self, path: str) -> str:

@@ -21,7 +21,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from recordsilo.disk.atomic_file import flush_directory, remove_tree, replace_file
+from recordsilo.disk.atomic_file import (
+    Barrier,
+    GroupBarrier,
+    StrictBarrier,
+    flush_directory,
+    group_barrier,
+    move,
+    remove_tree,
+    replace_file,
+)
 from recordsilo.disk.identifier import clean
 from recordsilo.errors import FileNotInVersion
 from siloexport.errors import (
@@ -32,7 +41,7 @@ from siloexport.errors import (
     TargetFull,
     TargetUnusable,
 )
-from siloexport.targets import DepositJournal
+from siloexport.targets import DepositJournal, DepositSteps
 from siloexport.values import (
     Capabilities,
     CreatedThing,
@@ -55,6 +64,8 @@ SETTINGS = "settings"
 DAY = "day"
 """The fact in the ledger that holds the day written into a record."""
 _MAX_NAME = 200
+_FEW = 3
+"""So many records are flushed file by file; for more, the whole file system is flushed once."""
 _STAGED_MARKER = re.compile(re.escape(MARKER) + r"\.\d+-[0-9a-f]+\.tmp")
 _OLD = "-old"
 _OTHER = "something else"
@@ -90,13 +101,14 @@ class Form(Protocol):
             deposit: What is exported.
         """
 
-    def write(self, path: str, deposit: Deposit, day: str) -> str:
-        """Write a record to a new path, flush it, and return its digest.
+    def write(self, path: str, deposit: Deposit, day: str, barrier: Barrier) -> str:
+        """Write a record to a new path, and return its digest.
 
         Args:
             path: New path.
             deposit: What is exported.
             day: From `day`.
+            barrier: Makes what is written durable, when it is flushed.
 
         Raises:
             SourceChanged, FileNotInVersion, OSError: It cannot be written.
@@ -145,7 +157,9 @@ class DirectoryTarget:
     @property
     def capabilities(self) -> Capabilities:
         """See `Target`."""
-        return Capabilities(each_version=False, deletions=frozenset({Deletions.DELETE}))
+        return Capabilities(
+            each_version=False, deletions=frozenset({Deletions.DELETE}), groups=True
+        )
 
     @property
     def crosswalk(self) -> str:
@@ -226,25 +240,60 @@ class DirectoryTarget:
 
     def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
         """See `Target`."""
-        with self._failing_as(deposit.identifier):
-            return self._deposit(deposit, journal)
+        barrier = self.barrier(1)
+        with contextlib.closing(self.steps(deposit, barrier)) as steps:
+            try:
+                facts = next(steps)
+                self.flush(barrier)
+                journal.committing(**facts)
+                next(steps)
+                self.flush(barrier)
+                next(steps)
+            except StopIteration as end:
+                came_to: Deposited = end.value
+                return came_to
+        raise AssertionError
 
-    def _deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
+    def barrier(self, deposits: int) -> Barrier:
+        """See `GroupTarget`; a few records are flushed file by file."""
+        return group_barrier(self.directory) if deposits > _FEW else StrictBarrier()
+
+    def flush(self, barrier: Barrier) -> None:
+        """See `GroupTarget`."""
+        try:
+            with self._failing_as(""):
+                barrier.flush()
+        except DepositFailed as error:
+            raise TargetUnusable(f"{self.shown}: {error.reason}") from error
+
+    def steps(self, deposit: Deposit, barrier: Barrier) -> DepositSteps:
+        """See `GroupTarget`."""
+        with self._failing_as(deposit.identifier):
+            return (yield from self._steps(deposit, barrier))
+
+    def _steps(self, deposit: Deposit, barrier: Barrier) -> DepositSteps:
         place = self._place(deposit.identifier)
         there = self._digest(place)
         if there and there == self._form.expected(deposit):
             return self._noted(deposit, there, was_there=True)
         day = self._form.day(place, deposit)
         with self._staged() as staged:
-            digest = self._form.write(staged, deposit, day)
+            digest = self._form.write(staged, deposit, day, barrier)
             if digest == there:
                 return self._noted(deposit, there, was_there=True)
             if not deposit.overwrite:
                 self._refuse_changed(deposit.identifier, deposit.held, there)
-            created = "" if there else "yes"
-            facts = {"digest": digest, "created": created, "staged": os.path.basename(staged)}
-            journal.committing(**facts, **({DAY: day} if day else {}))
-            self._move_in(staged, place)
+            facts = {"digest": digest, "created": "" if there else "yes",
+                     "staged": os.path.basename(staged)}  # fmt: skip
+            yield {**facts, DAY: day} if day else facts
+            if not deposit.overwrite and self._digest(place) != there:
+                raise Conflict(
+                    deposit.identifier,
+                    f"{self._name(deposit.identifier)} in {self.shown} was changed meanwhile",
+                )
+            self._move_in(staged, place, barrier)
+            yield {}
+            _remove(staged + _OLD)
         return self._noted(deposit, digest, was_there=False, created=not there)
 
     def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:  # noqa: ARG002 - a record needs one deposit only
@@ -268,7 +317,7 @@ class DirectoryTarget:
         day = self._form.day(self._place(deposit.identifier), deposit)
         with tempfile.TemporaryDirectory(prefix="silo-export-") as below:
             staged = f"{below}/{self._name(deposit.identifier)}"
-            return self._form.write(staged, deposit, day) == there
+            return self._form.write(staged, deposit, day, GroupBarrier(below)) == there
 
     def _refuse_changed(self, identifier: str, held: Held | None, there: str) -> None:
         token = "" if held is None or not held.deposits else held.token
@@ -381,18 +430,16 @@ class DirectoryTarget:
         finally:
             _remove(path)
 
-    def _move_in(self, staged: str, place: str) -> None:
+    def _move_in(self, staged: str, place: str, barrier: Barrier) -> None:
         old = staged + _OLD
         if os.path.isdir(place) or (os.path.isdir(staged) and os.path.lexists(place)):
             os.rename(place, old)
         try:
-            os.rename(staged, place)
+            move(staged, place, barrier)
         except BaseException:
             if os.path.lexists(old):
                 os.rename(old, place)
             raise
-        flush_directory(self.directory)
-        _remove(old)
 
     def _end_swap(self, place: str, name: str) -> None:
         """Finish a replacement that was killed after the old record was moved away."""

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from recordsilo.disk.atomic_file import StrictBarrier, digest_of, make_directories, write_new
+from recordsilo.disk.atomic_file import Barrier, digest_of, make_directories, write_new
 from recordsilo.disk.digest import Digest
 from siloexport.content import checked_chunks
 from siloexport.plan import Versions
@@ -55,8 +55,7 @@ class _Files:
     def day(self, path: str, deposit: Deposit) -> str:  # noqa: ARG002 - plain files have no day
         return ""
 
-    def write(self, path: str, deposit: Deposit, day: str) -> str:  # noqa: ARG002 - see `day`
-        barrier = StrictBarrier()
+    def write(self, path: str, deposit: Deposit, day: str, barrier: Barrier) -> str:  # noqa: ARG002 - see `day`
         os.mkdir(path)
         barrier.directory_changed(path)
         written = {}
@@ -65,7 +64,6 @@ class _Files:
                 make_directories(os.path.dirname(f"{path}/{name}"), path, barrier)
             with checked_chunks(deposit.identifier, version, file) as chunks:
                 written[name] = write_new(f"{path}/{name}", chunks, barrier)
-        barrier.flush()
         return _tree_digest(written)
 
     def digest(self, path: str) -> str:

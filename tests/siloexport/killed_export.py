@@ -1,4 +1,4 @@
-"""An export that kills itself with SIGKILL at its n-th step: a rename or a ledger entry.
+"""An export that kills itself with SIGKILL at its n-th step: a rename, a flush or a note.
 
 python killed_export.py SILO OUT files|bags N
 """
@@ -11,11 +11,13 @@ from typing import Any
 from recordsilo import Silo
 from siloexport import BagTarget, Export, FilesTarget, Policy, Versions
 from siloexport.ledger import EntryPen, Ledger
+from siloexport.targets.directory import DirectoryTarget
 
 STEPS = [
     (os, "rename"),
-    (Ledger, "begin"),
-    (Ledger, "finish"),
+    (DirectoryTarget, "flush"),
+    (Ledger, "begin_all"),
+    (Ledger, "end_all"),
     (Ledger, "note_sha512"),
     (EntryPen, "committing"),
 ]

@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ from siloexport.errors import LedgerInUse, LedgerUnreadable, RunNotFound
 from siloexport.ledger import Ledger, ledger_path
 from siloexport.report import RunReport
 from siloexport.targets import DepositJournal
-from siloexport.values import Deposit, Deposited, UnfinishedDeposit
+from siloexport.values import Capabilities, Deposit, Deposited, UnfinishedDeposit
 
 Change = Callable[..., None]
 QUICK = Retries(attempts=3, first=0.001)
@@ -46,6 +47,10 @@ class Flaky(FilesTarget):
         super().__init__(directory)
         self.wrong = wrong
         self.calls: list[str] = []
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return replace(super().capabilities, groups=False)
 
     def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
         self.calls.append(f"deposit {deposit.identifier[-1]}")

@@ -27,8 +27,11 @@ def test_an_export_killed_again_and_again_ends_whole(
         harvest(silo, f"oai:example.org:{number}", f"Title {number}")
     killed = 0
     for turn in range(KILLS):
-        with silo.editing("oai:example.org:2") as edit:
-            edit.put("workingcopy", "turn.txt", str(turn).encode())
+        changed = ["oai:example.org:2", *(f"oai:example.org:{n}" for n in range(5, 10))]
+        with silo.batch(changed) as batch:
+            for identifier in changed:
+                edit = batch.edit(identifier)
+                edit.put(edit.manifest.current_version, "turn.txt", str(turn).encode())
         step = chance.randrange(1, 14)
         arguments = [silo.path, out, form, str(step)]
         done = subprocess.run([sys.executable, killed_export.__file__, *arguments], check=False)
