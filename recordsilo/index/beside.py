@@ -96,9 +96,11 @@ def _newest(connection: sqlite3.Connection) -> int:
 
 
 def _records(index: Database, since: int, after: int) -> list[tuple[int, str]]:
+    own = "+id" if since > 0 else "id"  # with id, SQLite would read all rows for a few changes
     with index.asking() as connection:
         return connection.execute(
-            "SELECT id, identifier FROM record WHERE change > ? AND id > ? ORDER BY id LIMIT ?",
+            f"SELECT id, identifier FROM record WHERE change > ? AND {own} > ? "  # noqa: S608
+            f"ORDER BY {own} LIMIT ?",
             (since, after, CHUNK),
         ).fetchall()
 

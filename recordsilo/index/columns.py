@@ -254,20 +254,30 @@ class Values:
     @classmethod
     def load(cls, connection: sqlite3.Connection) -> "Values":
         """Read all values."""
-        fields = SMALL_FIELDS + LARGE_FIELDS
-        rows = connection.execute("SELECT id, field, value FROM facet_value ORDER BY id").fetchall()
-        highest = max((row[0] for row in rows), default=0)
-        field_of = np.full(highest + 1, -1, np.int16)
-        code_of = np.zeros(highest + 1, np.int32)
-        texts: dict[str, list[str]] = {field: [] for field in fields}
-        numbers = {field: number for number, field in enumerate(fields)}
+        texts: dict[str, list[str]] = {field: [] for field in SMALL_FIELDS + LARGE_FIELDS}
+        values = cls(np.zeros(0, np.int16), np.zeros(0, np.int32), texts)
+        values.take_in(connection)
+        return values
+
+    def take_in(self, connection: sqlite3.Connection) -> None:
+        """Read the values that were added since; a field is numbered when it first has one."""
+        known = len(self.field_of)
+        rows = connection.execute(
+            "SELECT id, field, value FROM facet_value WHERE id >= ? ORDER BY id", (known,)
+        ).fetchall()
+        if not rows:
+            return
+        numbers = {field: number for number, field in enumerate(self.texts)}
+        field_of = np.full(rows[-1][0] + 1, -1, np.int16)
+        code_of = np.zeros(rows[-1][0] + 1, np.int32)
+        field_of[:known], code_of[:known] = self.field_of, self.code_of
         for number, field, value in rows:
             if field not in numbers:  # belongs to a contributed facet
-                numbers[field], texts[field] = len(numbers), []
+                numbers[field], self.texts[field] = len(numbers), []
             field_of[number] = numbers[field]
-            code_of[number] = len(texts[field])
-            texts[field].append(value)
-        return cls(field_of, code_of, texts)
+            code_of[number] = len(self.texts[field])
+            self.texts[field].append(value)
+        self.field_of, self.code_of = field_of, code_of
 
     def codes(self, field: str, wanted: Iterable[str]) -> list[int]:
         """The codes of the given values, without values that no record has."""
@@ -313,9 +323,10 @@ def _chunks(
     connection: sqlite3.Connection, where: str, parameters: Sequence[object], *, large: bool
 ) -> Iterable[list[tuple[int, int, int, bytes, bytes]]]:
     large_column = "facets_large" if large else "x''"
+    order = "id" if where == "1" else "+id"  # with id, SQLite would read all rows in that order
     cursor = connection.execute(
         f"SELECT id, seconds, flags, facets, {large_column} FROM record "  # noqa: S608 - constants
-        f"WHERE {where} ORDER BY id",
+        f"WHERE {where} ORDER BY {order}",
         parameters,
     )
     while chunk := cursor.fetchmany(_CHUNK):
@@ -460,7 +471,7 @@ class Columns:
         if changed + len(gone) > MERGE_AT:
             self._load(connection)
             return
-        self.values = Values.load(connection) if self._has_new_values(connection) else self.values
+        self.values.take_in(connection)
         fresh = load_segment(
             connection, self.values, "change > ?", (self._base_change,), large=self.large
         )
@@ -483,8 +494,7 @@ class Columns:
             version = int(found[0]) if found else 0
             known = self._beside.get(name)
             if known is None or known.version != version:
-                if self._has_new_values(connection):
-                    self.values = Values.load(connection)
+                self.values.take_in(connection)
                 known = self._beside[name] = _Beside.load(connection, name, version)
                 for segment in self.segments:
                     segment.fields.pop(name, None)
@@ -517,10 +527,6 @@ class Columns:
         for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
             found.setdefault(rows[pair // len(across)], {})[across[pair % len(across)]] = count
         return found
-
-    def _has_new_values(self, connection: sqlite3.Connection) -> bool:
-        highest = connection.execute("SELECT max(id) FROM facet_value").fetchone()[0] or 0
-        return int(highest) >= len(self.values.field_of)
 
 
 def newest_change(connection: sqlite3.Connection) -> int:

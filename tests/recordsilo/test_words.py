@@ -122,6 +122,25 @@ def test_bitmaps_are_what_answers_where_there_are_some(index: SqliteIndex) -> No
     assert len(answers(index, "title:sun")) == 130
 
 
+def test_refresh_reads_the_changed_rows_only(index: SqliteIndex) -> None:
+    index.settle(entry(n, "sun") for n in range(9))
+    answers(index, "sun")
+    index.settle([entry(3, "moon")])
+    asked: list[str] = []
+    with index.reading() as connection:
+        connection.set_trace_callback(asked.append)
+        index.columns(connection, large=False)
+        connection.set_trace_callback(None)
+        plans = [
+            str(row)
+            for sql in asked
+            if " FROM record " in sql or " FROM facet_value " in sql
+            for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")
+        ]
+    assert plans
+    assert not [plan for plan in plans if "SCAN" in plan]
+
+
 def test_last_block_answers_from_the_table_of_recent_records(index: SqliteIndex) -> None:
     index.settle(entry(n, "sun") for n in range(100))
     index.settle(entry(n, "sunset moon") for n in range(100, 110))
