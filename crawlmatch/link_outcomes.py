@@ -76,7 +76,7 @@ def panel(silo: Silo, identifier: str, _language: str) -> PanelView | None:
     for crawl in kept_crawls(silo.path):
         rows = list(_rows(crawl, _ABOUT_ONE, (identifier, SHOWN)))
         if rows:
-            table = Table(("Link", "Outcome", "Way", "Fetched"), tuple(map(_line, rows)))
+            table = Table(("Link", "Outcome", "Path", "Fetched"), tuple(map(_line, rows)))
             return PanelView(note=f"Crawl {crawl.name}, matched {crawl.matched[:10]}.", table=table)
     return None
 

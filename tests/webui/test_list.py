@@ -183,6 +183,22 @@ def test_filters_that_nothing_fits_offer_the_way_back(client: Any) -> None:
     assert "Show all records" in page.text
 
 
+def test_sets_are_shown_page_by_page(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with silo.batch(["oai:example.org:100"]) as batch:
+        batch.edit("oai:example.org:100").set_metadata("setSpec", [SET, "another", "third"])
+    monkeypatch.setattr("webui.pages.sets.PAGE", 2)
+    first = client.get("/sets").text
+    assert first.count('href="/search?set=') == 2
+    assert 'rel="next" href="/sets?start=2"' in first
+    last = client.get("/sets?start=2").text
+    assert last.count('href="/search?set=') == 1
+    assert '<a class="step" href="/sets">First page</a>' in last
+    assert len(client.json("/sets.json")["sets"]) == 3
+    assert client.get("/sets?start=x").status == 400
+
+
 def test_sets_are_listed_by_name_with_their_records(client: Any, silo: Silo) -> None:
     assert client.json("/sets.json") == {
         "sets": [

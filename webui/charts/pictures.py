@@ -420,4 +420,8 @@ def _between(count: int, days: Sequence[date]) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _LABEL_LENGTH else text[: _LABEL_LENGTH - 1].rstrip() + "…"
+    """Leave out the middle: names of sets often begin alike and end differently."""
+    if len(text) <= _LABEL_LENGTH:
+        return text
+    half = _LABEL_LENGTH // 2
+    return f"{text[: half - 1].rstrip()}…{text[-half:].lstrip()}"

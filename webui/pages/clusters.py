@@ -23,7 +23,7 @@ from webui.timed_cache import TimedCache
 from webui.words.field_labels import field_label
 from webui.words.texts import text as _
 
-PAGE = 40
+PAGE = 24
 """Number of clusters per page."""
 SHOWN = 60
 """Values shown per cluster; the others are folded."""
@@ -58,6 +58,7 @@ def show(call: Call) -> View:
         "total": len(found),
         "start": start,
         "next_url": next_url,
+        "first_url": urls.with_query(urls.clusters(), about) if start else "",
         "shown": SHOWN,
         "fields": sorted(CLUSTERED),
         "methods": [(one.value, _(label)) for one, label in METHODS],

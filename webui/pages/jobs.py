@@ -80,7 +80,9 @@ def show_one(call: Call) -> View | Response:
         "shown": Shown.of(job, call.user, undone),
         "receipt": receipt_of(job),
         "export": export_of_preview(job.arguments) if _is_preview(call, job) else {},
-        "download": urls.job_file(job.job_id) if _table_of(call, job) else "",
+        "download": urls.job_file(job.job_id)
+        if any(job.counts.values()) and _table_of(call, job)
+        else "",
         "problem": twin["problem"],
         "problems": [one for one in problems if one[1] != Problem("", job.sentence)],
         "following": following,

@@ -129,6 +129,7 @@ def show_duplicates(call: Call) -> View:
         "groups": [(number, group, _compared(group)) for number, group in enumerate(groups, start)],
         "total": len(found),
         "marked": marked,
+        "first_url": urls.duplicates() if start else "",
         "next_url": next_url,
     }
     twin = {

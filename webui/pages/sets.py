@@ -2,17 +2,26 @@
 
 from webui import urls
 from webui.charts.by_year import by_year, years_of_all
+from webui.http.errors import BadRequest
+from webui.http.messages import whole_number
 from webui.rendering import View
 from webui.site import Call, set_choices
 from webui.timed_cache import TimedCache
 
+PAGE = 100
 FEW = 15
 """Maximum number of sets shown without a filter box."""
 _YEARS: TimedCache[dict[str, dict[str, int]]] = TimedCache()
 
 
 def show(call: Call) -> View:
-    """List all sets that have records, or those whose name or setSpec contains ``match``."""
+    """List the sets that have records, or those whose name or setSpec contains ``match``.
+
+    Programs get all of them; people, a page from ``start`` on.
+
+    Raises:
+        BadRequest: `start` is not a number.
+    """
     every = set_choices(call.site)
     match = call.request.query.get("match", "").strip()
     part = match.casefold()
@@ -31,13 +40,28 @@ def show(call: Call) -> View:
             for spec, name, count in choices
         ]
     }
+    start = _start(call.request.query.get("start", "0"))
     bins = years_of_all(years.get(spec, {}) for spec, _name, _count in choices)
+    shown = choices[start : start + PAGE]
     data = {
-        "set_choices": choices,
+        "set_choices": shown,
         "total": len(every),
         "match": match,
         "few": FEW,
+        "first_url": _page(match) if start else "",
+        "next_url": _page(match, start + PAGE) if start + PAGE < len(choices) else "",
         "years": bins and (bins[0].first, bins[-1].last),
-        "pictures": {one[0]: by_year(years[one[0]], bins) for one in choices if one[0] in years},
+        "pictures": {one[0]: by_year(years[one[0]], bins) for one in shown if one[0] in years},
     }
     return View("sets.mako", data, twin, urls.with_query(urls.sets(), {"match": match}))
+
+
+def _page(match: str, start: int = 0) -> str:
+    return urls.with_query(urls.sets(), {"match": match, "start": start or ""})
+
+
+def _start(text: str) -> int:
+    number = whole_number(text, 0, 10_000_000)
+    if number is None:
+        raise BadRequest("The position in the list (start) must be a number.")
+    return number

@@ -8,7 +8,7 @@
 <p class="note fault" role="alert" dir="auto">${fault.message}</p>
 % endif
 ${previews.chosen(chosen)}
-<section class="card" aria-labelledby="file-of-mine">
+<section class="question" aria-labelledby="file-of-mine">
   <h2 id="file-of-mine">${_("The same file for all records")}</h2>
   <form action="${urls.attach()}" method="post" enctype="multipart/form-data">
     <input type="hidden" name="search" value="${chosen.search}">
@@ -26,7 +26,7 @@ ${parts.sending()}
     <p class="act"><button type="submit">${_("Preview")}</button></p>
   </form>
 </section>
-<section class="card" aria-labelledby="premis-heading">
+<section class="question" aria-labelledby="premis-heading">
   <h2 id="premis-heading">${_("A PREMIS record of each record’s history")}</h2>
   <form action="${urls.attach()}" method="post" enctype="multipart/form-data">
     <input type="hidden" name="search" value="${chosen.search}">

@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${_("Clusters")}</%def>
 ${parts.done(done)}
 <div class="heading">
@@ -53,9 +54,10 @@ ${_("Ticked: values that differ only in case, spaces or punctuation.")} ${_("Tic
     <legend>${start + number + 1}. <span dir="auto">${values[0][0]}</span> <small>${field_label(one.field)}</small></legend>
 % if may_change:
     <input type="hidden" name="field-${number}" value="${one.field}">
-    <p class="tick">
+    <p class="merge">
       <input id="use-${number}" name="use-${number}" type="checkbox" value="yes">
       <label for="use-${number}">${_("Merge")}<span class="unseen"> ${values[0][0]}</span></label>
+      <button type="submit" class="quiet" name="do" value="ignore-${one.key}">${_("Ignore")}<span class="unseen"> ${values[0][0]}</span></button>
     </p>
 % endif
     <ul class="plain">
@@ -70,11 +72,10 @@ ${listed(number, one, shown, len(values))}
     </details>
 % endif
 % if may_change:
-    <p>
+    <p class="into">
       <label for="to-${number}">${_("Merge into")}</label>
       <input id="to-${number}" name="to-${number}" type="text" value="${values[0][0]}" dir="auto" autocomplete="off">
     </p>
-    <p class="act"><button type="submit" class="quiet" name="do" value="ignore-${one.key}">${_("Ignore")}<span class="unseen"> ${values[0][0]}</span></button></p>
 % endif
   </fieldset>
 % endfor
@@ -85,9 +86,7 @@ ${listed(number, one, shown, len(values))}
 % else:
 </div>
 % endif
-% if next_url:
-<nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>
-% endif
+${lists.steps(_("Pages of the list"), first_url, "", next_url)}
 % else:
 <section class="empty"><h2>${_("No clusters")}</h2><p>${_("This method finds no variants.")}</p></section>
 % endif

@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${_("Probable duplicates")}</%def>
 <p class="crumbs"><a href="${urls.quality()}">← ${_("Quality")}</a></p>
 <div class="heading">
@@ -8,8 +9,9 @@
 </div>
 <p class="hint">${_("Records with the same title, year and first creator. Marking changes no metadata.")}</p>
 % for number, group, fields in groups:
-<section class="card wide" aria-labelledby="group-${number}">
-  <h2 id="group-${number}">${number + 1}. <span dir="auto">${group[0].row.title or group[0].row.identifier}</span></h2>
+<details class="card"${lists.opened(loop.first)}>
+  <summary><h2>${number + 1}. <span dir="auto">${group[0].row.title or group[0].row.identifier}</span></h2>
+    <small>${counted("{n} record", "{n} records", len(group))} · ${_("different:")} ${", ".join(one.label for one in fields if one.differs) or _("nothing")}</small></summary>
 % if may_change:
   <form class="edit" action="${urls.duplicates()}" method="post">
     <textarea hidden name="identifiers" aria-hidden="true" tabindex="-1">
@@ -21,14 +23,12 @@ ${side_by_side(number, group, fields, True)}
 % else:
 ${side_by_side(number, group, fields, False)}
 % endif
-</section>
+</details>
 % endfor
 % if not groups:
 <section class="empty"><h2>${_("No probable duplicates")}</h2><p>${_("Records that are already marked are not listed.")}</p></section>
 % endif
-% if next_url:
-<nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>
-% endif
+${lists.steps(_("Pages of the list"), first_url, "", next_url)}
 % if marked:
 <section aria-labelledby="marked">
   <h2 id="marked">${_("Marked as duplicates")}</h2>

@@ -27,9 +27,6 @@
 % for value in (*line.described.values.get("type", ())[:1], *line.described.values.get("publisher", ())[:1]):
       <span dir="auto">${value}</span>
 % endfor
-% for title, values in line.columns:
-      <span dir="auto">${title}: ${", ".join(values)}</span>
-% endfor
 % if line.row.versions > 1:
       <span>${counted("{n} version", "{n} versions", line.row.versions)}</span>
 % endif
@@ -38,6 +35,9 @@ ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
     <details class="under">
       <summary><span class="id" dir="ltr">${line.row.identifier}</span></summary>
       <p>${_("Datestamp")} ${parts.date(line.row.datestamp)}</p>
+% for title, values in line.columns:
+      <p dir="auto">${title}: ${", ".join(values)}</p>
+% endfor
 % if line.sets:
       <ul class="sets" aria-label="${_('Sets')}">
 % for set_ in line.sets:

@@ -39,7 +39,11 @@
 % for row in shown.view.table.rows:
       <tr>
 % for name, one in zip(shown.view.table.columns, row):
+% if one.text:
         <td data-label="${name}">${cell(one)}</td>
+% else:
+        <td></td>
+% endif
 % endfor
       </tr>
 % endfor

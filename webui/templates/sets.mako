@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="charts" file="charts.mako"/>
+<%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${_("Sets")}</%def>
 <div class="heading">
   <h1>${_("Sets")}</h1>
@@ -32,6 +33,7 @@
   </li>
 % endfor
 </ul>
+${lists.steps(_("Pages of the list"), first_url, "", next_url)}
 % else:
 <p class="empty-line" role="status">${_("No set matches.")}</p>
 % endif

@@ -7,13 +7,13 @@
 % if fault:
 <p class="note fault" role="alert" dir="auto">${fault.message}</p>
 % endif
-<section class="card" aria-labelledby="out">
+<section class="question" aria-labelledby="out">
   <h2 id="out">1. ${_("Export")}</h2>
 ${previews.chosen(chosen)}
   <p>${_("One row for each record, one column for each field and language. Several values in a cell are separated by ||. Do not change the columns identifier and mark.")}</p>
   <p class="act"><a class="button filled" href="${urls.sheet_csv(chosen.search)}">${_("Download CSV")}</a></p>
 </section>
-<section class="card" aria-labelledby="in">
+<section class="question" aria-labelledby="in">
   <h2 id="in">2. ${_("Import")}</h2>
   <form action="${urls.sheet()}" method="post" enctype="multipart/form-data">
     <input type="hidden" name="search" value="${chosen.search}">
