@@ -1,0 +1,265 @@
+"""The command `silo` itself: help, paths, errors, exit codes, terminals."""
+
+import ast
+import contextlib
+import json
+import os
+import pty
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import click
+import pytest
+from cli_results import MAIN, Run, in_a_process, only_sentence
+
+from recordsilo import Silo, cli
+from recordsilo.cli import ExitCode, example, fail, silo_command
+from recordsilo.errors import StateUnreadable
+
+# -- paths of users ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "out"),
+    [
+        ("export csv REPO OUT", "missing/out"),
+        ("export zip REPO OUT", "file/out"),
+        ("export files REPO out --report OUT", "missing/out"),
+        ("sheet export REPO OUT --all", "missing/out"),
+        ("clusters REPO type --rule OUT", "file/out"),
+        ("harvest http://127.0.0.1:9/ new --receipt OUT", "missing/out"),
+        ("harvest http://127.0.0.1:9/ new --receipt OUT", "x" * 300),
+        ("crawl map LOG -o OUT", "file/out"),
+    ],
+)
+def test_a_mistyped_output_path_exits_2(
+    run: Run, myrepo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, out: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    Path("LOG").write_text("")
+    words = (myrepo if one == "REPO" else out if one == "OUT" else one for one in command.split())
+    result = run(*words)
+    assert result.code == ExitCode.USAGE, result
+    assert out.partition("/")[0] in result.err
+    assert "Traceback" not in result.err
+    assert not Path("new").exists()
+
+
+def test_a_missing_directory_is_named(run: Run, myrepo: str, tmp_path: Path) -> None:
+    result = run("export", "csv", myrepo, str(tmp_path / "missing" / "out.csv"))
+    sentence = f"the directory {tmp_path / 'missing'} does not exist; create it, or name another"
+    assert sentence in only_sentence(result, ExitCode.USAGE)
+
+
+# -- help -------------------------------------------------------------------------------
+
+
+COMMANDS = silo_command.list_commands(click.Context(silo_command))
+
+
+def leaves(command: click.Command, *words: str) -> Iterator[tuple[str, ...]]:
+    """The words of each command that is not a group."""
+    if not isinstance(command, click.Group):
+        yield words
+        return
+    for name, child in command.commands.items():
+        yield from leaves(child, *words, name)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_every_command_has_an_example(name: str, run: Run) -> None:
+    command = silo_command.get_command(click.Context(silo_command), name)
+    assert command is not None
+    assert command.name == name
+    assert command.help
+    for words in leaves(command, name):
+        result = run(*words, "--help")
+        assert result.code == 0
+        assert "For example:" in result.out
+        assert f"silo {' '.join(words)} " in result.out
+
+
+def test_a_command_loads_no_other_package() -> None:
+    program = (
+        "import sys; from recordsilo.cli import silo_command\n"
+        "silo_command.main(['ls', '--help'], standalone_mode=False)\n"
+        "print({name.partition('.')[0] for name in sys.modules})"
+    )
+    loaded = ast.literal_eval(
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        ).stdout.splitlines()[-1]
+    )
+    others = {"silocuration", "oaipmhscraper", "siloexport", "crawlmatch", "webui"}
+    assert not loaded & (
+        others | {"numpy", "langcodes", "rdflib", "celery", "cherrypy", "requests"}
+    )
+
+
+def test_a_package_adds_a_command_to_the_group_of_another(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point = EntryPoint("rules.check", "recordsilo.audit.commands:check", cli.ENTRY_POINTS)
+    with_one_more = {**cli._points(), point.name: point}
+    monkeypatch.setattr(cli, "_points", lambda: with_one_more)
+    monkeypatch.setattr(silo_command, "commands", {})
+    assert "\n  check " in run("rules", "--help").out
+    assert "rules.check" not in run("--help").out
+    rules = silo_command.commands["rules"]
+    assert isinstance(rules, click.Group)
+    rules.commands.pop("check")
+
+
+def test_help_of_the_group_lists_the_commands_and_the_exit_codes(run: Run) -> None:
+    result = run("--help")
+    for name in COMMANDS:
+        assert f"\n  {name} " in result.out
+    assert "75  stopped early" in result.out
+    assert run("--version").out.startswith("silo")
+
+
+def test_commands_of_other_packages_arrive_by_entry_points() -> None:
+    context = click.Context(silo_command)
+    assert {"ls", "harvest"} <= set(silo_command.list_commands(context))
+
+
+def test_unknown_command_and_option_are_usage_errors(run: Run, myrepo: str) -> None:
+    for arguments in (("nope",), ("ls",), ("ls", myrepo, "--nope"), ("ls", myrepo, "-n", "0")):
+        result = run(*arguments)
+        assert result.code == ExitCode.USAGE
+        assert "Error: " in result.err
+
+
+# -- the frame --------------------------------------------------------------------------
+
+
+def test_interrupts_and_errors_have_their_codes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    errors: list[tuple[BaseException, int, str]] = [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(28, "No space left on device", "/x"), 1, "/x: No space left on device"),
+        (OSError("odd"), 1, "odd"),
+        (sqlite3.OperationalError("database or disk is full"), 1, "(database or disk is full)"),
+        (StateUnreadable("/x", "why"), 1, "cannot be read"),
+        (click.exceptions.Abort(), 130, "interrupted"),
+    ]
+    for error, code, words in errors:
+
+        @click.command("failing")
+        def failing(error: BaseException = error) -> None:
+            raise error
+
+        monkeypatch.setitem(silo_command.commands, "failing", failing)
+        result = run("failing")
+        assert result.code == code
+        assert words in result.err
+
+
+def test_what_may_not_be_read_is_not_said_to_be_written(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = str(tmp_path)
+
+    @click.command("failing")
+    def failing() -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setitem(silo_command.commands, "failing", failing)
+    monkeypatch.setattr(os, "access", lambda _path, mode: mode != os.R_OK)
+    assert run("failing") == (2, "", f"silo: no permission to read {path}\n")
+    monkeypatch.setattr(os, "access", lambda _path, mode: mode == os.R_OK)
+    assert run("failing") == (2, "", f"silo: no permission to write to {path}\n")
+
+
+def test_failure_ends_with_its_sentence_and_code(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    @click.command("failing")
+    def failing() -> None:
+        fail("the repository is asleep", ExitCode.ENDPOINT)
+
+    monkeypatch.setitem(silo_command.commands, "failing", failing)
+    assert run("failing") == (3, "", "silo: the repository is asleep\n")
+
+
+@pytest.mark.parametrize(
+    "command", ["check DIR --budget", "update DIR --delay", "probe URL --timeout"]
+)
+def test_nan_is_no_number(run: Run, command: str) -> None:
+    result = run(*command.split(), "nan")
+    assert result.code == ExitCode.USAGE
+    assert "'nan' is not a number" in result.err
+
+
+def test_a_name_that_is_no_text_is_printed_as_it_is_or_said_to_be_none(myrepo: str) -> None:
+    other = os.fsencode(myrepo) + b"-\xff"
+    os.rename(os.fsencode(myrepo), other)
+    shown = in_a_process(["path", other, "1"])
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert os.path.isdir(shown.stdout.rstrip(b"\n"))
+    assert shown.stdout.startswith(other)
+    refused = in_a_process(["ls", other, "--set", b"\xff"])
+    assert refused.returncode == ExitCode.USAGE
+    assert b"is not UTF-8" in refused.stderr
+    assert b"Traceback" not in refused.stderr
+
+
+def test_what_the_terminal_cannot_show_is_escaped(myrepo: str) -> None:
+    shown = in_a_process(["ls", myrepo, "-n", "2"], PYTHONIOENCODING="koi8-r")
+    assert shown.returncode == 0
+    assert b"M\\xf6wen" in shown.stdout
+
+
+def test_a_closed_output_is_no_traceback(myrepo: str) -> None:
+    for closed in (">&-", "2>&-", ">&- 2>&-"):
+        result = in_a_process(["cat", myrepo, "1"], closed)
+        assert (result.returncode, result.stderr) == (0, b"")
+
+
+def test_example_is_an_epilog() -> None:
+    assert example("silo ls x", "silo ls y").endswith("For example:\n  silo ls x\n  silo ls y")
+
+
+# --------------------------------------------------------------------------- terminals
+
+HOSTILE = "a\x9b31mred\u202etxt"
+ESCAPED = "a\\u009b31mred\\u202etxt"
+
+
+def on_a_terminal(*arguments: str) -> str:
+    """What a command sends to the terminal that it runs on."""
+    main, side = pty.openpty()
+    run = subprocess.Popen(
+        [sys.executable, "-c", MAIN, *arguments],
+        stdin=side, stdout=side, stderr=side, cwd="/",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "200"},
+    )  # fmt: skip
+    os.close(side)
+    seen = b""
+    with contextlib.suppress(OSError):  # EIO: the other side is closed
+        while piece := os.read(main, 4096):
+            seen += piece
+    os.close(main)
+    run.wait(timeout=60)
+    return seen.decode()
+
+
+def test_a_terminal_gets_no_control_characters_of_titles_names_and_messages(tmp_path):
+    with Silo(str(tmp_path / "s")) as silo:
+        silo.get_item("oai:x:1").put_stream(
+            "oai_dc",
+            '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"'
+            ' xmlns:dc="http://purl.org/dc/elements/1.1/">'
+            f"<dc:title>{HOSTILE}</dc:title></oai_dc:dc>".encode(),
+            metadata=True,
+        )
+    directory = str(tmp_path / "s")
+    listed = on_a_terminal("ls", directory, "--json")
+    assert ESCAPED in listed
+    assert HOSTILE in json.loads(listed.replace("\r\n", "\n").splitlines()[0])["title"]
+    assert ESCAPED in on_a_terminal("ls", HOSTILE)
+    others = (("ls", directory), ("show", directory, "oai:x:1"), ("path", directory, HOSTILE))
+    for shown in (listed, *(on_a_terminal(*arguments) for arguments in others)):
+        assert not {"\x9b", "\u202e"} & set(shown)

@@ -1,0 +1,312 @@
+"""The commands that read: `ls`, `show`, `cat`, `path`, `log`, `diff`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_results import CREATOR, Harvest, Run, only_sentence
+
+from recordsilo import Origin, Silo
+from recordsilo.cli import ExitCode
+
+# -- ls ---------------------------------------------------------------------------------
+
+
+def test_ls_lists_identifier_datestamp_marks_and_title(run: Run, myrepo: str) -> None:
+    result = run("ls", myrepo)
+    lines = [line.split("\t") for line in result.out.splitlines()]
+    assert result.code == 0
+    assert [line[0] for line in lines] == ["local", "oai:x:1", "oai:x:2", "oai:x:3/4"]
+    assert lines[1] == ["oai:x:1", "2004-06-24T00:00:00", "---", "Möwen"]
+    assert lines[2][2] == "-C-"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--set", "a"], ["oai:x:1"]),
+        (["--curated"], ["local", "oai:x:2"]),
+        (["--not-curated"], ["oai:x:1", "oai:x:3/4"]),
+        (["--deleted"], []),
+        (["--live", "-n", "2"], ["local", "oai:x:1"]),
+        (["--from", "oai:x:2"], ["oai:x:2", "oai:x:3/4"]),
+        (["--upstream-newer"], []),
+    ],
+)
+def test_ls_filters(run: Run, myrepo: str, options: list[str], expected: list[str]) -> None:
+    result = run("ls", myrepo, "--json", *options)
+    assert [json.loads(line)["identifier"] for line in result.out.splitlines()] == expected
+
+
+def test_lists_as_json_say_what_a_record_is(run: Run, path_of_2010: str) -> None:
+    with Silo(path_of_2010, create=False) as silo, silo.batch(["by"]) as batch:
+        edit = batch.edit("by")
+        edit.add_version("1", date="2020-01-01T00:00:00", origin=Origin("harvest"))
+        edit.put("1", "oai_dc", CREATOR, metadata=True)
+    listed = [json.loads(line) for line in run("ls", path_of_2010, "--json").out.splitlines()]
+    found = json.loads(run("search", path_of_2010, "--json").out)["records"]
+    assert found == listed
+    with Silo(path_of_2010, create=False) as silo:
+        assert [row["identifier"] for row in listed] == list(silo)
+        described = silo.described(list(silo))
+        assert described["by"].creators == ("Ortega, N.",)
+        for row in listed:
+            assert row.items() >= described[row["identifier"]].as_json().items()
+    (one,) = [row for row in listed if row["identifier"].endswith("6")]
+    assert json.loads(run("show", path_of_2010, "6", "--json").out).items() >= one.items()
+
+
+def test_ls_of_the_silo_of_2010(run: Run, path_of_2010: str) -> None:
+    assert len(run("ls", path_of_2010).out.splitlines()) == 5
+
+
+def test_ls_pages_through_everything(
+    run: Run, myrepo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Silo.page
+    monkeypatch.setattr(Silo, "page", lambda self, *, limit, **k: real(self, limit=2, **k))
+    assert len(run("ls", myrepo).out.splitlines()) == 4
+
+
+def test_ls_takes_a_limit_of_any_size(run: Run, myrepo: str) -> None:
+    everything = run("ls", myrepo)
+    assert run("ls", myrepo, "-n", str(sys.maxsize + 1)) == everything
+    assert run("ls", myrepo, "-n", "1").out == everything.out.splitlines(keepends=True)[0]
+
+
+def test_title_with_tabs_and_line_ends_stays_in_its_field(
+    run: Run, myrepo: str, harvest: Harvest
+) -> None:
+    with Silo(myrepo) as silo:
+        harvest(silo, "oai:x:0", title="two\nlines\tand a tab")
+    assert run("ls", myrepo, "--set", "nope").out == ""
+    assert "oai:x:0\t2004-06-24T00:00:00\t---\ttwo lines and a tab\n" in run("ls", myrepo).out
+
+
+def test_reader_that_has_seen_enough_is_no_error(myrepo: str, harvest: Harvest) -> None:
+    with Silo(myrepo) as silo, silo.batch([f"n{n}" for n in range(600)]) as batch:
+        for number in range(600):
+            edit = batch.edit(f"n{number}")
+            origin = silo["1"].origin()
+            edit.add_version("1", date="2004-06-24", origin=origin)
+            edit.put(
+                "1", "oai_dc", b"<dc><title>" + b"long " * 40 + b"</title></dc>", metadata=True
+            )
+    silo = '"$1" -c "from recordsilo.cli import main; main()" ls "$2"'
+    script = silo + ' | head -1; echo "${PIPESTATUS[0]}"'
+    result = subprocess.run(
+        ["bash", "-c", script, "bash", sys.executable, myrepo],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    lines = result.stdout.splitlines()
+    assert (len(lines), lines[1], result.stderr) == (2, "0", "")
+
+
+# -- show, cat, path --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["oai:x:3/4", "3/4", "oai+x+3=4", "3=4"])
+@pytest.mark.parametrize("command", ["show", "cat", "path"])
+def test_identifier_is_taken_in_full_short_and_url_form(
+    run: Run, myrepo: str, command: str, form: str
+) -> None:
+    result = run(command, myrepo, form)
+    assert (result.code, result.err) == (0, "")
+    assert result.out
+
+
+def test_show_tells_versions_files_and_origins(run: Run, myrepo: str) -> None:
+    text = run("show", myrepo, "2").out
+    for part in (
+        "identifier  oai:x:2", "title       Terns", "sets        ab", "version 1  2004-06-24T",
+        "harvest by harvester", "version workingcopy", "clone of 1", "← current", "oai_dc",
+        "metadata",
+    ):  # fmt: skip
+        assert part in text
+    found = json.loads(run("show", myrepo, "2", "--json").out)
+    assert found["identifier"] == "oai:x:2"
+    assert [v["name"] for v in found["version_list"]] == ["1", "workingcopy"]
+    assert found["version_list"][0]["frozen"] is True
+    assert found["version_list"][1]["files"][0]["metadata"] is True
+    assert found["metadata"]["setSpec"] == ["ab"]
+
+
+def test_show_names_a_dangling_link_and_goes_on(run: Run, path_of_2010: str) -> None:
+    result = run("show", path_of_2010, "6")
+    assert result.code == 0
+    assert "PROBLEM: 'oai_dc' in version 'delta'" in result.out
+    found = json.loads(run("show", path_of_2010, "6", "--json").out)
+    assert "symbolic link" in found["version_list"][1]["files"][0]["problem"]
+    assert "deleted     at the source" in run("show", path_of_2010, "gone").out
+    assert "(no files)" in run("show", path_of_2010, "gone").out
+
+
+def test_show_names_a_file_that_is_a_directory_now(run: Run, myrepo: str) -> None:
+    with Silo(myrepo) as silo:
+        place = silo["1"].to_dirpath("oai_dc")
+    os.unlink(place)
+    os.mkdir(place)
+    assert "PROBLEM" in run("show", myrepo, "1").out
+
+
+def test_cat_prints_bytes(run: Run, myrepo: str) -> None:
+    assert "<dc:title>Möwen</dc:title>" in run("cat", myrepo, "1").out
+    assert run("cat", myrepo, "local", "note.txt").out == "x"
+    assert run("cat", myrepo, "2", "oai_dc", "--version", "1").out.startswith("<metadata")
+
+
+def test_cat_without_metadata_says_what_there_is(run: Run, myrepo: str) -> None:
+    sentence = only_sentence(run("cat", myrepo, "local"), ExitCode.USAGE)
+    assert "has no metadata; it has note.txt" in sentence
+
+
+def test_path_is_where_the_version_lies(run: Run, myrepo: str) -> None:
+    place = run("path", myrepo, "2").out.rstrip("\n")
+    assert place.endswith("/__workingcopy")
+    assert os.listdir(place) == ["oai_dc"]
+    assert run("path", myrepo, "2", "1").out.endswith("/__1\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["show", "nope"], "has no record 'nope'"),
+        (["cat", "1", "nope"], "has no file 'nope'"),
+        (["cat", "1", "-v", "7"], "has no version '7'; it has 1"),
+        (["path", "1", "7"], "has no version '7'"),
+        (["clone", "1", "7"], "has no version '7'"),
+        (["clone", "2", "1"], "already has a version 'workingcopy'"),
+        (["clone", "1", "1", "a/b"], "cannot name a version"),
+        (["rm", "nope"], "has no record 'nope'"),
+        (["rm", "local", "-v", "1"], "is the only version"),
+        (["rm", "1", "-v", "1"], "silo clone "),
+        (
+            ["rm", "1", "-f", "oai_dc"],
+            "is kept as harvested; make a copy to change with: silo clone ",
+        ),
+        (["rm", "1", "-v", "1", "-f", "oai_dc"], "silo clone "),
+        (["rm", "2", "-v", "1"], "to delete the record: silo rm "),
+        (["rm", "2", "-v", "1", "-f", "oai_dc"], "to delete the record: silo rm "),
+        (["rm", "2", "-f", "nope"], "has no file 'nope'"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(
+    run: Run, myrepo: str, arguments: list[str], words: str
+) -> None:
+    command, *rest = arguments
+    assert words in only_sentence(run(command, myrepo, *rest), ExitCode.USAGE)
+
+
+@pytest.mark.parametrize("command", ["ls", "show", "cat", "path", "clone", "rm", "reindex"])
+def test_directory_that_is_no_silo_is_one_sentence_and_stays_as_it_is(
+    run: Run, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "letters").mkdir()
+    more = [] if command in {"ls", "reindex"} else ["x"]
+    where = str(tmp_path / "none")
+    assert "there is no Silo at" in only_sentence(run(command, where, *more), ExitCode.USAGE)
+    where = str(tmp_path / "letters")
+    assert "is not a Silo" in only_sentence(run(command, where, *more), ExitCode.USAGE)
+    assert os.listdir(tmp_path) == ["letters"]
+
+
+def test_damage_exits_with_losses(run: Run, myrepo: str) -> None:
+    with Silo(myrepo) as silo:
+        Path(silo["1"].path_to_item(), "__manifest.json").write_bytes(b"")
+    assert "it is empty" in only_sentence(run("show", myrepo, "1"), ExitCode.LOSSES)
+    result = run("reindex", myrepo)
+    assert result.code == ExitCode.LOSSES
+    assert "it is empty" in result.err
+    assert result.out == "3 records indexed, 1 not\n"
+    Path(myrepo, "persisted_state.json").write_bytes(b"{")
+    assert "JSON" in only_sentence(run("ls", myrepo), ExitCode.LOSSES)
+
+
+@pytest.mark.parametrize("command", [("ls",), ("search", "")])
+def test_a_list_says_what_is_not_in_it(run: Run, myrepo: str, command: tuple[str, ...]) -> None:
+    name, *words = command
+    assert run(name, myrepo, *words).err == ""
+    for short in ("1", "2"):
+        with Silo(myrepo) as silo:
+            Path(silo[short].path_to_item(), "__manifest.json").write_bytes(b"")
+    run("reindex", myrepo)
+    result = run(name, myrepo, *words)
+    assert len(result.out.splitlines()) >= 2
+    assert result.err.startswith("silo: not in the list: ")
+    assert result.err.count("it is empty") == 1
+    assert f", and 1 more; see silo check {myrepo}\n" in result.err
+
+
+# -- history and differences ------------------------------------------------------------
+
+
+def test_log_tells_the_versions_oldest_first_and_what_was_done(myrepo: str, run: Run) -> None:
+    run("put", myrepo, "2", "-", "--as", "n.txt", "-m", "why\tnot\x1b[31m", stdin=b"n")
+    result = run("log", myrepo, "2")
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[0].startswith("version 1  2004-06-24T00:00:00  harvest by harvester")
+    (clone,) = [n for n, line in enumerate(lines) if line.startswith("version workingcopy")]
+    assert "  clone of 1 by " in lines[clone]
+    assert lines[clone].endswith("  [in work]")
+    assert lines[clone + 1].startswith("  made here 20")
+    assert lines[clone + 2] == "  Version workingcopy cloned from 1"
+    assert lines[clone + 3].startswith("  Added or updated file n.txt [")
+    assert lines[clone + 3].endswith(": why\tnot\\x1b[31m]")
+
+
+def test_log_as_json_has_all_of_it(myrepo: str, run: Run) -> None:
+    found = json.loads(run("log", myrepo, "2", "--json").out)
+    assert [version["name"] for version in found] == ["1", "workingcopy"]
+    assert found[0]["origin"]["kind"] == "harvest"
+    assert found[0]["origin"]["prefixes"] == {"oai_dc": "2004-06-24T00:00:00"}
+    assert found[1]["origin"]["of"] == "1"
+    assert found[1]["origin"]["date"]
+    assert found[1]["state"] == "in work"
+    assert found[1]["log"] == ["Version workingcopy cloned from 1"]
+
+
+def test_diff_exits_as_diff_does(myrepo: str, run: Run) -> None:
+    same = run("diff", myrepo, "2", "1", "workingcopy")
+    assert (same.code, same.out) == (0, "")
+    run("put", myrepo, "2", "-", "--as", "n.txt", stdin=b"n\n")
+    assert run("diff", myrepo, "2", "1", "workingcopy").code == 1
+    assert "has no version 'nope'" in only_sentence(
+        run("diff", myrepo, "2", "1", "nope"), ExitCode.USAGE
+    )
+
+
+def test_diff_shows_what_people_can_read(myrepo: str, run: Run) -> None:
+    with Silo(myrepo) as silo:
+        record = silo["2"]
+        with record.get_stream("oai_dc") as stream:
+            content = stream.read()
+        record.put_stream("oai_dc", content.replace(b"Terns", b"Terns and gulls"))
+        record.put_stream("raw", b"\0\1")
+        record.put_stream("note.txt", "one\n")
+        record.clone_version("workingcopy", "next")
+        record.put_stream("raw", b"\0\2\3")
+        record.put_stream("note.txt", "one\n\x1b[31mtwo\n")
+        record.put_stream("oai_dc", b"\n" + content.replace(b"Terns", b"Terns and gulls"))
+    out = run("diff", myrepo, "2", "1", "workingcopy").out
+    assert "changed  oai_dc  " in out
+    assert "\n  -    <dc:title>Terns</dc:title>\n  +    <dc:title>Terns and gulls</dc:title>" in out
+    assert "added    note.txt  4 bytes\n  sha256 " in out
+    out = run("diff", myrepo, "2", "workingcopy", "next").out
+    assert "bytes  (xml)\n  the same XML, written differently\n" in out
+    assert "changed  raw  2 → 3 bytes  (binary)\n  sha256 " in out
+    assert "\n  +\\x1b[31mtwo\n" in out
+
+
+def test_diff_as_json_has_digests_and_lines(myrepo: str, run: Run) -> None:
+    run("put", myrepo, "2", "-", "--as", "n.txt", stdin=b"n\n")
+    result = run("diff", myrepo, "2", "1", "workingcopy", "--json")
+    assert result.code == 1
+    found = json.loads(result.out)
+    assert (found["before"], found["after"]) == ("1", "workingcopy")
+    (one,) = found["files"]
+    assert (one["path"], one["change"], one["before"]) == ("n.txt", "added", None)
+    assert one["after"]["size"] == 2
