@@ -566,6 +566,24 @@ def test_changes_are_named_by_the_labels_of_the_page(client: Any) -> None:
     assert "<title>Title: " in changes
 
 
+def test_a_damaged_journal_hides_no_other_batch_edit(client: Any, silo: Silo) -> None:
+    first, second = (client.post("/bulk", RULE | {"do": "look"}).json["job"] for _ in range(2))
+    Path(silo.path, "curation", "jobs", f"{first}.sqlite").write_bytes(b"damaged")
+    listed = client.json("/bulk/jobs.json")
+    assert [one["job"] for one in listed["jobs"]] == [second]
+    assert f"{first}.sqlite cannot be used" in listed["problems"][0]
+    page = client.get("/bulk/jobs").text
+    assert f"{first}.sqlite cannot be used" in page
+    assert f'href="/bulk/jobs/{second}"' in page
+
+
+def test_a_damaged_ledger_of_jobs_hides_no_batch_edit(client: Any, silo: Silo) -> None:
+    edit = previewed_url(client, RULE)
+    Path(silo.path, "curation", "jobs", "ledger.sqlite").write_bytes(b"damaged")
+    for page in ("/bulk/jobs", edit, "/"):
+        assert client.get(page).status == 200
+
+
 # -- no records ----------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -257,3 +258,16 @@ def test_half_of_a_surrogate_pair_in_the_log_is_shown_as_a_question_mark(
     assert client.json("/index.json")["activity"][0]["identifier"] == "oai:?"
     for url in ("/", "/activity", "/activity/log.csv", "/activity/log.jsonl"):
         assert client.get(url).status == 200, url
+
+
+@pytest.mark.parametrize(
+    "path", ["curation/activity/2026-01.jsonl", "harvests/1-receipt.json", ".silo/harvest.sqlite"]
+)
+def test_a_file_that_cannot_be_read_is_told_on_the_home_page(
+    client: Any, silo: Silo, path: str
+) -> None:
+    Path(silo.path, path).mkdir(parents=True)
+    page = client.get("/")
+    assert page.status == 200
+    assert "cannot be" in page.text
+    assert "see the log of the server" in page.text

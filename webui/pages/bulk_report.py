@@ -1,5 +1,6 @@
 """Batch edits: the progress of each, the records that it skipped, and undo."""
 
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,20 +13,22 @@ from silocuration.batch.job import JobReport, job_report
 from silocuration.batch.journal import CHANGED, Change, Doing, Entry, JobJournal, job_ids
 from silocuration.batch.planned import PREVIEW, discard, is_discardable, is_untouched, noted_preview
 from silocuration.batch.specs import summary
+from silocuration.errors import JobNotFound, JobUnreadable
 from silocuration.jobs import CHANGE, UNDO
 from silocuration.jobs import PREVIEW as PREVIEWING
-from silowork.errors import NoSuchJob
+from silowork.errors import JobsError, NoSuchJob
 from silowork.values import ACTIVE, Job
 from webui import urls
 from webui.activity import note
 from webui.bulk.jobs import begun, start_bulk_job, start_bulk_undo
-from webui.http.errors import Conflict
+from webui.http.errors import Conflict, from_curation
 from webui.http.messages import Response, redirect
 from webui.job_view import Outcome, Shown, outcome_of, undone_outcome
 from webui.rendering import View, json_answer
 from webui.site import Call
 from webui.words.texts import text as _
 
+logger = logging.getLogger("webui")
 PAGE = 50
 DISTINCT = 100
 """Maximum number of distinct changes on the page of a batch edit."""
@@ -50,16 +53,18 @@ def show(call: Call) -> View:
     """List the batch edits, the newest first; those that were only previewed apart."""
     before = call.request.query.get("before", "")
     earlier = [one for one in job_ids(call.site.silo.path) if not before or one < before]
-    found = [job_report(call.site.silo, one) for one in earlier[:PAGE]]
+    found, faults = _reports(call, earlier[:PAGE])
     rest = earlier[PAGE:]
     following = urls.with_query(urls.bulk_jobs(), {"before": earlier[PAGE - 1]}) if rest else ""
     twin = {
         "jobs": [report.to_json() for report in found],
+        "problems": faults,
         "next": urls.twin(following) if following else None,
     }
     first = urls.bulk_jobs() if before else ""
     lines = [_line(call, report) for report in found]
     data = {
+        "faults": faults,
         "lines": [one for one in lines if not one.is_preview],
         "previews": [one for one in lines if one.is_preview],
         "is_live": not before and any(one.shown for one in lines),
@@ -70,6 +75,19 @@ def show(call: Call) -> View:
         "following": following,
     }
     return View("bulk_jobs.mako", data, twin, urls.bulk_jobs())
+
+
+def _reports(call: Call, job_ids: Sequence[str]) -> tuple[list[JobReport], list[str]]:
+    """The batch edits, and a sentence for each whose journal cannot be read."""
+    found, faults = [], []
+    for one in job_ids:
+        try:
+            found.append(job_report(call.site.silo, one))
+        except JobNotFound:  # discarded in the meantime
+            continue
+        except JobUnreadable as error:
+            faults.append(from_curation(error, call.site.silo.path).message)
+    return found, faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +216,9 @@ def _job_about(call: Call, report: JobReport) -> Job | None:
         previewed = report.about.get("preview_job") if _is_planned(report) else None
         return ledger.job(str(previewed or report.job_id))
     except NoSuchJob:  # started by a command
+        return None
+    except JobsError:  # its journal says what it changed
+        logger.exception("jobs")
         return None
 
 

@@ -85,7 +85,14 @@ def show(call: Call) -> View:
     jobs, waiting = _jobs(call)
     if counts.records:
         waiting += [*_source_changes(site.silo), *_quality(site.silo, counts)]
-    recent = _recent(call, jobs) if call.user.may(Role.CURATOR) else []
+    recent: list[Entry] = []
+    if call.user.may(Role.CURATOR):
+        try:
+            recent = _recent(call, jobs)
+        except OSError:
+            logger.exception("activity")
+            said = _("The activity log cannot be read; see the log of the server.")
+            waiting.append(Waiting("activity", None, "bad", said, urls.activity()))
     base_url = str(site.silo.state.get("base_oai_url") or "")
     labels = labels_of("finding")
     findings = [
@@ -153,7 +160,7 @@ def _harvests(site: Site) -> tuple[tuple[HarvestLine, ...], str]:
     """The last harvests, or the reason why they cannot be listed."""
     try:
         return harvest_lines(site.silo.path, HISTORY), ""
-    except ScraperError:
+    except (ScraperError, OSError):
         logger.exception("harvests")
         return (), _("The harvests cannot be listed; see the log of the server.")
 

@@ -12,6 +12,9 @@
 <p class="crumbs"><a href="${urls.bulk()}">← ${_("Batch edit")}</a></p>
 % endif
 <div class="heading"><h1>${_("Batch edits")}</h1></div>
+% for fault in faults:
+<p class="note fault" dir="auto">${fault}</p>
+% endfor
 % if lines:
 <table class="jobs cards"${watched()}>
   <thead><tr><th scope="col">${_("Batch edit")}</th><th scope="col">${_("When")}</th><th scope="col">${_("Who")}</th><th scope="col" class="number">${_("Records changed")}</th><th scope="col">${_("Outcome")}</th></tr></thead>
