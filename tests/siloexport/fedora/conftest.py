@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import real_fedora
 from examples import family
-from fedora_simulator import Simulator, serving
+from fedora_server import serving
+from fedora_simulator import Simulator
 from fedora_support import ADMIN, QUICK, USER, Fedora, Harvest, metadata
 
 from recordsilo import Origin, Silo

@@ -9,20 +9,24 @@ import base64
 import hashlib
 import itertools
 import re
-import socket
-import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import BinaryIO
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
+from fedora_values import (
+    Answer,
+    Interference,
+    Request,
+    Resource,
+    Spoiling,
+    Transaction,
+    Trouble,
+)
 from rdflib import Graph, Literal, URIRef
 
 V4 = "http://fedora.info/definitions/v4/repository#"
@@ -32,86 +36,6 @@ TX_ENDPOINT = "http://fedora.info/definitions/v4/transaction#endpoint"
 COMMIT_ENDPOINT = "http://fedora.info/definitions/v4/transaction#commitEndpoint"
 _LINK_TYPE = re.compile(r'<([^>]+)>\s*;\s*rel="?type"?')
 _REFUSED_NAMES = ("fcr-root", ".fcrepo", "fcr-container.nt")
-SMALL = 1 << 20
-
-
-@dataclass(frozen=True)
-class Request:
-    method: str
-    path: str  # decoded, below /rest, without a slash at the end
-    headers: Mapping[str, str]
-    body: "Body"
-
-    def header(self, name: str) -> str:
-        return next((v for k, v in self.headers.items() if k.lower() == name.lower()), "")
-
-
-@dataclass(frozen=True)
-class Body:
-    """A body as received: in memory when small, else in a file."""
-
-    sha512: str = hashlib.sha512(b"").hexdigest()
-    size: int = 0
-    small: bytes = b""
-    file: BinaryIO | None = None
-
-    def bytes(self) -> bytes:
-        if self.file is None:
-            return self.small
-        self.file.seek(0)
-        return self.file.read()
-
-
-@dataclass(frozen=True)
-class Answer:
-    """``after``: of `Simulator.interfere`, whether the request is served before it is given."""
-
-    status: int
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
-    after: bool = False
-
-
-DROP, DROP_AFTER = Answer(-1), Answer(-1, after=True)
-"""Instead of an answer: the connection is cut, before the request is served or after."""
-Interference = Callable[[Request], Answer | None]
-
-
-class Trouble(Exception):
-    def __init__(self, status: int, text: str = "", **headers: str) -> None:
-        self.answer = Answer(
-            status,
-            {"Content-Type": "text/plain", **{k.replace("_", "-"): v for k, v in headers.items()}},
-            text.encode(),
-        )
-
-
-class Spoiling(Trouble):
-    """One that comes from the store, and spoils the transaction it is in."""
-
-
-@dataclass(frozen=True)
-class Resource:
-    kind: str  # container, group, binary, tombstone
-    content: Body = Body()
-    media_type: str = ""
-    state: str = ""
-    modified: str = ""
-    disposition: str = ""
-    contains: tuple[str, ...] = ()  # of a memento
-
-    @property
-    def is_rdf(self) -> bool:
-        return self.kind in {"container", "group"}
-
-
-@dataclass
-class Transaction:
-    number: str
-    expires: float
-    state: str = "open"  # failed, committed, rolled back
-    changes: dict[str, Resource | None] = field(default_factory=dict)
-    created: set[str] = field(default_factory=set)
 
 
 class Simulator:
@@ -665,90 +589,3 @@ def _graph(content: bytes, base: str, media_type: str = "") -> Graph:
         form = "nt" if "n-triples" in media_type or not media_type else "turtle"
         graph.parse(data=content, format=form, publicID=base)
     return graph
-
-
-# -- on loopback ------------------------------------------------------------------------
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    server: "_Server"
-
-    def _serve(self) -> None:
-        path = unquote(urlsplit(self.path).path)
-        if not (path == "/rest" or path.startswith("/rest/")):
-            self._send(Answer(404), path)
-            return
-        request = Request(
-            self.command, path.removeprefix("/rest").strip("/"), self.headers, self._body()
-        )
-        given = self.server.simulator.answer(request)
-        if given.status < 0:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-        else:
-            self._send(given, path)
-
-    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _serve  # noqa: N815 - as http.server has it
-
-    def _body(self) -> Body:
-        left = int(self.headers.get("Content-Length") or 0)
-        digest, size = hashlib.sha512(), left
-        small = b""
-        file: BinaryIO | None = None
-        if left > SMALL:
-            file = tempfile.TemporaryFile(dir=self.server.directory)  # noqa: SIM115 - closed at the end
-            self.server.files.append(file)
-        while left and (chunk := self.rfile.read(min(left, SMALL))):
-            left -= len(chunk)
-            digest.update(chunk)
-            if file is None:
-                small += chunk
-            else:
-                file.write(chunk)
-        return Body(digest.hexdigest(), size - left, small, file)
-
-    def _send(self, given: Answer, _path: str) -> None:
-        lines = [f"HTTP/1.1 {given.status} x"]
-        if self.server.simulator.sends_date:
-            lines.append(f"Date: {formatdate(self.server.simulator.now(), usegmt=True)}")
-        lines += [f"{name}: {value}" for name, value in given.headers.items()]
-        has_body = given.status not in {204, 304}
-        if has_body:
-            lines.append(f"Content-Length: {len(given.body)}")
-        body = given.body if has_body and self.command != "HEAD" else b""
-        self.wfile.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + body)
-
-    def log_message(self, *_arguments: object) -> None:
-        """Quiet."""
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, simulator: Simulator, directory: str | None) -> None:
-        self.simulator, self.directory = simulator, directory
-        self.files: list[BinaryIO] = []
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def handle_error(self, *_arguments: object) -> None:
-        """A client that is gone is no matter."""
-
-
-@contextmanager
-def serving(simulator: Simulator, directory: str | None = None) -> Iterator[str]:
-    """Serve a simulator on loopback; yields the address of its root."""
-    server = _Server(simulator, directory)
-    simulator.base = f"http://127.0.0.1:{server.server_port}/rest"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield simulator.base
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-        for file in server.files:
-            file.close()

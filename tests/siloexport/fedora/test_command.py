@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from examples import family
-from fedora_simulator import Request
 from fedora_support import USER, Fedora, Harvest
+from fedora_values import Request
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command

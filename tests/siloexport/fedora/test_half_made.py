@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fedora_simulator import DROP, DROP_AFTER, Answer, Request, Resource, Simulator
+from fedora_simulator import Simulator
 from fedora_support import Fedora, Harvest
+from fedora_values import DROP, DROP_AFTER, Answer, Request, Resource
 
 from siloexport.engine.export import Export
 from siloexport.ledger import ledger_path

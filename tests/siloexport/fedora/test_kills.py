@@ -15,8 +15,10 @@ import pytest
 import requests
 from examples import family
 from exporting import POLICY
-from fedora_simulator import DROP, DROP_AFTER, Answer, Request, Simulator, serving
+from fedora_server import serving
+from fedora_simulator import Simulator
 from fedora_support import ADMIN, QUICK, Fedora, Harvest
+from fedora_values import DROP, DROP_AFTER, Answer, Request
 
 from recordsilo import Silo
 from siloexport.commands.exit_codes import exit_of_run

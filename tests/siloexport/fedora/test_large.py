@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from fedora_simulator import Simulator, serving
+from fedora_server import serving
+from fedora_simulator import Simulator
 from fedora_support import ADMIN, QUICK, Fedora, metadata
 
 from recordsilo import Origin, Silo

@@ -11,8 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from examples import family
-from fedora_simulator import Answer, Request
 from fedora_support import Fedora, Harvest
+from fedora_values import Answer, Request
 
 from recordsilo import Silo
 from siloexport.commands.exit_codes import exit_of_run

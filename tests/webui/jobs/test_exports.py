@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fedora_simulator import Simulator, serving
+from fedora_server import serving
+from fedora_simulator import Simulator
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fedora_simulator import Answer, Request, Simulator, serving
+from fedora_server import serving
+from fedora_simulator import Simulator
+from fedora_values import Answer, Request
 
 from recordsilo import Silo
 from siloexport.fedora_places import (
