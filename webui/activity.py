@@ -213,7 +213,7 @@ def whole_entries(
     last = _together(read[-1][1], jobs) if read else ()
     for _number in range(most_more):
         one = next(lines, None)
-        if one is None or not one[1].job or _together(one[1], jobs) != last:
+        if one is None or _together(one[1], jobs) != last:
             return read, one
         read.append(one)
     return read, next(lines, None)
@@ -229,7 +229,8 @@ def _together(one: Activity, jobs: Mapping[str, Job]) -> tuple[str, ...]:
     if one.job:
         edit = jobs[one.job].arguments.get("job", one.job) if one.job in jobs else one.job
         return ("job", str(edit), "bulk" if one.action == "change" else one.action)
-    return (one.action, one.agent, one.identifier, one.date[:16])
+    identifier = "" if one.action == "propose" else one.identifier  # many in one run
+    return (one.action, one.agent, identifier, one.date[:16])
 
 
 def _entry(
@@ -248,6 +249,8 @@ def _entry(
         url = urls.bulk_job(newest.job) if is_bulk else urls.job(newest.job)
         edit = title_of(newest.job) if is_bulk else ""
         said = jobs[oldest.job].title if oldest.job in jobs else edit or oldest.message or said
+    elif records > 1:
+        said, url = _("Source changes"), urls.upstream_list()
     elif newest.identifier:
         url = urls.record(newest.identifier)
     elif newest.action in _PAGES and len(named) == 1:
@@ -257,7 +260,7 @@ def _entry(
         agent=newest.agent,
         action=_(ACTIONS.get(newest.action, newest.action)),
         said=said,
-        identifier="" if newest.job else newest.identifier,
+        identifier="" if newest.job or records > 1 else newest.identifier,
         url=url,
         records=records,
         is_cut=is_cut,

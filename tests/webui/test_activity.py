@@ -242,6 +242,18 @@ def test_a_batch_edit_and_its_undoing_are_an_entry_each_beyond_the_lines_of_a_pa
     assert rest["next"] is None
 
 
+def test_the_proposals_of_a_run_are_one_entry(client: Any, silo: Silo) -> None:
+    lines = [
+        Activity(f"2026-01-01T00:00:0{n}Z", "ada", "propose", f"x:{n}", "w", "version", None, "w")
+        for n in range(5)
+    ]
+    log_activity(silo.path, lines)
+    (one,) = client.json("/activity")["entries"]
+    assert (one["action"], one["said"], one["records"]) == ("Merge proposed", "Source changes", 5)
+    assert (one["identifier"], one["url"]) == ("", "/upstream")
+    assert client.get("/activity").text.count("<tr>") == 2
+
+
 def test_the_log_is_found_by_action(client: Any, silo: Silo) -> None:
     lines = [Activity("2026-01-01T00:00:00Z", "ada", action) for action in ("edit", "put", "odd")]
     log_activity(silo.path, lines)

@@ -85,6 +85,14 @@ def choose(page: Page, group: str, name: str) -> None:
     navigation.get_by_role("link", name=name, exact=True).locator("visible=true").click()
 
 
+def test_a_newcomer_is_told_where_the_command_is_and_that_installing_takes_a_while() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    begin, session = readme.index(". .venv/bin/activate"), readme.index("$ silo ")
+    assert readme.index("make demo") < begin < session
+    installing = (ROOT / "Makefile").read_text(encoding="utf-8").count('echo "Installing into')
+    assert installing == 2
+
+
 @pytest.mark.long
 @pytest.mark.browser
 @pytest.mark.timeout(600)
