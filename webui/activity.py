@@ -4,7 +4,7 @@ import json
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from itertools import groupby, islice
+from itertools import islice
 from typing import Any
 
 from recordsilo.selection import selection_from
@@ -176,7 +176,7 @@ def entries(
     *,
     is_cut: bool = False,
 ) -> list[Entry]:
-    """Group lines of the log, the newest first.
+    """Group lines of the log, the newest first; other lines may stand between those of a job.
 
     Args:
         lines: The newest first.
@@ -184,10 +184,17 @@ def entries(
         title_of: The title of a batch edit by its id; empty if it is not known.
         is_cut: Whether the log has lines before these.
     """
-    groups = [[*group] for _key, group in groupby(lines, lambda one: _together(one, jobs))]
+    groups: dict[object, list[Activity]] = {}
+    last: tuple[str, ...] = ()
+    number = 0
+    for one in lines:
+        key = _together(one, jobs)
+        if key != last:
+            last, number = key, number + 1
+        groups.setdefault(key if one.job else (number, key), []).append(one)
     return [
-        _entry(group, jobs, title_of, is_cut=is_cut and number == len(groups))
-        for number, group in enumerate(groups, 1)
+        _entry(group, jobs, title_of, is_cut=is_cut and key in (last, (number, last)))
+        for key, group in groups.items()
     ]
 
 
@@ -244,11 +251,13 @@ def _entry(
     records = len({one.identifier for one in lines if one.identifier})
     named = dict.fromkeys(reversed([one.what for one in lines if one.what]))
     said, url = ", ".join(named), ""
+    is_undo_of = newest.action == "undo" and oldest.job in jobs and jobs[oldest.job].kind != "undo"
+    is_title = oldest.job in jobs and not is_undo_of
     if newest.job:
         is_bulk = newest.action in {"bulk", "undo"}
         url = urls.bulk_job(newest.job) if is_bulk else urls.job(newest.job)
         edit = title_of(newest.job) if is_bulk else ""
-        said = jobs[oldest.job].title if oldest.job in jobs else edit or oldest.message or said
+        said = jobs[oldest.job].title if is_title else edit or oldest.message or said
     elif records > 1:
         said, url = _("Source changes"), urls.upstream_list()
     elif newest.identifier:
@@ -264,7 +273,7 @@ def _entry(
         url=url,
         records=records,
         is_cut=is_cut,
-        is_title=oldest.job in jobs,
+        is_title=is_title,
         message=newest.message,
         lines=tuple(lines),
     )

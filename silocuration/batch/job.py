@@ -76,7 +76,7 @@ class Preview:
         skipped: Reason → how many records.
         samples: Some of the changes.
         whole: Whether all selected records were read.
-        remarks: Sentences on fields that no record has.
+        remarks: Sentences on fields that no record has, and on titles that would be lost.
         passed_over: (identifier, reason) of the first `LISTED` that are skipped.
     """
 
@@ -173,7 +173,7 @@ def preview(
     until = None if seconds is None else monotonic() + seconds
     seen: set[str] = set()
     plan = planner_of(spec.kind, spec.about, seen)
-    records = changed = values = copies = deleted = 0
+    records = changed = values = copies = deleted = untitled = 0
     skipped: Counter[str] = Counter()
     shown: list[Sample] = []
     passed: list[tuple[str, str]] = []
@@ -196,6 +196,7 @@ def preview(
         if change is not None:
             changed, values = changed + 1, values + change.values
             copies += change.makes_copy
+            untitled += change.loses_title
             if each is not None:
                 each(identifier, change)
             if len(shown) < samples:
@@ -203,6 +204,8 @@ def preview(
         if progress is not None:
             progress(records)
     remarks = remarks_on(spec.about, seen, "no record" if whole else "no record looked at")
+    if untitled:
+        remarks += (f"{untitled:,} of the records would lose their only title",)
     return Preview(
         records, changed, values, copies, dict(skipped), tuple(shown), whole, remarks,
         tuple(passed), deleted,

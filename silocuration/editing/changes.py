@@ -68,6 +68,13 @@ class RecordChange:
         """The number of values added, removed or changed."""
         return max(map(len, differing(self.before, self.after)))
 
+    @property
+    def loses_title(self) -> bool:
+        """Whether the record had a title and would have none."""
+        before, after = ([f for f in some if f.name == "title" and f.folded]
+                         for some in (self.before, self.after))  # fmt: skip
+        return bool(before) and not after
+
 
 class CannotChange(Exception):
     """A record that a change skips; the message says why."""

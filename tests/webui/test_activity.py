@@ -20,6 +20,7 @@ from silocuration.batch.job import create_job, run_job, undo_job
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import SetValues
+from silowork.ledger import JobLedger
 from webui.activity import ACTIONS, in_words
 from webui.pages.activity import SHOWN
 
@@ -240,6 +241,37 @@ def test_a_batch_edit_and_its_undoing_are_an_entry_each_beyond_the_lines_of_a_pa
     rest = client.json(first["next"])
     assert [(one["action"], one["records"]) for one in rest["entries"]] == [("Batch edit", 15)]
     assert rest["next"] is None
+
+
+def test_an_undo_is_one_entry_also_when_others_worked_meanwhile(client: Any, silo: Silo) -> None:
+    change = JobLedger(silo.path).add("change", "Batch edit: types", {}, "ada").job_id
+    lines = [
+        Activity(f"2026-01-01T00:00:{n:02}Z", who, action, f"x:{n}", "w", job=job)
+        for n in range(40)
+        for who, action, job in [("bob", "undo", change) if n % 2 else ("eve", "edit", "")]
+    ]
+    log_activity(silo.path, lines)
+    found = client.json("/activity")
+    undone = [one for one in found["entries"] if one["action"] == "Batch edit undone"]
+    assert [(one["records"], one["agent"], one["is_title"]) for one in undone] == [
+        (20, "bob", False)
+    ]
+    assert len(found["entries"]) == 21
+    assert found["next"] is None
+
+
+def test_entries_beyond_a_page_are_on_the_next(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webui.pages.activity.LIMIT", 2)
+    lines = [Activity(f"2026-01-01T00:00:0{n}Z", "ada", "edit", f"x:{n}", "w") for n in range(5)]
+    log_activity(silo.path, lines)
+    found, url = [], "/activity.json"
+    while url:
+        page = client.get(url).json
+        found.append([one["identifier"] for one in page["entries"]])
+        url = page["next"]
+    assert found == [["x:4", "x:3"], ["x:2", "x:1"], ["x:0"]]
 
 
 def test_the_proposals_of_a_run_are_one_entry(client: Any, silo: Silo) -> None:

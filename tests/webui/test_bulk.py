@@ -367,6 +367,18 @@ def test_a_row_of_no_record_is_said_to_be_one(client: Any) -> None:
     sheet = client.get("/bulk/sheet.csv?q=keeping").body.replace(PLAIN.encode(), b"oai:x:none")
     url = client.upload("/bulk/sheet", [("part", "records.csv", sheet)]).json["url"]
     assert client.json(url)["preview"]["skipped"] == {"is not in this Silo": 1}
+    assert '<li class="id">oai:x:none</li>' in client.get(url).text
+
+
+def test_a_preview_says_that_titles_would_be_lost(client: Any) -> None:
+    rule = {
+        "search": "q=Record",
+        "changes": "1",
+        "change-0-do": "remove",
+        "change-0-field": "title",
+    }
+    preview = client.post("/bulk", rule | {"do": "preview"}).json["preview"]
+    assert preview["remarks"] == ["55 of the records would lose their only title"]
 
 
 # -- files ------------------------------------------------------------------------------

@@ -55,17 +55,21 @@ def show(call: Call) -> View:
     is_cut = following is not None and is_together(read[-1][1], following[1], jobs)
     title_of = partial(title_of_edit, call.site.silo.path)
     found = entries((one for _, one in read), jobs, title_of, is_cut=is_cut)
-    shown = [line for entry in found[:LIMIT] for line in entry.lines]
+    shown = read
+    if found[LIMIT:]:
+        place = next(n for n, (_, one) in enumerate(read) if one is found[LIMIT].lines[0])
+        shown, following = read[:place], read[place]
+        found = entries((one for _, one in shown), jobs, title_of)
     asked = _asked(wanted)
     next_url = ""
-    if following or len(shown) < len(read):
-        next_url = urls.with_query(urls.activity(), asked | {"before": read[len(shown) - 1][0]})
+    if following:
+        next_url = urls.with_query(urls.activity(), asked | {"before": shown[-1][0]})
     downloads = {
         "CSV": urls.with_query(urls.activity() + "/log.csv", asked),
         "JSON lines": urls.with_query(urls.activity() + "/log.jsonl", asked),
     }
     data = {
-        "entries": found[:LIMIT],
+        "entries": found,
         "most": SHOWN,
         "difference": _difference,
         "actions": {name: _(ACTIONS[name]) for name in sorted(ACTIONS, key=ACTIONS.__getitem__)},
@@ -77,8 +81,8 @@ def show(call: Call) -> View:
 
     def twin() -> Mapping[str, object]:
         return {
-            "entries": [one.to_json() for one in found[:LIMIT]],
-            "activity": [asdict(one) for one in shown],
+            "entries": [one.to_json() for one in found],
+            "activity": [asdict(one) for _, one in shown],
             "next": urls.twin(next_url) if next_url else None,
         }
 

@@ -23,7 +23,18 @@
   <h3>${_("Skipped")}</h3>
   <ul class="plain">
 % for reason, number in found.skipped.items():
-    <li>${counted("{n} record", "{n} records", number)}: ${reason}</li>
+    <li>${counted("{n} record", "{n} records", number)}: ${reason}
+      <details>
+        <summary>${_("Identifiers")}</summary>
+        <ul class="plain">
+% for identifier, why in found.passed_over:
+% if why == reason:
+          <li class="id">${identifier}</li>
+% endif
+% endfor
+        </ul>
+      </details>
+    </li>
 % endfor
   </ul>
 % endif
