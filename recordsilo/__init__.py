@@ -28,12 +28,13 @@ from recordsilo.index import (
     SearchFilters,
     SearchResult,
 )
+from recordsilo.records.batch import Batch
 from recordsilo.records.differences import Differences, FileDifference
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.records.manifest import Manifest, Origin, Version
 from recordsilo.records.record_view import FileInfo
-from recordsilo.silo import Batch, Silo
+from recordsilo.silo import Silo
 from recordsilo.state import PersistentState
 
 if TYPE_CHECKING:

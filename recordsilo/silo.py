@@ -5,10 +5,9 @@ import getpass
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from recordsilo import removals
 from recordsilo.disk.atomic_file import (
@@ -33,21 +32,15 @@ from recordsilo.errors import (
     SiloSettingConflict,
 )
 from recordsilo.index import (
-    Around,
-    Described,
     Entry,
-    Filters,
     Index,
-    Page,
-    PageRequest,
     Row,
-    SearchFilters,
-    SearchResult,
     SqliteIndex,
     project,
 )
 from recordsilo.index.catalogue import Catalogue, entry_of
-from recordsilo.index.search_values import AnyFilters, filters_of
+from recordsilo.listing import Listing
+from recordsilo.records.batch import Batch, begun
 from recordsilo.records.commit import commit, delete_record
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
@@ -56,10 +49,6 @@ from recordsilo.records.place import RecordPlace
 from recordsilo.state import PersistentState
 
 logger = logging.getLogger("RecordSilo")
-T = TypeVar("T")
-NewRecord = tuple[Manifest, Mapping[str, bytes]]
-"""A record's first manifest, and the path of each file → its content."""
-
 VERSION_FILE = "pairtree_version0_1"
 VERSION_TEXT = (
     b"This directory conforms to Pairtree Version 0.1. Updated spec: "
@@ -69,7 +58,6 @@ _HALF_MADE = re.compile(
     r"pairtree_root|\.silo|(pairtree_prefix|persisted_state\.json|pairtree_version0_1)(\..+\.tmp)?"
 )
 """What an interrupted creation of a Silo may leave behind."""
-_LIST_CHUNK = 1000
 
 
 def may_become_a_silo(directory: str) -> bool:
@@ -85,7 +73,7 @@ def may_become_a_silo(directory: str) -> bool:
     return VERSION_FILE not in names and all(map(_HALF_MADE.fullmatch, names))
 
 
-class Silo:
+class Silo(Listing):
     """A directory of records that may be read, listed and changed by many processes at once.
 
         >>> silo = Silo("myrepo")
@@ -348,7 +336,7 @@ class Silo:
             self._commit([edit], barrier, durable=True)
 
     @contextlib.contextmanager
-    def batch(self, identifiers: Iterable[str], *, agent: str = "") -> Iterator["Batch"]:
+    def batch(self, identifiers: Iterable[str], *, agent: str = "") -> Iterator[Batch]:
         """Change several records as one group with one barrier, for a page of a harvest.
 
         Holds the locks of all of them. Leaving the block commits the edits and returns
@@ -367,7 +355,7 @@ class Silo:
             self._commit(found.edits, barrier, durable=False)
 
     def _edit(self, identifier: str, barrier: Barrier) -> RecordEdit:
-        return _begun(self._place(check_identifier(identifier)), self.staging, barrier)
+        return begun(self._place(check_identifier(identifier)), self.staging, barrier)
 
     def _commit(self, edits: Sequence[RecordEdit], barrier: Barrier, *, durable: bool) -> None:
         changed = [edit for edit in edits if edit.changed]
@@ -460,15 +448,6 @@ class Silo:
 
     list_items = __iter__
 
-    def _listed(self) -> Iterator[Row]:
-        after = None
-        while True:
-            found = self.page(limit=_LIST_CHUNK, after=after)
-            yield from found.rows
-            if not found.has_next:
-                return
-            after = found.rows[-1].identifier
-
     def keys(self) -> list[str]:
         """All identifiers, by code point."""
         return list(self)
@@ -482,127 +461,6 @@ class Silo:
     def items(self) -> Iterator[tuple[str, HarvestedRecord]]:
         """(identifier, record) pairs, in the order of identifiers."""
         return ((record.item_id, record) for record in self.iteritems())
-
-    def page(
-        self,
-        *,
-        limit: int = 50,
-        after: str | None = None,
-        before: str | None = None,
-        from_identifier: str | None = None,
-        **filters: Any,
-    ) -> Page:
-        """A page of the list of records; the cost does not depend on the position.
-
-        Args:
-            limit: The largest number of rows.
-            after: Only identifiers after this one.
-            before: Only identifiers before this one, the nearest ``limit`` of them.
-            from_identifier: Only this identifier and those after it.
-            filters: Fields of `Filters`.
-
-        Raises:
-            IndexProblem: The index cannot be used now.
-        """
-        return self._catalogue.page(
-            Filters(**filters), limit, after=after, before=before, starting=from_identifier
-        )
-
-    def search(
-        self,
-        query: str = "",
-        filters: AnyFilters = None,
-        facets: Sequence[str] = (),
-        page: PageRequest | None = None,
-    ) -> SearchResult:
-        """Find records by words and filters, and count the values of facets.
-
-        Args:
-            query: Words, ``"phrases"``, ``begin*``, ``field:word``, ``-not``, ``a OR b``;
-                any text is valid (docs/search.md).
-            filters: Conditions on fields, also as a mapping: ``{"type": "Thesis"}``,
-                ``{"year": ["2015", "2016"], "curated": True}`` (see `filters_of`).
-            facets: The fields whose values are counted, such as ``"subject"``; those of
-                `SearchFilters`, and those that packages contribute.
-            page: Number of rows, start and order; by default the first 25.
-
-        Raises:
-            SearchError: Unknown facet, filter or order, or an invalid date or page.
-            IndexProblem: The index cannot be used now.
-
-        Cost: tens of milliseconds over a million records; the first search of a process
-            loads the facet columns (a few seconds for a million records), and again for
-            subjects and creators.
-        """
-        return self._catalogue.search(query, filters_of(filters), facets, page or PageRequest())
-
-    def around(
-        self,
-        identifier: str,
-        query: str = "",
-        filters: AnyFilters = None,
-        sort: str | None = None,
-    ) -> Around | None:
-        """Where a record stands in the order of a search, and which records are next to it.
-
-        Args:
-            identifier: As in `Row.identifier`.
-            query, filters: As in `search`.
-            sort: As in `PageRequest`.
-
-        Returns:
-            None if the search does not find the record.
-
-        Raises:
-            SearchError: Unknown filter or order, or an invalid date.
-            IndexProblem: The index cannot be used now.
-
-        Cost: that of a search without facets.
-        """
-        return self._catalogue.around(identifier, query, filters_of(filters), sort)
-
-    def found(self, filters: AnyFilters = None, query: str = "") -> Iterator[Row]:
-        """All records that match the filters and the query, by identifier, page by page.
-
-        Records added meanwhile may be missing.
-
-        Raises:
-            SearchError, IndexProblem: See `search`.
-        """
-        filters = filters_of(filters)
-        if not query.strip() and filters == SearchFilters():
-            yield from self._listed()
-            return
-        page = PageRequest(limit=_LIST_CHUNK, sort="identifier")
-        while True:
-            result = self.search(query, filters, page=page)
-            yield from result.rows
-            if result.next_page is None:
-                return
-            page = replace(page, after=result.next_page)
-
-    def warm(self) -> None:
-        """Load what searches need in memory, so that the first one does not wait for it.
-
-        Does nothing if the index has to be rebuilt first.
-
-        Raises:
-            IndexProblem: The index cannot be used now.
-        """
-        self._catalogue.warm()
-
-    def count(self, **filters: Any) -> int:
-        """The number of records that match the filters (fields of `Filters`)."""
-        wanted = Filters(**filters)
-        return self._catalogue.ask(lambda index: index.count(wanted))
-
-    def set_counts(self) -> dict[str, int]:
-        """setSpec → number of its records, sorted by setSpec."""
-        return self._catalogue.ask(lambda index: index.set_counts())
-
-    def set_years(self) -> dict[str, dict[str, int]]:
-        """setSpec → year → number of its records; one pass over the index for all sets."""
-        return self._catalogue.ask(lambda index: index.set_years())
 
     def row(self, identifier: str) -> Row:
         """A record as lists show it.
@@ -620,135 +478,6 @@ class Silo:
         if manifest is None:
             raise RecordGone(found, self.storage_dir)
         return entry_of(place, manifest).row
-
-    def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
-        """The descriptions of records as lists show them, for example of a page.
-
-        Args:
-            identifiers: As in `Row.identifier`.
-
-        Returns:
-            Record → creators, year, types and other values; records that the index does not
-            have are omitted.
-
-        Raises:
-            IndexProblem: The index cannot be used now.
-
-        Cost: depends on the number of these records only, not on the size of the Silo.
-        """
-        return self._catalogue.described(identifiers)
-
-    def reindex(self, progress: Callable[[int], None] | None = None) -> int:
-        """Update the index from the manifests; paths that cannot be read become `index_problems`.
-
-        Needed only after files were changed by other programs. Records whose manifests
-        have not changed since they were indexed are not read again.
-
-        Args:
-            progress: Called with the number of records examined so far.
-
-        Returns:
-            The number of records in the index.
-        """
-        return self._catalogue.reindex(progress)
-
-    @property
-    def index_is_kept(self) -> bool:
-        """Whether the index is on disk; otherwise this process has one in memory."""
-        return self._catalogue.is_kept
-
-    def index_stamp(self) -> object | None:
-        """A value that changes when records do; None if changes cannot be detected."""
-        return self._catalogue.stamp()
-
-    def index_problems(self) -> list[tuple[str, str]]:
-        """(path, sentence) for each path that the last indexing could not read, sorted by path."""
-        return self._catalogue.problems()
-
-    def untold_problems(self) -> list[tuple[str, str]]:
-        """`index_problems` if records were listed since the last call of this, else ``[]``."""
-        return self._catalogue.untold_problems()
-
-
-class Batch:
-    """The records of one `Silo.batch`.
-
-    Attributes:
-        agent: Who makes the changes.
-        edits: The edits requested so far.
-
-    Args:
-        identifiers: The records that can be edited.
-        place_of: Identifier → the record's place.
-        staging: Where their files are staged.
-        barrier: Makes all changes durable.
-        agent: See the attribute.
-    """
-
-    def __init__(
-        self,
-        identifiers: Iterable[str],
-        place_of: Callable[[str], RecordPlace],
-        staging: Staging,
-        barrier: Barrier,
-        agent: str,
-    ) -> None:
-        self._identifiers = frozenset(identifiers)
-        self._place_of = place_of
-        self._staging, self._barrier = staging, barrier
-        self._edits: dict[str, RecordEdit] = {}
-        self.agent = agent
-
-    @property
-    def edits(self) -> list[RecordEdit]:
-        """The edits, in the order requested."""
-        return list(self._edits.values())
-
-    def edit(self, identifier: str) -> RecordEdit:
-        """The edit of a record of this batch; repeated calls return the same one.
-
-        Raises:
-            KeyError: The batch was not opened for this record.
-            ManifestUnreadable: The record is damaged.
-        """
-        if (known := self._edits.get(identifier)) is None:
-            place = self._own_place(identifier)
-            known = self._edits[identifier] = _begun(place, self._staging, self._barrier)
-        return known
-
-    def create(self, identifier: str, make: Callable[[], NewRecord]) -> bool:
-        """Create a record in one step, if nothing exists at its place and it has no edit yet.
-
-        Args:
-            identifier: The record's.
-            make: Returns its manifest, with one version, and the contents of its files.
-
-        Returns:
-            Whether it was created; if not, ``make`` was not called, and `edit` finds out more.
-
-        Raises:
-            KeyError: The batch was not opened for this record.
-        """
-        place = self._own_place(identifier)
-        if identifier in self._edits or not place.is_vacant():
-            return False
-        edit = RecordEdit.of_new(place, *make(), self._staging, self._barrier)
-        self._edits[identifier] = edit
-        return True
-
-    def _own_place(self, identifier: str) -> RecordPlace:
-        if identifier not in self._identifiers:
-            raise KeyError(f"{identifier} is not among the identifiers of this batch")
-        return self._place_of(identifier)
-
-    def drop(self, identifier: str) -> None:
-        """Discard a record's edit, so that it is not committed."""
-        if edit := self._edits.pop(identifier, None):
-            edit.discard()
-
-
-def _begun(place: RecordPlace, staging: Staging, barrier: Barrier) -> RecordEdit:
-    return RecordEdit(place, place.read_manifest(to_change=True), staging, barrier)
 
 
 def _projected(edit: RecordEdit) -> Entry | None:

@@ -19,10 +19,10 @@ from oaipmhscraper.storing.storing_rules import Listing, first_state, plan_recor
 from recordsilo import Silo
 from recordsilo.formats import describe
 from recordsilo.index import project
+from recordsilo.records.batch import Batch
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.manifest_json import _of_any, to_json
 from recordsilo.records.place import RecordPlace
-from recordsilo.silo import Batch
 
 OAI = "http://www.openarchives.org/OAI/2.0/"
 ODD = ["oai:x:1", "oai:x:12", "a", "é/ü", 'x"\\^y', "林 晓明", "a:b:c", "x" * 400, "\U0001f600"]

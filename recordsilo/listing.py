@@ -1,0 +1,205 @@
+"""The part of a Silo that lists and searches its records, which asks the index."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from recordsilo.index import (
+    Around,
+    Described,
+    Filters,
+    Page,
+    PageRequest,
+    Row,
+    SearchFilters,
+    SearchResult,
+)
+from recordsilo.index.catalogue import Catalogue
+from recordsilo.index.search_values import AnyFilters, filters_of
+
+_CHUNK = 1000
+"""Rows of a page when all are wanted."""
+
+
+class Listing:
+    """The methods of a `Silo` that list, search and count its records."""
+
+    _catalogue: Catalogue
+
+    def _listed(self) -> Iterator[Row]:
+        after = None
+        while True:
+            found = self.page(limit=_CHUNK, after=after)
+            yield from found.rows
+            if not found.has_next:
+                return
+            after = found.rows[-1].identifier
+
+    def page(
+        self,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        before: str | None = None,
+        from_identifier: str | None = None,
+        **filters: Any,
+    ) -> Page:
+        """A page of the list of records; the cost does not depend on the position.
+
+        Args:
+            limit: The largest number of rows.
+            after: Only identifiers after this one.
+            before: Only identifiers before this one, the nearest ``limit`` of them.
+            from_identifier: Only this identifier and those after it.
+            filters: Fields of `Filters`.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
+        return self._catalogue.page(
+            Filters(**filters), limit, after=after, before=before, starting=from_identifier
+        )
+
+    def search(
+        self,
+        query: str = "",
+        filters: AnyFilters = None,
+        facets: Sequence[str] = (),
+        page: PageRequest | None = None,
+    ) -> SearchResult:
+        """Find records by words and filters, and count the values of facets.
+
+        Args:
+            query: Words, ``"phrases"``, ``begin*``, ``field:word``, ``-not``, ``a OR b``;
+                any text is valid (docs/search.md).
+            filters: Conditions on fields, also as a mapping: ``{"type": "Thesis"}``,
+                ``{"year": ["2015", "2016"], "curated": True}`` (see `filters_of`).
+            facets: The fields whose values are counted, such as ``"subject"``; those of
+                `SearchFilters`, and those that packages contribute.
+            page: Number of rows, start and order; by default the first 25.
+
+        Raises:
+            SearchError: Unknown facet, filter or order, or an invalid date or page.
+            IndexProblem: The index cannot be used now.
+
+        Cost: tens of milliseconds over a million records; the first search of a process
+            loads the facet columns (a few seconds for a million records), and again for
+            subjects and creators.
+        """
+        return self._catalogue.search(query, filters_of(filters), facets, page or PageRequest())
+
+    def around(
+        self,
+        identifier: str,
+        query: str = "",
+        filters: AnyFilters = None,
+        sort: str | None = None,
+    ) -> Around | None:
+        """Where a record stands in the order of a search, and which records are next to it.
+
+        Args:
+            identifier: As in `Row.identifier`.
+            query, filters: As in `search`.
+            sort: As in `PageRequest`.
+
+        Returns:
+            None if the search does not find the record.
+
+        Raises:
+            SearchError: Unknown filter or order, or an invalid date.
+            IndexProblem: The index cannot be used now.
+
+        Cost: that of a search without facets.
+        """
+        return self._catalogue.around(identifier, query, filters_of(filters), sort)
+
+    def found(self, filters: AnyFilters = None, query: str = "") -> Iterator[Row]:
+        """All records that match the filters and the query, by identifier, page by page.
+
+        Records added meanwhile may be missing.
+
+        Raises:
+            SearchError, IndexProblem: See `search`.
+        """
+        filters = filters_of(filters)
+        if not query.strip() and filters == SearchFilters():
+            yield from self._listed()
+            return
+        page = PageRequest(limit=_CHUNK, sort="identifier")
+        while True:
+            result = self.search(query, filters, page=page)
+            yield from result.rows
+            if result.next_page is None:
+                return
+            page = replace(page, after=result.next_page)
+
+    def warm(self) -> None:
+        """Load what searches need in memory, so that the first one does not wait for it.
+
+        Does nothing if the index has to be rebuilt first.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
+        self._catalogue.warm()
+
+    def count(self, **filters: Any) -> int:
+        """The number of records that match the filters (fields of `Filters`)."""
+        wanted = Filters(**filters)
+        return self._catalogue.ask(lambda index: index.count(wanted))
+
+    def set_counts(self) -> dict[str, int]:
+        """setSpec → number of its records, sorted by setSpec."""
+        return self._catalogue.ask(lambda index: index.set_counts())
+
+    def set_years(self) -> dict[str, dict[str, int]]:
+        """setSpec → year → number of its records; one pass over the index for all sets."""
+        return self._catalogue.ask(lambda index: index.set_years())
+
+    def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
+        """The descriptions of records as lists show them, for example of a page.
+
+        Args:
+            identifiers: As in `Row.identifier`.
+
+        Returns:
+            Record → creators, year, types and other values; records that the index does not
+            have are omitted.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+
+        Cost: depends on the number of these records only, not on the size of the Silo.
+        """
+        return self._catalogue.described(identifiers)
+
+    def reindex(self, progress: Callable[[int], None] | None = None) -> int:
+        """Update the index from the manifests; paths that cannot be read become `index_problems`.
+
+        Needed only after files were changed by other programs. Records whose manifests
+        have not changed since they were indexed are not read again.
+
+        Args:
+            progress: Called with the number of records examined so far.
+
+        Returns:
+            The number of records in the index.
+        """
+        return self._catalogue.reindex(progress)
+
+    @property
+    def index_is_kept(self) -> bool:
+        """Whether the index is on disk; otherwise this process has one in memory."""
+        return self._catalogue.is_kept
+
+    def index_stamp(self) -> object | None:
+        """A value that changes when records do; None if changes cannot be detected."""
+        return self._catalogue.stamp()
+
+    def index_problems(self) -> list[tuple[str, str]]:
+        """(path, sentence) for each path that the last indexing could not read, sorted by path."""
+        return self._catalogue.problems()
+
+    def untold_problems(self) -> list[tuple[str, str]]:
+        """`index_problems` if records were listed since the last call of this, else ``[]``."""
+        return self._catalogue.untold_problems()
