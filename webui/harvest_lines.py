@@ -1,4 +1,4 @@
-"""The newest harvests of a Silo in words, for the home page and the directory of Silos."""
+"""Harvests in words, for their own page, the home page and the directory of Silos."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def harvest_lines(silo_path: str, newest: int) -> tuple[HarvestLine, ...]:
 
     Cost: reads as many receipts as lines are returned, whatever the size of the Silo.
     """
-    return tuple(map(_line, reversed([*harvests_of(silo_path, newest=newest)])))
+    return tuple(map(line_of, reversed([*harvests_of(silo_path, newest=newest)])))
 
 
 def harvest_history(lines: Sequence[HarvestLine]) -> Picture:
@@ -71,7 +71,8 @@ def harvest_history(lines: Sequence[HarvestLine]) -> Picture:
     )
 
 
-def _line(one: PastHarvest) -> HarvestLine:
+def line_of(one: PastHarvest) -> HarvestLine:
+    """A harvest in words."""
     outcome, said = {
         "whole": ("ok", _("Whole")),
         "losses": ("warn", _("Not whole")),

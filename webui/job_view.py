@@ -301,6 +301,21 @@ def receipt_of(job: Job) -> Receipt:
     )
 
 
+def receipt_of_harvest(found: Mapping[str, Any]) -> Receipt:
+    """The receipt that a harvest left in the Silo; empty if there is none."""
+    if not found:
+        return Receipt((), (), (), (), ())
+    counts = {name: number for name, number in found.get("counts", {}).items() if number}
+    told = {_(label): str(found.get(name) or "") for name, label in FACTS.items()}
+    return Receipt(
+        [(_count_label("harvest", name), f"{number:,}") for name, number in counts.items()],
+        [(label, text) for label, text in told.items() if text],
+        [_(label) for label in LIST_COLUMNS.values()],
+        [_list_row(one) for one in found.get("lists") or ()],
+        (),
+    )
+
+
 def _count_label(kind: str, name: str) -> str:
     own = OF_KIND.get("harvest" if kind == "update" else kind, {})
     return _(own.get(name) or COUNT_LABELS.get(name) or name.replace("_", " "))
@@ -335,7 +350,7 @@ def _time_of(job: Job) -> str:
 
 
 def _list_row(one: Mapping[str, Any]) -> tuple[str, list[str]]:
-    counts = one.get("counts", {})
+    counts = one.get("counts") or {}
     of_set = f", {one['set']}" if one.get("set") else ""
     numbers = [f"{counts.get(name) or 0:,}" for name in LIST_COLUMNS]
     return f"{one.get('metadata_prefix', '')}{of_set}", numbers

@@ -74,6 +74,7 @@ NAVIGATION: tuple[Group, ...] = (
         "Harvest & export",
         (
             Entry("Jobs", "/jobs"),
+            Entry("Harvests", "/harvests"),
             Entry("New job", "/jobs/new", Role.MANAGER),
             Entry("Schedules", "/schedules", Role.MANAGER),
         ),

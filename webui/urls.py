@@ -291,6 +291,11 @@ def export(form: str, search: str, place: str = "") -> str:
     return f"{url}{'&' if search else '?'}{urlencode({'place': place})}"
 
 
+def harvests(**fields: object) -> str:
+    """The harvests of the Silo, with their receipts."""
+    return with_query(at("/harvests"), fields)
+
+
 def schedules(**fields: object) -> str:
     """The jobs that repeat."""
     return with_query(at("/schedules"), fields)

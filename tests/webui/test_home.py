@@ -19,7 +19,7 @@ from tests.webui.conftest import dublin_core, harvest
 from webui import timed_cache
 from webui.app import create_app
 from webui.http.security import Policy
-from webui.pages import home
+from webui.pages import harvests, home
 from webui.people.accounts import add_account
 from webui.people.roles import Role
 from webui.site import Settings
@@ -271,3 +271,36 @@ def test_a_file_that_cannot_be_read_is_told_on_the_home_page(
     assert page.status == 200
     assert "cannot be" in page.text
     assert "see the log of the server" in page.text
+
+
+def test_the_harvests_have_a_page_with_their_receipts(client: Any, silo: Silo) -> None:
+    assert "No harvests with a receipt" in client.get("/harvests").text
+    receipt(silo, "1", whole=True)
+    receipt(silo, "2", stopped="timeout", counts=COUNTS | {"deleted": 3})
+    Path(silo.path, "harvests", "20260102T030403.000000Z-receipt.json").write_text("[" * 9)
+    found = client.json("/harvests.json")
+    assert [one["state"] for one in found["harvests"]] == ["losses", "losses", "whole"]
+    assert [bool(one["receipt"]) for one in found["harvests"]] == [False, True, True]
+    page = client.get("/harvests").text
+    assert "Records in each harvest" in page
+    assert page.count("<summary>Receipt") == 2
+    assert "<dt>listed</dt><dd>5</dd>" in page
+    for other in ("/", "/jobs/new/harvest"):
+        assert '<a href="/harvests">All harvests</a>' in client.get(other).text
+
+
+def test_the_page_of_harvests_goes_on(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(harvests, "PAGE", 2)
+    for number in range(5):
+        receipt(silo, str(number))
+    seen, url = [], "/harvests.json"
+    while url:
+        found = client.json(url)
+        seen += [one["id"] for one in found["harvests"]]
+        url = found["next"]
+    assert seen == [f"20260102T03040{number}.000000Z" for number in (4, 3, 2, 1, 0)]
+    for start in ("x", "-1", "9" * 30):
+        assert client.get(f"/harvests?start={start}").status == 400
+    assert "no more entries" in client.get("/harvests?start=90").text

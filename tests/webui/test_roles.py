@@ -80,6 +80,7 @@ GET    /jobs                                                    - 200 200 200
 POST   /jobs                                                    -   -   - 400
 GET    /jobs/new                                                -   -   - 200
 GET    /jobs/new/{form}                                         -   -   - 404
+GET    /harvests                                                - 200 200 200
 GET    /schedules                                               -   -   - 200
 POST   /schedules/{name}/{action}                               -   -   - 404
 GET    /jobs/events                                             - 200 200 200

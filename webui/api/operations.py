@@ -15,6 +15,7 @@ from webui.pages import (
     differences,
     facet_values,
     files,
+    harvests,
     home,
     jobs,
     legacy,
@@ -114,6 +115,7 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
         leads={"303": "`find` names a record: leads to it."},
     ),
     records.create: _CREATED,
+    harvests.show: Operation("Harvests", (Query("start", COUNT),)),
     sets.show: Operation("Sets", (Query("match"),)),
     search.show: Operation("Found", (*_SEARCH, *_YEARS, _AFTER, _BACK, _BY)),
     search.choose_look: Operation(

@@ -199,6 +199,17 @@ SCHEMAS: Mapping[str, Schema] = {
             )
         ),
     ),
+    "Harvests": members(
+        harvests=several(
+            {
+                "allOf": [
+                    HARVEST_LINE,
+                    members(receipt={"type": ["object", "null"]}),
+                ]
+            }
+        ),
+        next=_NULL_TEXT,
+    ),
     "Sets": members(
         sets=several(members(spec=TEXT, name=TEXT, records=COUNT, years=table(COUNT), url=TEXT))
     ),

@@ -72,6 +72,7 @@
 % if history:
 ${charts.figure(history, "history")}
 % endif
+  <p class="more"><a href="${urls.harvests()}">${_("All harvests")}</a></p>
 </section>
 % endif
 % if counts.records:

@@ -22,6 +22,9 @@ ${when_field()}
     <p class="act"><button type="submit">${choice.heading}</button></p>
   </form>
 </article>
+% if choice.name in ("update", "harvest"):
+<p><a href="${urls.harvests()}">${_("All harvests")}</a></p>
+% endif
 % endif
 <%def name="when_field()">
     <div class="pair">

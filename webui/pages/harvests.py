@@ -1,0 +1,54 @@
+"""The harvests of the Silo, with their receipts."""
+
+from oaipmhscraper.errors import ScraperError
+from oaipmhscraper.harvests.past_harvests import harvests_of
+from webui import urls
+from webui.harvest_lines import harvest_history, line_of
+from webui.http.errors import BadRequest, WebError, as_sentence
+from webui.http.messages import whole_number
+from webui.job_view import receipt_of_harvest
+from webui.people.roles import Role
+from webui.rendering import View
+from webui.site import Call
+
+PAGE = 30
+MOST = 10**6
+
+
+def show(call: Call) -> View:
+    """Show the harvests, the newest first, each with its receipt.
+
+    Raises:
+        BadRequest: ``start`` is not a position in the list.
+        WebError: The journal of open harvests is damaged.
+
+    Cost: reads the receipts up to the end of the page.
+    """
+    start = whole_number(call.request.query.get("start", "0"), 0, MOST)
+    if start is None:
+        raise BadRequest("The position in the list (start) must be a number.")
+    try:
+        newest = [*harvests_of(call.site.silo.path, newest=start + PAGE + 1)]
+    except ScraperError as error:
+        raise WebError(as_sentence(str(error))) from error
+    shown = newest[::-1][start : start + PAGE]
+    lines = [line_of(one) for one in shown]
+    has_next = len(newest) > start + PAGE
+    following = urls.harvests(start=start + PAGE) if has_next else ""
+    data = {
+        "found": [
+            (line, receipt_of_harvest(one.receipt)) for line, one in zip(lines, shown, strict=True)
+        ],
+        "history": harvest_history(lines) if len(lines) > 1 else None,
+        "first": urls.harvests() if start else "",
+        "following": following,
+        "may_harvest": call.user.may(Role.MANAGER),
+    }
+    twin = {
+        "harvests": [
+            line.to_json() | {"receipt": one.receipt or None}
+            for line, one in zip(lines, shown, strict=True)
+        ],
+        "next": urls.twin(following) if following else None,
+    }
+    return View("harvests.mako", data, twin, urls.harvests(start=start or None))
