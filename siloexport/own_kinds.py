@@ -303,7 +303,7 @@ FEDORA = TargetKind(
             metavar="FILE.toml",
             asked=Asked.COMMAND,
         ),
-        FormField("place", "Where", Input.CHOICE, choices_of=_places, asked=Asked.PAGE),
+        FormField("place", "Export place", Input.CHOICE, choices_of=_places, asked=Asked.PAGE),
     ),
     open=_fedora,
     check=_check_place,

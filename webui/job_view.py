@@ -46,7 +46,7 @@ COUNT_LABELS = {
     "unreachable": "unreachable",
     "kept": "not undone: changed later",
     "left_out": "left out",
-    "stored": "in the Silo now",
+    "stored": "of them in the Silo now",
     "written": "written",
     "records": "records",
     "failed": "failed",

@@ -1,9 +1,9 @@
 """Probable duplicates, and the marks that curators give them.
 
-Probable duplicates have the same title, year and first creator, ignoring case, accents and
-punctuation. A curator marks a record as a duplicate of another, or as distinct. Both marks are
-keys of the record's ``metadata``: they are stored, searchable (finding Q901) and exported with
-it. No other data is changed or removed.
+Probable duplicates have the same title, year and surname of the first creator, ignoring case,
+accents and punctuation. A curator marks a record as a duplicate of another, or as distinct.
+Both marks are keys of the record's ``metadata``: they are stored, searchable (finding Q901) and
+exported with it. No other data is changed or removed.
 """
 
 from collections import defaultdict

@@ -135,7 +135,7 @@ ${name_field(id + "-name", _("Name of a file beside the Silo. If it exists, the 
 ${name_field(id + "-name", _("Name of a directory beside the Silo. If it exists, the export updates it."))}
 % endif
 % if len(form.kinds) > 1:
-    <p><label for="${id}-form">${_("As")}</label>
+    <p><label for="${id}-form">${_("Format")}</label>
     <select id="${id}-form" name="form">
 % for one in form.kinds:
       <option value="${one.name}">${_(one.title)}</option>
@@ -153,10 +153,10 @@ ${versions_field(id + "-versions")}
 % if not form.is_beside:
     <p><label for="${id}-deletions">${_("Deleted at the source")}</label>
     <select id="${id}-deletions" name="deletions"><option value="status">${_("mark as deleted")}</option><option value="delete">${_("delete")}</option><option value="keep">${_("keep")}</option></select></p>
-    <p><label for="${id}-conflicts">${_("Changed in the target by others")}</label>
+    <p><label for="${id}-conflicts">${_("If others changed the target")}</label>
     <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("skip, and report as failed")}</option><option value="skip">${_("skip")}</option><option value="overwrite">${_("overwrite")}</option></select></p>
 % elif form.is_file:
-    <p><label for="${id}-conflicts">${_("Changed in the target by others")}</label>
+    <p><label for="${id}-conflicts">${_("If others changed the target")}</label>
     <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("skip, and report as failed")}</option><option value="overwrite">${_("overwrite")}</option></select></p>
 % endif
     <input type="hidden" name="select" value="${select}">
