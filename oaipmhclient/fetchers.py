@@ -47,6 +47,13 @@ class Fetched:
     refused: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """Something that another thread has for the one that calls `Fetchers.next`."""
+
+    value: object
+
+
 class Lane:
     """Connects a fetching thread with its transport; passed to `OpenClient`.
 
@@ -158,7 +165,7 @@ class _Thread:
         return Fetched(window, page, None, seconds, self._lane.refused)
 
 
-_Queue = SimpleQueue[Fetched]
+_Queue = SimpleQueue[Fetched | Posted]
 
 
 class Fetchers:
@@ -209,10 +216,14 @@ class Fetchers:
         """End a walk between two pages; its thread becomes idle."""
         self._thread_of(window).window = None
 
-    def next(self) -> Fetched:
-        """Wait for the next page, end or failure of any window in work."""
+    def post(self, value: object) -> None:
+        """Let `next` return a value as `Posted`; any thread may call it."""
+        self._out.put(Posted(value))
+
+    def next(self) -> Fetched | Posted:
+        """Wait for the next page, end or failure of any window in work, or a posted value."""
         found = self._out.get()
-        if found.page is None:
+        if isinstance(found, Fetched) and found.page is None:
             self.drop(found.window)
         return found
 

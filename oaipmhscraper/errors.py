@@ -3,6 +3,8 @@
 ScraperError              also the base of the errors of `politeweb` and `oaipmhclient`
 ├── HarvestStopped          a list broke off; stored pages are kept (`receipt`)
 ├── HarvestRunning          another process is at the same harvest
+├── StoringEnded            the process that stores pages ended
+├── FetchedPageUnreadable   a page that is to be stored cannot be read from its WARC file
 ├── JournalUnreadable       the journal of open harvests cannot be read
 ├── BaseURLConflict         the Silo belongs to another repository
 ├── NoBaseURL               the Silo belongs to no repository
@@ -20,6 +22,28 @@ class HarvestRunning(ScraperError):
 
     def __init__(self, storage_dir: str) -> None:
         super().__init__(f"another process is running the same harvest into {storage_dir}")
+
+
+class StoringEnded(ScraperError):
+    """The process that stores pages ended; the same harvest continues with its page."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        super().__init__(
+            f"the process that stores records {how}; the same command continues with the pages"
+            " that are fetched and not stored yet"
+        )
+
+
+class FetchedPageUnreadable(ScraperError):
+    """A WARC file with pages that are to be stored is missing or damaged."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(
+            f"{sentence}; it has pages that are not stored yet. Restore it, or fetch the list"
+            " again with --again"
+        )
 
 
 class JournalUnreadable(ScraperError):

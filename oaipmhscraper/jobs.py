@@ -6,6 +6,7 @@ from typing import Any
 from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhprotocol import OAIError
 from oaipmhscraper.errors import ScraperError
+from oaipmhscraper.harvests.job import APART_FROM, HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import RequestRefused
@@ -13,6 +14,7 @@ from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
 
+OPTIONS = HarvestOptions(apart_from=APART_FROM)
 LISTS = 100
 """Lists that the receipt of a job names."""
 
@@ -28,6 +30,7 @@ def harvest(work: Work) -> Ending:
             from_=given.get("from") or None,
             until=given.get("until") or None,
             update=bool(given.get("update")),
+            options=OPTIONS,
             progress=_shown(work),
         )
 
@@ -36,7 +39,7 @@ def harvest(work: Work) -> Ending:
 
 def update(work: Work) -> Ending:
     """Update every format and set harvested before, and resume every open harvest."""
-    return _run(work, lambda scraper: scraper.update(progress=_shown(work)))
+    return _run(work, lambda scraper: scraper.update(options=OPTIONS, progress=_shown(work)))
 
 
 def _run(work: Work, run: Callable[[OAIPMHScraper], Receipt]) -> Ending:

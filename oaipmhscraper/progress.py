@@ -131,7 +131,11 @@ def beside(receipt: ListReceipt) -> str:
         "set aside": receipt.counts[Outcome.QUARANTINED],
         "unreachable": receipt.counts[Outcome.UNREACHABLE],
     }
-    return ", ".join(f"{number:,} {name}" for name, number in numbers.items() if number)
+    said = [f"{number:,} {name}" for name, number in numbers.items() if number]
+    if receipt.to_store:
+        stored = receipt.counts.distinct
+        said.insert(0, f"fetched {stored + receipt.to_store:,}, stored {stored:,}")
+    return ", ".join(said)
 
 
 def _left(listed: int, expected: int | None, rate: float) -> str:

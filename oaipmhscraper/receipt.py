@@ -165,6 +165,7 @@ class ListReceipt:
         retried: Number of repeated requests; likewise.
         seconds: Working time in all runs, without the pauses between them; None if not
             measured.
+        to_store: Number of records that are fetched and not stored yet; for progress displays.
         owed: Whether it has only records that earlier harvests listed but could not get.
     """
 
@@ -187,6 +188,7 @@ class ListReceipt:
     retried: int = 0
     seconds: float | None = None
     owed: bool = False
+    to_store: int = 0
 
     @property
     def expected(self) -> int | None:

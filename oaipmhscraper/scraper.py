@@ -61,6 +61,7 @@ from oaipmhscraper.progress import Silence, display
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.repository_state import granularity_in, identifier_prefix, state_of
 from oaipmhscraper.silo_cleanup import holds_something
+from oaipmhscraper.storing.fetched_pages import Storing
 from oaipmhscraper.storing.pages_only import PageCounter
 from oaipmhscraper.storing.quarantine import Quarantine, quarantine_of
 from oaipmhscraper.storing.silo_writer import SiloWriter, date_of_2010
@@ -402,6 +403,8 @@ class OAIPMHScraper:
             job = self._job(journal, request, jobs, options)
             if not options.pages_only:
                 journal.add_owed(job)
+            if type(self).before_store is not OAIPMHScraper.before_store:
+                options = replace(options, apart_from=None)  # the second process lacks the hook
             keeps = options.warc or options.pages_only
             recorder = stack.enter_context(self._recorder(job)) if keeps else None
             aside = Quarantine(quarantine_of(os.path.join(self.store.path, RECEIPTS), job.id))
@@ -481,6 +484,16 @@ class OAIPMHScraper:
             lambda one: self._keep_in_state(HARVESTED, lambda: with_begun(self.state, one)),
             self._keep_mark,
             lambda one, without: harvested_records(self.store, [one], without),
+            lambda one: self._storing(one, options),
+        )
+
+    def _storing(self, job: ListJob, options: HarvestOptions) -> Storing:
+        return Storing(
+            self.store.path,
+            os.path.join(self.store.path, RECEIPTS),
+            Listing(job.metadata_prefix, self._agent, self._message),
+            options.restore_removed,
+            (self._settings or HttpSettings()).max_response,
         )
 
     def _keep_mark(self, job: ListJob, receipt: ListReceipt) -> None:

@@ -23,6 +23,8 @@ class Answer:
             as ``body``.
         received: When the last byte arrived, aware UTC; None if unknown.
         cut: Why the body is shorter than announced; empty if it is not.
+        recorded: The WARC file's name and the place in it where the exchange was recorded,
+            if it was.
     """
 
     body: bytes
@@ -32,6 +34,7 @@ class Answer:
     raw: bytes | None = field(default=None, repr=False)
     received: datetime | None = None
     cut: str = ""
+    recorded: tuple[str, int] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

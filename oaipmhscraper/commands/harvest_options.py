@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from oaipmhclient.walk.windows import read_length
-from oaipmhscraper.harvests.job import MOST_IN_FLIGHT, HarvestOptions
+from oaipmhscraper.harvests.job import APART_FROM, MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.lists.list_harvest import MOST_AGAIN
 from oaipmhscraper.sweep_rules import SHARE
 from politeweb.errors import RequestRefused
@@ -92,6 +92,14 @@ _OPTIONS = [
         help="Do not store the responses in WARC files below DIRECTORY/harvests.",
     ),
     click.option(
+        "--two-processes/--one-process",
+        "apart",
+        default=None,
+        help="Store records in a second process, which reads the pages from the WARC files, so"
+        " that fetching does not wait  [default: for lists of more than"
+        f" {APART_FROM:,} records].",
+    ),
+    click.option(
         "--pages-only",
         is_flag=True,
         help="Only store the responses in WARC files; do not store records.",
@@ -119,6 +127,7 @@ def harvest_options(command: F) -> F:
             again=given.pop("ask_again"),
             sweep=given.pop("sweep"),
             sweep_share=given.pop("sweep_limit") / 100,
+            apart_from={None: APART_FROM, True: 0, False: None}[given.pop("apart")],
         )
         return command(*args, options=options, **given)
 

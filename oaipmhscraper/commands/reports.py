@@ -20,6 +20,7 @@ from oaipmhscraper.errors import (
     NoBaseURL,
     NothingToUpdate,
     ScraperError,
+    StoringEnded,
 )
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, Receipt
 from politeweb.errors import EndpointError, RequestRefused, RetryLater, WarcUnreadable
@@ -89,7 +90,7 @@ def sentences() -> Iterator[None]:
         _fail_stopped(stop)
     except (RequestRefused, NothingToUpdate, NoBaseURL, BaseURLConflict, WarcUnreadable) as error:
         fail(str(error), ExitCode.USAGE)
-    except (RetryLater, HarvestRunning) as error:
+    except (RetryLater, HarvestRunning, StoringEnded) as error:
         fail(str(error), ExitCode.STOPPED)
     except EndpointError as error:
         fail(str(error), ExitCode.ENDPOINT)

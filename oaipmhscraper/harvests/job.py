@@ -30,8 +30,10 @@ from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.lists.journal_rows import Job, ListRow
 from oaipmhscraper.lists.list_harvest import MOST_AGAIN, Endpoint, ListEnd, ListHarvest, Progress
 from oaipmhscraper.lists.list_state import ListState
+from oaipmhscraper.lists.storing_apart import Apart
 from oaipmhscraper.lists.window_changes import Place
 from oaipmhscraper.receipt import ListReceipt, Receipt
+from oaipmhscraper.storing.fetched_pages import Storing
 from oaipmhscraper.storing.quarantine import Origin, Quarantine
 from oaipmhscraper.storing.silo_writer import PageStore
 from oaipmhscraper.storing.storing_rules import Listing
@@ -45,6 +47,8 @@ from recordsilo.disk.atomic_file import replace_file
 
 RECEIPTS = "harvests"
 MOST_IN_FLIGHT = 6
+APART_FROM = 2_000
+"""The commands' and jobs' `HarvestOptions.apart_from`: a second process starts in 0.4 s."""
 
 ENDS_ALL = (KeyboardInterrupt, EndpointUnreachable, RetryLater)
 """After these errors, the other lists would fail too."""
@@ -70,6 +74,8 @@ class HarvestOptions:
         sweep: Then compare a full list of identifiers with the Silo, to find deletions that
             are not announced.
         sweep_share: The share of the Silo that may be missing; a sweep with more is ignored.
+        apart_from: Number of listed records from which on a second process stores the pages of a
+            list, if responses are stored and there are two processors; None for never.
     """
 
     window: timedelta | None = None
@@ -83,6 +89,7 @@ class HarvestOptions:
     again: int = MOST_AGAIN
     sweep: bool = False
     sweep_share: float = SHARE
+    apart_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +121,7 @@ class Hooks:
         on_begun: Called when the first page of a list is stored.
         on_end: Called with the end of each list.
         held: Returns the existing records of a list in the Silo, without given ones.
+        storing: Returns how a list's pages are stored from WARC files.
     """
 
     open_store: Callable[[ListJob], PageStore]
@@ -121,6 +129,7 @@ class Hooks:
     on_begun: Callable[[ListJob], None] = field(default=lambda _: None)
     on_end: Callable[[ListJob, ListReceipt], None] = field(default=lambda _job, _receipt: None)
     held: Callable[[ListJob, Container[str]], Iterable[str]] = field(default=lambda _job, _but: ())
+    storing: Callable[[ListJob], Storing | None] = field(default=lambda _: None)
 
 
 LISTS, PAGES, UPDATE, UPDATE_ALL = "lists", "pages", "update", "update all"
@@ -254,6 +263,7 @@ class JobRun:
                     again=0 if self._options.pages_only else self._options.again,
                     keep_aside=self._keep_aside,
                     held=lambda without: hooks.held(row.job, without),
+                    apart=self._apart(hooks.storing(row.job)),
                 ).run()
             finally:
                 self._concurrency = endpoint.concurrency
@@ -264,6 +274,11 @@ class JobRun:
         if not row.job.owed:
             hooks.on_end(row.job, end.receipt)
         return end
+
+    def _apart(self, how: Storing | None) -> Apart:
+        if self._recorder is None or self._options.pages_only or _cores() < 2:
+            return Apart(how)
+        return Apart(how, self._options.apart_from, self._recorder.flush)
 
     def _note_owed(
         self, job: ListJob, state: ListState, receipt: ListReceipt, asked: Container[str]
@@ -377,6 +392,10 @@ def keep_receipt(silo_path: str, receipt: Receipt) -> str:
     text = json.dumps(receipt.to_json(), ensure_ascii=False, indent=1) + "\n"
     replace_file(path, text.encode("utf-8", "surrogatepass"))
     return path
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 def _granularity_of(job: ListJob) -> Granularity | None:

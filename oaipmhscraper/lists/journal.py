@@ -45,6 +45,7 @@ from oaipmhscraper.lists.journal_rows import (
 )
 from oaipmhscraper.lists.listed_identifiers import Loss, Tally
 from oaipmhscraper.receipt import Counts, Outcome
+from oaipmhscraper.storing.fetched_pages import FetchedPage
 from silowork.ledger_file import LedgerFile, LedgerKind
 
 LONGEST_REST = timedelta(days=7)
@@ -73,6 +74,11 @@ CREATE TABLE IF NOT EXISTS losses (
     kind TEXT NOT NULL, identifier TEXT NOT NULL, reason TEXT NOT NULL, place TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS losses_of_list ON losses (list, identifier);
+CREATE TABLE IF NOT EXISTS fetched (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, list INTEGER NOT NULL REFERENCES lists ON DELETE CASCADE,
+    what TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS fetched_of_list ON fetched (list);
 CREATE TABLE IF NOT EXISTS endpoints (
     base_url TEXT PRIMARY KEY, quirks TEXT NOT NULL DEFAULT '{}',
     rest_until TEXT, rest_status INTEGER NOT NULL DEFAULT 0
@@ -87,7 +93,7 @@ _KIND = LedgerKind(
     _SCHEMA,
     JournalUnreadable,
     version=1,
-    added=frozenset({"owed"}),
+    added=frozenset({"owed", "fetched"}),
     synchronous="NORMAL",
     has_log=True,
 )
@@ -229,8 +235,9 @@ class Journal:
                 self._do("DELETE FROM lists WHERE id = ?", own.id)
 
     def is_unfinished(self, row: ListRow) -> bool:
-        """Whether a part of a list is not fetched yet."""
-        return any(one.state not in {"done", "cut"} for one in self.windows(row.id))
+        """Whether a part of a list is not fetched or not stored yet."""
+        is_open = any(one.state not in {"done", "cut"} for one in self.windows(row.id))
+        return is_open or bool(self.fetched(row.id))
 
     def put_list(self, row: ListRow) -> None:
         """Store the facts of a list."""
@@ -268,6 +275,25 @@ class Journal:
         """Remove windows of which nothing was fetched."""
         with self._file.reading() as db:
             db.executemany("DELETE FROM windows WHERE id = ?", [(row.id,) for row in rows])
+
+    # ------------------------------------------------------------------ pages to be stored
+
+    def fetched(self, list_id: int) -> list[FetchedPage]:
+        """Return a list's pages that are not stored yet, in the order in which to store them."""
+        rows = self._ask("SELECT id, what FROM fetched WHERE list = ? ORDER BY id", list_id)
+        return [FetchedPage(**json.loads(what), id=number) for number, what in rows]
+
+    def add_fetched(self, list_id: int, page: FetchedPage) -> FetchedPage:
+        """Note a page that is to be stored; return it with its number."""
+        what = {name: value for name, value in asdict(page).items() if name != "id"}
+        number = self._do(
+            "INSERT INTO fetched (list, what) VALUES (?, ?)", list_id, json.dumps(what)
+        )
+        return replace(page, id=number)
+
+    def drop_fetched(self, page: FetchedPage) -> None:
+        """Note that a page is stored."""
+        self._do("DELETE FROM fetched WHERE id = ?", page.id)
 
     # ------------------------------------------------------------------ listed identifiers
 

@@ -4,12 +4,16 @@ A page is committed before the journal is updated and before the next page of it
 requested. After any failure, earlier pages are kept, and the next run continues there.
 """
 
+import logging
+from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from oaipmhclient.concurrency import Concurrency
-from oaipmhclient.fetchers import Fetched, Fetchers, Walk
+from oaipmhclient.fetchers import Fetched, Fetchers, Posted, Walk
+from oaipmhclient.light_pages import read_well_formed_lightly
 from oaipmhclient.mending.repair import read_records_to_store
 from oaipmhclient.mending.undated import dated
 from oaipmhclient.pages.requests_and_pages import ListPage, Request, SetAside, list_request
@@ -30,11 +34,15 @@ from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.lists.journal_rows import AGAIN, COUNT, LIST, WindowRow
 from oaipmhscraper.lists.list_state import ListState
+from oaipmhscraper.lists.storing_apart import MOST_AHEAD, Apart, StoringApart
 from oaipmhscraper.lists.window_changes import Change, Place, cut_by_sight, joined, remedied
 from oaipmhscraper.receipt import ListReceipt
+from oaipmhscraper.storing.fetched_pages import Stored, store_fetched
 from oaipmhscraper.storing.quarantine import Origin
-from oaipmhscraper.storing.silo_writer import PageStore
+from oaipmhscraper.storing.silo_writer import PageOutcome, PageStore
 from politeweb.errors import RequestRefused
+
+logger = logging.getLogger("OAIPMH Harvester")
 
 MOST_IN_VAIN, VAIN_EACH = 100, 2
 """Most broken windows of a list, in addition to one for each page with new records."""
@@ -125,6 +133,7 @@ class ListHarvest:
         keep_aside: Called with records set aside, before their page is noted as stored.
         held: Returns existing records of the list's format and set in the Silo, without given
             ones.
+        apart: Whether a second process stores a long list.
     """
 
     def __init__(
@@ -140,6 +149,7 @@ class ListHarvest:
         again: int = MOST_AGAIN,
         keep_aside: KeepAside = lambda _set_aside, _origin: None,
         held: Held = lambda _without: (),
+        apart: Apart = Apart(),  # noqa: B008 - a frozen value
     ) -> None:
         self._state = state
         self._store = store
@@ -151,6 +161,9 @@ class ListHarvest:
         self._again = again
         self._keep_aside = keep_aside
         self._held = held
+        self._when_apart = apart
+        self._apart: StoringApart | None = None
+        self._kept_back: deque[Fetched] = deque()
         self._seen: dict[int, _Seen] = {}
         self._dates = DateSample()
         self._flying: set[int] = set()
@@ -174,20 +187,34 @@ class ListHarvest:
         """
         self._state.take_up(self._where)
         try:
+            return self._run()
+        finally:
+            if self._apart is not None:
+                self._apart.close()
+
+    def _run(self) -> ListEnd:
+        try:
+            self._store_what_is_fetched()
             self._fetch_all()
             if self._failure is None and self._is_to_be_counted():
                 self._fetch_all()
             if self._failure is None and self._state.ask_again(self._again):
                 self._fetch_all()
+            self._end_storing()
         except KeyboardInterrupt as interrupt:
             self._failure = interrupt
+            with suppress(KeyboardInterrupt):  # a second one does not wait
+                self._end_storing()
         return self._end()
 
     def _fetch_all(self) -> None:
         self._begin_more()
-        while self._flying:
-            self._take(self._endpoint.fetchers.next())
+        while self._flying or self._state.to_store:
+            self._take(self._kept_back.popleft() if self._kept_back else self._next())
             self._begin_more()
+
+    def _next(self) -> Fetched | Posted:
+        return self._endpoint.fetchers.next()
 
     def _is_to_be_counted(self) -> bool:
         """Whether to list the identifiers, to check that the list is complete."""
@@ -225,7 +252,8 @@ class ListHarvest:
 
     def _begin_more(self) -> None:
         """Keep as many requests in flight as the limit allows."""
-        while not self._stopping and len(self._flying) < self._endpoint.concurrency.limit:
+        most = self._endpoint.concurrency.limit
+        while not self._stopping and len(self._flying) < most and self._may_run_ahead():
             if self._parked:
                 number = self._parked.pop(0)
                 self._endpoint.fetchers.go_on(number)
@@ -285,12 +313,21 @@ class ListHarvest:
         if row.mode != LIST:
             return lambda client: pages_by_identifier(client, job, window, stored, quirks)
         return lambda client: walk_window(
-            client, job, window, row.position, quirks, again=row.restarts > 0, read=self._read
+            client, job, window, row.position, quirks, again=row.restarts > 0, read=self._read_page
         )
+
+    def _read_page(self, body: bytes) -> ListPage[Record]:
+        """Read a page, as far as is needed here; called in the fetching threads."""
+        return self._read(body) if self._apart is None else read_well_formed_lightly(body)
 
     # ------------------------------------------------------------------ responses
 
-    def _take(self, found: Fetched) -> None:
+    def _take(self, found: Fetched | Posted) -> None:
+        if isinstance(found, Posted):
+            self._take_answer(found)
+            return
+        if self._needs_what_is_stored(found):
+            self._await_storing()
         self._flying.discard(found.window)
         self._adjust_concurrency(found)
         row = self._state.window(found.window)
@@ -316,17 +353,10 @@ class ListHarvest:
             endpoint.concurrency = endpoint.concurrency.after_page(found.seconds)
 
     def _take_page(self, row: WindowRow, found: WalkPage, seconds: float) -> None:
+        is_apart = self._is_for_second_process(row, found)
         found = replace(found, page=dated(found.page, found.answer.received))
         with interrupt_deferred():
-            stored = self._store.store(found.page, found.answer.received)
-            prefix, received = self._state.job.metadata_prefix, found.answer.received
-            self._keep_aside(
-                (*found.page.set_aside, *stored.quarantined),
-                Origin(str(found.request), prefix, received),
-            )
-            known = self._state.counts.distinct
-            row = self._state.keep(row, found, stored)
-            self._fruitful += self._state.counts.distinct > known
+            row = self._give_away(row, found) if is_apart else self._store_here(row, found)
             self._seen.setdefault(row.id, _Seen()).add(found, seconds)
             self._dates.add(headers_of(found.page))
             change = None if row.state == "done" else self._cut(row, found)
@@ -338,6 +368,28 @@ class ListHarvest:
             else:
                 self._parked.append(row.id)
             self._tell()
+        begins_at = self._when_apart.begins_at
+        if begins_at is not None and self._state.counts.distinct >= begins_at:
+            self._begin_storing_apart()
+
+    def _store_here(self, row: WindowRow, found: WalkPage) -> WindowRow:
+        received = found.answer.received
+        stored = self._store.store(found.page, received)
+        self._set_aside(found.page, stored, str(found.request), received)
+        known = self._state.counts.distinct
+        row = self._state.keep(row, found, stored)
+        self._fruitful += self._state.counts.distinct > known
+        return row
+
+    def _set_aside(
+        self,
+        page: ListPage[Record],
+        stored: PageOutcome,
+        request: str,
+        received: datetime | None,
+    ) -> None:
+        origin = Origin(request, self._state.job.metadata_prefix, received)
+        self._keep_aside((*page.set_aside, *stored.quarantined), origin)
 
     def _cut(self, row: WindowRow, found: WalkPage) -> Change | None:
         """Split a window that is large."""
@@ -365,6 +417,89 @@ class ListHarvest:
         open_windows = len(self._flying) + len(self._parked)
         retried = self._endpoint.fetchers.traffic.retried
         self._progress(self._state.receipt(open_windows=open_windows, retried=retried))
+
+    # ------------------------------------------------------------------ the second process
+
+    def _store_what_is_fetched(self) -> None:
+        """Store the pages that a stopped run left, or begin to."""
+        begins_at, how = self._when_apart.begins_at, self._when_apart.how
+        is_more = bool(self._state.to_store) or bool(self._state.open_windows())
+        if begins_at is not None and is_more and (self._state.to_store or not begins_at):
+            self._begin_storing_apart()
+        while self._state.to_store and self._apart is None:
+            assert how is not None
+            with interrupt_deferred():
+                self._count_stored(store_fetched(how, self._state.to_store[0], self._store))
+
+    def _begin_storing_apart(self) -> None:
+        how = self._when_apart.how
+        if self._apart is None and how is not None:
+            try:
+                self._apart = StoringApart(self._state, how, self._endpoint.fetchers.post)
+            except OSError as error:  # too many processes, or no memory for one
+                logger.info("storing in one process: %s", error)
+                self._when_apart = Apart(how)
+
+    def _may_run_ahead(self) -> bool:
+        return len(self._state.to_store) < MOST_AHEAD
+
+    def _is_for_second_process(self, row: WindowRow, page: WalkPage) -> bool:
+        """Whether a page is stored from its WARC file."""
+        is_list = row.mode == LIST and page.answer.recorded is not None
+        return self._apart is not None and is_list and _has_records(page)
+
+    def _needs_what_is_stored(self, found: Fetched) -> bool:
+        """Whether a failure, or a page that is stored here, has to wait for pages before it."""
+        page, row = found.page, self._state.window(found.window)
+        if page is None or row is None:
+            return found.failure is not None
+        is_here = not self._is_for_second_process(row, page)
+        return is_here and (row.mode != LIST or _has_records(page))
+
+    def _give_away(self, row: WindowRow, found: WalkPage) -> WindowRow:
+        assert self._apart is not None
+        self._when_apart.flush()
+        row = self._state.fetched(row, found)
+        self._apart.give()
+        return row
+
+    def _take_answer(self, posted: Posted) -> bool:
+        """Count a page that the second process has stored; return False if it was the last."""
+        assert self._apart is not None
+        stored = self._apart.taken(posted.value)
+        if stored is None:
+            return False
+        with interrupt_deferred():
+            self._count_stored(stored)
+            self._apart.give()
+        return True
+
+    def _count_stored(self, stored: Stored) -> None:
+        request = self._state.to_store[0].request
+        self._set_aside(stored.page, stored.outcome, request, stored.received)
+        known = self._state.counts.distinct
+        self._state.stored(stored.page, stored.outcome)
+        self._fruitful += self._state.counts.distinct > known
+        self._tell()
+
+    def _await_storing(self) -> None:
+        """Wait until every fetched page is stored; what is fetched meanwhile is kept back."""
+        while self._state.to_store:
+            found = self._next()
+            if isinstance(found, Posted):
+                self._take_answer(found)
+            else:
+                self._kept_back.append(found)
+
+    def _end_storing(self) -> None:
+        """Let the second process end, after the page that it stores."""
+        if self._apart is None or self._apart.is_ended:
+            return
+        self._apart.no_more()
+        while True:
+            found = self._next()
+            if isinstance(found, Posted) and not self._take_answer(found):
+                return
 
     # ------------------------------------------------------------------ failures
 
@@ -435,6 +570,10 @@ class ListHarvest:
         if failure is None:
             self._progress(receipt)
         return ListEnd(receipt, failure, self._request)
+
+
+def _has_records(found: WalkPage) -> bool:
+    return bool(found.page.items or found.page.set_aside)
 
 
 def _date_of(record: Record) -> datetime | None:

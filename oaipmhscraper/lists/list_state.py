@@ -1,22 +1,31 @@
 """The state of one list: windows, identifiers and numbers; the journal stores each change."""
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from itertools import islice
 
-from oaipmhclient.pages.requests_and_pages import SetAside
+from oaipmhclient.pages.requests_and_pages import ListPage, SetAside
 from oaipmhclient.walk import completeness
 from oaipmhclient.walk.completeness import SET_NOT_LISTED, Length, ListedSoFar, doubt_left, unproved
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.values import ListJob, WalkPage
 from oaipmhclient.walk.windows import Window
+from oaipmhprotocol import Record
 from oaipmhscraper.lists.journal import Journal
-from oaipmhscraper.lists.journal_rows import AGAIN, COUNT, LIST, ListFacts, ListRow, WindowRow
+from oaipmhscraper.lists.journal_rows import (
+    AGAIN,
+    COUNT,
+    LIST,
+    ListFacts,
+    ListRow,
+    WindowRow,
+)
 from oaipmhscraper.lists.listed_identifiers import ListedIdentifiers
 from oaipmhscraper.lists.window_changes import Change, Place, joined_row, planned
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, total
+from oaipmhscraper.storing.fetched_pages import FetchedPage
 from oaipmhscraper.storing.silo_writer import PageOutcome
 
 _COUNTED = "ListIdentifiers was asked as well:"
@@ -35,6 +44,7 @@ class ListState:
         job: The list's format, set and bounds.
         facts: The facts of the list.
         listed: The identifiers listed.
+        to_store: The pages that are fetched and not stored yet, in order.
     """
 
     def __init__(
@@ -49,6 +59,7 @@ class ListState:
         self.facts: ListFacts = row.facts
         self.listed = ListedIdentifiers(journal.listed(row.id), journal.losses(row.id))
         self._windows = {one.id: one for one in journal.windows(row.id)}
+        self.to_store = deque(journal.fetched(row.id))
         self._sum = total(one.counts for one in self._windows.values())
         self._looked_at = time.monotonic()
 
@@ -64,8 +75,10 @@ class ListState:
 
     @property
     def ended(self) -> bool:
-        """Whether every window was followed to its end."""
-        return all(row.state in {"done", "cut"} for row in self._windows.values())
+        """Whether every window was followed to its end, and every page stored."""
+        return not self.to_store and all(
+            row.state in {"done", "cut"} for row in self._windows.values()
+        )
 
     @property
     def counted(self) -> bool:
@@ -132,6 +145,7 @@ class ListState:
             retried=retried,
             seconds=self._seconds(),
             owed=self.job.owed,
+            to_store=sum(page.items for page in self.to_store),
         )
 
     def full_receipt(self, *, stopped: str = "") -> ListReceipt:
@@ -176,19 +190,48 @@ class ListState:
             self._drop(rows[1:])
             return self._put(joined_row(rows))
 
+    def fetched(self, row: WindowRow, found: WalkPage) -> WindowRow:
+        """Note a page that is on the medium and will be stored; update its window's position."""
+        assert found.answer.recorded is not None
+        file, place = found.answer.recorded
+        items = len(found.page.items) + len(found.page.set_aside)
+        page = FetchedPage(row.id, str(found.request), file, place, items, row.relists)
+        row = _moved(row, found)
+        unread = replace(found, page=replace(found.page, repairs={}))  # they count when stored
+        self.facts = _with_page(self.facts, unread, row, self._whole)
+        with self._journal.changing():
+            self._put_facts()
+            self._put_quirks()
+            self.to_store.append(self._journal.add_fetched(self._id, page))
+            return self._put(row)
+
+    def stored(self, read: ListPage[Record], stored: PageOutcome) -> None:
+        """Count the first page of `to_store`, which is stored now.
+
+        Args:
+            read: The page, as it was read in order to store it.
+            stored: What became of its records.
+        """
+        page = self.to_store[0]
+        tally = self.listed.count(read, stored, relists=page.relists)
+        row = self._windows[page.window]
+        row = replace(row, counts=row.counts.plus(tally.outcomes, stored.written))
+        self._sum = self._sum.plus(tally.outcomes, stored.written)
+        self.facts = replace(self.facts, repairs=_plus(self.facts.repairs, read.repairs))
+        with self._journal.changing():
+            self._journal.put_tally(self._id, tally)
+            self._put_facts()
+            self._put(row)
+            self._journal.drop_fetched(page)
+        self.to_store.popleft()
+
     def keep(self, row: WindowRow, found: WalkPage, stored: PageOutcome) -> WindowRow:
         """Count a stored page, and update the position of its window."""
         tally = self.listed.count(
             found.page, stored, found.unreachable, relists=row.relists, gone=found.gone
         )
-        counts = replace(row.counts, promised=found.position.promised)
-        row = replace(
-            row,
-            state="done" if found.position.ended else "open",
-            pages=row.pages + 1,
-            position=found.position,
-            counts=counts.plus(tally.outcomes, stored.written),
-        )
+        row = _moved(row, found)
+        row = replace(row, counts=row.counts.plus(tally.outcomes, stored.written))
         self._sum = self._sum.plus(tally.outcomes, stored.written)
         settled = self.facts.settled
         if row.mode == COUNT and row.state == "done":
@@ -322,6 +365,17 @@ def journalled(journal: Journal, row: ListRow) -> ListReceipt:
         repairs=dict(row.facts.repairs),
         remarks=row.facts.remarks,
         seconds=row.facts.seconds,
+    )
+
+
+def _moved(row: WindowRow, found: WalkPage) -> WindowRow:
+    """Return a window after a page, without the page's records in its counts."""
+    return replace(
+        row,
+        state="done" if found.position.ended else "open",
+        pages=row.pages + 1,
+        position=found.position,
+        counts=replace(row.counts, promised=found.position.promised),
     )
 
 

@@ -274,7 +274,7 @@ def _sorted_out(
         except _CannotStore as lack:
             header = record.header
             where = f"datestamp {header.datestamp}" if header.datestamp else "no datestamp"
-            raw = record.metadata or b""
+            raw = bytes(record.metadata or b"")  # without its tree
             set_aside.append(SetAside(header.identifier, str(lack), where, raw))
     return sound, set_aside
 

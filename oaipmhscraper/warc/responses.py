@@ -57,11 +57,17 @@ class ResponseRecorder:
         )
         self._settings = settings or HttpSettings()
 
-    def record(self, params: Mapping[str, str], answer: Answer, metadata_prefix: str = "") -> None:
-        """Write a request and its response, of any kind."""
+    def record(
+        self, params: Mapping[str, str], answer: Answer, metadata_prefix: str = ""
+    ) -> tuple[str, int]:
+        """Write a request and its response, of any kind; return file name and place."""
         asked = query_string(params)
         fields = {**self._fields(metadata_prefix), REQUEST: asked}
-        self._files.append(packed_pair(answer, fields, self._settings, asked))
+        return self._files.append(packed_pair(answer, fields, self._settings, asked))
+
+    def flush(self) -> None:
+        """Return once all responses are on the medium."""
+        self._files.flush()
 
     def close(self) -> None:
         """Close the file; another response opens it again."""
@@ -102,8 +108,8 @@ class RecordingTransport:
         answer = self.inner.fetch(params)
         if answer.received is None:
             answer = replace(answer, received=datetime.now(UTC))
-        self._recorder.record(params, answer, self.metadata_prefix)
-        return answer
+        place = self._recorder.record(params, answer, self.metadata_prefix)
+        return replace(answer, recorded=place)
 
     def __getattr__(self, name: str) -> Any:
         """Return other attributes of the inner transport: ``base_url``, ``traffic``, ``close`` …"""

@@ -121,6 +121,34 @@ def read_exchanges(
         raise WarcUnreadable(path, f"cannot be read: {error.strerror or error}") from error
 
 
+def read_exchange_at(
+    path: str, place: int, limit: int = MAX_RESPONSE, unpack: Unpack = unpack
+) -> Answer:
+    """Read the first response from a place on, which `WarcFiles.append` returned.
+
+    Raises:
+        WarcUnreadable: There is none, or it is damaged.
+    """
+    how = _Reading(lambda _: True, limit, unpack)
+    where = f"the record at byte {place:,}"
+    try:
+        with open(path, "rb") as file:
+            file.seek(place)
+            records = warc_records(file, check_digests=True)
+            for record in records:
+                found = _read(record, where, how)
+                records.read_to_end()
+                if isinstance(found, Damaged) or not _is_framed(record, records):
+                    raise WarcUnreadable(path, f"is damaged: {found or where}")
+                if isinstance(found, Recorded):
+                    return found.answer
+    except OSError as error:
+        raise WarcUnreadable(path, f"cannot be read: {error.strerror or error}") from error
+    except _MALFORMED as error:
+        raise WarcUnreadable(path, f"is damaged at byte {place:,}: {_in_words(error)}") from error
+    raise WarcUnreadable(path, f"has no response from byte {place:,} on")
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
     wanted: Callable[[Said], bool]

@@ -61,9 +61,13 @@ class WarcFiles:
         self._lock = threading.Lock()
         self._file = -1
         self._size = 0
+        self._name = ""
 
-    def append(self, records: bytes) -> None:
+    def append(self, records: bytes) -> tuple[str, int]:
         """Write complete records, all into one file.
+
+        Returns:
+            The file's name, and the place in it where the records begin.
 
         Raises:
             OSError: The disk refused; the files are unchanged.
@@ -71,7 +75,23 @@ class WarcFiles:
         with self._lock:
             if self._file < 0 or self._size >= self._rotate_at:
                 self._open_next()
+            place = self._name, self._size
             self._write(records)
+            return place
+
+    def flush(self) -> None:
+        """Return once all records are on the medium.
+
+        Raises:
+            OSError: Flushing failed.
+        """
+        with self._lock:
+            file = os.dup(self._file) if self._file >= 0 else -1
+        if file >= 0:  # others may write meanwhile, or begin the next file
+            try:
+                os.fsync(file)
+            finally:
+                os.close(file)
 
     def close(self) -> None:
         """Close the file; another record opens it again."""
@@ -84,6 +104,8 @@ class WarcFiles:
             self._file = -1
 
     def _open_next(self) -> None:
+        if self._file >= 0:
+            os.fsync(self._file)
         self._close()
         os.makedirs(self._directory, exist_ok=True)
         known = warc_names(self._directory, self._series)
@@ -92,6 +114,7 @@ class WarcFiles:
         name = str(WarcName(self._series, known[-1].number + 1 if known else 1))
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._file = os.open(os.path.join(self._directory, name), flags, 0o666)
+        self._name = name
         fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self._size = 0
         self._write(packed_warcinfo(name, self._about))
@@ -108,6 +131,7 @@ class WarcFiles:
                 return False
             file.truncate(size)
             self._file = os.dup(file.fileno())
+            self._name = name
         self._size = os.lseek(self._file, size, os.SEEK_SET)
         if size == 0:
             self._write(packed_warcinfo(name, self._about))

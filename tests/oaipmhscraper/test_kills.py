@@ -3,9 +3,11 @@
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from itertools import count, pairwise
 
 import pytest
@@ -15,6 +17,8 @@ from misbehaving import SIZE, misbehaving
 from oaipmhscraper.lists.journal import Journal
 
 SILO = os.path.join(os.path.dirname(sys.executable), "silo")
+TWO = "--two-processes"
+STOPPED = 75
 AT_ONCE = "--max-requests-in-flight"
 SECONDS = 280
 
@@ -29,7 +33,10 @@ def run(command):
 
 
 def run_and_kill(server, command, chance):
-    """Begin, and kill once a few more requests came; None, or the exit code where it was faster."""
+    """Begin, and kill once a few more requests came; None, or the exit code where it was faster.
+
+    Of two processes, one of them is killed; if it is the second, the first ends by itself.
+    """
     goal = len(server.repository.asked) + chance.randint(1, 5)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -38,10 +45,26 @@ def run_and_kill(server, command, chance):
             assert time.monotonic() < deadline
             time.sleep(0.001)
         time.sleep(chance.random() * 0.06)
+        if TWO in command and chance.random() < 0.5 and kill_children(process.pid):
+            assert process.wait(SECONDS) in {0, 1, STOPPED}
+            return None
         return process.poll()
     finally:
         process.kill()
         process.wait()
+
+
+def kill_children(pid):
+    """Kill the children of a process; whether there were any."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            children = [int(child) for child in file.read().split()]
+    except FileNotFoundError:
+        return False
+    for child in children:
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+    return bool(children)
 
 
 def contents(directory):
@@ -135,8 +158,10 @@ def kill_often(faults, options, kills, tmp_path, seed):
         pytest.param(
             ["control_characters"], ["--window", "60d", AT_ONCE, "3"], marks=pytest.mark.long
         ),
+        pytest.param(["bare_ampersands"], [TWO, AT_ONCE, "1"], marks=pytest.mark.long),
+        pytest.param([], [TWO, "--window", "60d", AT_ONCE, "3"], marks=pytest.mark.long),
     ],
-    ids=["in one list", "in windows"],
+    ids=["in one list", "in windows", "by two processes", "in windows by two processes"],
 )
 def test_a_harvest_killed_again_and_again_ends_like_an_undisturbed_one(faults, options, tmp_path):
     kill_often(faults, options, examples(5, least=3), tmp_path, seed=5)
@@ -150,7 +175,9 @@ def test_a_harvest_killed_again_and_again_ends_like_an_undisturbed_one(faults, o
         (["html_entities", "a_record_cut_short"], [AT_ONCE, "1"], 2),
         (["windows_1252_in_places"], ["--window", "30d", AT_ONCE, "3"], 3),
         (["control_characters", "in_no_order"], ["--window", "90d", AT_ONCE, "3"], 4),
+        (["duplicates_across_pages"], [TWO, AT_ONCE, "1"], 5),
+        (["windows_1252_in_places"], [TWO, "--window", "30d", AT_ONCE, "3"], 6),
     ],
 )
-def test_two_hundred_kills_lose_nothing(faults, options, seed, tmp_path):
+def test_three_hundred_kills_lose_nothing(faults, options, seed, tmp_path):
     kill_often(faults, options, 50, tmp_path, seed)

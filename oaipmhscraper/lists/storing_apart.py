@@ -1,0 +1,92 @@
+"""The pages of a list that a second process stores: which it has, and what it answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from oaipmhscraper.errors import StoringEnded
+from oaipmhscraper.lists.list_state import ListState
+from oaipmhscraper.storing.fetched_pages import (
+    AHEAD,
+    Answered,
+    Failed,
+    Stored,
+    Storing,
+    StoringProcess,
+)
+
+MOST_AHEAD = 10_000
+"""Most pages that are fetched and not stored. Their responses are stored anyway; this bounds the
+journal, and what a full disk or a stopped harvest leaves to be stored."""
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """When and how a list is stored by a second process.
+
+    Attributes:
+        how: How pages are stored from WARC files; None if there are none.
+        begins_at: Number of listed records from which on the second process stores; None for
+            never.
+        flush: Returns once all responses are on the medium.
+    """
+
+    how: Storing | None = None
+    begins_at: int | None = None
+    flush: Callable[[], None] = _nothing
+
+
+class StoringApart:
+    """The second process of one list, while it runs.
+
+    Attributes:
+        is_ended: Whether its last answer was taken.
+
+    Args:
+        state: The list; its ``to_store`` are the pages to store.
+        how: How they are stored.
+        post: Called with each answer, in another thread.
+    """
+
+    def __init__(self, state: ListState, how: Storing, post: Callable[[Answered], object]) -> None:
+        self._state = state
+        self._process = StoringProcess(how, post)
+        self._given = 0
+        self._is_ending = False
+        self.is_ended = False
+        self.give()
+
+    def give(self) -> None:
+        """Give it the next pages."""
+        pages = self._state.to_store
+        while not self._is_ending and self._given < min(AHEAD, len(pages)):
+            self._process.store(pages[self._given])
+            self._given += 1
+
+    def taken(self, answer: object) -> Stored | None:
+        """Return the answer for the first page of ``to_store``; None at the end.
+
+        Raises:
+            StoringEnded: The process ended, although more pages are to be stored.
+            RecordSiloError, OSError: It could not store the page.
+        """
+        if isinstance(answer, Stored):
+            self._given -= 1
+            return answer
+        assert isinstance(answer, Failed)
+        self.is_ended = True
+        if self._is_ending and isinstance(answer.error, StoringEnded):
+            return None
+        raise answer.error
+
+    def no_more(self) -> None:
+        """Let it end after the pages that it has; the last answer is then None."""
+        self._is_ending = True
+        self._process.no_more()
+
+    def close(self) -> None:
+        """End it at once, if it has not ended."""
+        self._process.close()

@@ -1,0 +1,225 @@
+"""A second process stores what is fetched: the same Silo, receipts and resumption."""
+
+import errno
+import os
+
+import pytest
+from fake_repository import FakeRepository, envelope
+
+from oaipmhclient.light_pages import read_well_formed_lightly
+from oaipmhclient.mending.repair import read_records_mended
+from oaipmhscraper.errors import FetchedPageUnreadable, StoringEnded
+from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.lists import list_harvest
+from oaipmhscraper.lists.journal import Journal
+from oaipmhscraper.progress import beside
+from oaipmhscraper.receipt import HarvestInterrupted
+from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.storing import fetched_pages
+
+URL = "http://repo.example/oai"
+APART = HarvestOptions(apart_from=0)
+PAGES = 4
+FAILING = (
+    "import sys; sys.path.append(sys.argv[1]);"
+    "from oaipmhscraper.storing import fetched_pages, silo_writer\n"
+    "def store(*_): {}\n"
+    "silo_writer.SiloWriter.store = store; fetched_pages.main()"
+)
+
+
+@pytest.fixture
+def repository():
+    found = FakeRepository(page_size=3)
+    for number in range(3 * PAGES - 1):
+        found.add(f"oai:x:{number}", sets=("s",), about=("<a/>",) * (number % 3))
+    found.add("oai:x:gone").deleted = True
+    return found
+
+
+@pytest.fixture
+def fails(monkeypatch):
+    """Let the second process do something else than store its first page."""
+
+    def fail(statement):
+        monkeypatch.setattr(fetched_pages, "_PROGRAM", FAILING.format(statement))
+
+    yield fail
+    monkeypatch.undo()
+
+
+def harvest(directory, repository, options=APART, **how):
+    with OAIPMHScraper(directory, URL, transport=repository) as scraper:
+        receipt = scraper.harvest(["oai_dc"], options=options, **how)
+        return receipt, sorted(scraper.store)
+
+
+def pages_asked(repository):
+    return [one for one in repository.requests if one["verb"] == "ListRecords"]
+
+
+def left_to_store(directory):
+    with Journal(directory) as journal:
+        return [page for job in journal.jobs() for row in journal.lists(job)
+                for page in journal.fetched(row.id)]  # fmt: skip
+
+
+def counts_of(receipt):
+    return receipt.counts.to_json()
+
+
+def manifests(directory):
+    found = {}
+    for place, _, names in os.walk(os.path.join(directory, "pairtree_root")):
+        for name in names:
+            if "manifest" not in name:  # it has times
+                path = os.path.join(place, name)
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, directory)] = file.read()
+    return found
+
+
+def test_two_processes_store_what_one_stores(repository, tmp_path):
+    told = []
+    two, one = str(tmp_path / "two"), str(tmp_path / "one")
+    repository.add("x" * 9000)  # no path is that long
+    receipt, names = harvest(two, repository, progress=told.append)
+    other, same_names = harvest(one, repository, HarvestOptions())
+    assert (counts_of(receipt), names) == (counts_of(other), same_names)
+    assert [str(one) for one in receipt.losses] == [str(one) for one in other.losses] != []
+    assert manifests(two) == manifests(one)
+    assert any("fetched " in beside(each) for each in told), "progress tells both numbers"
+    assert not left_to_store(two)
+    again, _ = harvest(two, repository)
+    assert counts_of(again)["unchanged"] == 3 * PAGES - 1
+
+
+@pytest.mark.long
+def test_an_update_of_two_processes_stores_changes_and_deletions(repository, tmp_path):
+    harvest(str(tmp_path / "s"), repository)
+    repository.add("oai:x:0", datestamp="2010-12-01", title="New")
+    repository.add("oai:x:1", datestamp="2010-12-01").deleted = True
+    receipt, _ = harvest(str(tmp_path / "s"), repository, update=True)
+    counts = counts_of(receipt)
+    assert (receipt.whole, counts["updated"], counts["deleted"]) == (True, 1, 1)
+
+
+def test_the_second_process_ends_and_the_next_run_stores_without_fetching(
+    repository, tmp_path, fails
+):
+    directory = str(tmp_path / "s")
+    fails("import os; os.kill(os.getpid(), 9)")
+    with pytest.raises(StoringEnded, match="killed by signal 9; the same command continues"):
+        harvest(directory, repository)
+    waiting, asked = left_to_store(directory), pages_asked(repository)
+    assert waiting, "the pages that are fetched are still to be stored"
+    fails("pass")
+    fetched_pages._PROGRAM = fetched_pages._PROGRAM.partition("\n")[0] + "; fetched_pages.main()"
+    receipt, names = harvest(directory, repository)
+    assert receipt.whole
+    assert len(names) == 3 * PAGES == counts_of(receipt)["listed"]
+    more = pages_asked(repository)[len(asked) :]
+    assert len(more) == PAGES - len(waiting), "no page twice"
+
+
+def test_one_process_stores_what_two_have_fetched(repository, tmp_path, fails):
+    directory = str(tmp_path / "s")
+    fails("raise SystemExit(3)")
+    with pytest.raises(StoringEnded, match="exit code 3"):
+        harvest(directory, repository)
+    receipt, names = harvest(directory, repository, HarvestOptions())
+    assert (receipt.whole, len(names)) == (True, 3 * PAGES)
+    assert len(pages_asked(repository)) == PAGES
+
+
+def test_an_error_of_the_second_process_ends_the_harvest_with_its_sentence(
+    repository, tmp_path, fails
+):
+    fails(f"raise OSError({errno.ENOSPC}, 'No space left on device', '/silo/x')")
+    with pytest.raises(OSError, match="No space left on device: '/silo/x'") as caught:
+        harvest(str(tmp_path / "s"), repository)
+    assert caught.value.errno == errno.ENOSPC
+
+
+@pytest.mark.long
+def test_a_missing_warc_file_is_told_and_the_list_can_be_fetched_again(repository, tmp_path, fails):
+    directory = str(tmp_path / "s")
+    fails("raise SystemExit(3)")
+    with pytest.raises(StoringEnded):
+        harvest(directory, repository)
+    for page in left_to_store(directory):
+        path = os.path.join(directory, "harvests", page.file)
+        if os.path.exists(path):
+            os.unlink(path)
+    with pytest.raises(FetchedPageUnreadable, match="fetch the list again with --again"):
+        harvest(directory, repository, HarvestOptions())
+    receipt, names = harvest(directory, repository, HarvestOptions(anew=True))
+    assert (receipt.whole, len(names)) == (True, 3 * PAGES)
+
+
+def test_an_interrupted_harvest_of_two_processes_goes_on(repository, tmp_path):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    directory = str(tmp_path / "s")
+    with pytest.raises(HarvestInterrupted) as caught:
+        harvest(directory, repository, progress=interrupt)
+    assert not caught.value.receipt.whole
+    receipt, names = harvest(directory, repository)
+    assert (receipt.whole, len(names)) == (True, 3 * PAGES)
+    assert len(pages_asked(repository)) == PAGES
+
+
+@pytest.mark.long
+def test_an_update_of_everything_stores_what_is_fetched(repository, tmp_path, fails):
+    directory = str(tmp_path / "s")
+    repository.page_size = 100
+    fails("raise SystemExit(3)")
+    with pytest.raises(StoringEnded):
+        harvest(directory, repository)
+    with OAIPMHScraper(directory, URL, transport=repository) as scraper:
+        assert scraper.update().whole
+        assert len(scraper.store) == 3 * PAGES
+    assert len(pages_asked(repository)) == 1
+
+
+@pytest.mark.long
+def test_fetching_waits_if_it_is_too_far_ahead(repository, tmp_path, monkeypatch):
+    monkeypatch.setattr(list_harvest, "MOST_AHEAD", 1)
+    told = []
+    receipt, _ = harvest(str(tmp_path / "s"), repository, progress=told.append)
+    assert receipt.whole
+    assert max(each.to_store for each in told) == 3
+
+
+def test_a_subclass_that_changes_records_stores_in_one_process(repository, tmp_path, fails):
+    class Changing(OAIPMHScraper):
+        def before_store(self, record, metadata_prefix):
+            return record if record.header.deleted else None
+
+    fails("raise SystemExit(3)")
+    with Changing(str(tmp_path / "s"), URL, transport=repository) as scraper:
+        scraper.harvest(["oai_dc"], options=APART)
+        assert list(scraper.store) == ["oai:x:gone"]
+
+
+def test_records_that_only_the_second_process_finds_unreadable_are_set_aside(
+    repository, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(list_harvest, "read_well_formed_lightly", fetched_pages.read_lightly)
+    repository.items[4].formats["oai_dc"] = "<a><b>" + chr(1) + "</c></a>"
+    receipt, names = harvest(str(tmp_path / "s"), repository)
+    assert [one.identifier for one in receipt.lists[0].quarantined] == ["oai:x:4"]
+    assert len(names) == 3 * PAGES - 1
+
+
+@pytest.mark.parametrize("inside", ["<a>&b;</a>", "<x:a/>", "<a>" + chr(11) + "</a>", "<a></b>"])
+def test_a_malformed_page_is_never_read_lightly(inside):
+    record = (
+        "<record><header><identifier>i</identifier><datestamp>2010-01-01</datestamp></header>"
+        f"<metadata>{inside}</metadata></record>"
+    )
+    body = envelope(f"<ListRecords>{record}</ListRecords>")
+    assert read_well_formed_lightly(body) == read_records_mended(body)
+    sound = read_well_formed_lightly(body.replace(inside.encode(), b"<a/>"))
+    assert [one.metadata for one in sound.items] == [None]
