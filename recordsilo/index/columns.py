@@ -34,7 +34,8 @@ class ValueColumn:
     Over many records, the way to count depends on the frequency of the values. The most
     frequent have a bitmap each, which is intersected with the matching records. Less
     frequent ones are counted record by record; the rarest only if one of them can still be
-    among the values shown. Over few records, the values of each record are collected.
+    among the values shown. Over few records, the values of each record are collected; over
+    nearly all, those of the others are subtracted.
 
     Args:
         owners: Positions of records, ascending.
@@ -45,6 +46,7 @@ class ValueColumn:
     def __init__(self, owners: Ints, codes: Ints, size: int) -> None:
         self.owners, self.codes, self.size = owners, codes, size
         self._starts: Counts | None = None
+        self._has_one_each: bool | None = None
         self._totals: Counts | None = None
         self._tiers: tuple[_Tier, ...] | None = None
 
@@ -63,6 +65,8 @@ class ValueColumn:
             return self.totals(values)
         if len(positions) * _FEW <= self.size:
             return self._gathered(positions, values)
+        if (self.size - len(positions)) * _FEW <= self.size:
+            return self.totals(values) - self._gathered(np.flatnonzero(~matching), values)
         return self._by_tiers(matching, values, limit)
 
     def totals(self, values: int) -> Counts:
@@ -91,7 +95,7 @@ class ValueColumn:
         for tier in self._tiers or self._split():
             if tier.most >= least:  # otherwise none of its values is shown
                 tier.count(matching, found)
-                least = int(np.partition(found, -limit)[-limit]) if 0 < limit <= values else 0
+                least = least_of_best(found, limit)
         return found
 
     def _split(self) -> "tuple[_Tier, ...]":
@@ -122,11 +126,22 @@ class ValueColumn:
 
     def having(self, codes: Iterable[int]) -> Bools:
         """A mask of the positions that have any of the given values."""
-        found = np.zeros(self.size, np.bool_)
-        wanted = np.zeros(int(self.codes.max(initial=0)) + 1, np.bool_)
+        wanted = np.zeros(len(self.totals(0)) + 1, np.bool_)
         wanted[[code for code in codes if code < len(wanted)]] = True
-        found[self.owners[wanted[self.codes]]] = True
+        having = wanted[self.codes]
+        if self._has_one_each is None:
+            self._has_one_each = np.array_equal(self.owners, np.arange(self.size))
+        if self._has_one_each:
+            return having
+        found = np.zeros(self.size, np.bool_)
+        found[self.owners[having]] = True
         return found
+
+
+def least_of_best(counts: Counts, limit: int) -> int:
+    """The smallest of the ``limit`` largest counts; 0 if fewer are above 0."""
+    positive = counts[counts > 0]
+    return int(np.partition(positive, -limit)[-limit]) if 0 < limit <= len(positive) else 0
 
 
 _FEW = 20
@@ -281,8 +296,10 @@ class Values:
 
     def codes(self, field: str, wanted: Iterable[str]) -> list[int]:
         """The codes of the given values, without values that no record has."""
+        if not (named := list(wanted)):
+            return []
         places = {text: code for code, text in enumerate(self.texts.get(field, ()))}
-        return [places[text] for text in wanted if text in places]
+        return [places[text] for text in named if text in places]
 
 
 def load_segment(

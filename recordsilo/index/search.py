@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordsilo.errors import SearchError, did_you_mean
-from recordsilo.index.columns import Bools, Columns, Segment
+from recordsilo.index.columns import Bools, Columns, Segment, least_of_best
 from recordsilo.index.facets import contributed_names, facet_named, facet_names, labels_of
 from recordsilo.index.projection import Row, seconds_of
 from recordsilo.index.query import COLUMNS as ROW_COLUMNS
@@ -320,7 +320,7 @@ def _facet(
     best: list[tuple[int, str]] = []
     if size:
         # among values as frequent as the last one shown, the first by value are shown
-        least = np.partition(counts, -size)[-size]
+        least = least_of_best(counts, size)
         best = sorted((-int(counts[c]), texts[c]) for c in np.flatnonzero(counts >= least))[:size]
     shown = {text for _count, text in best}
     named = [c for c in columns.values.codes(name, filters.named(name)) if texts[c] not in shown]

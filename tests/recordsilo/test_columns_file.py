@@ -125,7 +125,7 @@ def test_torn_or_altered_file_is_ignored(path: str, tmp_path: Path) -> None:
         stored(path).write_bytes(whole[:place])
         assert answers(path) == expected, f"torn at {place}"
         altered = bytearray(stored(path).read_bytes())
-        altered[place] ^= 1
+        altered[min(place, len(altered) - 1)] ^= 1  # tokens differ in length
         stored(path).write_bytes(altered)
         assert answers(path) == expected, f"altered at {place}"
 
