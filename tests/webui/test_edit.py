@@ -53,6 +53,19 @@ def test_curate_makes_the_working_copy_and_opens_its_form(client: Any, silo: Sil
     assert silo[PLAIN].currentversion == "workingcopy"
 
 
+def test_a_saved_form_leads_back_to_the_search_that_the_record_came_from(
+    client: Any, silo: Silo
+) -> None:
+    found = "?from=q%3Dkeeping"
+    assert '<input type="hidden" name="from" value="q=keeping">' in client.get(URL + found).text
+    opened = client.post(URL + "/curate", {"from": "q=keeping"}, accept=HTML).headers["Location"]
+    page = client.get(opened).text
+    assert f'href="{COPY}{found}"' in page
+    saved = client.post(EDIT, form_of(page), accept=HTML).headers["Location"]
+    assert "/search?q=keeping" in client.get(saved).text
+    assert f'href="{EDIT}{found}"' in client.get(URL + found).text
+
+
 def test_curate_opens_a_working_copy_that_is_there(
     client: Any, silo: Silo, working_copy: str
 ) -> None:

@@ -37,10 +37,11 @@ def curate(call: Call) -> Response:
     """Open the working copy of a record; if there is none, clone the current version.
 
     The field ``at`` is the code of a finding: the form opens at the value concerned.
+    ``from`` is the query of the search that the record was reached from.
     """
     record = call.record
     name = _open_copy(record)
-    at = {"at": call.field("at")}
+    at = {"at": call.field("at"), "from": call.field("from")}
     if name is not None:
         return changed(call, record, urls.version(record.item_id, name, "edit", **at))
     curator = Curator(call)
@@ -109,7 +110,8 @@ def _saved(call: Call, record: HarvestedRecord) -> View | Response:
     curator = Curator(call)
     content = write_fields(read_small(record, call.version, path), form.wanted)
     curator.write(call.version, path, content, chosen_state(call), record.revision)
-    return changed(call, curator.record, urls.version(record.item_id, call.version, done="edited"))
+    way = {"done": "edited", "from": call.field("from")}
+    return changed(call, curator.record, urls.version(record.item_id, call.version, **way))
 
 
 def _fields(record: HarvestedRecord, version: str, path: str) -> Fields:
@@ -162,6 +164,7 @@ def _view(
         "version": call.version,
         "path": path,
         "url": url,
+        "came_from": call.field("from") or call.request.query.get("from", ""),
         "revision": record.revision,
         "message": call.field("message"),
         "state": state,

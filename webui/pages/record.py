@@ -107,6 +107,7 @@ def _page(
         else "",
         "timeline": None if call.wants_json else _timeline(view),
         "results": None if call.wants_json else _results(call, view),
+        "came_from": _query(call),
         "siblings": None if call.wants_json else siblings_of(call.site, view),
         "panels": () if call.wants_json else panels_of(call.site, view.identifier),
         "changes": None if call.wants_json else _changes(record, view),

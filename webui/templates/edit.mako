@@ -3,7 +3,7 @@
 <%def name="title()">${_("Edit “{title}”", title=heading)}</%def>
 ## Enter in a field presses the form's first button.
 <button form="description" class="unseen" tabindex="-1" aria-hidden="true" name="do" value="save">${_("Save")}</button>
-<p class="crumbs"><a href="${urls.version(identifier, version)}">← ${_("Back to")} <bdi class="id">${identifier}</bdi></a></p>
+<p class="crumbs"><a href="${urls.version(identifier, version, **{'from': came_from})}">← ${_("Back to")} <bdi class="id">${identifier}</bdi></a></p>
 % if done:
 ${parts.done(_("Working copy created. The harvested version does not change."))}
 % endif
@@ -46,6 +46,7 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
 <button form="description" class="quiet" name="do" value="add-${name}">${_("Add a value")}<span class="unseen"> (${field_label(name)})</span></button></p>
 % endfor
 <form id="description" class="edit" action="${url}" method="post" data-unsaved="${"yes" if is_unsaved else "no"}" data-lost="${_('The server does not answer. Nothing is lost; try again.')}">
+  <input type="hidden" name="from" value="${came_from}">
   <input type="hidden" name="path" value="${path}">
   <input type="hidden" name="base" value="${form.base_json}">
 % if is_conflict:

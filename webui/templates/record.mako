@@ -202,7 +202,7 @@ ${parts.xml(xml.pieces, xml.path)}
 % if shown.curated:
   <p>${_("Version {name} is a working copy; edit it freely. The harvested version does not change.", name=shown.name)}</p>
 % if view.xml:
-  <p class="act"><a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit')}">${_("Edit the description")}</a></p>
+  <p class="act"><a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit', **{'from': came_from})}">${_("Edit the description")}</a></p>
 % endif
   <details>
     <summary>${_("Copy version {name}", name=shown.name)}</summary>
@@ -220,6 +220,7 @@ ${clone_form(view, shown, clone_name)}
 % if view.xml and shown.is_current:
   <form id="curate-form" action="${urls.record(view.identifier)}/curate" method="post">
     <input type="hidden" name="if_match" value="${view.revision}">
+    <input type="hidden" name="from" value="${came_from}">
     <p class="act"><button type="submit">${_("Curate")}</button></p>
   </form>
   <details>
@@ -362,7 +363,7 @@ ${parts.value(v)}\
 <span class="badge finding">${one.said}</span>\
 % if user.may(Role.CURATOR) and view.shown.is_current and view.xml:
 % if view.shown.curated:
- <a href="${urls.version(view.identifier, view.shown.name, 'edit', at=one.code)}">${_("Correct")}<span class="unseen"> (${one.said})</span></a>\
+ <a href="${urls.version(view.identifier, view.shown.name, 'edit', **{'at': one.code, 'from': came_from})}">${_("Correct")}<span class="unseen"> (${one.said})</span></a>\
 % elif not view.working_copy:
  <button form="curate-form" class="plain" name="at" value="${one.code}">${_("Correct")}<span class="unseen"> (${one.said})</span></button>\
 % endif
