@@ -7,6 +7,7 @@ from typing import Any
 
 from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
 from webui.charts.pictures import Bar, Picture, Series, columns
+from webui.job_view import Outcome
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
@@ -22,8 +23,7 @@ class HarvestLine:
         started: ISO 8601; empty if a killed process left no receipt.
         what: Its formats and its set.
         state: `PastHarvest.state`.
-        outcome: ``ok``, ``warn`` or ``bad``: its colour and icon.
-        said: The outcome as a word.
+        outcome: How it ended, as for a job.
         missing: Phrases that say what is missing.
         counts: Numbers of records: ``listed``, ``new``, ``updated``, ``deleted`` …
     """
@@ -32,8 +32,7 @@ class HarvestLine:
     started: str
     what: str
     state: str
-    outcome: str
-    said: str
+    outcome: Outcome
     missing: tuple[str, ...]
     counts: Mapping[str, int | None]
 
@@ -73,10 +72,10 @@ def harvest_history(lines: Sequence[HarvestLine]) -> Picture:
 
 def line_of(one: PastHarvest) -> HarvestLine:
     """A harvest in words."""
-    outcome, said = {
-        "whole": ("ok", _("Whole")),
-        "losses": ("warn", _("Not whole")),
-        "open": ("bad", _("Not finished")),
+    outcome = {
+        "whole": Outcome("done", _("Whole")),
+        "losses": Outcome("partial", _("Not whole")),
+        "open": Outcome("failed", _("Not finished")),
     }[one.state]
     return HarvestLine(
         id=one.id,
@@ -84,7 +83,6 @@ def line_of(one: PastHarvest) -> HarvestLine:
         what=one.what,
         state=one.state,
         outcome=outcome,
-        said=said,
         missing=tuple(_missing(one)),
         counts=dict(one.counts),
     )

@@ -23,6 +23,7 @@ from webui.charts.pictures import (
 )
 from webui.charts.scale import binned, short, ticks
 from webui.harvest_lines import HarvestLine, harvest_history
+from webui.job_view import Outcome
 from webui.rendering import _FOR_ALL, _lookup
 
 RECORDS = Series("Records")
@@ -239,9 +240,9 @@ def test_pages_draw_harvests_versions_and_quality(
 
 def test_the_history_of_harvests_has_the_oldest_first() -> None:
     lines = [
-        HarvestLine("b", "2026-02-01T00:00:00", "oai_dc", "whole", "ok", "Whole", (),
+        HarvestLine("b", "2026-02-01T00:00:00", "oai_dc", "whole", Outcome("done", "Whole"), (),
                     {"new": 1, "updated": 5, "deleted": 2}),
-        HarvestLine("a", "2026-01-01T00:00:00", "oai_dc", "open", "bad", "Not finished", (),
+        HarvestLine("a", "2026-01-01T00:00:00", "oai_dc", "open", Outcome("failed", "Open"), (),
                     {"new": 90, "updated": None}),
     ]  # fmt: skip
     picture = harvest_history(lines)

@@ -80,15 +80,15 @@ def test_each_harvest_says_what_is_missing_in_words(client: Any, silo: Silo) -> 
     receipt(silo, "3")
     receipt(silo, "4", settled=4, doubt="no token")
     newest = client.json("/index.json")["harvests"][:3]
-    assert [one["outcome"] for one in newest] == ["warn", "warn", "warn"]
+    assert [one["outcome"]["name"] for one in newest] == ["partial", "partial", "partial"]
     assert [one["missing"] for one in newest] == [
         ["1 list may be incomplete", "1 record set aside"],
         ["4 records missing", "1 record set aside"],
         ["1 list stopped early", "1 record set aside"],
     ]
     page = client.get("/").text
-    assert page.count(">Not whole<") == 3
-    assert '<span class="standing warn"><span class="icon" aria-hidden="true">!</span>' in page
+    assert page.count("Not whole</span>") == 3
+    assert '<span class="outcome is-partial"><span aria-hidden="true">!</span>' in page
     assert "4 records missing · 1 record set aside" in page
 
 

@@ -50,12 +50,13 @@ def test_every_silo_has_a_name_of_its_own_its_last_harvest_and_a_search_box(
     (harvests / "20260102T030405.000000Z-receipt.json").write_text(json.dumps(known))
     lines = shelf.json("/silos.json")["silos"]
     assert [one["title"] for one in lines] == ["", ""]  # both are of the Example Archive
-    assert [(one["last_harvest"] or {}).get("said") for one in lines] == ["Whole", None]
+    assert lines[0]["last_harvest"]["outcome"] == {"name": "done", "word": "Whole"}
+    assert lines[1]["last_harvest"] is None
     assert [one["years"] for one in lines] == [{"2003": 1}] * 2
     page = shelf.get("/").text
     assert page.count("<title>Records by year. ") == 2
     assert 'action="/silos/first/search"' in page
-    assert 'class="standing ok"' in page
+    assert 'class="outcome is-done"' in page
     assert "first: Example Archive</h1>" in shelf.get("/silos/first/").text
 
 

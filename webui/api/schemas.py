@@ -50,13 +50,13 @@ def one_of(*texts: str) -> Schema:
 
 
 _NULL_TEXT = or_null(TEXT)
+_OUTCOME = members(name=TEXT, word=TEXT)
 HARVEST_LINE = members(
     id=TEXT,
     started=TEXT,
     what=TEXT,
     state=TEXT,
-    outcome=TEXT,
-    said=TEXT,
+    outcome=_OUTCOME,
     missing=several(TEXT),
     counts=table(or_null(COUNT)),
 )
@@ -180,9 +180,7 @@ SCHEMAS: Mapping[str, Schema] = {
         findings=several(members(code=TEXT, means=TEXT, count=COUNT, url=TEXT)),
         harvests=several(HARVEST_LINE),
         waiting=several(
-            members(
-                kind=TEXT, number=or_null(COUNT), outcome=TEXT, said=TEXT, url=TEXT, next_step=TEXT
-            )
+            members(kind=TEXT, number=or_null(COUNT), outcome=_OUTCOME, url=TEXT, next_step=TEXT)
         ),
         activity=several(
             members(

@@ -24,6 +24,7 @@ from webui.activity import Entry, entries
 from webui.bulk.jobs import title_of_edit
 from webui.found_duplicates import DUPLICATES
 from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines
+from webui.job_view import Outcome
 from webui.people.roles import Role
 from webui.rendering import View
 from webui.site import Call, Site
@@ -60,15 +61,13 @@ class Waiting:
     Attributes:
         kind: A name for programs.
         number: How many; None if not counted yet.
-        outcome: ``warn`` or ``bad``: its colour and icon.
-        said: The number in words.
+        outcome: The number in words, and how bad it is.
         next_step: The button's text, if this is the next step.
     """
 
     kind: str
     number: int | None
-    outcome: str
-    said: str
+    outcome: Outcome
     url: str
     next_step: str = ""
 
@@ -92,7 +91,7 @@ def show(call: Call) -> View:
         except OSError:
             logger.exception("activity")
             said = _("The activity log cannot be read; see the log of the server.")
-            waiting.append(Waiting("activity", None, "bad", said, urls.activity()))
+            waiting.append(Waiting("activity", None, Outcome("failed", said), urls.activity()))
     base_url = str(site.silo.state.get("base_oai_url") or "")
     labels = labels_of("finding")
     findings = [
@@ -106,7 +105,7 @@ def show(call: Call) -> View:
         "share": _share(counts),
         "harvests": harvests[:HARVESTS],
         "history": harvest_history(harvests) if len(harvests) > 1 else None,
-        "fault": fault,
+        "fault": Outcome("failed", fault) if fault else None,
         "waiting": waiting,
         "next_step": next((one for one in waiting if one.next_step), None),
         "recent": recent,
@@ -172,7 +171,7 @@ def _jobs(call: Call) -> tuple[dict[str, Job], list[Waiting]]:
     except JobsError:
         logger.exception("jobs")
         said = _("The list of jobs cannot be read; see the log of the server.")
-        return {}, [Waiting("jobs", None, "bad", said, urls.jobs())]
+        return {}, [Waiting("jobs", None, Outcome("failed", said), urls.jobs())]
     settled: set[tuple[str, str]] = set()
     failed = []
     for job in jobs:
@@ -185,7 +184,9 @@ def _jobs(call: Call) -> tuple[dict[str, Job], list[Waiting]]:
         return {job.job_id: job for job in jobs}, []
     said = counted("{n} failed job", "{n} failed jobs", len(failed))
     url = urls.job(failed[0].job_id) if len(failed) == 1 else urls.jobs()
-    waiting = Waiting("failed_jobs", len(failed), "bad", said, url, _("Look at the failed job"))
+    waiting = Waiting(
+        "failed_jobs", len(failed), Outcome("failed", said), url, _("Look at the failed job")
+    )
     if len(failed) > 1:
         waiting = replace(waiting, next_step=_("Look at the failed jobs"))
     return {job.job_id: job for job in jobs}, [waiting]
@@ -199,7 +200,11 @@ def _source_changes(silo: Silo) -> Iterator[Waiting]:
         )
         url = urls.upstream_list()
         yield Waiting(
-            "source_changes", found.changes, "warn", said, url, _("Review the source changes")
+            "source_changes",
+            found.changes,
+            Outcome("partial", said),
+            url,
+            _("Review the source changes"),
         )
     if found.proposals:
         said = _more(
@@ -207,7 +212,9 @@ def _source_changes(silo: Silo) -> Iterator[Waiting]:
             found.is_all,
         )
         url = urls.with_query(urls.upstream_list(), {"kind": "proposed"})
-        yield Waiting("proposals", found.proposals, "warn", said, url, _("Review the proposals"))
+        yield Waiting(
+            "proposals", found.proposals, Outcome("partial", said), url, _("Review the proposals")
+        )
 
 
 def _more(said: str, is_all: bool) -> str:
@@ -219,16 +226,16 @@ def _quality(silo: Silo, counts: Counts) -> Iterator[Waiting]:
         said = counted(
             "{n} record with findings", "{n} records with findings", counts.with_findings
         )
-        yield Waiting("findings", counts.with_findings, "warn", said, urls.quality())
+        yield Waiting("findings", counts.with_findings, Outcome("partial", said), urls.quality())
     groups = DUPLICATES.peek(silo, "groups")
     if groups is None:
         said = _("Probable duplicates (not counted yet)")
-        yield Waiting("duplicates", None, "warn", said, urls.duplicates())
+        yield Waiting("duplicates", None, Outcome("partial", said), urls.duplicates())
     elif groups:
         said = counted(
             "{n} group of probable duplicates", "{n} groups of probable duplicates", len(groups)
         )
-        yield Waiting("duplicates", len(groups), "warn", said, urls.duplicates())
+        yield Waiting("duplicates", len(groups), Outcome("partial", said), urls.duplicates())
 
 
 # --------------------------------------------------------------------------- activity

@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="live" file="live.mako"/>
 <%namespace name="charts" file="charts.mako"/>
 <%def name="title()">${_("Home")}</%def>
 <div class="heading record">
@@ -53,7 +54,7 @@
   <h2 id="waiting">${_("To decide")}</h2>
   <ul class="entries">
 % for one in waiting:
-    <li>${parts.outcome(one.outcome, one.said, one.url)}</li>
+    <li>${live.outcome(one.outcome, one.url)}</li>
 % endfor
   </ul>
 </section>
@@ -62,7 +63,7 @@
 <section class="card" aria-labelledby="harvests">
   <h2 id="harvests">${_("Last harvests")}</h2>
 % if fault:
-  <p>${parts.outcome("bad", fault)}</p>
+  <p>${live.outcome(fault)}</p>
 % endif
   <ul class="entries">
 % for one in harvests:

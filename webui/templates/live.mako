@@ -1,7 +1,13 @@
 ## A job while it waits or runs, with its buttons; and how any job stands.
 
-<%def name="outcome(one)">\
-<span class="outcome is-${one.name}"><span aria-hidden="true">${one.icon}</span> ${one.word}</span>\
+<%def name="outcome(one, url='')">\
+<span class="outcome is-${one.name}"><span aria-hidden="true">${one.icon}</span> \
+% if url:
+<a href="${url}">${one.word}</a>\
+% else:
+${one.word}\
+% endif
+</span>\
 </%def>
 
 <%def name="running(shown, page_url)">

@@ -1,5 +1,6 @@
 ## Small pieces that several pages share.
 <%! from webui.words import dates %>
+<%namespace name="live" file="live.mako"/>
 
 <%def name="date(text)">\
 % if dates.for_machines(text):
@@ -83,20 +84,9 @@ ${text}\
 </code></pre>
 </%def>
 
-## An outcome: an icon, a word and a colour (ok, warn or bad), together.
-<%def name="outcome(kind, said, url='')">
-<span class="standing ${kind}"><span class="icon" aria-hidden="true">${{"ok": "✓", "warn": "!", "bad": "✕"}[kind]}</span> \
-% if url:
-<a href="${url}">${said}</a>\
-% else:
-<span>${said}</span>\
-% endif
-</span>
-</%def>
-
 ## A line of `webui.harvest_lines`.
 <%def name="harvest(one)">
-${outcome(one.outcome, one.said)}
+${live.outcome(one.outcome)}
 <span class="under"><span>${date(one.started) if one.started else one.id}</span> <span class="id">${one.what}</span>
 % for name, number in ((_("new"), one.counts.get("new")), (_("updated"), one.counts.get("updated")), (_("deleted"), one.counts.get("deleted"))):
 % if number:
