@@ -92,11 +92,15 @@ class ValueColumn:
     def _by_tiers(self, matching: Bools, values: int, limit: int) -> Counts:
         found = np.zeros(values, np.intp)
         least = 0
-        for tier in self._tiers or self._split():
+        for tier in self.tiers():
             if tier.most >= least:  # otherwise none of its values is shown
                 tier.count(matching, found)
                 least = least_of_best(found, limit)
         return found
+
+    def tiers(self) -> "tuple[_Tier, ...]":
+        """The values by frequency; divided on first use."""
+        return self._tiers or self._split()
 
     def _split(self) -> "tuple[_Tier, ...]":
         totals = self.totals(0)
@@ -444,6 +448,11 @@ class Columns:
         self._base = base.segment
         self._ranks = {name: (self._ranked(order), order) for name, order in base.orders.items()}
         self.segments: tuple[Segment, ...] = (self._base,)
+
+    def prepare(self) -> None:
+        """Do what the first search of many records would do with the loaded columns."""
+        for column in list(self._base.fields.values()):
+            column.tiers()
 
     def base(self, connection: sqlite3.Connection) -> Base:
         """The first segment, with the order of identifiers, to be stored in a file."""

@@ -285,7 +285,15 @@ class SqliteIndex:
         return self._columns
 
     def warm(self) -> None:
-        """Load the facet columns, so that the next search does not wait for them."""
+        """Load the facet columns and prepare them for counting.
+
+        Other threads can search while the columns are prepared.
+        """
+        self._load_columns()
+        if (columns := self._columns) is not None:
+            columns.prepare()
+
+    def _load_columns(self) -> None:
         with self.asking() as connection:
             self.columns(connection, large=True)
         self._store_columns()
@@ -459,7 +467,7 @@ class SqliteIndex:
         from recordsilo.index.columns_file import LEAST
 
         if records >= LEAST:
-            self.warm()
+            self._load_columns()
         return records
 
     def problems(self) -> list[tuple[str, str]]:

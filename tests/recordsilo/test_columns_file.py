@@ -75,6 +75,18 @@ def test_another_process_loads_the_file_and_reads_no_row(
     assert loads == []
 
 
+def test_after_warming_up_a_search_prepares_nothing(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Silo(path, create=False) as silo:
+        silo.warm()
+        monkeypatch.setattr(columns.ValueColumn, "_split", None)
+        monkeypatch.setattr(columns, "_FEW", 1000)
+        monkeypatch.setattr(columns, "load_segment", None)
+        counts = silo.search("wind OR solar", None, ["type", "creator"]).facets["type"]
+    assert [(one.value, one.count) for one in counts] == [("Article", 2), ("Thesis", 1)]
+
+
 def test_records_that_changed_since_are_read_from_their_rows(
     path: str, tmp_path: Path, loads: list[str]
 ) -> None:
