@@ -3,20 +3,12 @@
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Protocol, TextIO
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from oaipmhscraper.receipt import ListReceipt, Outcome
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 SECONDS_BETWEEN_LINES = 5.0
 
@@ -56,6 +48,17 @@ class Bar:
     """One bar for each list, with what is promised as its end, where that is known."""
 
     def __init__(self, stream: TextIO) -> None:
+        # a tenth of the start of a harvest, which only a terminal needs
+        from rich.console import Console  # noqa: PLC0415
+        from rich.progress import (  # noqa: PLC0415
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
