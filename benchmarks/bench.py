@@ -31,6 +31,10 @@ def measured(arguments: argparse.Namespace, directory: str) -> Iterator[Line]:
         place = tempfile.mkdtemp(dir=directory)
         yield from store.run(records, place)
         shutil.rmtree(place)
+    for records in arguments.check:
+        place = tempfile.mkdtemp(dir=directory)
+        yield from store.checked(records, place)
+        shutil.rmtree(place)
     for records in arguments.harvest:
         yield from harvest.run(records, directory)
     if arguments.waiting:
@@ -50,6 +54,7 @@ def measured(arguments: argparse.Namespace, directory: str) -> Iterator[Line]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=int, nargs="*", default=[10_000])
+    parser.add_argument("--check", type=int, nargs="*", default=[10_000])
     parser.add_argument("--harvest", type=int, nargs="*", default=[10_000])
     parser.add_argument("--waiting", type=float, default=30.0)
     parser.add_argument("--reindex", type=int, nargs="*", default=[20_000])

@@ -14,13 +14,14 @@ import random
 import tempfile
 from collections.abc import Iterator
 
-from store import Line, ingest, timed
+from processes import measured
+from store import Line, ingest, line_of, timed
 
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import group_barrier
 from silocuration.batch.job import PAGE, create_job, preview, run_job, undo_job
 from silocuration.batch.specs import rules_job
-from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rule_files import RuleSet, save_rules
 from silocuration.editing.rules import Replace
 from silocuration.review.clusters import Method, clusters
 
@@ -75,6 +76,7 @@ def run(records: int, directory: str) -> Iterator[Line]:
         f"bare loop: {rate(loop.wall, loop.cpu)}",
         f"{loop.wall / applying.wall:.2f} wall, {loop.cpu / applying.cpu:.2f} CPU",
     )  # fmt: skip
+    yield from _whole(records, directory)
     yield Line(f"undo of it, {records:,} records", rate(undoing.wall, undoing.cpu))
     values = made_values(100_000)
     for method in Method:
@@ -82,6 +84,15 @@ def run(records: int, directory: str) -> Iterator[Line]:
             found = len(clusters(values, method))
         took = f"{spent.wall:.1f} s wall, {spent.cpu:.1f} s CPU, {found:,} clusters"
         yield Line(f"clusters by {method}, 100,000 values", took)
+
+
+def _whole(records: int, directory: str) -> Iterator[Line]:
+    """The commands, in processes of their own."""
+    path = f"{directory}/silo"
+    with Silo(path) as silo:
+        save_rules(silo.path, "bench", RULES)
+    done = measured("silo", "rules", "apply", path, "bench", "--quiet")
+    yield line_of("silo rules apply", records, done)
 
 
 def made_values(number: int) -> dict[str, int]:

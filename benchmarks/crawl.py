@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "crawlmatch"))
 
 from known_truth import CASES, crawls  # noqa: E402
+from processes import peak_megabytes  # noqa: E402
 
 from crawlmatch.matching import Request, match_into  # noqa: E402
 from silosteps.engine import Engine  # noqa: E402
@@ -78,7 +79,7 @@ def run(directory: Path, out: Path, memory: str, *, tables: bool) -> None:
     receipt = match_into(str(out), request, memory=memory, tables=tables)
     used, wall = cpu() - begun, time.monotonic() - wall
     lines = sum(one.lines for one in receipt.inputs if one.kind == "crawl log")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_megabytes()
     print(
         f"{lines:,} lines, {receipt.seed_rows:,} seed rows: {used:.1f} CPU s, {wall:.1f} s,"
         f" {peak:,.0f} MB, {used / lines * 1e6:.2f} CPU s a million lines"

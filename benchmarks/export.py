@@ -5,22 +5,21 @@ what is measured is ours alone, and what a target adds comes on top.
 
     .venv/bin/python benchmarks/export.py --records 1000 100000
 
-For each size, each in a process of its own, whose peak memory is told: a dry run of
-everything, the run, and the run again, which finds nothing to do and asks nothing.
+For each size, each in a process of its own, which is measured whole: a dry run of
+everything, the run, and the run again, which finds nothing to do and asks nothing; then the
+commands that export files and bags, flushed and noted.
 """
 
 import argparse
-import json
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from store import Line, ingest, peak_megabytes, timed
+from processes import measured
+from store import PROGRAM, Line, line_of
 
 from recordsilo import Silo
+from recordsilo.garbage import collect_rarely
 from siloexport import Export
 from siloexport.targets import DepositJournal
 from siloexport.values import (
@@ -79,58 +78,32 @@ class Nowhere:
         self.asked += 1
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One step over so many records, in a process of its own."""
-
-    step: str
-    records: int
-    written: int
-    asked: int
-    wall: float
-    cpu: float
-    megabytes: float
-
-
-def measure(step: str, silo_path: str) -> Measured:
-    """Do one step in this process."""
+def export(step: str, silo_path: str) -> None:
+    """Do one step in this process; print how many records were written, and the target asked."""
+    collect_rarely()
     target = Nowhere()
     with Silo(silo_path) as silo:
-        export = Export(silo, target)
-        with timed() as spent:
-            report = export.run(dry_run=step == "dry run")
+        report = Export(silo, target).run(dry_run=step == "dry run")
     if not report.whole:
         raise SystemExit(f"the {step} failed: {report.problems[:1]}")
-    asked = target.deposits + target.asked
-    return Measured(
-        step, report.records, report.written, asked, spent.wall, spent.cpu, peak_megabytes()
-    )
-
-
-def _beside(step: str, silo_path: str) -> Measured:
-    """Do one step in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, __file__, "--step", step, "--silo", silo_path],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return Measured(**json.loads(done.stdout))
+    print(report.written, target.deposits + target.asked)
 
 
 def run(records: int, directory: str) -> Iterator[Line]:
-    """Measure the steps over so many records."""
+    """Measure the steps over so many records, and `silo export files` and `bag`."""
     silo_path = f"{directory}/export {records}"
-    with Silo(silo_path) as silo:
-        ingest(silo, records)
+    measured(PROGRAM, silo_path, str(records))
     for step in STEPS:
-        found = _beside(step, silo_path)
-        yield Line(
-            f"export, {step}, {found.records:,} records",
-            f"{found.wall:.1f} s wall, {found.cpu:.1f} s CPU, {found.megabytes:.0f} MB at most",
-            f"{found.written:,} to be written, the target asked {found.asked:,} times",
-            f"{found.cpu / found.records * 1e6:.0f} µs CPU a record",
-        )
+        done = measured(__file__, "--step", step, "--silo", silo_path)
+        written, asked = map(int, done.output.split())
+        beside = f"{written:,} to be written, the target asked {asked:,} times"
+        yield line_of(f"export, {step}", records, done, beside)
+    for kind in ("files", "bag"):
+        out = f"{directory}/{kind} {records}"
+        for times in ("", ", again"):
+            done = measured("silo", "export", kind, silo_path, out)
+            yield line_of(f"silo export {kind}{times}", records, done)
+        shutil.rmtree(out)
     shutil.rmtree(silo_path)
 
 
@@ -142,8 +115,7 @@ def main() -> None:
     parser.add_argument("--silo", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.step:
-        found = measure(arguments.step, arguments.silo)
-        print(json.dumps({name: getattr(found, name) for name in Measured.__slots__}))
+        export(arguments.step, arguments.silo)
         return
     directory = tempfile.mkdtemp(prefix="silo-bench-", dir=arguments.directory)
     try:

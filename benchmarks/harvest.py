@@ -8,16 +8,13 @@
 * peak memory, and the cost of a record in a small and in a large harvest.
 
 The server is a process of its own with pages that cost it next to nothing; each client is
-one, too, so that its CPU seconds and its memory are its own.
+one, too, which is measured whole, its start included.
 """
 
 import argparse
 import contextlib
-import importlib
-import json
 import os
 import random
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -35,11 +32,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 from lxml import etree
+from processes import Process, measured
 from store import Line, timed
 
 from recordsilo.disk.atomic_file import Barrier, group_barrier
 from recordsilo.disk.identifier import ppath
 
+CLIENTS = os.path.join(os.path.dirname(__file__), "clients.py")
 FIRST = datetime(2015, 1, 1, tzinfo=UTC)
 STEP = timedelta(seconds=997)
 ABSTRACTS = 500
@@ -179,90 +178,33 @@ def served(repository: Repository) -> Iterator[str]:
 # --------------------------------------------------------------------------- the clients
 
 
-def harvest(url: str, directory: str, **options: object) -> int:
-    from oaipmhscraper.harvests.job import HarvestOptions  # noqa: PLC0415 # the others do not pay for it
-    from oaipmhscraper.scraper import OAIPMHScraper  # noqa: PLC0415
-
-    with OAIPMHScraper(directory, url, quiet=True) as scraper:
-        receipt = scraper.harvest(["oai_dc"], options=HarvestOptions(**options))
-    assert receipt.whole, receipt.text()
-    return receipt.counts.listed
-
-
-def iterated(url: str) -> int:
-    from oaipmhscraper import Client  # noqa: PLC0415
-
-    with Client(url) as client:
-        return sum(1 for _ in client.list_records("oai_dc"))
-
-
-def iterated_by(module: str, name: str, **how: object) -> Callable[[str, str], int]:
-    def work(url: str, _directory: str) -> int:
-        reader = getattr(importlib.import_module(module), name)(url)
-        method = getattr(reader, "ListRecords", None) or reader.list_records
-        return sum(1 for _ in method(**how))
-
-    return work
-
-
-CLIENTS: dict[str, Callable[[str, str], int]] = {
-    "silo": lambda url, directory: harvest(url, directory, max_in_flight=1),
-    "silo, two processes": lambda url, directory: harvest(
-        url, directory, max_in_flight=1, apart_from=0
-    ),
-    "silo, no WARC": lambda url, directory: harvest(url, directory, max_in_flight=1, warc=False),
-    "silo, in parallel": harvest,
-    "pages only": lambda url, directory: harvest(url, directory, max_in_flight=1, pages_only=True),
-    "pages only, in parallel": lambda url, directory: harvest(url, directory, pages_only=True),
-    "iterated": lambda url, _directory: iterated(url),
-    "sickle": iterated_by("sickle", "Sickle", metadataPrefix="oai_dc"),
-    "oaipmh-scythe": iterated_by("oaipmh_scythe", "Scythe", metadata_prefix="oai_dc"),
+PEERS = ("sickle", "oaipmh-scythe")
+ONE = ("--max-requests-in-flight", "1")
+TOGETHER = (*ONE, "--no-apart")
+COMMANDS = {
+    "silo": TOGETHER,
+    "silo, two processes": (*ONE, "--apart"),
+    "silo, no WARC": (*TOGETHER, "--no-warc"),
+    "silo, in parallel": (),
+    "pages only": (*ONE, "--pages-only"),
+    "pages only, in parallel": ("--pages-only",),
 }
+"""Options of `silo harvest`; other clients are programs of ``clients.py``."""
 
 
-MODULES = {"sickle": "sickle", "oaipmh-scythe": "oaipmh_scythe"}
+def run_of(client: str, url: str, directory: str) -> Process:
+    """Run a client in a process of its own, its start included.
 
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One client's run; memory in MB at its peak."""
-
-    records: int
-    wall: float
-    cpu: float
-    memory: float
-
-    @property
-    def speed(self) -> str:
-        return f"{self.records / self.wall:,.0f}/s wall, {self.records / self.cpu:,.0f}/s CPU"
-
-
-def measured(client: str, url: str, directory: str) -> Run:
-    """Run a client in a process of its own."""
+    Raises:
+        subprocess.CalledProcessError: It failed, or is not installed.
+    """
+    if client not in COMMANDS:
+        return measured(CLIENTS, client, url)
     place = tempfile.mkdtemp(dir=directory)
-    command = [sys.executable, __file__, "--client", client, url, f"{place}/silo"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    shutil.rmtree(place)
-    return Run(**json.loads(done.stdout.splitlines()[-1]))
-
-
-def run_client(client: str, url: str, directory: str) -> None:
-    importlib.import_module(MODULES.get(client, "oaipmhscraper.scraper"))
-    before = cpu_of_tree()
-    start = time.perf_counter()
-    records = CLIENTS[client](url, directory)
-    wall = time.perf_counter() - start
-    cpu = cpu_of_tree() - before
-    after = resource.getrusage(resource.RUSAGE_SELF)
-    print(
-        json.dumps({"records": records, "wall": wall, "cpu": cpu, "memory": after.ru_maxrss / 1024})
-    )
-
-
-def cpu_of_tree() -> float:
-    """CPU seconds of this process, and of the processes that it waited for."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    try:
+        return measured("silo", "harvest", url, f"{place}/silo", "--quiet", *COMMANDS[client])
+    finally:
+        shutil.rmtree(place)
 
 
 # --------------------------------------------------------------------------- raw costs
@@ -347,62 +289,59 @@ def run(records: int, directory: str, page_size: int = 250) -> Iterator[Line]:
     repository = Repository(records, page_size, 0.0)
     raw = raw_costs(repository, directory)
     with served(repository) as url:
-        ours = measured("silo", url, directory)
-        yield _against_raw(ours, raw)
-        yield Line(f"harvest, {records:,} records", f"{ours.memory:,.0f} MB peak memory")
-        apart = measured("silo, two processes", url, directory)
+        ours = run_of("silo", url, directory)
+        yield _against_raw(records, ours, raw)
+        yield Line(f"harvest, {records:,} records", f"{ours.megabytes:,.0f} MB peak memory")
+        apart = run_of("silo, two processes", url, directory)
         yield Line(
             f"harvest by two processes, {records:,} records",
-            apart.speed,
-            f"by one: {ours.speed}",
+            apart.speed(records),
+            f"by one: {ours.speed(records)}",
             f"{ours.wall / apart.wall:.2f} × faster, wall; {apart.cpu / ours.cpu:.2f} × the CPU",
         )
-        bare = measured("silo, no WARC", url, directory)
+        bare = run_of("silo, no WARC", url, directory)
         share = (ours.cpu - bare.cpu) / ours.cpu
         yield Line(
             f"harvest without WARC, {records:,} records",
-            bare.speed,
+            bare.speed(records),
             "",
             f"WARC costs {share:.0%} of CPU",
         )
         peers = {}
-        for name in ("sickle", "oaipmh-scythe"):
+        for name in PEERS:
             with contextlib.suppress(subprocess.CalledProcessError):
-                peers[name] = measured(name, url, directory)
+                peers[name] = run_of(name, url, directory)
         for client in ("pages only", "iterated"):
-            yield _against_peers(client, measured(client, url, directory), peers)
+            yield _against_peers(client, records, run_of(client, url, directory), peers)
     few = min(records, 10_000)
     if few < records:
         with served(Repository(few, page_size, 0.0)) as url:
-            small = measured("silo", url, directory)
-        ratio = (ours.cpu / ours.records) / (small.cpu / small.records)
+            small = run_of("silo", url, directory)
+        ratio = ours.microseconds(records) / small.microseconds(few)
         yield Line(
             f"harvest, a record of {records:,}",
-            f"{ours.cpu / ours.records * 1e6:,.0f} µs CPU",
-            f"of {few:,}: {small.cpu / small.records * 1e6:,.0f} µs",
+            f"{ours.microseconds(records):,.0f} µs CPU",
+            f"of {few:,}: {small.microseconds(few):,.0f} µs",
             f"{ratio:.2f} CPU",
         )
 
 
-def _against_raw(ours: Run, raw: dict[str, float]) -> Line:
-    parts = ", ".join(f"{name} {cpu / ours.records * 1e6:,.0f}" for name, cpu in raw.items())
+def _against_raw(records: int, ours: Process, raw: dict[str, float]) -> Line:
+    parts = ", ".join(f"{name} {cpu / records * 1e6:,.0f}" for name, cpu in raw.items())
     return Line(
-        f"harvest with index and WARC, {ours.records:,} records",
-        f"{ours.speed} ({ours.cpu / ours.records * 1e6:,.0f} µs CPU a record)",
+        f"harvest with index and WARC, {records:,} records",
+        f"{ours.speed(records)} ({ours.microseconds(records):,.0f} µs CPU a record)",
         f"raw costs, µs a record: {parts}",
         f"{ours.cpu / sum(raw.values()):.2f} × the raw costs, CPU",
     )
 
 
-def _against_peers(client: str, ours: Run, peers: dict[str, Run]) -> Line:
+def _against_peers(client: str, records: int, ours: Process, peers: dict[str, Process]) -> Line:
     return Line(
-        f"{client}, {ours.records:,} records",
-        ours.speed,
-        "; ".join(f"{name} iterating: {run.speed}" for name, run in peers.items()),
-        ", ".join(
-            f"{(ours.records / ours.cpu) / (run.records / run.cpu):.1f} × {name}, CPU"
-            for name, run in peers.items()
-        ),
+        f"{client}, {records:,} records",
+        ours.speed(records),
+        "; ".join(f"{name} iterating: {run.speed(records)}" for name, run in peers.items()),
+        ", ".join(f"{run.cpu / ours.cpu:.1f} × {name}, CPU" for name, run in peers.items()),
     )
 
 
@@ -416,8 +355,8 @@ def latency(waiting: float, directory: str) -> Iterator[Line]:
     ):
         pages = round(waiting / seconds)
         with served(Repository(pages * page_size, page_size, seconds)) as url:
-            one = measured(client, url, directory)
-            many = measured(f"{client}, in parallel", url, directory)
+            one = run_of(client, url, directory)
+            many = run_of(f"{client}, in parallel", url, directory)
         yield Line(
             f"{client}, {pages} pages of {page_size}, {seconds * 1000:.0f} ms each",
             f"{many.wall:.1f} s wall",
@@ -433,13 +372,10 @@ def main() -> None:
     parser.add_argument("--page-size", type=int, default=250)
     parser.add_argument("--directory", help="where to work (default: a temporary directory)")
     parser.add_argument("--serve", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--client", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
         records, page_size, seconds = arguments.serve
         serve(Repository(int(records), int(page_size), float(seconds)))
-    elif arguments.client:
-        run_client(*arguments.client)
     else:
         _print_all(arguments)
 

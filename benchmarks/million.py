@@ -8,18 +8,16 @@ record may cost more because there are many others. ``--keep`` leaves the Silo.
 """
 
 import argparse
-import resource
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 
-from store import Spent, ingest, peak_megabytes, timed, total
+from processes import measured
+from store import Spent, ingest, timed, total
 
 from recordsilo import Silo
 from recordsilo.audit.check import Audit
+from recordsilo.garbage import collect_rarely
 from recordsilo.index import PageRequest
 
 SLICE = 10_000
@@ -75,7 +73,8 @@ def searched(path: str, records: int) -> None:
 
 
 def checked(path: str, records: int) -> None:
-    """Every file against its digest, and the index with the records."""
+    """Every file against its digest, and the index with the records; as `silo check` does."""
+    collect_rarely()
     steps = findings = 0
     for step in Audit(path).steps():
         steps += step.records
@@ -108,7 +107,6 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.step:
         STEPS[arguments.step](arguments.directory, arguments.records)
-        print(f"  peak memory {peak_megabytes():.0f} MB", flush=True)
         return
     path = tempfile.mkdtemp(prefix="silo-million-", dir=arguments.directory) + "/silo"
     print(path)
@@ -121,13 +119,14 @@ def main() -> None:
 
 
 def run_step(step: str, path: str, records: int) -> None:
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     print(f"{step}, {records:,} records", flush=True)
-    command = [sys.executable, __file__, str(records), "--directory", path, "--step", step]
-    subprocess.run(command, check=True)
-    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"  {wall:,.0f} s wall, {cpu:,.0f} s CPU, {records / cpu:,.0f}/s CPU", flush=True)
+    done = measured(__file__, str(records), "--directory", path, "--step", step)
+    print(done.output, end="")
+    print(
+        f"  {done.wall:,.0f} s wall, {done.cpu:,.0f} s CPU, {records / done.cpu:,.0f}/s CPU,"
+        f" {done.megabytes:.0f} MB at most",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

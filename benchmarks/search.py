@@ -12,6 +12,7 @@ import resource
 import shutil
 from collections.abc import Iterator
 
+from processes import peak_megabytes
 from store import (
     BATCH as STORE_BATCH,
 )
@@ -22,7 +23,6 @@ from store import (
     identifier,
     ingest,
     milliseconds,
-    peak_megabytes,
     timed,
 )
 

@@ -14,20 +14,24 @@ import contextlib
 import importlib
 import json
 import os
-import resource
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from processes import Process, measured
+
 from recordsilo import Origin, RecordEdit, Silo
 from recordsilo.disk.atomic_file import Staging, group_barrier
 from recordsilo.disk.identifier import clean, ppath
 from recordsilo.disk.locks import Locks
+from recordsilo.garbage import collect_rarely
 from recordsilo.records.commit import commit
 from recordsilo.records.place import RecordPlace
 
+PROGRAM = __file__
 BATCH = 100
 SLICE = 1000
 FIRST = 10_000
@@ -72,6 +76,16 @@ class Line:
     ours: str = ""
     beside: str = ""
     ratio: str = ""
+
+
+def line_of(what: str, records: int, done: Process, beside: str = "") -> Line:
+    """A line about a whole process that worked on so many records."""
+    return Line(
+        f"{what}, {records:,} records",
+        f"{done.wall:.1f} s wall, {done.cpu:.1f} s CPU, {done.megabytes:.0f} MB at most",
+        beside,
+        f"{done.microseconds(records):,.0f} µs CPU a record",
+    )
 
 
 def compared(what: str, records: int, ours: Spent, bare: Spent, beside: str) -> Line:
@@ -196,10 +210,6 @@ def milliseconds(work: Callable[[], object], times: int = 21) -> float:
     return statistics.median(found)
 
 
-def peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def run(records: int, directory: str) -> Iterator[Line]:
     """Measure with so many records; see the module's docstring."""
     with Silo(f"{directory}/silo") as silo:
@@ -260,7 +270,6 @@ def ingest_lines(
     yield compared(what, beside, total(alone), total(bare), "bare loop")
     what = f"ingest, {beside:,} records"
     yield compared(what, beside, total(whole[: len(bare)]), total(bare), "bare loop")
-    yield Line(f"ingest, {records:,} records", f"{peak_megabytes():,.0f} MB peak memory")
     if records > FIRST:
         slices = FIRST // SLICE
         first, last = total(whole[:slices]), total(whole[-slices:])
@@ -304,3 +313,16 @@ def _strict_lines(silo: Silo, directory: str, seconds_in_groups: float) -> Itera
     if peer is not None:
         rate = f"{FEW / peer.wall:,.0f}/s wall, {FEW / peer.cpu:,.0f}/s CPU"
         yield Line("", "", f"ocfl-py creates, unflushed: {rate}")
+
+
+def checked(records: int, directory: str) -> Iterator[Line]:
+    """`silo check` of so many records: every byte, and the index."""
+    path = f"{directory}/checked"
+    yield line_of("ingest, the process", records, measured(PROGRAM, path, str(records)))
+    yield line_of("silo check", records, measured("silo", "check", path))
+
+
+if __name__ == "__main__":
+    collect_rarely()
+    with Silo(sys.argv[1]) as made:
+        ingest(made, int(sys.argv[2]))
