@@ -55,6 +55,7 @@ PAGES = {
     "read only": URL + "/versions/1/files",
     "selection": "/selection",
     "jobs": "/jobs",
+    "harvests": "/harvests",
     "new job": "/jobs/new",
     **{
         f"form of a job: {name}": f"/jobs/new/{name}"
