@@ -180,10 +180,10 @@ def served(repository: Repository) -> Iterator[str]:
 
 PEERS = ("sickle", "oaipmh-scythe")
 ONE = ("--max-requests-in-flight", "1")
-TOGETHER = (*ONE, "--no-apart")
+TOGETHER = (*ONE, "--one-process")
 COMMANDS = {
     "silo": TOGETHER,
-    "silo, two processes": (*ONE, "--apart"),
+    "silo, two processes": (*ONE, "--two-processes"),
     "silo, no WARC": (*TOGETHER, "--no-warc"),
     "silo, in parallel": (),
     "pages only": (*ONE, "--pages-only"),
