@@ -59,6 +59,10 @@ class Nowhere:
         journal.committing()
         return Deposited(deposit.identifier, "", deposit.key, (deposit.identifier,))
 
+    def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:  # noqa: ARG002 - the interface
+        self.asked += 1
+        return ""
+
     def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:  # noqa: ARG002 - the interface
         raise AssertionError("no record of the benchmark is deleted")
 
