@@ -47,11 +47,8 @@ class Fetched:
     refused: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """Something that another thread has for the one that calls `Fetchers.next`."""
-
-    value: object
+class Woken:
+    """`Fetchers.wake` was called."""
 
 
 class Lane:
@@ -165,7 +162,7 @@ class _Thread:
         return Fetched(window, page, None, seconds, self._lane.refused)
 
 
-_Queue = SimpleQueue[Fetched | Posted]
+_Queue = SimpleQueue[Fetched | Woken]
 
 
 class Fetchers:
@@ -216,12 +213,12 @@ class Fetchers:
         """End a walk between two pages; its thread becomes idle."""
         self._thread_of(window).window = None
 
-    def post(self, value: object) -> None:
-        """Let `next` return a value as `Posted`; any thread may call it."""
-        self._out.put(Posted(value))
+    def wake(self) -> None:
+        """Let `next` return `Woken`; any thread may call it."""
+        self._out.put(Woken())
 
-    def next(self) -> Fetched | Posted:
-        """Wait for the next page, end or failure of any window in work, or a posted value."""
+    def next(self) -> Fetched | Woken:
+        """Wait for the next page, end or failure of any window in work, or `Woken`."""
         found = self._out.get()
         if isinstance(found, Fetched) and found.page is None:
             self.drop(found.window)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from oaipmhclient.concurrency import Concurrency
-from oaipmhclient.fetchers import Fetched, Fetchers, Posted, Walk
+from oaipmhclient.fetchers import Fetched, Fetchers, Walk, Woken
 from oaipmhclient.light_pages import read_well_formed_lightly
 from oaipmhclient.mending.repair import read_records_to_store
 from oaipmhclient.mending.undated import dated
@@ -213,7 +213,7 @@ class ListHarvest:
             self._take(self._kept_back.popleft() if self._kept_back else self._next())
             self._begin_more()
 
-    def _next(self) -> Fetched | Posted:
+    def _next(self) -> Fetched | Woken:
         return self._endpoint.fetchers.next()
 
     def _is_to_be_counted(self) -> bool:
@@ -322,9 +322,9 @@ class ListHarvest:
 
     # ------------------------------------------------------------------ responses
 
-    def _take(self, found: Fetched | Posted) -> None:
-        if isinstance(found, Posted):
-            self._take_answer(found)
+    def _take(self, found: Fetched | Woken) -> None:
+        if isinstance(found, Woken):
+            self._take_answers()
             return
         if self._needs_what_is_stored(found):
             self._await_storing()
@@ -435,7 +435,8 @@ class ListHarvest:
         how = self._when_apart.how
         if self._apart is None and how is not None:
             try:
-                self._apart = StoringApart(self._state, how, self._endpoint.fetchers.post)
+                with interrupt_deferred():
+                    self._apart = StoringApart(self._state, how, self._endpoint.fetchers.wake)
             except OSError as error:  # too many processes, or no memory for one
                 logger.info("storing in one process: %s", error)
                 self._when_apart = Apart(how)
@@ -463,16 +464,14 @@ class ListHarvest:
         self._apart.give()
         return row
 
-    def _take_answer(self, posted: Posted) -> bool:
-        """Count a page that the second process has stored; return False if it was the last."""
+    def _take_answers(self) -> bool:
+        """Count the pages that the second process has stored; return whether it has ended."""
         assert self._apart is not None
-        stored = self._apart.taken(posted.value)
-        if stored is None:
-            return False
         with interrupt_deferred():
-            self._count_stored(stored)
-            self._apart.give()
-        return True
+            while (stored := self._apart.taken()) is not None:
+                self._count_stored(stored)
+                self._apart.give()
+        return self._apart.is_ended
 
     def _count_stored(self, stored: Stored) -> None:
         request = self._state.to_store[0].request
@@ -486,8 +485,8 @@ class ListHarvest:
         """Wait until every fetched page is stored; what is fetched meanwhile is kept back."""
         while self._state.to_store:
             found = self._next()
-            if isinstance(found, Posted):
-                self._take_answer(found)
+            if isinstance(found, Woken):
+                self._take_answers()
             else:
                 self._kept_back.append(found)
 
@@ -496,10 +495,8 @@ class ListHarvest:
         if self._apart is None or self._apart.is_ended:
             return
         self._apart.no_more()
-        while True:
-            found = self._next()
-            if isinstance(found, Posted) and not self._take_answer(found):
-                return
+        while not self._take_answers():
+            self._next()
 
     # ------------------------------------------------------------------ failures
 

@@ -1,5 +1,6 @@
 """The pages of a list that a second process stores: which it has, and what it answers."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -8,7 +9,6 @@ from oaipmhscraper.lists.list_state import ListState
 from oaipmhscraper.storing.fetched_pages import (
     AHEAD,
     Answered,
-    Failed,
     Stored,
     Storing,
     StoringProcess,
@@ -48,12 +48,14 @@ class StoringApart:
     Args:
         state: The list; its ``to_store`` are the pages to store.
         how: How they are stored.
-        post: Called with each answer, in another thread.
+        wake: Called in another thread, whenever `taken` has an answer.
     """
 
-    def __init__(self, state: ListState, how: Storing, post: Callable[[Answered], object]) -> None:
+    def __init__(self, state: ListState, how: Storing, wake: Callable[[], object]) -> None:
         self._state = state
-        self._process = StoringProcess(how, post)
+        self._answers: deque[Answered] = deque()
+        self._wake = wake
+        self._process = StoringProcess(how, self._answered)
         self._given = 0
         self._is_ending = False
         self.is_ended = False
@@ -66,17 +68,25 @@ class StoringApart:
             self._process.store(pages[self._given])
             self._given += 1
 
-    def taken(self, answer: object) -> Stored | None:
-        """Return the answer for the first page of ``to_store``; None at the end.
+    def _answered(self, answer: Answered) -> None:
+        self._answers.append(answer)
+        self._wake()
+
+    def taken(self) -> Stored | None:
+        """Take the answer for the first page of ``to_store``; None if there is none.
+
+        Ctrl-C has to be deferred until the page is counted: an answer comes only once.
 
         Raises:
             StoringEnded: The process ended, although more pages are to be stored.
             RecordSiloError, OSError: It could not store the page.
         """
+        if not self._answers:
+            return None
+        answer = self._answers.popleft()
         if isinstance(answer, Stored):
             self._given -= 1
             return answer
-        assert isinstance(answer, Failed)
         self.is_ended = True
         if self._is_ending and isinstance(answer.error, StoringEnded):
             return None

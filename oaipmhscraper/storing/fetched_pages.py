@@ -14,10 +14,11 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import IO
+from types import MappingProxyType
+from typing import IO, Any
 
 from oaipmhclient.errors import PageUnreadable
 from oaipmhclient.light_pages import read_lightly
@@ -38,6 +39,7 @@ from recordsilo.errors import RecordSiloError
 AHEAD = 2
 """Pages that are given to the second process before it answers: one to store, one to come."""
 _PACKAGES = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+_NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 _PROGRAM = (
     "import sys; sys.path.append(sys.argv[1]); "
     "from oaipmhscraper.storing.fetched_pages import main; main()"
@@ -106,6 +108,20 @@ class Failed:
     """The second process cannot store a page, or has ended (see `StoringEnded`)."""
 
     error: Exception
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _failed, self.error.__reduce__()[:3]
+
+
+def _failed(
+    kind: type[Exception], args: tuple[Any, ...], facts: Mapping[str, Any] = _NO_FACTS
+) -> Failed:
+    """Make an error again, without its own ``__init__``, whose arguments are not known."""
+    error = kind.__new__(kind, *args)
+    base: Any = next(one for one in kind.__mro__ if one.__module__ == "builtins")
+    base.__init__(error, *args)
+    error.__dict__.update(facts)
+    return Failed(error)
 
 
 Answered = Stored | Failed
@@ -219,19 +235,20 @@ def serve(questions: IO[bytes], answers: IO[bytes]) -> None:
                 try:
                     answer: Answered = store_fetched(how, page, writer)
                 except Exception as error:  # noqa: BLE001 - the parent raises it
-                    answer = Failed(_portable(error))
+                    answer = _portable(Failed(error))
                 pickle.dump(answer, answers)
                 answers.flush()
                 if isinstance(answer, Failed):
                     return
 
 
-def _portable(error: Exception) -> Exception:
-    """Return the error, or one with the same sentence if it cannot be pickled."""
+def _portable(failed: Failed) -> Failed:
+    """Return the failure, or one with the same sentence if it cannot be pickled."""
     try:
-        return pickle.loads(pickle.dumps(error))  # type: ignore[no-any-return]  # noqa: S301 - ours
-    except Exception:  # noqa: BLE001 - any constructor may refuse
-        return OSError(str(error)) if isinstance(error, OSError) else RecordSiloError(str(error))
+        return pickle.loads(pickle.dumps(failed))  # type: ignore[no-any-return]  # noqa: S301 - ours
+    except Exception:  # noqa: BLE001 - anything may refuse
+        kind = OSError if isinstance(failed.error, OSError) else RecordSiloError
+        return Failed(kind(str(failed.error)))
 
 
 def main() -> None:

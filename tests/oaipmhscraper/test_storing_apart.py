@@ -2,10 +2,13 @@
 
 import errno
 import os
+import pickle
+from itertools import count
 
 import pytest
 from fake_repository import FakeRepository, envelope
 
+from oaipmhclient.fetchers import Fetchers, Woken
 from oaipmhclient.light_pages import read_well_formed_lightly
 from oaipmhclient.mending.repair import read_records_mended
 from oaipmhscraper.errors import FetchedPageUnreadable, StoringEnded
@@ -16,6 +19,7 @@ from oaipmhscraper.progress import beside
 from oaipmhscraper.receipt import HarvestInterrupted
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.storing import fetched_pages
+from recordsilo.errors import DirectoryNotEmpty, ManifestUnreadable
 
 URL = "http://repo.example/oai"
 APART = HarvestOptions(apart_from=0)
@@ -141,6 +145,23 @@ def test_an_error_of_the_second_process_ends_the_harvest_with_its_sentence(
     assert caught.value.errno == errno.ENOSPC
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        FetchedPageUnreadable("x.warc.gz is missing"),
+        StoringEnded(-9),
+        ManifestUnreadable("/x", "it is empty"),
+        DirectoryNotEmpty("x:1", "1", "a/b"),
+        OSError(errno.ENOSPC, "No space left on device", "/x"),
+        UnicodeDecodeError("ascii", b"x", 0, 1, "no"),
+    ],
+)
+def test_an_error_arrives_from_the_second_process_as_it_was(error):
+    found = pickle.loads(pickle.dumps(fetched_pages.Failed(error))).error
+    assert (type(found), str(found)) == (type(error), str(error))
+    assert vars(found) == vars(error)
+
+
 @pytest.mark.long
 def test_a_missing_warc_file_is_told_and_the_list_can_be_fetched_again(repository, tmp_path, fails):
     directory = str(tmp_path / "s")
@@ -168,6 +189,26 @@ def test_an_interrupted_harvest_of_two_processes_goes_on(repository, tmp_path):
     receipt, names = harvest(directory, repository)
     assert (receipt.whole, len(names)) == (True, 3 * PAGES)
     assert len(pages_asked(repository)) == PAGES
+
+
+def test_ctrl_c_between_an_answer_and_its_count_loses_no_count(repository, tmp_path, monkeypatch):
+    directory, answers = str(tmp_path / "s"), count(1)
+    take = Fetchers.next
+
+    def interrupted(fetchers):
+        found = take(fetchers)
+        if isinstance(found, Woken) and next(answers) == 1:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(Fetchers, "next", interrupted)
+    with pytest.raises(HarvestInterrupted):
+        harvest(directory, repository)
+    receipt, names = harvest(directory, repository)
+    assert (receipt.whole, len(names)) == (True, 3 * PAGES)
+    counts = counts_of(receipt)
+    assert (counts["listed"], counts["new"]) == (3 * PAGES, 3 * PAGES - 1)
+    assert counts["duplicates"] == 0
 
 
 @pytest.mark.long
