@@ -115,7 +115,7 @@ def test_outcomes_are_shown_in_lists_of_records(crawled: Silo) -> None:
     for path in ("/search",):
         text = page(crawled, path)
         assert text.count('dir="auto">Link outcomes: ') == 2
-        assert "Link outcomes: http-4xx, landing-only</span>" in text
+        assert "Link outcomes: http-4xx, landing-only</p>" in text
 
 
 def test_the_page_of_a_record_shows_its_links(crawled: Silo) -> None:
