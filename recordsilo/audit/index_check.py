@@ -33,7 +33,9 @@ from recordsilo.records.manifest import FORMAT, Manifest, with_listing
 PATH = ".silo/index.sqlite"
 _PAGE = 1000
 _KEPT_VALUES = 300_000
-_DAMAGE = ("SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_ERROR")
+_MALFORMED = "SQLITE_CORRUPT"
+"""What a value means that SQLite returns, but that is no UTF-8, no JSON or of another type."""
+_DAMAGE = ("SQLITE_NOTADB", _MALFORMED, "SQLITE_ERROR")
 T = TypeVar("T")
 
 
@@ -70,9 +72,9 @@ class IndexCheck:
                 if self._connection is None:
                     self._connection = _open(f"{self._silo}/{PATH}")
                 return None if self._connection is None else query(self._connection)
-            except sqlite3.DatabaseError as error:
+            except (sqlite3.DatabaseError, TypeError, ValueError) as error:
                 self.close()
-                if not getattr(error, "sqlite_errorname", "").startswith(_DAMAGE):
+                if not getattr(error, "sqlite_errorname", _MALFORMED).startswith(_DAMAGE):
                     return None
                 if attempt:
                     found = str(error)
@@ -110,8 +112,10 @@ class IndexCheck:
         facets = self._facets(connection, small + large)
         if found[:9] != row or sets != len(stated.sets) or facets is None:
             return False
-        text = digest_of_text(found[20:])
-        return bool(described_digest((title, key, seconds, flags), facets, text) == described)
+        text = digest_of_text(found[21:])
+        return found[20] == text and bool(
+            described_digest((title, key, seconds, flags), facets, text) == described
+        )
 
     def _facets(
         self, connection: sqlite3.Connection, numbers: bytes
@@ -196,13 +200,16 @@ _INTACT = f"""
         flags, facets, facets_large,
         (SELECT count(*) FROM json_each(sets) JOIN record_set
             ON set_spec = value AND record_set.identifier = record.identifier),
-        {", ".join(f"text.{name}" for name in TEXT_COLUMNS)}
+        text_digest, {", ".join(f"text.{name}" for name in TEXT_COLUMNS)}
     FROM record JOIN text ON text.rowid = record.id WHERE identifier = ?"""  # noqa: S608 - constants
 
 
 def _identifiers_after(connection: sqlite3.Connection, last: str) -> list[str]:
     sql = "SELECT identifier FROM record WHERE identifier > ? ORDER BY identifier LIMIT ?"
-    return [found for (found,) in connection.execute(sql, (last, _PAGE))]
+    found = [one for (one,) in connection.execute(sql, (last, _PAGE))]
+    if not all(isinstance(one, str) for one in found):
+        raise TypeError("an identifier is not text")
+    return found
 
 
 def _is_unsettled(connection: sqlite3.Connection, identifier: str) -> bool:

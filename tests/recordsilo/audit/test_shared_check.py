@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,26 @@ def test_a_description_by_other_code_is_compared_though_its_text_is_the_same(
         record.set_version_state("1", "ready")
         assert index_rows(silo, "r7") == before
     assert codes_of(silo_dir) == ["S114"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "code"),
+    [
+        ("record SET text_digest = x'00'", "S114"),
+        ("record SET title = CAST(x'ff' AS TEXT)", "S110"),
+        ("record SET sets = '[\"s'", "S110"),
+        ("record SET versions = 'x'", "S110"),
+        ("record SET facets = 'x'", "S110"),
+        ("record SET identifier = x'00'", "S110"),
+        ("text SET title = 7", "S110"),
+        ("text SET title = NULL", "S110"),
+    ],
+)
+def test_a_damaged_value_of_the_index_is_reported(silo_dir: str, damage: str, code: str) -> None:
+    with contextlib.closing(sqlite3.connect(f"{silo_dir}/{index_check.PATH}")) as connection:
+        connection.execute(f"UPDATE {damage} WHERE rowid = 7")
+        connection.commit()
+    assert code in codes_of(silo_dir)
 
 
 def index_rows(silo: Silo, identifier: str) -> Any:
