@@ -28,6 +28,8 @@ _KNOWN_PREFIXES = {
     "http://naca.central.cranfield.ac.uk/ethos-oai/terms/": "uketdterms",
 }
 _NAME = re.compile(r"(?:(?P<prefix>[\w.-]+):)?(?P<local>[^\W\d][\w.-]*)")
+LANGUAGE_TAG = re.compile(r"(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?")
+"""Valid ``xml:lang``: XML Schema Part 2, section 3.3.3, "language", or empty."""
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

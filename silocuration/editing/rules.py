@@ -16,7 +16,14 @@ from typing import Any
 
 import regex
 
-from silocuration.editing.fields import Field, Fields, said, sound_text, with_values
+from silocuration.editing.fields import (
+    LANGUAGE_TAG,
+    Field,
+    Fields,
+    said,
+    sound_text,
+    with_values,
+)
 from silocuration.editing.patterns import check_replacement, compiled, finds, replaced
 from silocuration.errors import RecordTooSlow, RuleRefused, TooMuch
 
@@ -27,9 +34,6 @@ MAX_PARTS = 10_000
 RECORD_SECONDS = 2.0
 """Most seconds of CPU time on one record, for each rule and for all; reasonable ones take
 milliseconds."""
-
-_LANGUAGE = regex.compile(r"(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?")
-"""Valid ``xml:lang``: XML Schema Part 2, section 3.3.3, "language", or empty."""
 
 
 class Case(StrEnum):
@@ -220,7 +224,7 @@ def check(rule: Rule) -> Rule:
         )
     if isinstance(rule, Remove | Move) and rule.pattern is not None:
         compiled(rule.pattern)
-    if isinstance(rule, SetValues | Add | SetLanguage) and not _LANGUAGE.fullmatch(rule.lang):
+    if isinstance(rule, SetValues | Add | SetLanguage) and not LANGUAGE_TAG.fullmatch(rule.lang):
         raise RuleRefused(f"{rule.lang!r} is not a language tag; write one such as en or zh-Hant")
     if isinstance(rule, Remove | Move) and None not in {rule.value, rule.pattern}:
         raise RuleRefused("a rule takes a value or a pattern, not both")

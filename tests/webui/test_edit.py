@@ -121,6 +121,33 @@ def test_the_last_title_goes_only_when_that_is_said(
     assert "dc:title" not in content(silo)
 
 
+def test_a_language_that_is_no_tag_is_refused_and_stays_in_the_form(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    revision = silo[working_copy].revision
+    form = form_of(client.get(EDIT).text)
+    language = f"lang-{number_of(form, 'On the keeping of records')}"
+    wrong = form | {language: "not a tag!"}
+    refused = client.post(EDIT, wrong, accept=HTML)
+    assert refused.status == 400
+    assert "is not a language tag, so nothing was saved" in refused.text
+    assert form_of(refused.text)[language] == "not a tag!"
+    assert "'not a tag!' is not a language tag" in client.post(EDIT, wrong).error["message"]
+    assert silo[working_copy].revision == revision
+    assert client.post(EDIT, form | {language: "zh-Hant"}, accept=HTML).status == 303
+
+
+def test_a_language_that_is_stored_does_not_keep_a_form_from_being_saved(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    stored = content(silo).replace("<dc:title", '<dc:title xml:lang="not a tag!"', 1)
+    silo[working_copy].put_stream("oai_dc", stored)
+    form = form_of(client.get(EDIT).text)
+    form[f"text-{number_of(form, 'On the keeping of records')}"] = "On keeping"
+    assert client.post(EDIT, form, accept=HTML).status == 303
+    assert '"not a tag!">On keeping<' in content(silo)
+
+
 def test_a_form_says_what_is_not_saved_and_its_buttons_stay_at_their_field(
     client: Any, working_copy: str
 ) -> None:
@@ -319,9 +346,9 @@ def test_characters_that_xml_cannot_hold_are_left_out(
     assert working_copy
     form = form_of(client.get(EDIT).text)
     place = number_of(form, "2003")
-    form |= {f"text-{place}": "20\x0003\x0b!", f"lang-{place}": "e\x01n_US"}
+    form |= {f"text-{place}": "20\x0003\x0b!", f"lang-{place}": "e\x01n-US"}
     assert client.post(EDIT, form, accept=HTML).status == 303
-    assert '<dc:date xml:lang="en_US">2003!</dc:date>' in content(silo)
+    assert '<dc:date xml:lang="en-US">2003!</dc:date>' in content(silo)
 
 
 def test_what_is_harvested_is_not_edited(client: Any) -> None:

@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 
 from recordsilo.formats.known.dublin_core import OAI_DC
 from recordsilo.formats.quality import Finding
-from silocuration.editing.fields import Field, Fields, said, sound_text, values_of, with_values
+from silocuration.editing.fields import (
+    LANGUAGE_TAG,
+    Field,
+    Fields,
+    said,
+    sound_text,
+    values_of,
+    with_values,
+)
 from silocuration.editing.merge import merge
 from webui.http.errors import BadRequest
 from webui.http.messages import whole_number
@@ -71,6 +79,13 @@ class EditForm:
         return any(one.name == "title" and one.folded for one in self.base) and not any(
             one.name == "title" for one in self.wanted
         )
+
+    @property
+    def wrong_languages(self) -> tuple[str, ...]:
+        """The languages to save that are not language tags; those that were stored may stay."""
+        stored = {one.lang for one in self.base}
+        given = dict.fromkeys(one.lang for one in self.wanted)
+        return tuple(tag for tag in given if tag not in stored and not LANGUAGE_TAG.fullmatch(tag))
 
     @property
     def unsaved(self) -> tuple[str, ...]:

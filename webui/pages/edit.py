@@ -16,7 +16,7 @@ from webui.editing.changes import changed
 from webui.editing.curator import WORKING_COPY, Curator, require_curated
 from webui.editing.edit_form import SAVE, EditForm, about
 from webui.editing.edited_file import STALE, chosen_state, edited_path, read_small
-from webui.http.errors import Conflict, PreconditionFailed
+from webui.http.errors import BadRequest, Conflict, PreconditionFailed
 from webui.http.messages import Response, redirect, revision_tag
 from webui.rendering import View
 from webui.site import Call, Site
@@ -100,6 +100,12 @@ def _saved(call: Call, record: HarvestedRecord) -> View | Response:
         if call.wants_json:
             raise PreconditionFailed(STALE)
         return _view(call, record, path, form.against(now), status=412)
+    if wrong := form.wrong_languages:
+        if call.wants_json:
+            raise BadRequest(
+                "{tag!r} is not a language tag; write one such as en or zh-Hant.", tag=wrong[0]
+            )
+        return _view(call, record, path, form, status=400)
     if form.loses_title and not call.field("anyway"):
         if call.wants_json:
             raise Conflict(
@@ -183,6 +189,7 @@ def _view(
         "unsaved": [field_label(name) for name in form.unsaved],
         "is_unsaved": bool(form.unsaved or call.field("message")) or state != stored_state,
         "asks_title": status == 409,
+        "wrong_languages": form.wrong_languages if status == 400 else (),
     }
     page = urls.with_query(url, {"path": path})
     twin = _as_json(record, call.version, path, form, found)

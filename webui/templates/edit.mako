@@ -41,6 +41,9 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
 <p class="note fault" role="alert">${_("The record would have no title, so nothing was saved. Add a title, or save without one.")}
 <button form="description" class="quiet" name="do" value="add-title">${_("Add a title")}</button></p>
 % endif
+% for tag in wrong_languages:
+<p class="note fault" role="alert">${_("“{tag}” is not a language tag, so nothing was saved. Write one such as en or zh-Hant.").format(tag=tag)}</p>
+% endfor
 % for said, name in () if asks_title else missing:
 <p class="lacks"><span class="badge finding">${said}</span>
 <button form="description" class="quiet" name="do" value="add-${name}">${_("Add a value")}<span class="unseen"> (${field_label(name)})</span></button></p>
