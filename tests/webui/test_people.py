@@ -507,6 +507,8 @@ def test_accounts_are_made_listed_changed_and_removed(command: Any, silo: Silo) 
     [
         (("add", "vera", "--password-stdin"), PASSWORD, "already"),
         (("add", "../x", "--password-stdin"), PASSWORD, "cannot be the name"),
+        (("add", "vera"), "", "already"),  # before a password is asked for
+        (("add", "../x"), "", "cannot be the name"),
         (("add", "new", "--password-stdin"), "short", "12 characters at least"),
         (("add", "new", "--password-stdin"), "a" * 20, "easily guessed"),
         (("add", "newperson", "--password-stdin"), "newperson1234", "easily guessed"),
@@ -522,6 +524,14 @@ def test_what_cannot_be_is_a_sentence(
     assert result.code == 2
     assert words in result.text
     assert result.text.count("\n") == 1
+    assert accounts.account_names(people.path) == ["cara", "mona", "vera"]
+
+
+def test_an_input_that_ends_before_the_password_is_told(people: Silo, command: Any) -> None:
+    for typed in ("", f"{PASSWORD}\n"):
+        result = command("add", "new", typed=typed)
+        assert result.code == 2
+        assert result.text.splitlines()[-1].startswith("silo: no password was entered")
     assert accounts.account_names(people.path) == ["cara", "mona", "vera"]
 
 

@@ -141,9 +141,19 @@ def add_account(silo_path: str, name: str, role: Role, password: str | None) -> 
     account = Account(name, role, hashed, now_text(), secrets.token_hex(16))
     _make_directory(silo_path)
     with _locked(silo_path):
-        if os.path.lexists(_path(silo_path, name)):
-            raise AccountRefused(f"there is an account {name!r} already")
+        check_new_name(silo_path, name)
         return _store(silo_path, account)
+
+
+def check_new_name(silo_path: str, name: str) -> None:
+    """Check that an account can be created with a name.
+
+    Raises:
+        AccountRefused: The name is taken or invalid.
+    """
+    name = name_of(name)
+    if os.path.lexists(_path(silo_path, name)):
+        raise AccountRefused(f"there is an account {name!r} already")
 
 
 def load_account(silo_path: str, name: str) -> Account:

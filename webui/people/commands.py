@@ -13,6 +13,7 @@ from webui.people.accounts import (
     AccountRefused,
     accounts,
     add_account,
+    check_new_name,
     load_account,
     remove_account,
     role_of,
@@ -56,6 +57,7 @@ def add(*, silo_dir: str, name: str, role: str, no_password: bool, password_stdi
     if no_password and password_stdin:
         fail("--no-password and --password-stdin exclude each other")
     with _sentences(), open_silo(silo_dir) as silo:
+        check_new_name(silo.path, name)  # before a password is asked for
         password = None if no_password else _password(from_input=password_stdin)
         account = add_account(silo.path, name, role_of(role), password)
     click.echo(f"{account.name} is a {account.role.label} here now.")
@@ -120,7 +122,12 @@ def remove(*, silo_dir: str, name: str) -> None:
 def _password(*, from_input: bool) -> str:
     if from_input:
         return sys.stdin.readline().rstrip("\r\n")
-    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
+    try:
+        return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        fail("no password was entered; --password-stdin reads it from standard input, once")
 
 
 @contextmanager
