@@ -109,9 +109,12 @@ class WarcFiles:
         self._close()
         os.makedirs(self._directory, exist_ok=True)
         known = warc_names(self._directory, self._series)
-        if known and self._go_on_with(str(known[-1])):
-            return
-        name = str(WarcName(self._series, known[-1].number + 1 if known else 1))
+        if not known or not self._go_on_with(str(known[-1])):
+            self._begin(str(WarcName(self._series, known[-1].number + 1 if known else 1)))
+        for path in (self._directory, os.path.dirname(os.path.abspath(self._directory))):
+            _flush_directory(path)
+
+    def _begin(self, name: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._file = os.open(os.path.join(self._directory, name), flags, 0o666)
         self._name = name
@@ -148,6 +151,15 @@ class WarcFiles:
             os.lseek(self._file, self._size, os.SEEK_SET)
             raise
         self._size += len(content)
+
+
+def _flush_directory(path: str) -> None:
+    """Flush the names in a directory; without them, a power failure loses flushed files."""
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
 
 
 # --------------------------------------------------------------------------- records

@@ -53,6 +53,23 @@ def only_file(directory: Path) -> Path:
     return path
 
 
+def test_a_flushed_answer_is_in_a_directory_that_is_flushed_too(tmp_path, monkeypatch):
+    flushed, fsync = [], os.fsync
+
+    def flush(file):
+        flushed.append(os.readlink(f"/proc/self/fd/{file}"))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", flush)
+    directory = tmp_path / "harvests"
+    for _ in range(2):  # the second one goes on with the file
+        flushed.clear()
+        with ResponseRecorder(str(directory), HARVEST, about={}) as recorder:
+            recorder.record(PARAMS, answer())
+            recorder.flush()
+        assert flushed == [str(directory), str(tmp_path), str(only_file(directory))]
+
+
 def test_each_answer_is_one_request_and_one_response_in_a_checkable_file(tmp_path):
     with ResponseRecorder(str(tmp_path), HARVEST, about={"agent": "silo harvest"}) as recorder:
         recorder.record(PARAMS, answer(headers={"content-type": "text/xml"}), "oai_dc")
