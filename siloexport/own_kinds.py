@@ -52,7 +52,8 @@ FILES = TargetKind(
 
     Metadata is written as it was harvested (oai_dc) and as a separate document
     (oai_dc.xml). With --versions curated or all, each version has a directory. A second
-    export writes what changed. Records that others changed in OUT are kept and reported.
+    export writes what changed in the Silo; if others changed that record in OUT, it is
+    kept and reported. What else they changed in OUT is found by silo export verify.
     """,
     examples=(
         "silo export files myrepo out",
