@@ -100,7 +100,7 @@ def load_search(silo_path: str, name: str) -> SavedSearch:
 
     Raises:
         SearchNotFound: There is no search of that name.
-        SearchUnreadable: Its file is invalid.
+        SearchUnreadable: Its file is invalid or cannot be read.
     """
     if not _FILE_NAME.fullmatch(name):
         raise SearchNotFound(name)
@@ -111,6 +111,8 @@ def load_search(silo_path: str, name: str) -> SavedSearch:
         select = selection_from(table.get("select", {}))
     except FileNotFoundError:
         raise SearchNotFound(name) from None
+    except OSError as error:
+        raise SearchUnreadable(name, error.strerror or str(error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, SearchError) as error:
         raise SearchUnreadable(name, str(error)) from None
     said = {key: str(table.get(key, "")) for key in ("title", "agent", "date")}
@@ -127,6 +129,7 @@ def delete_search(silo_path: str, name: str) -> None:
 
     Raises:
         SearchNotFound: There is no search of that name.
+        SearchUnreadable: A directory is in the place of its file, or it may not be deleted.
     """
     if not _FILE_NAME.fullmatch(name):
         raise SearchNotFound(name)
@@ -134,6 +137,8 @@ def delete_search(silo_path: str, name: str) -> None:
         os.unlink(_path(silo_path, name))
     except FileNotFoundError:
         raise SearchNotFound(name) from None
+    except OSError as error:
+        raise SearchUnreadable(name, error.strerror or str(error)) from None
 
 
 def _table(search: SavedSearch) -> dict[str, Any]:

@@ -20,6 +20,8 @@ def write_file(
 ) -> Ending:
     """Write the file of a kind to `path`; it replaces an earlier one when it is complete.
 
+    If no record is selected, nothing is written, and an earlier file stays.
+
     Args:
         work: The job.
         kind: With `TargetKind.write`.
@@ -35,6 +37,8 @@ def write_file(
     assert kind.write is not None
     with Silo(work.silo_path, create=False) as silo:
         total = selection.total(silo)
+        if not total:
+            return _ending(TableReport(), path, NOTHING)
 
         def show(done: int) -> None:
             work.advanced(done, total)
@@ -46,7 +50,7 @@ def write_file(
     return _ending(report, path)
 
 
-def _ending(report: TableReport, path: str) -> Ending:
+def _ending(report: TableReport, path: str, head: str = "") -> Ending:
     counts = {
         "records": report.records,
         "deleted at the source left out": report.deleted,
@@ -56,7 +60,7 @@ def _ending(report: TableReport, path: str) -> Ending:
     lines = [f"{number:>12,}  {name}" for name, number in known.items()]
     return Ending(
         whole=not report.failed,
-        text="\n".join([f"Exported to {path}", *lines]),
+        text="\n".join([head or f"Exported to {path}", *lines]),
         report=known | {"target": path},
         counts=known,
         problems=[Problem(identifier, why) for identifier, why in report.failed.items()],

@@ -105,7 +105,7 @@ def reason_to_count(listed: ListedSoFar, quirks: EndpointMemory) -> str:
 def lack_of_proof(listed: ListedSoFar, quirks: EndpointMemory) -> str:
     """Return why no number of the repository can prove completeness; empty if one can."""
     if listed.promised is None:
-        return "the repository promised no number"
+        return "the repository did not say how many records there are"
     if not quirks.promises_kept:
         return "the repository's numbers are no counts of its lists"
     return ""

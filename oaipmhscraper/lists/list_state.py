@@ -28,7 +28,7 @@ from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, t
 from oaipmhscraper.storing.fetched_pages import FetchedPage
 from oaipmhscraper.storing.silo_writer import PageOutcome
 
-_COUNTED = "ListIdentifiers was asked as well:"
+_COUNTED = "the identifiers were also counted, with ListIdentifiers:"
 
 
 class ListState:

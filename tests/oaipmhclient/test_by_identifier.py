@@ -242,7 +242,11 @@ def test_lists_end_alike_at_the_same_number_of_records_or_pages():
         (ListedSoFar(55, 55), EndpointMemory(), ""),
         (ListedSoFar(0, 0), EndpointMemory(), ""),
         (ListedSoFar(None, 0), EndpointMemory(), ""),
-        (ListedSoFar(None, 55), EndpointMemory(), "the repository promised no number"),
+        (
+            ListedSoFar(None, 55),
+            EndpointMemory(),
+            "the repository did not say how many records there are",
+        ),
         (ListedSoFar(None, 55), EndpointMemory(identifiers_work=False), ""),
         (ListedSoFar(55, 54), EndpointMemory(), "55 records were promised and 54 listed"),
         (ListedSoFar(54, 55), EndpointMemory(), "54 records were promised and 55 listed"),

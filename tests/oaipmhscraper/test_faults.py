@@ -265,7 +265,7 @@ def test_a_list_left_after_empty_pages_is_not_whole_and_the_next_run_goes_on(run
         assert len(repository.asked) < 110
         result, receipt = run(server)
     assert (result.exit_code, receipt["counts"]["listed"]) == (1, SIZE)
-    assert receipt["lists"][0]["doubt"] == "the repository promised no number"
+    assert receipt["lists"][0]["doubt"] == "the repository did not say how many records there are"
 
 
 @pytest.mark.long

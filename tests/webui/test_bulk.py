@@ -263,7 +263,10 @@ def test_a_rule_is_kept_looked_at_tested_applied_and_deleted(client: Any, silo: 
     assert rule_set.keep
     assert rule_set.select.query == "Record"
     assert "items" in client.get("/rules").text
-    assert "^Record" in client.get("/rules/items").text
+    page = client.get("/rules/items").text
+    assert "^Record" in page
+    assert 'Changes: <span dir="auto">title: ' in page
+    assert "search Record</span>" in page
     assert 'value="^Record"' in client.get("/bulk?rule=items").text
     assert client.post("/rules/items", {"do": "test"}).json["preview"]["changed"] == 55
     answer = client.post("/rules/items", {"do": "apply"})

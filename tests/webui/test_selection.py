@@ -208,6 +208,14 @@ def test_a_zip_of_nothing_is_refused(client: Any, kind: str) -> None:
     assert "nothing to download" in answer.error["message"]
 
 
+def test_a_directory_in_place_of_a_saved_search_hides_no_other_one(client: Any, silo: Silo) -> None:
+    assert client.post("/searches", {"title": "soil", "search": "q=soil"}).status == 201
+    os.mkdir(f"{silo.path}/curation/searches/odd.toml")
+    listed = client.json("/searches")["searches"]
+    assert [(one["name"], "fault" in one) for one in listed] == [("odd", True), ("soil", False)]
+    assert "cannot be read: Is a directory" in client.post("/searches/odd/delete", {}).text
+
+
 def test_what_is_written_waits_for_the_reader_and_ends_when_nobody_reads() -> None:
     written = 0
 

@@ -187,7 +187,8 @@ def create(call: Call) -> Response:
 
 def _scheduled(call: Call, kind: str, fields: Mapping[str, str], title: str) -> Response:
     wish = timetable_from(call.field("when"), call.field("at"))
-    path, name = call.site.silo.path, name_of(title)[:58].rstrip("-")
+    path = call.site.silo.path
+    name = name_of(f"{kind} {fields.get('form', '')}")  # short; the title says the rest
     taken, free, number = schedule_names(path), name, 1
     while free in taken:
         number += 1

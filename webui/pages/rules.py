@@ -5,7 +5,7 @@ from typing import Any
 import tomli_w
 
 from silocuration.batch.job import Preview
-from silocuration.batch.specs import JobSpec, rules_job
+from silocuration.batch.specs import JobSpec, rules_job, summary
 from silocuration.editing.rule_files import (
     delete_rules,
     load_rules,
@@ -83,6 +83,8 @@ def _view(call: Call, found: Preview | None = None) -> View:
         "name": name,
         "rule_set": rule_set,
         "toml": tomli_w.dumps(table),
+        "does": summary({"rules": table}),
+        "selects": str(rule_set.select),
         "found": found,
         "done": call.request.query.get("done", "") == "kept",
     }

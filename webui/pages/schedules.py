@@ -1,10 +1,11 @@
 """Schedules: jobs that repeat, with their next run and their last result."""
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from silowork.errors import JobRefused
+from silowork.errors import JobRefused, JobsError
 from silowork.ledger import JobLedger
 from silowork.schedule import timetable_table
 from silowork.schedules import (
@@ -29,6 +30,8 @@ from webui.schedule_forms import NOW, WHEN, choice_of, in_words, timetable_from
 from webui.site import Call
 from webui.words.texts import text as _
 
+logger = logging.getLogger("webui")
+
 DONE = {
     "added": "Schedule added.",
     "run": "Job started.",
@@ -47,11 +50,13 @@ class Line:
     Attributes:
         due: When it runs next; None while it is paused or its job is not finished.
         last: Its last job.
+        is_known: Whether the ledger of jobs could be read.
     """
 
     schedule: Schedule
     due: datetime | None
     last: Shown | None
+    is_known: bool = True
 
     @property
     def when(self) -> str:
@@ -91,12 +96,17 @@ class Line:
 def show(call: Call) -> View:
     """List the schedules, by name."""
     lines, faults = [], []
-    with sentences():
-        for name in schedule_names(call.site.silo.path):
-            try:
-                lines.append(_line(call, load_schedule(call.site.silo.path, name)))
-            except JobRefused as error:
-                faults.append(as_sentence(str(error)))
+    for name in schedule_names(call.site.silo.path):
+        try:
+            schedule = load_schedule(call.site.silo.path, name)
+            lines.append(_line(call, schedule))
+        except JobRefused as error:
+            faults.append(as_sentence(str(error)))
+        except JobsError as error:
+            logger.warning("schedules: %s", error)
+            lines.append(Line(schedule, None, None, is_known=False))
+    if not all(line.is_known for line in lines):
+        faults.append(_("The list of jobs cannot be read; see the log of the server."))
     jobs = call.site.jobs
     problem = jobs.problem(is_waiting=bool(lines))
     if lines and not jobs.by_worker:

@@ -6,6 +6,14 @@
 ${parts.done(_("Rule saved."))}
 % endif
 <div class="heading"><h1 dir="auto">${rule_set.title or name}</h1><p class="count id">curation/rules/${name}.toml</p></div>
+<p>${_("Changes:")} <span dir="auto">${does}</span></p>
+<p>${_("Records:")} \
+% if selects:
+<span dir="auto">${selects}</span>\
+% else:
+${_("all")}\
+% endif
+</p>
 <pre tabindex="0" dir="ltr" aria-label="${_('The rule')}"><code>${toml}</code></pre>
 % if may_change:
 <form action="${urls.rule(name)}" method="post">

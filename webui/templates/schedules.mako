@@ -22,7 +22,7 @@ ${parts.done(done)}
 <strong>${_("Paused.")}</strong>
 % elif line.due_text:
 ${_("Next run:")} ${parts.date(line.due_text)}
-% else:
+% elif line.is_known:
 ${_("Running now.")}
 % endif
 </p>

@@ -94,6 +94,7 @@ def test_an_export_of_no_record_says_so(few: str, form: str) -> None:
     assert (job.state, job.counts) == (State.FAILED, {"records": 0})
     assert "0  records" in job.text
     assert "no record is selected" in job.sentence
+    assert not Path(few + ".exports/none.csv").exists()
 
 
 def manifest_of(path: str, name: str) -> Path:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -84,6 +85,7 @@ def test_a_form_can_repeat_its_job(client: Any, silo: Silo) -> None:
     assert answer.headers["Location"] == "/schedules?done=added"
     assert JobLedger(silo.path).jobs() == []
     (name,) = schedule_names(silo.path)
+    assert name == "audit"
     page = client.get("/schedules").text
     assert "Audit: 5% of the records byte for byte" in page
     assert "Every Sunday at 04:30 UTC" in page
@@ -102,6 +104,19 @@ def test_a_form_can_repeat_its_job(client: Any, silo: Silo) -> None:
     assert client.post(url + "/remove", {}).status == 200
     assert client.post(url + "/remove", {}).status == 404
     assert client.post(url + "/explode", {}).status == 404
+
+
+def test_schedules_are_listed_though_the_ledger_of_jobs_is_damaged(client: Any, silo: Silo) -> None:
+    fields = {"kind": "audit", "share": "5", "when": "daily", "at": "02:00"}
+    assert client.post("/jobs", fields).status == 201
+    JobLedger(silo.path).add("audit", "Audit", {}, "ada")
+    for file in Path(silo.path, "curation", "jobs").glob("ledger.sqlite*"):
+        file.write_bytes(b"no database " * 400)
+    page = client.get("/schedules")
+    assert page.status == 200
+    assert "The list of jobs cannot be read" in page.text
+    assert "Every day at 02:00 UTC" in page.text
+    assert "Running now." not in page.text
 
 
 def test_what_is_no_time_is_refused_in_a_sentence(client: Any, silo: Silo) -> None:
