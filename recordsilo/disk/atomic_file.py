@@ -15,12 +15,14 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import glob
 import hashlib
 import itertools
 import os
 import secrets
 import stat
 import sys
+import time
 import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -31,6 +33,8 @@ from recordsilo.disk.digest import Digest
 CHUNK = 1 << 20
 _FICLONE = 0x40049409  # linux/fs.h: _IOW(0x94, 9, int)
 _NO_REFLINK = {errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.ENOSYS, errno.EPERM}
+_LEFT_OVER = 3600.0
+"""Seconds after which a staged file was left by a killed process."""
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _NO_LINK = {errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EOPNOTSUPP, errno.EACCES}
 
@@ -322,6 +326,14 @@ def replace_file(path: str, content: bytes, mode: int = 0o644) -> None:
         os.unlink(staged)
         raise
     flush_directory(os.path.dirname(path))
+
+
+def remove_left_over(path: str) -> None:
+    """Remove what killed processes staged for `replace_file`, an hour later."""
+    for staged in glob.glob(f"{glob.escape(path)}.*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - os.stat(staged).st_mtime > _LEFT_OVER:
+                os.unlink(staged)
 
 
 def append_lines(path: str, lines: Iterable[bytes]) -> None:

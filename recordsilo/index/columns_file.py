@@ -10,13 +10,10 @@ one that the columns include) and ``arrays``, a list of name, type, length and c
 The arrays follow in this order, in the byte order of the machine.
 """
 
-import contextlib
-import glob
 import json
 import os
 import sqlite3
 import sys
-import time
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordsilo.disk.atomic_file import replace_file
+from recordsilo.disk.atomic_file import remove_left_over, replace_file
 from recordsilo.index.columns import Base, Columns, Segment, ValueColumn
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS
 
@@ -33,8 +30,6 @@ ENDING = ".columns"
 _FORMAT = f"silo columns 1 {sys.byteorder}"
 LEAST = 20_000
 """The number of records from which a file is worth its writing."""
-_LEFT_OVER = 3600.0
-"""Seconds after which a staged file was left by a killed process."""
 Array = NDArray[Any]
 
 
@@ -50,10 +45,7 @@ def store(path: str, token: int, base: Base, *, large: bool) -> None:
     Raises:
         OSError: It cannot be written; an existing file is kept.
     """
-    for staged in glob.glob(f"{glob.escape(path + ENDING)}.*.tmp"):
-        with contextlib.suppress(OSError):
-            if time.time() - os.stat(staged).st_mtime > _LEFT_OVER:
-                os.unlink(staged)
+    remove_left_over(path + ENDING)
     kept, listed = [], []
     for name, array in _arrays_of(base, large=large).items():
         part = array.tobytes()

@@ -19,7 +19,7 @@ from webui import server
 from webui.app import create_app
 from webui.http import intake
 from webui.http.intake import read_head
-from webui.server import PageServer
+from webui.server import THREADS, PageServer
 from webui.site import Settings
 
 HOST = "Host: localhost\r\n"
@@ -159,13 +159,15 @@ def test_more_requests_than_threads_can_answer_are_told_so(
         start_response("200 OK", [("Content-Length", "0")])
         return []
 
-    with PageServer(slow) as page, connections(page.port, 11) as held:
+    with PageServer(slow) as page, connections(page.port, THREADS + 3) as held:
         for connection in held:
             connection.sendall(f"GET / HTTP/1.1\r\n{HOST}Connection: close\r\n\r\n".encode())
             time.sleep(0.05)
         assert statuses(received(held[-1])) == [503]
         goes_on.set()
-        assert [statuses(received(connection)) for connection in held[:-1]] == [[200]] * 10
+        assert [statuses(received(connection)) for connection in held[:-1]] == [[200]] * (
+            THREADS + 2
+        )
 
 
 # -- heads ----------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ def test_a_job_ends_by_sigterm_or_as_the_page_asks_and_goes_on(
                 "bulk resume {silo} {job}",
             ),
             (
-                ("siloexport.ledger", "Ledger", "finish"),
+                ("siloexport.ledger", "Ledger", "end_all"),
                 "export files {silo} {out}",
                 "export files {silo} {out}",
             ),
