@@ -29,7 +29,7 @@ def make_tables(steps: Steps) -> None:
 
 def merge(steps: Steps) -> None:
     """Merge events into one page for each address, and the edges that lead to it."""
-    steps.run("best_pages").run("more_edges")
+    steps.run("repeated").run("best_pages").run("more_edges")
     steps.drop(["event", "raw", "line"])
 
 
@@ -42,6 +42,7 @@ def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:
         unseeded: Whether full texts without a seed have rows too.
     """
     steps.run("resolve_revisits").run("pages")
+    steps.drop(["page", "repeated"])
     steps.run("seeds").run("seed_rows").run("asked").run("found").run("found_alike").run(
         "asked_pages"
     )

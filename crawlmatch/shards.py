@@ -1,8 +1,8 @@
 """Shards: the pages of some inputs, in a directory of Parquet files.
 
-The steps `best_pages` and `more_edges` make a shard of its inputs, and merge several shards into
-one, in any order and also if inputs overlap or are repeated. A shard's directory is renamed to
-its name last, so it is complete or does not exist.
+The steps of `plan.merge` make a shard of its inputs, and merge several shards into one, in any
+order and also if inputs overlap or are repeated. A shard's directory is renamed to its name
+last, so it is complete or does not exist.
 """
 
 import contextlib
