@@ -5,13 +5,14 @@ pages name its version) are replaced. Nothing global is started: no engine, no s
 autoreload, no sessions, so several applications can run in one process.
 """
 
+import contextlib
 import logging
 import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import cherrypy
 
@@ -131,12 +132,10 @@ def respond(site: Site, environ: dict[str, Any]) -> Response:
         as_json = as_json or found.is_twin
         user = _user(site, request, found.route.needs)
         return _handle(site, request, found, user, as_json=as_json)
-    except WebError as error:
-        return error_answer(site.name, error, as_json=as_json, user=user)
-    except CurationError as error:
-        return error_answer(
-            site.name, from_curation(error, site.silo.path), as_json=as_json, user=user
-        )
+    except (WebError, CurationError) as error:
+        refusal = error if isinstance(error, WebError) else from_curation(error, site.silo.path)
+        back = _came_from(environ)
+        return error_answer(site.name, refusal, as_json=as_json, user=user, back=back)
     except IndexProblem as error:
         return _refused(site, environ, error, from_machine(error), as_json=as_json, user=user)
     except RecordSiloError as error:
@@ -159,7 +158,20 @@ def _refused(
         logger.error("%s %s", *asked, exc_info=error)
     elif refusal.status > HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.warning("%s %s: %s", *asked, error)
-    return error_answer(site.name, refusal, as_json=as_json, user=user)
+    back = _came_from(environ)
+    return error_answer(site.name, refusal, as_json=as_json, user=user, back=back)
+
+
+def _came_from(environ: dict[str, Any]) -> str:
+    """The address here of the page that has the form or the link; empty if none is known.
+
+    Host and scheme of the header are left out, so the address never leads to another site.
+    """
+    with contextlib.suppress(ValueError):
+        said = urlsplit(environ.get("HTTP_REFERER", ""))
+        path = said.path.lstrip("/\\")
+        return urlunsplit(("", "", f"/{path}", said.query, "")) if said.netloc else ""
+    return ""
 
 
 def _asks_json(environ: dict[str, Any]) -> bool:

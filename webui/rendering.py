@@ -108,7 +108,7 @@ def changed_answer(
 
 
 def error_answer(
-    site_name: str, error: WebError, *, as_json: bool, user: User = NOBODY
+    site_name: str, error: WebError, *, as_json: bool, user: User = NOBODY, back: str = ""
 ) -> Response:
     """Return an error as ``{"error": {"status", "code", "message"}}``, or as a page.
 
@@ -117,11 +117,13 @@ def error_answer(
         error: Status, code and message.
         as_json: Whether to return JSON.
         user: Shown in the head of the page.
+        back: The address of the page from which the request came; empty if none is known.
     """
     if as_json:
         members = {"status": int(error.status), "code": error.code, "message": error.message}
         return json_answer({"error": members}, error.status, error.headers)
-    page = html("error.mako", site_name=site_name, twin_url="", page_url="", user=user, error=error)
+    data = {"site_name": site_name, "twin_url": "", "page_url": "", "user": user, "back": back}
+    page = html("error.mako", error=error, **data)
     return Response(error.status, page, PAGE, error.headers)
 
 

@@ -321,3 +321,8 @@ def test_a_place_that_is_none_is_refused(client: Any) -> None:
     for place in ("x", "../../etc:1", "2026-01:-5", "2026-01:" + "9" * 30, "2026-01"):
         assert client.get(f"/activity.json?before={place}").error["code"] == "bad_request"
     assert client.json("/activity?before=2026-01:999999999999999999")["activity"] == []
+
+
+def test_a_silo_without_activity_says_so(client: Any) -> None:
+    assert "No activity yet" in client.get("/activity").text
+    assert "No matching activity" in client.get("/activity?agent=bob").text

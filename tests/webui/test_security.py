@@ -424,3 +424,24 @@ def test_a_body_that_never_comes_holds_up_nobody_else(client: Any, silo: Silo) -
         for connection in held:
             connection.close()
     assert "workingcopy" not in silo[PLAIN].versions
+
+
+@pytest.mark.parametrize(
+    ("referer", "link"),
+    [
+        ("http://127.0.0.1/accounts?a=1", 'href="/accounts?a=1"'),
+        ("http://evil.example//evil.example/", 'href="/evil.example/"'),
+        ("http://127.0.0.1/\\evil.example", 'href="/evil.example"'),
+        ('http://127.0.0.1/"><script>', 'href="/&#34;&gt;&lt;script&gt;"'),
+        ("javascript:alert(1)", ""),
+        ("http://[", ""),
+    ],
+)
+def test_a_refusal_leads_back_to_the_form_and_nowhere_else(
+    client: Any, referer: str, link: str
+) -> None:
+    refused = client.get("/search?year=2018..2015", headers={"Referer": referer})
+    assert refused.status == 400
+    assert ("Go back" in refused.text) == bool(link)
+    assert link in refused.text
+    assert scripts(refused.text) == []

@@ -75,6 +75,7 @@ def show(call: Call) -> View:
         "actions": {name: _(ACTIONS[name]) for name in sorted(ACTIONS, key=ACTIONS.__getitem__)},
         "field_label": field_label,
         "wanted": wanted,
+        "is_filtered": bool(any(asked.values()) or before),
         "next_url": next_url,
         "downloads": downloads,
     }

@@ -65,7 +65,7 @@ ${changes(entry.changes, False)}
 % endfor
 </ul>
 % else:
-<section class="empty"><h2>${_("No matching activity")}</h2></section>
+<section class="empty"><h2>${_("No matching activity") if is_filtered else _("No activity yet")}</h2></section>
 % endif
 <%def name="changes(lines, is_named)">
         <ul class="values">
