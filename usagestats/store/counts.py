@@ -1,0 +1,205 @@
+"""The counts of each record and day, in ``usage/counts.sqlite``.
+
+The counts of a day are replaced as a whole. Those of a frozen day are all that is left of it, so
+this file is not a cache. Months are sums of days, kept in the same transaction, so that a
+question about a year reads twelve rows of a record, not 365.
+"""
+
+# ruff: noqa: S608  # names of columns are constants
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+
+from silowork.ledger_file import LedgerFile, LedgerKind, Mode
+from usagestats.errors import CountsUnreadable
+from usagestats.store.places import counts_path
+from usagestats.values import FIGURES, Figures
+
+_FIGURES = ", ".join(FIGURES)
+_TYPED = ", ".join(f"{one} INTEGER NOT NULL" for one in FIGURES)
+_SUMS = ", ".join(f"coalesce(sum({one}), 0)" for one in FIGURES)
+_PLACES = ", ".join("?" for _ in FIGURES)
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS item (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS day_item (
+  day TEXT NOT NULL, item INTEGER NOT NULL, machine INTEGER NOT NULL, {_TYPED},
+  first INTEGER NOT NULL, last INTEGER NOT NULL,
+  PRIMARY KEY (item, day, machine)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS day_item_by_day ON day_item (day);
+CREATE TABLE IF NOT EXISTS month_item (
+  month TEXT NOT NULL, item INTEGER NOT NULL, machine INTEGER NOT NULL, {_TYPED},
+  PRIMARY KEY (item, month, machine)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS month_item_by_month ON month_item (month);
+CREATE TABLE IF NOT EXISTS day_site (
+  day TEXT NOT NULL, machine INTEGER NOT NULL, {_TYPED},
+  PRIMARY KEY (day, machine)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS day_country (
+  day TEXT NOT NULL, item INTEGER NOT NULL, country TEXT NOT NULL,
+  investigations INTEGER NOT NULL, requests INTEGER NOT NULL,
+  PRIMARY KEY (item, day, country)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS day_country_by_day ON day_country (day);
+CREATE TABLE IF NOT EXISTS change (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL)
+"""
+KIND = LedgerKind(_SCHEMA, CountsUnreadable, version=1, synchronous="FULL", has_log=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DayItem:
+    """The figures of a record on a day.
+
+    Attributes:
+        machine: Whether these are the uses by machines, which are kept apart.
+        first: Moment of the first use, in seconds since 1970; `last` likewise.
+        countries: Country code → investigations and requests; empty for machines.
+    """
+
+    item: str
+    machine: bool
+    figures: Figures
+    first: int
+    last: int
+    countries: tuple[tuple[str, int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Days from the first to the last, both included, ISO 8601 (``2026-10-12``).
+
+    Months (``2026-10``) begin on their first and end on their last day; ``""`` has no bound.
+    """
+
+    first: str = ""
+    last: str = ""
+
+    @property
+    def bounds(self) -> tuple[str, str]:
+        """Return two texts: a day is in the period if it is between them as a text."""
+        return self.first, f"{self.last}~"
+
+
+class Counts:
+    """The counts of a Silo; `machine` asks for the uses by machines, which are kept apart.
+
+    Args:
+        silo_path: Directory of the Silo.
+        mode: "read" does not create the file; without one there are no counts.
+
+    Raises (every method):
+        CountsUnreadable, OSError: As `LedgerFile`.
+    """
+
+    def __init__(self, silo_path: str, mode: Mode = "read") -> None:
+        self._file = LedgerFile(counts_path(silo_path), KIND, mode)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> "Counts":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ writing
+
+    @contextmanager
+    def changing(self) -> Iterator["CountsChange"]:
+        """Change the counts of some days; all changes of the block are stored, or none."""
+        with self._file.transaction() as connection:
+            yield CountsChange(connection)
+            connection.execute(
+                "INSERT INTO change VALUES (1, 1) ON CONFLICT DO UPDATE SET number = number + 1"
+            )
+
+    # ------------------------------------------------------------------ reading
+
+    def stamp(self) -> str:
+        """Return a text that changes whenever counts change; ``""`` without any."""
+        rows = self._file.rows("SELECT number FROM change")
+        return str(rows[0][0]) if rows else ""
+
+    def totals(self, period: Period, *, machine: bool = False) -> Figures:
+        """Return the figures of the whole site."""
+        sql = f"SELECT {_SUMS} FROM day_site WHERE day >= ? AND day <= ? AND machine = ?"
+        return Figures(*self._file.rows(sql, (*period.bounds, machine))[0])
+
+    def days(self, period: Period, *, machine: bool = False) -> list[tuple[str, Figures]]:
+        """Return the site's figures of each day that has any, in order."""
+        sql = (
+            f"SELECT day, {_FIGURES} FROM day_site"
+            " WHERE day >= ? AND day <= ? AND machine = ? ORDER BY day"
+        )
+        rows = self._file.rows(sql, (*period.bounds, machine))
+        return [(day, Figures(*figures)) for day, *figures in rows]
+
+    def item_days(
+        self, item: str, period: Period, *, machine: bool = False
+    ) -> list[tuple[str, Figures]]:
+        """Return a record's figures of each day that has any, in order."""
+        sql = (
+            f"SELECT day, {_FIGURES} FROM day_item "
+            "WHERE item = (SELECT id FROM item WHERE name = ?) "
+            "AND day >= ? AND day <= ? AND machine = ? ORDER BY day"
+        )
+        rows = self._file.rows(sql, (item, *period.bounds, machine))
+        return [(day, Figures(*figures)) for day, *figures in rows]
+
+    def month_items(self, month: str, *, machine: bool = False) -> dict[str, Figures]:
+        """Return the figures of each record in a month (``2026-10``)."""
+        sql = (
+            f"SELECT name, {_FIGURES} FROM month_item JOIN item ON item.id = item"
+            " WHERE month = ? AND machine = ?"
+        )
+        return {item: Figures(*some) for item, *some in self._file.rows(sql, (month, machine))}
+
+
+class CountsChange:
+    """A transaction on the counts."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def replace_day(self, day: str, rows: Iterable[DayItem]) -> None:
+        """Replace the counts of a day.
+
+        Args:
+            day: ISO 8601.
+            rows: Each record once as regular and once as machine use, in any order.
+        """
+        rows = list(rows)
+        execute, many = self._connection.execute, self._connection.executemany
+        many("INSERT OR IGNORE INTO item (name) VALUES (?)", {(row.item,) for row in rows})
+        self._add_to_month(day, "-")
+        for table in ("day_item", "day_country", "day_site"):
+            execute(f"DELETE FROM {table} WHERE day = ?", (day,))
+        many(
+            f"INSERT INTO day_item (day, item, machine, {_FIGURES}, first, last) "
+            f"VALUES (?, (SELECT id FROM item WHERE name = ?), ?, {_PLACES}, ?, ?)",
+            (
+                (day, row.item, row.machine, *astuple(row.figures), row.first, row.last)
+                for row in rows
+            ),
+        )
+        many(
+            "INSERT INTO day_country VALUES (?, (SELECT id FROM item WHERE name = ?), ?, ?, ?)",
+            ((day, row.item, *country) for row in rows for country in row.countries),
+        )
+        execute(
+            f"INSERT INTO day_site SELECT day, machine, {_SUMS} FROM day_item "
+            "WHERE day = ? GROUP BY day, machine",
+            (day,),
+        )
+        self._add_to_month(day, "+")
+        empty = " AND ".join(f"{one} = 0" for one in FIGURES)
+        execute(f"DELETE FROM month_item WHERE month = ? AND {empty}", (day[:7],))
+
+    def _add_to_month(self, day: str, sign: str) -> None:
+        added = ", ".join(f"{one} = {one} {sign} excluded.{one}" for one in FIGURES)
+        self._connection.execute(
+            f"INSERT INTO month_item SELECT substr(day, 1, 7), item, machine, {_FIGURES} "
+            f"FROM day_item WHERE day = ? ON CONFLICT DO UPDATE SET {added}",
+            (day,),
+        )
