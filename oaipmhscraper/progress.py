@@ -52,7 +52,6 @@ class Bar:
         from rich.console import Console  # noqa: PLC0415
         from rich.progress import (  # noqa: PLC0415
             BarColumn,
-            MofNCompleteColumn,
             Progress,
             TextColumn,
             TimeElapsedColumn,
@@ -62,7 +61,7 @@ class Bar:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
-            MofNCompleteColumn(),
+            TextColumn("{task.fields[count]}"),
             TextColumn("{task.fields[rate]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
@@ -76,7 +75,8 @@ class Bar:
         """Update the list's bar."""
         name, counts = receipt.name, receipt.counts
         if name not in self._tasks:
-            self._tasks[name] = self._progress.add_task(name, total=None, rate="", beside="")
+            fields = {"count": "", "rate": "", "beside": ""}
+            self._tasks[name] = self._progress.add_task(name, total=None, **fields)
             self._began[name] = (time.monotonic(), counts.distinct)
         began, before = self._began[name]
         seconds = time.monotonic() - began
@@ -84,6 +84,7 @@ class Bar:
             self._tasks[name],
             completed=counts.distinct,
             total=counts.distinct if receipt.ended else receipt.expected,
+            count=_count(receipt),
             rate=f"{(counts.distinct - before) / seconds:,.0f}/s" if seconds > 0.5 else "",
             beside="" if receipt.ended else beside(receipt),
         )
@@ -113,11 +114,10 @@ class Lines:
             return
         self._last = now
         expected = receipt.expected
-        of = "" if expected is None else f" of {expected:,}"
         rate = (listed - before) / (now - began) if now > began else 0.0
         parts = [f"{rate:,.0f}/s" if rate else "", _left(listed, expected, rate), beside(receipt)]
         more = "".join(f", {part}" for part in parts if part)
-        print(f"{receipt.name}: {listed:,}{of} records{more}", file=self._stream)
+        print(f"{receipt.name}: {_count(receipt)}{more}", file=self._stream)
 
     def __enter__(self) -> "Lines":
         return self
@@ -126,10 +126,15 @@ class Lines:
         self._stream.flush()
 
 
+def _count(receipt: ListReceipt) -> str:
+    of = "" if receipt.expected is None else f" of {receipt.expected:,}"
+    return f"{receipt.counts.distinct:,}{of} records"
+
+
 def beside(receipt: ListReceipt) -> str:
     """Return other numbers of interest, if they are not zero."""
     numbers = {
-        "windows": receipt.open_windows if receipt.open_windows > 1 else 0,
+        "parts at a time": receipt.open_windows if receipt.open_windows > 1 else 0,
         "retries": receipt.retried,
         "set aside": receipt.counts[Outcome.QUARANTINED],
         "unreachable": receipt.counts[Outcome.UNREACHABLE],

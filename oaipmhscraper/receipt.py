@@ -367,9 +367,10 @@ class Receipt:
     __repr__ = text
 
     def _remarks(self) -> list[str]:
-        if self.losses or self.interrupted:
-            said = ["Interrupted; run the same command to continue."] if self.interrupted else []
-            return [*said, "Not whole:", *(f"  {sentence}" for sentence in self.losses)]
+        if self.losses:
+            return ["Not whole:", *(f"  {sentence}" for sentence in self.losses)]
+        if self.interrupted:
+            return ["Not whole: interrupted."]
         if not self.counts.listed:
             return ["Nothing new."]
         if self.counts[Outcome.KEPT]:

@@ -471,7 +471,7 @@ def test_a_signal_ends_all_requests_in_flight_and_the_same_command_goes_on(
             process.send_signal(number)
             receipt, said = process.communicate()
         assert process.returncode == code
-        assert "Interrupted; run the same command to continue." in receipt
+        assert "stopped before the end of the list: interrupted" in receipt
         assert "run the same command to continue" in said
         done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

@@ -91,7 +91,9 @@ def test_a_list_that_stopped_says_why_and_is_not_short():
 def test_an_interrupted_harvest_is_not_whole():
     found = receipt(ListReceipt("oai_dc", ended=True), interrupted=True)
     assert not found.whole
-    assert "run the same command to continue" in found.text()
+    assert found.text().endswith("Not whole: interrupted.")
+    stopped = ListReceipt("oai_dc", stopped="interrupted")
+    assert receipt(stopped, interrupted=True).text().lower().count("interrupted") == 1
 
 
 # --- progress
@@ -120,23 +122,23 @@ def test_a_pipe_gets_a_line_every_few_seconds():
     )
 
 
-def test_a_line_tells_of_windows_retries_and_losses():
+def test_a_line_tells_of_parts_retries_and_losses():
     seconds = iter([0.0, 6.0])
     stream = io.StringIO()
     receipt = ListReceipt("p", counts=counts(9, new=5, quarantined=2), open_windows=3, retried=4)
     with Lines(stream, clock=lambda: next(seconds)) as lines:
         lines(receipt)
-    assert stream.getvalue() == "p: 7 of 9 records, 3 windows, 4 retries, 2 set aside\n"
+    assert stream.getvalue() == "p: 7 of 9 records, 3 parts at a time, 4 retries, 2 set aside\n"
 
 
 def test_a_terminal_gets_a_bar_for_each_list():
     stream = Terminal()
     with Bar(stream) as bar:
-        bar(ListReceipt("oai_dc", counts=counts(10, new=5)))
+        bar(ListReceipt("oai_dc", counts=counts(12_000, new=5000)))
         bar(ListReceipt("p", counts=counts(new=7)))
         bar(ListReceipt("p", counts=counts(new=7), ended=True))
-    assert "5/10" in stream.getvalue()
-    assert "7/7" in stream.getvalue()
+    assert "5,000 of 12,000 records" in stream.getvalue()
+    assert "7 records" in stream.getvalue()
 
 
 @pytest.mark.parametrize(("quiet", "shown"), [(False, True), (True, False)])
