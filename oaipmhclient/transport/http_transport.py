@@ -170,14 +170,14 @@ class HttpTransport:
             raise
         finally:
             self._tell(outcome, self.traffic.received - before, status)
-        self._has_answered = True
+        self._has_answered = self._has_answered or begins_as_oai(answer.body)
         return answer
 
     def _judged(self, answer: Answer, attempt: int) -> Outcome:
         verdict, reason = judge(answer, has_answered=self._has_answered)
         if verdict is Verdict.TAKE:
             return Outcome.ANSWERED
-        phrase = status_phrases.get(answer.status, "")
+        phrase = status_phrases.get(answer.status, "") if answer.status >= 300 else ""
         if answer.status >= 300:
             error: EndpointError = HTTPStatusError(answer.url, answer.status, phrase, attempt)
         else:
