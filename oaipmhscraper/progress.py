@@ -75,8 +75,9 @@ class Bar:
         """Update the list's bar."""
         name, counts = receipt.name, receipt.counts
         if name not in self._tasks:
-            fields = {"count": "", "rate": "", "beside": ""}
-            self._tasks[name] = self._progress.add_task(name, total=None, **fields)
+            self._tasks[name] = self._progress.add_task(
+                name, total=None, count="", rate="", beside=""
+            )
             self._began[name] = (time.monotonic(), counts.distinct)
         began, before = self._began[name]
         seconds = time.monotonic() - began

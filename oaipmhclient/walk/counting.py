@@ -15,21 +15,13 @@ from datetime import datetime
 
 from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.mending.repair import read_headers_mended, read_record_mended
-from oaipmhclient.pages.requests_and_pages import (
-    get_record_request,
-    list_request,
-)
+from oaipmhclient.pages.requests_and_pages import get_record_request, list_request
 from oaipmhclient.walk.by_identifier import is_within, listed_headers
 from oaipmhclient.walk.completeness import Counted, Length, ended_alike
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.listed_pages import RECORDS, ListedPage
-from oaipmhclient.walk.page_facts import (
-    DateSample,
-    are_strictly_outside,
-    headers_of,
-    names_on,
-)
+from oaipmhclient.walk.page_facts import DateSample, are_strictly_outside, headers_of, names_on
 from oaipmhclient.walk.recovery import Rung
 from oaipmhclient.walk.single_records import AT_ONCE, Batch, ReadRecord, get_one
 from oaipmhclient.walk.values import GiveUp, ListJob, WalkPage, WindowBroken

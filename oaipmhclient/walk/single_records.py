@@ -16,16 +16,9 @@ from oaipmhclient.pages.requests_and_pages import (
     identify_request,
 )
 from oaipmhclient.walk.endpoint_checks import check_alive
-from oaipmhclient.walk.page_facts import (
-    headers_of,
-)
+from oaipmhclient.walk.page_facts import headers_of
 from oaipmhclient.walk.values import ListJob, Position, WalkPage
-from oaipmhprotocol import (
-    Header,
-    IdDoesNotExist,
-    OAIError,
-    Record,
-)
+from oaipmhprotocol import Header, IdDoesNotExist, OAIError, Record
 from politeweb.answers import Answer
 from politeweb.errors import EndpointError, RetryLater
 

@@ -14,14 +14,7 @@ from oaipmhclient.walk.values import ListJob, WalkPage
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import Record
 from oaipmhscraper.lists.journal import Journal
-from oaipmhscraper.lists.journal_rows import (
-    AGAIN,
-    COUNT,
-    LIST,
-    ListFacts,
-    ListRow,
-    WindowRow,
-)
+from oaipmhscraper.lists.journal_rows import AGAIN, COUNT, LIST, ListFacts, ListRow, WindowRow
 from oaipmhscraper.lists.listed_identifiers import ListedIdentifiers
 from oaipmhscraper.lists.window_changes import Change, Place, joined_row, planned
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, total

@@ -2,10 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from recordsilo.disk.atomic_file import (
-    Barrier,
-    Staging,
-)
+from recordsilo.disk.atomic_file import Barrier, Staging
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.manifest import Manifest
 from recordsilo.records.place import RecordPlace
