@@ -4,9 +4,9 @@ python killed_job.py SILO JOB run|undo N
 """
 
 import os
-import signal
 import sys
-from typing import Any
+
+from killing import kill_at
 
 from recordsilo import Silo
 from silocuration.batch import job as bulk
@@ -25,17 +25,7 @@ STEPS = [
 
 def main(silo_path: str, job: str, what: str, left: int) -> None:
     bulk.PAGE = PAGE
-    for owner, name in STEPS:
-        real = getattr(owner, name)
-
-        def stepping(*arguments: Any, _real: Any = real, **named: Any) -> Any:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return _real(*arguments, **named)
-
-        setattr(owner, name, stepping)
+    kill_at(STEPS, left)
     with Silo(silo_path) as silo:
         if what == "run":
             bulk.run_job(silo, job)

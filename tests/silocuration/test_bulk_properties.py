@@ -3,8 +3,6 @@
 import contextlib
 import random
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ import pytest
 from examples import examples, family
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from killing import KILLED, exit_code_of
 
 from recordsilo import Silo
 from recordsilo.audit.check import Audit
@@ -43,7 +42,6 @@ from silocuration.editing.rules import (
 from silocuration.errors import NoFields
 
 KILLED_JOB = str(Path(__file__).with_name("killed_job.py"))
-SIGKILLED = -9
 KILLS = examples(12, least=4)
 State = dict[str, Any]
 
@@ -209,10 +207,9 @@ def test_a_job_killed_again_and_again_ends_as_one_that_was_not(tmp_path: Path, s
             killed = 0
             for _ in range(KILLS):
                 step = str(chance.randrange(1, 25))
-                command = [sys.executable, KILLED_JOB, silo.path, job, what, step]
-                done = subprocess.run(command, check=False)
-                assert done.returncode in {0, SIGKILLED}
-                killed += done.returncode == SIGKILLED
+                code = exit_code_of(KILLED_JOB, silo.path, job, what, step)
+                assert code in {0, KILLED}
+                killed += code == KILLED
             assert killed >= 2
             report = run_job(silo, job) if what == "run" else undo_job(silo, job, agent="bob")
             counts = {Doing.DONE if what == "run" else Doing.UNDONE: expected.changed}

@@ -4,9 +4,9 @@ python killed_export.py SILO OUT files|bags N
 """
 
 import os
-import signal
 import sys
-from typing import Any
+
+from killing import kill_at
 
 from recordsilo import Silo
 from siloexport import BagTarget, Export, FilesTarget, Policy, Versions
@@ -24,21 +24,7 @@ STEPS = [
 
 
 def main(silo_path: str, out: str, form: str, left: int) -> None:
-    for owner, name in STEPS:
-        real = getattr(owner, name)
-
-        def stepping(*arguments: Any, _real: Any = real, **named: Any) -> Any:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            result = _real(*arguments, **named)
-            if left == 1:  # between this step and the next
-                left = 0
-                os.kill(os.getpid(), signal.SIGKILL)
-            return result
-
-        setattr(owner, name, stepping)
+    kill_at(STEPS, left, early=True)
     target = BagTarget(out) if form == "bags" else FilesTarget(out, Versions.ALL)
     with Silo(silo_path) as silo:
         Export(silo, target, Policy(Versions.ALL)).run()

@@ -1,20 +1,18 @@
 """Exports killed with SIGKILL repeatedly; each continues where the last one was killed."""
 
 import random
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import killed_export
 import pytest
 from examples import examples, family
+from killing import KILLED, exit_code_of
 
 from recordsilo import Silo
 from siloexport import BagTarget, Export, FilesTarget, Policy, Target, Versions
 
 KILLS = examples(20, least=6)
-SIGKILLED = -9
 
 
 @pytest.mark.parametrize("form", family(["files", "bags"], 1))
@@ -33,10 +31,9 @@ def test_an_export_killed_again_and_again_ends_whole(
                 edit = batch.edit(identifier)
                 edit.put(edit.manifest.current_version, "turn.txt", str(turn).encode())
         step = chance.randrange(1, 14)
-        arguments = [silo.path, out, form, str(step)]
-        done = subprocess.run([sys.executable, killed_export.__file__, *arguments], check=False)
-        assert done.returncode in {0, SIGKILLED}
-        killed += done.returncode == SIGKILLED
+        code = exit_code_of(killed_export.__file__, silo.path, out, form, str(step))
+        assert code in {0, KILLED}
+        killed += code == KILLED
     assert killed >= KILLS / 2
     target: Target = BagTarget(out) if form == "bags" else FilesTarget(out, Versions.ALL)
     export = Export(silo, target, Policy(Versions.ALL))
