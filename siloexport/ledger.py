@@ -35,6 +35,7 @@ from siloexport.ledger_tables import (
 from siloexport.plan import Action, Known, digest_of
 from siloexport.values import (
     UNFINISHED,
+    ActionKind,
     CreatedThing,
     Deletions,
     Deposited,
@@ -239,13 +240,13 @@ class Ledger:
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         run_id, action.identifier, action.version, action.key, action.files,
-                        HOW in facts, state, json.dumps(facts), _now(),
+                        _withdraws(action), state, json.dumps(facts), _now(),
                     ),
                 )  # fmt: skip
                 entries.append(
                     Entry(
                         int(cursor.lastrowid or 0), run_id, action.identifier, action.version,
-                        action.key, action.files, HOW in facts, state, facts,
+                        action.key, action.files, _withdraws(action), state, facts,
                     )
                 )  # fmt: skip
         return entries
@@ -455,6 +456,10 @@ def _only_one(path: str, shown: str) -> int:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _withdraws(action: Action) -> bool:
+    return action.kind is ActionKind.WITHDRAW
 
 
 def _finish(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:

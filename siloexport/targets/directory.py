@@ -227,10 +227,11 @@ class DirectoryTarget:
 
     def _sweep(self) -> None:
         """Remove what a killed export left, except what `recover` needs."""
-        there = os.listdir(self.directory)
-        for name in filter(_STAGED_MARKER.fullmatch, there):
+        with os.scandir(self.directory) as there:
+            left = [entry.name for entry in there if entry.name.startswith(MARKER)]
+        for name in filter(_STAGED_MARKER.fullmatch, left):
             os.unlink(f"{self.directory}/{name}")
-        names = {name for name in there if name.startswith(MARKER + "-")}
+        names = {name for name in left if name.startswith(MARKER + "-")}
         for name in names:
             staged = name.removesuffix(_OLD)
             if not {staged, staged + _OLD} <= names:

@@ -2,12 +2,12 @@
 
 import errno
 import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from killing import KILLED, kill_at
 
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import Barrier
@@ -15,9 +15,10 @@ from siloexport import ActionKind, BagTarget, Export, FilesTarget, Selection, Ta
 from siloexport.engine import export as engine
 from siloexport.errors import TargetFull
 from siloexport.ledger import Ledger
+from siloexport.plan import Action
 from siloexport.targets import directory
 from siloexport.targets.directory import DirectoryTarget
-from siloexport.values import Deposit
+from siloexport.values import Deposit, DepositState
 
 Change = Callable[..., None]
 FIVE = [f"oai:example.org:{number}" for number in range(10, 15)]
@@ -64,8 +65,8 @@ def _note(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, done: list[str
 def test_a_kill_at_any_step_of_a_group_leaves_nothing_wrong(
     silo: Silo, five: Selection, tmp_path: Path, form: str
 ) -> None:
-    step, codes = 0, {-signal.SIGKILL}
-    while -signal.SIGKILL in codes:
+    step, codes = 0, {KILLED}
+    while KILLED in codes:
         step, codes, out = step + 1, set(), tmp_path / f"out{step}"
         for turn in ("created", "replaced"):
             codes.add(_killed(silo.path, out, form, step, five))
@@ -90,17 +91,7 @@ def _killed(silo_path: str, out: Path, form: str, left: int, which: Selection) -
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     try:
-        for owner, name in STEPS:
-            real = getattr(owner, name)
-
-            def stepping(*arguments: Any, _real: Any = real, **named: Any) -> Any:
-                nonlocal left
-                left -= 1
-                if left == 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return _real(*arguments, **named)
-
-            setattr(owner, name, stepping)
+        kill_at(STEPS, left)
         with Silo(silo_path, create=False) as silo:
             whole = Export(silo, target_of(form, out)).run(which).whole
         os._exit(0 if whole else 1)
@@ -113,7 +104,7 @@ def test_a_kill_before_the_last_note_is_rolled_back_with_its_run(
 ) -> None:
     out = tmp_path / "out"
     code = _killed(silo.path, out, "files", 5 + len(FIVE), five)  # all are in place
-    assert code == -signal.SIGKILL
+    assert code == KILLED
     export = Export(silo, FilesTarget(str(out)))
     report = export.run(five)
     assert (report.recovered, report.written) == (len(FIVE), 0)
@@ -200,3 +191,11 @@ def test_a_group_is_not_extended_when_its_files_are_large(
     _note(monkeypatch, Ledger, "end_all", done)
     assert Export(silo, FilesTarget(str(tmp_path / "out"))).run(five).whole
     assert len(done) == len(FIVE)
+
+
+def test_a_fact_of_a_target_does_not_make_a_deposit_a_withdrawal() -> None:
+    with Ledger(":memory:") as ledger:
+        run = ledger.begin_run({})
+        create = Action("oai:example.org:1", ActionKind.CREATE, ("1",), "key")
+        ledger.begin_all(run.run_id, [(create, DepositState.COMMITTING, {"how": "mark"})])
+        assert [entry.withdrawal for entry in ledger.unfinished()] == [False]
