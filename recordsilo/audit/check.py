@@ -139,7 +139,7 @@ class Audit:
         begun: deque[list[Directory]] = deque()
         given = (self.path, str(self._share), self._seed, str(hashing))
         with contextlib.closing(SecondProcess(__name__, *given)) as second:
-            for looked in shared(_places(directories, begun), second, look, _received):
+            for looked in shared(_places(directories, begun), second, look, list[Clean | None]):
                 clean_ones = iter(looked)
                 for directory in begun.popleft():
                     yield step(directory, next(clean_ones) if directory.has_record else None)
@@ -278,10 +278,6 @@ def _compared(
         return None
     sound = describing and not checked.findings
     return index.of_record(checked.manifest, check.directory if sound else None)
-
-
-def _received(answer: list[Clean | None]) -> list[Clean | None]:
-    return answer
 
 
 def _places(directories: Iterator[Directory], begun: deque[list[Directory]]) -> Iterator[list[str]]:
