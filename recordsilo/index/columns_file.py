@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from recordsilo.disk.atomic_file import remove_left_over, replace_file
 from recordsilo.index.columns import Base, Columns, Segment, ValueColumn
+from recordsilo.index.query import WRONG
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS
 
 ENDING = ".columns"
@@ -64,10 +65,10 @@ def load(connection: sqlite3.Connection, path: str, *, large: bool) -> Columns |
         large: Whether subjects and creators are needed.
     """
     found = connection.execute("SELECT value FROM about WHERE key = 'columns'").fetchone()
-    about, arrays = _read(path, found[0], large=large) if found else (None, {})
-    if about is None:
+    base = _read(path, found[0], large=large) if found else None
+    if base is None:
         return None
-    columns = Columns(connection, large=large, base=_base_of(about["change"], arrays))
+    columns = Columns(connection, large=large, base=base)
     known = columns.values.texts
     fields = columns.segments[0].fields
     fits = all(int(one.codes.max(initial=-1)) < len(known[name]) for name, one in fields.items())
@@ -111,8 +112,8 @@ def _base_of(change: int, arrays: Mapping[str, Array]) -> Base:
     return Base(change, segment, orders)
 
 
-def _read(path: str, token: int, *, large: bool) -> tuple[Any, dict[str, Array]]:
-    """The header and the arrays; the header is None if the file is not to be used."""
+def _read(path: str, token: int, *, large: bool) -> Base | None:
+    """What the file has; None if it is not to be used."""
     unwanted = () if large else tuple(f".{name}" for name in LARGE_FIELDS)
     fields = SMALL_FIELDS + LARGE_FIELDS if large else SMALL_FIELDS
     needed = {"ids", "datestamps", "flags", *(f"codes.{name}" for name in fields)}
@@ -121,16 +122,20 @@ def _read(path: str, token: int, *, large: bool) -> tuple[Any, dict[str, Array]]
         with open(path + ENDING, "rb") as file:
             first, header = file.readline(200), file.readline(1 << 20).rstrip(b"\n")
             if first != f"{_FORMAT} {zlib.crc32(header):08x}\n".encode():
-                return None, {}
+                return None
             about = json.loads(header)
+            if about["token"] != token:
+                return None
             for name, kind, length, checksum in about["arrays"]:
                 if name.endswith(unwanted):
                     file.seek(length, os.SEEK_CUR)
                     continue
                 part = file.read(length)
                 if len(part) != length or zlib.crc32(part) != checksum:
-                    return None, {}
+                    return None
                 found[name] = np.frombuffer(part, kind)
-    except (OSError, ValueError):
-        return None, {}
-    return (about, found) if about["token"] == token and needed <= found.keys() else (None, {})
+                if found[name].dtype.kind not in "iu":
+                    return None
+        return _base_of(about["change"], found) if needed <= found.keys() else None
+    except (OSError, *WRONG):
+        return None

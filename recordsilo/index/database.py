@@ -273,15 +273,21 @@ class SqliteIndex:
         Args:
             large: Whether subjects and creators are needed.
             beside: The names of the contributed facets that are needed.
+
+        Raises:
+            sqlite3.DatabaseError: The index is damaged.
         """
         from recordsilo.index import columns_file
         from recordsilo.index.columns import Columns
 
-        if self._columns is None or (large and not self._columns.large):
-            stored = columns_file.load(connection, self.path, large=large)
-            self._columns = stored or Columns(connection, large=large)
-        self._columns.refresh(connection)
-        self._columns.take_in(connection, beside)
+        try:
+            if self._columns is None or (large and not self._columns.large):
+                stored = columns_file.load(connection, self.path, large=large)
+                self._columns = stored or Columns(connection, large=large)
+            self._columns.refresh(connection)
+            self._columns.take_in(connection, beside)
+        except query.WRONG as error:
+            raise query.damaged(error) from error
         return self._columns
 
     def warm(self) -> None:

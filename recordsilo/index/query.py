@@ -46,21 +46,37 @@ class Page:
     has_previous: bool
 
 
+WRONG = (ValueError, TypeError, LookupError)
+"""What decoding a value raises that this index has not written."""
+
+
+def damaged(error: Exception) -> sqlite3.DatabaseError:
+    """The error of a damaged index, for one of `WRONG`."""
+    return sqlite3.DatabaseError(f"a row has an impossible value: {error}")
+
+
 def row_of(found: sqlite3.Row | tuple[object, ...]) -> Row:
-    """A `Row` from a result with `COLUMNS`."""
+    """A `Row` from a result with `COLUMNS`.
+
+    Raises:
+        sqlite3.DatabaseError: A value is not one that was written.
+    """
     (identifier, datestamp, title, sets, deleted, curated, newer, current, versions, rev) = found
-    return Row(
-        identifier=str(identifier),
-        datestamp=str(datestamp),
-        title=str(title),
-        sets=tuple(json.loads(str(sets))),
-        deleted=bool(deleted),
-        curated=bool(curated),
-        upstream_newer=bool(newer),
-        current_version=str(current),
-        versions=int(str(versions)),
-        revision=int(str(rev)),
-    )
+    try:
+        return Row(
+            identifier=str(identifier),
+            datestamp=str(datestamp),
+            title=str(title),
+            sets=tuple(map(str, json.loads(str(sets)))),
+            deleted=bool(deleted),
+            curated=bool(curated),
+            upstream_newer=bool(newer),
+            current_version=str(current),
+            versions=int(str(versions)),
+            revision=int(str(rev)),
+        )
+    except WRONG as error:
+        raise damaged(error) from error
 
 
 class _Where:
@@ -189,7 +205,10 @@ def described(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dic
         "WHERE record.identifier IN (SELECT value FROM json_each(?))",
         (json.dumps(list(identifiers)),),
     ).fetchall()
-    numbers = {name: array("i", small + large) for name, small, large, _ in rows}
+    try:
+        numbers = {name: array("i", small + large) for name, small, large, _ in rows}
+    except WRONG as error:
+        raise damaged(error) from error
     known = {number for some in numbers.values() for number in some}
     values = {
         number: (field, value)

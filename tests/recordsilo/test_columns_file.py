@@ -1,9 +1,11 @@
 """The file of facet columns: it saves reading the rows, and never gives other counts."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -140,6 +142,18 @@ def test_torn_or_altered_file_is_ignored(path: str, tmp_path: Path) -> None:
         altered[min(place, len(altered) - 1)] ^= 1  # tokens differ in length
         stored(path).write_bytes(altered)
         assert answers(path) == expected, f"altered at {place}"
+
+
+@pytest.mark.parametrize("kind", ["nonsense", "|O", None, "<f8x"])
+def test_file_with_a_wrong_header_is_ignored(path: str, tmp_path: Path, kind: object) -> None:
+    expected = without_a_file(path, tmp_path)
+    _first, header, arrays = stored(path).read_bytes().split(b"\n", 2)
+    about = json.loads(header)
+    about["arrays"][0][1] = kind
+    header = json.dumps(about).encode()
+    first = f"{columns_file._FORMAT} {zlib.crc32(header):08x}".encode()
+    stored(path).write_bytes(b"\n".join((first, header, arrays)))
+    assert answers(path) == expected
 
 
 def test_file_of_another_index_or_of_an_earlier_one_is_ignored(

@@ -286,6 +286,19 @@ def test_index_damaged_inside_is_made_anew_by_reindex(three: Silo) -> None:
     assert three.reindex() == 3
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["sets = '[1'", "sets = '7'", "versions = 'many'", "facets = 'text'", "facets = x'01'",
+     "facets = x'ffffff7f'", "seconds = 'then'"],
+)  # fmt: skip
+def test_index_with_a_value_of_another_form_is_made_anew(three: Silo, change: str) -> None:
+    with three._catalogue._index.writing() as connection:
+        connection.execute(f"UPDATE record SET {change} WHERE identifier = 'b'")
+    assert [row.identifier for row in three.page().rows] == ["a", "b", "c"]
+    assert sorted(three.described(["a", "b"])) == ["a", "b"]
+    assert three.search("", facets=["type"]).total == 3
+
+
 def test_index_of_another_schema_is_made_anew(three: Silo) -> None:
     three.close()
     with sqlite3.connect(f"{three.path}/.silo/index.sqlite") as connection:
