@@ -24,18 +24,12 @@ from silowork.ledger import JobLedger
 from webui.activity import ACTIONS, in_words
 from webui.pages.activity import SHOWN
 
+from .bulk.conftest import RULE
+
 URL = "/records/oai+example,org+1"
 COPY = URL + "/versions/workingcopy"
 PLAIN = "oai:example.org:1"
 ATTACK = "<script>alert(1)</script>"
-RULE = {
-    "search": "q=Record",
-    "changes": "1",
-    "change-0-do": "replace pattern",
-    "change-0-field": "title",
-    "change-0-pattern": "^Record",
-    "change-0-by": "Item",
-}
 
 
 def logged(silo: Silo) -> list[tuple[str, str, str | None, str | None]]:
