@@ -418,7 +418,7 @@ class OAIPMHScraper:
             )
             shown = display(sys.stderr, quiet=self.quiet, terminal_only=True)
             stack.enter_context(shown if progress is None else Silence())
-            ends = run.run(self._hooks(options, progress or shown))
+            ends = run.run(self._hooks(options, progress or shown, recorder))
             if options.sweep and all(end.failure is None for end in ends):
                 run.sweep(self.store, list(harvested_lists(self.state)), self._agent)
             receipt = run.receipt(ends)
@@ -474,10 +474,13 @@ class OAIPMHScraper:
     def _message(self) -> str:
         return f"harvested from {self._access.base_url}"
 
-    def _hooks(self, options: HarvestOptions, progress: Progress) -> Hooks:
+    def _hooks(
+        self, options: HarvestOptions, progress: Progress, recorder: ResponseRecorder | None
+    ) -> Hooks:
         """Return the callbacks; with ``pages_only`` no mark moves, as no records are stored."""
-        if options.pages_only:
-            return Hooks(lambda _: PageCounter(), progress)
+        if options.pages_only and recorder is not None:
+            flush = recorder.flush
+            return Hooks(lambda _: PageCounter(flush), progress)
         return Hooks(
             lambda one: self._writer(one, options),
             progress,

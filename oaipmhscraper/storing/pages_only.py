@@ -1,5 +1,6 @@
 """The page store of harvests that store only responses."""
 
+from collections.abc import Callable
 from datetime import datetime
 
 from oaipmhclient.pages.requests_and_pages import ListPage
@@ -12,11 +13,22 @@ class PageCounter:
     """Counts records without storing them, because their page is already in the WARC file.
 
     A `silo_writer.PageStore`, used with `light_pages.read_lightly`.
+
+    Args:
+        flush: Returns once all responses are on the medium.
     """
 
+    def __init__(self, flush: Callable[[], None]) -> None:
+        self._flush = flush
+
     def store(self, page: ListPage[Record], received: datetime | None = None) -> PageOutcome:
-        """Count the records of a page, and deleted ones separately."""
+        """Flush the page, and count its records, deleted ones separately.
+
+        Raises:
+            OSError: The page is not safe.
+        """
         del received
+        self._flush()
         return PageOutcome(
             tuple(
                 (

@@ -1,5 +1,6 @@
 """Harvests as jobs: stopped and continued, in windows, in several threads."""
 
+import errno
 import json
 import os
 import signal
@@ -24,6 +25,7 @@ from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import RetryLater
+from politeweb.warc.writing import WarcFiles
 from recordsilo import Silo
 from recordsilo.cli import silo_command
 
@@ -553,6 +555,25 @@ def test_pages_can_be_kept_without_making_records(repository, scraper, silo):
     assert (receipt.counts.to_json()["kept"], len(silo)) == (10, 0)
     assert "harvested" not in scraper.state
     assert receipt.text().endswith("makes records of them.")
+
+
+def test_of_pages_only_those_count_that_are_flushed(repository, scraper, monkeypatch):
+    flush, flushed = WarcFiles.flush, []
+
+    def fails_at_third(files):
+        if len(flushed) == 2:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        flushed.append(flush(files))
+
+    fill(repository, 10)
+    monkeypatch.setattr(WarcFiles, "flush", fails_at_third)
+    pages_only = HarvestOptions(pages_only=True)
+    with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+        scraper.harvest(["oai_dc"], options=pages_only)
+    monkeypatch.undo()
+    assert scraper.harvest(["oai_dc"], options=pages_only).counts.listed == 10
+    tokens = [one.get("resumptionToken", "") for one in lists_sent(repository)]
+    assert [tokens.count(token) for token in dict.fromkeys(tokens)] == [1, 1, 2, 1]
 
 
 def test_a_thread_that_waits_for_an_answer_is_cut_off(tmp_path):
