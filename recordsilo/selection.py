@@ -9,9 +9,10 @@ from dataclasses import field as member
 from reprlib import repr as shortened
 from typing import Any
 
-from recordsilo.errors import RecordNotFound, SearchError
+from recordsilo.errors import RecordNotFound, SearchError, did_you_mean
 from recordsilo.index import PageRequest, SearchFilters
-from recordsilo.index.query_syntax import parse_query
+from recordsilo.index.facets import facet_names
+from recordsilo.index.query_syntax import COLUMN_OF_FIELD, misread, parse_query
 from recordsilo.index.search_values import FLAGS, facet_of, filters_of, texts_of
 from recordsilo.silo import Silo
 
@@ -157,6 +158,21 @@ def query_from(text: str) -> str:
             f"the query {shortened(text)} has no word to search for; write one, or omit the query"
         )
     return text
+
+
+def remarks_on(query: str) -> Iterator[str]:
+    """Say why a query that finds nothing may not mean what was typed, a clause for each reason."""
+    for name, text in misread(query):
+        if name in COLUMN_OF_FIELD:
+            yield f"{name}: has no word behind its colon; write both together, as in {name}:solar"
+        elif name in facet_names():
+            yield f"{name}:{text} was searched as text; {name} is a filter: {name}={text or '…'}"
+        else:
+            known = (*COLUMN_OF_FIELD, *facet_names())
+            yield (
+                f"{name}:{text} was searched as text, because there is no field {name!r}; there "
+                f"are {', '.join(COLUMN_OF_FIELD)}{did_you_mean(name, known)}"
+            )
 
 
 def filters_from(

@@ -12,7 +12,7 @@ import click
 from recordsilo.cli import fail
 from recordsilo.errors import SearchError
 from recordsilo.records.manifest import STATES
-from recordsilo.selection import Selection, filters_from, query_from
+from recordsilo.selection import Selection, filters_from, query_from, remarks_on
 from recordsilo.silo import Silo
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -73,7 +73,14 @@ def check_not_empty(silo: Silo, selection: Selection) -> None:
     """End the command, with 2 and a sentence that names the search, if no record is selected."""
     if next(selection.iterate(silo), None) is None:
         by = f" by {selection}" if not selection.is_everything else ""
-        fail(f"no record of {silo.storage_dir} is selected{by}")
+        remarks = "".join(f"; {remark}" for remark in remarks_on(selection.query))
+        fail(f"no record of {silo.storage_dir} is selected{by}{remarks}")
+
+
+def remark_on(query: str) -> None:
+    """Say on standard error why a query found nothing, if it looks like a mistake."""
+    for remark in remarks_on(query):
+        click.echo(f"silo: {remark}", err=True)
 
 
 def _listed(path: str) -> list[str]:

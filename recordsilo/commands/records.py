@@ -11,7 +11,15 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.granary_list import print_silos, silos_in
-from recordsilo.commands.options import as_json, directory, filtering, identifier, selecting, why
+from recordsilo.commands.options import (
+    as_json,
+    directory,
+    filtering,
+    identifier,
+    remark_on,
+    selecting,
+    why,
+)
 from recordsilo.commands.versions import version_as_json, version_line
 from recordsilo.errors import FileNotInVersion, FileUnreadable
 from recordsilo.index import Described, PageRequest, Row, SearchFilters, SearchResult
@@ -73,8 +81,11 @@ def ls(
             else _selected(silo, start, select, flags)
         )
         rows = itertools.islice(found, limit and min(limit, sys.maxsize))
+        line = None
         for line in _json_lines(silo, rows) if as_json else map(_line, rows):
             click.echo(line)
+        if line is None:
+            remark_on(select.query)
     return ExitCode.OK
 
 
@@ -188,6 +199,8 @@ def search(
     with open_silo(silo_dir) as silo:
         page = PageRequest(limit=limit, after=after, sort=sort)
         result = silo.search(" ".join(words), filters, facets, page)
+        if not result.total:
+            remark_on(" ".join(words))
         if as_json:
             click.echo(json.dumps(_result_as_json(silo, result), ensure_ascii=False, indent=1))
             return

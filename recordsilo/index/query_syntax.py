@@ -10,7 +10,7 @@
     https://doi.org/10.5555/12  a DOI or handle, in any spelling
 
 Everything else is text. Every token is quoted before SQLite sees it, so only a query that is
-too long is an error. Pure.
+too long is an error; `misread` names what was probably meant as a field. Pure.
 """
 
 import re
@@ -35,6 +35,8 @@ MAX_WORDS = 256
 _TOKEN = re.compile(
     r'(?P<minus>-?)(?:(?P<field>[a-z]+):)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))'
 )
+_LIKE_FIELD = re.compile(r"(?<!\S)-?([^\W\d]\w*):([^\s:/]*)(?!\S)")
+"""A word before a colon; identifiers, DOIs and addresses have a further colon or a slash."""
 # In scripts written without spaces, each character is a word, also in the index.
 _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -126,6 +128,16 @@ def parse_query(query: str) -> TextQuery:
             groups.append(found[0])
     _check_size([*groups, tuple(without)])
     return TextQuery(tuple(groups), tuple(without))
+
+
+def misread(query: str) -> Iterator[tuple[str, str]]:
+    """What looks like a field and is searched as text: (the name, what is behind its colon).
+
+    A field of `COLUMN_OF_FIELD` is among them if nothing is behind its colon.
+    """
+    for name, text in _LIKE_FIELD.findall(re.sub(r'"[^"]*"?', "…", query)):
+        if name not in COLUMN_OF_FIELD or not text:
+            yield name, text
 
 
 def _check_size(groups: list[Group]) -> None:

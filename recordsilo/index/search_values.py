@@ -21,8 +21,8 @@ FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
 SORTS = ("relevance", "newest", "oldest", "identifier", "title")
 NOT = "!"
 """Behind the name of a facet in a filter: records that have none of the values (``type!``)."""
-_BOUND = r"(-?\d+(?:\.\d+)?)?"
-_RANGE = re.compile(rf"(?=.{{3}}){_BOUND}\.\.{_BOUND}")
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_RANGE = re.compile(rf"(?=.{{3}})({_NUMBER})?\.\.({_NUMBER})?")
 
 
 def facet_of(key: str) -> str:
@@ -38,9 +38,15 @@ def range_of(name: str, value: str) -> tuple[float, float] | None:
         value: Such as ``2010..2016``, ``2010..`` or ``..2016``, where its values are numbers.
 
     Raises:
-        SearchError: The bounds are not numbers, or the range ends before it begins.
+        SearchError: The value or the bounds are not numbers, or the range ends before it begins.
     """
-    if ".." not in value or not (facet_named(name).is_number or facet_named(name).is_order):
+    facet = facet_named(name)
+    if ".." not in value and facet.is_number and not re.fullmatch(_NUMBER, value):
+        raise SearchError(
+            f"the {name} {shortened(value)} is not a number; write one, such as {name}=2016, or a "
+            f"range, such as {name}=2010..2016"
+        )
+    if ".." not in value or not (facet.is_number or facet.is_order):
         return None
     found = _RANGE.fullmatch(value)
     if found is None:

@@ -286,6 +286,11 @@ def test_deleted_record_keeps_its_title_and_no_facets(library: Silo) -> None:
             "no state 'foo'; there are in work",
         ),
         ({"filters": SearchFilters(values={"finding": ["Q999"]})}, "no finding 'Q999'; .* Q901"),
+        (
+            {"filters": SearchFilters(values={"year": ["abc"]})},
+            "year 'abc' is not a number; .*2016",
+        ),
+        ({"filters": SearchFilters(values={"year!": [""]})}, "the year '' is not a number"),
         ({"filters": SearchFilters(since="yesterday")}, "'yesterday' is not a date"),
         ({"page": PageRequest(sort="size")}, "there is no order 'size'"),
         ({"page": PageRequest(limit=0)}, "1 to 1,000 rows"),

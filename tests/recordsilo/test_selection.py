@@ -1,6 +1,7 @@
 """Selecting records: the same by a Selection and by the options of a command."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,13 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recordsilo import Silo
-from recordsilo.cli import silo_command
-from recordsilo.commands.options import selecting
+from recordsilo.cli import Failure, silo_command
+from recordsilo.commands.options import check_not_empty, selecting
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
 from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.search_values import FACETS, FLAGS
-from recordsilo.selection import Selection, filters_from, selection_from, selection_table
+from recordsilo.selection import (
+    Selection,
+    filters_from,
+    remarks_on,
+    selection_from,
+    selection_table,
+)
 
 Harvest = Callable[..., str]
 
@@ -220,3 +227,29 @@ def test_ls_takes_the_options(terns: Silo, tmp_path: Path) -> None:
     assert ls("--item", "r4", "--item", "r1", "--from", "r2") == ["r4"]
     assert ls("--set", "s", "-n", "2") == ["r0", "r1"]
     assert ls("--item", "r1", "--deleted") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("title:", ["title: has no word behind its colon; write both together, as in title:solar"]),
+        ("-subject: terns", ["subject: has no word behind its colon; .*subject:solar"]),
+        ("titel:x", ["no field 'titel'; there are title, creator.*; did you mean 'title'"]),
+        ("year:2016", ["searched as text; year is a filter: year=2016"]),
+        ('Type:"A b" title:', ["no field 'Type'.*did you mean 'type'", "title: has no word"]),
+        ('title:solar "colour: x" oai:a.org:1 doi:10.5/1 https://a.org 10:30', []),
+    ],
+)
+def test_what_looks_like_a_field_and_is_none_is_remarked_on(query: str, told: list[str]) -> None:
+    found = [*remarks_on(query)]
+    assert len(found) == len(told)
+    assert all(re.search(pattern, one) for pattern, one in zip(told, found, strict=True))
+
+
+def test_commands_that_find_nothing_say_why(terns: Silo) -> None:
+    for command in (("search", terns.path, "titel:x"), ("ls", terns.path, "--search", "titel:x")):
+        result = CliRunner().invoke(silo_command, command)
+        assert (result.exit_code, "there is no field 'titel'" in result.stderr) == (0, True)
+    assert CliRunner().invoke(silo_command, ("search", terns.path, "nothing")).stderr == ""
+    with pytest.raises(Failure, match="is selected by search titel:x; titel:x was searched as"):
+        check_not_empty(terns, Selection("titel:x"))

@@ -113,6 +113,16 @@ def test_no_text_is_an_error(client: Any, words: str) -> None:
     assert client.get("/search?q=" + quote(words)).status == 200
 
 
+def test_a_search_that_finds_nothing_says_what_was_probably_meant(client: Any) -> None:
+    told = "year:2016 was searched as text; year is a filter: year=2016."
+    assert client.json("/search.json?q=year:2016")["remarks"] == [told]
+    assert f'<p class="note" dir="auto">{told}</p>' in client.get("/search?q=year:2016").text
+    assert client.json("/search.json?q=record")["remarks"] == []
+    answer = client.get("/search?year=abc", accept="application/json")
+    assert (answer.status, answer.error["code"]) == (400, "bad_search")
+    assert "The year 'abc' is not a number; write one, such as year=2016" in answer.error["message"]
+
+
 def test_all_results_are_sent_as_csv_and_as_json_lines(client: Any, silo: Silo) -> None:
     table = client.get("/search/results.csv?sort=identifier")
     rows = list(csv.DictReader(io.StringIO(table.text.removeprefix("\ufeff"))))
@@ -404,8 +414,9 @@ def test_numbers_that_are_too_long_are_refused_in_a_sentence(client: Any, number
     for url in (*urls, f"/records.json?limit={number}"):
         assert client.get(url).status == 400, url[:40]
     # A range beyond all years, and a search that is no longer valid behind a record's address.
-    for url in (f"/search?year={number}", f"/records/oai+example,org+1?from=limit={number}"):
-        assert client.get(url).status == 200, url[:40]
+    is_number = number.isdigit()
+    assert client.get(f"/search?year={number}").status == (200 if is_number else 400)
+    assert client.get(f"/records/oai+example,org+1?from=limit={number}").status == 200
 
 
 def test_a_range_of_years_beyond_all_numbers_finds_nothing(client: Any) -> None:

@@ -215,6 +215,7 @@ SCHEMAS: Mapping[str, Schema] = {
         total=COUNT,
         sort=TEXT,
         record={**_NULL_TEXT, "description": "The record that the words name."},
+        remarks={**several(TEXT), "description": "Why the words may have found nothing."},
         limit=COUNT,
         records=several(ref("Row")),
         facets=table(several(ref("FacetValue"))),

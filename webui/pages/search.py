@@ -6,7 +6,9 @@ from functools import partial
 from typing import Any
 
 from recordsilo.index import SearchResult
+from recordsilo.selection import remarks_on
 from webui import urls
+from webui.http.errors import as_sentence
 from webui.http.messages import Response, parse_pairs, redirect
 from webui.record.columns import ListChoice, cells, column_label, column_names
 from webui.record.rows import RowView, row_views, rows_json
@@ -31,6 +33,7 @@ class SearchView:
 
     Attributes:
         named: The record whose identifier or DOI was searched for.
+        remarks: Sentences on words that found nothing.
     """
 
     request: SearchRequest
@@ -42,6 +45,7 @@ class SearchView:
     next_url: str
     previous_url: str
     named: str | None
+    remarks: tuple[str, ...]
 
 
 DONE: Mapping[str, str] = {
@@ -109,6 +113,7 @@ def _view(
         next_url=request.following_url(result.next_page) if result.next_page else "",
         previous_url=request.previous_url,
         named=named,
+        remarks=() if result.total else tuple(map(as_sentence, remarks_on(request.q))),
     )
 
 
@@ -117,6 +122,7 @@ def _as_json(site: Site, view: SearchView, result: SearchResult) -> dict[str, An
         "total": view.total,
         "sort": view.sort,
         "record": urls.twin(urls.record(view.named)) if view.named else None,
+        "remarks": list(view.remarks),
         "limit": view.request.limit,
         "records": list(rows_json(site, view.rows)),
         "facets": {

@@ -124,6 +124,9 @@ ${lists.rows(page.rows, selection)}
 % else:
 <section class="empty">
   <h2>${_("No records found")}</h2>
+% for remark in page.remarks:
+  <p class="note" dir="auto">${remark}</p>
+% endfor
   <p>${_("Remove a filter, or search for the beginning of a word: photo* finds photography.")} <a href="${urls.search()}">${_("Show all records")}</a></p>
 </section>
 % endif
