@@ -11,3 +11,27 @@ class CountsUnreadable(UsageError):
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"{path} cannot be read: {reason}")
+
+
+class FormatUnknown(UsageError):
+    """A log is in no known format, or the description of a format is invalid."""
+
+
+class SettingsInvalid(UsageError):
+    """A file of settings, ``usage.toml``, is invalid."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}")
+
+
+class ProfileNeeded(UsageError):
+    """Nothing says which address means which record."""
+
+
+class PackageMissing(UsageError):
+    """A package of the extra `usage` is not installed."""
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+        super().__init__(f"silo usage needs the package {package}: pip install 'recordsilo[usage]'")

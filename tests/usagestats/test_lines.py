@@ -1,0 +1,237 @@
+"""What becomes of a line: readers of each format, requests, robots, and the order of reasons."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from usagestats.errors import FormatUnknown
+from usagestats.lines.readers import NAMES, IISReader, OwnReader, Reader, detected, reader_of
+from usagestats.lines.requests import read_request
+from usagestats.rules.classify import Classified, Rules, classify
+from usagestats.rules.patterns import Patterns
+from usagestats.rules.settings import PROFILES, Settings, profile_patterns, settings_from
+from usagestats.values import Fate, Kind, Use
+
+AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+RULES = Rules(Settings(profile="eprints"))
+COMBINED = reader_of("combined")
+
+
+def line(
+    request: str = "GET /3002/1/paper.pdf HTTP/1.1", status: int = 200, agent: str = AGENT
+) -> bytes:
+    time = "12/Oct/2026:10:00:01 +0000"
+    return f'203.0.113.7 - - [{time}] "{request}" {status} 912 "-" "{agent}"'.encode()
+
+
+def became(one: bytes, reader: Reader = COMBINED) -> tuple[Fate, str]:
+    found = classify(one, reader, RULES)
+    return found.fate, found.reason
+
+
+@pytest.mark.parametrize(
+    ("given_line", "fate", "reason"),
+    [
+        (line(), Fate.COUNTED, ""),
+        (line(status=304), Fate.COUNTED, ""),
+        (line(status=206), Fate.OTHER, "status 206"),
+        (line(status=404), Fate.OTHER, "not found"),
+        (line("HEAD /3002/ HTTP/1.1"), Fate.OTHER, "not GET"),
+        (line("GET /style.css HTTP/1.1"), Fate.OTHER, "no pattern fits"),
+        (line("\\x16\\x03", status=400), Fate.OTHER, "no HTTP request"),
+        (line("GET /style.css HTTP/1.1", agent="Googlebot/2.1"), Fate.BOT, "a robot"),
+        (line(agent="gptbot/1.2"), Fate.BOT, "a robot"),
+        (line(agent="-"), Fate.BOT, "a robot"),
+        (line(agent="python-requests/2.32"), Fate.BOT, "a machine"),
+        (line(agent="Mozilla/5.0 (Linux; CUBOT phone) Chrome/140"), Fate.COUNTED, ""),
+        (line(agent='said \\"hello\\" Firefox'), Fate.COUNTED, ""),
+        (line()[:-1], Fate.UNREADABLE, "not of the log's format"),
+        (line().replace(b"Oct", b"Okt"), Fate.UNREADABLE, "not of the log's format"),
+        (line().replace(b"12/", b"32/"), Fate.UNREADABLE, "not of the log's format"),
+        (b"", Fate.OTHER, "an empty line"),
+        (line(agent="caf\\xe9").replace(b"\\xe9", b"\xe9"), Fate.COUNTED, ""),
+        (line().replace(b"203.0.113.7", b"2001:db8::7"), Fate.COUNTED, ""),
+        (line() + b' "more" 0.01', Fate.COUNTED, ""),
+        (line() + b"\r", Fate.COUNTED, ""),
+    ],
+)
+def test_what_becomes_of_a_line(given_line: bytes, fate: Fate, reason: str) -> None:
+    assert became(given_line) == (fate, reason)
+
+
+def test_the_use_of_a_machine_is_known_and_kept_apart() -> None:
+    found = classify(line(agent="curl/8.5"), COMBINED, RULES)
+    assert (found.machine, found.use) == (True, Use("3002", Kind.DOWNLOAD, "paper.pdf"))
+
+
+@given(st.binary(max_size=300))
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "regex"])
+def test_any_bytes_become_something(name: str, data: bytes) -> None:
+    assert isinstance(classify(data, reader_of(name), RULES), Classified)
+
+
+IIS = (
+    b"#Fields: date time cs-method cs-uri-stem cs-uri-query cs-username c-ip cs(User-Agent)"
+    b" sc-status"
+)
+IIS_LINE = b"2026-10-12 10:00:01 GET /3002/ - - 203.0.113.7 Mozilla/5.0+(X11)+Firefox/140.0 200"
+JSON = {
+    "time_iso8601": "2026-10-12T10:00:01+00:00",
+    "remote_addr": "203.0.113.7",
+    "request": "GET /3002/ HTTP/1.1",
+    "status": 200,
+    "http_user_agent": AGENT,
+}
+CADDY = {
+    "ts": 1791799201.5,
+    "request": {
+        "remote_ip": "203.0.113.7", "method": "GET", "uri": "/3002/?a=b",
+        "headers": {"User-Agent": [AGENT]},
+    },
+    "status": 200,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("combined", [line(), b"nonsense"]),
+        ("vhost_combined", [b"example.org:443 " + line()]),
+        ("common", [line().partition(b' "-"')[0]]),
+        ("iis", [b"#Software: Microsoft Internet Information Services 10.0", IIS, IIS_LINE]),
+        ("json", [json.dumps(JSON).encode()]),
+        ("json", [json.dumps(CADDY).encode()]),
+    ],
+)
+def test_a_format_is_detected_and_read(name: str, lines: list[bytes]) -> None:
+    reader = detected(lines)
+    assert reader is not None
+    assert reader.spec.partition(":")[0] == name
+    assert reader_of(reader.spec).spec == reader.spec
+    hit = reader.read(lines[-1]) or reader.read(lines[0])
+    assert hit is not None
+    assert (hit.moment, hit.address, hit.user, hit.status) == (1791799201, "203.0.113.7", "", 200)
+    assert hit.path.startswith("/3002/")
+    assert ("Firefox" in hit.agent) == reader.has_agent
+    assert became(lines[-1] if name != "combined" else lines[0], reader) == (Fate.COUNTED, "")
+
+
+def test_the_fields_of_iis_change_within_a_file() -> None:
+    reader = IISReader(()).after(IIS + b"\n" + IIS_LINE + b"\n")
+    assert reader.read(IIS_LINE) is not None
+    later = reader.after(b"#Date: x\n#Fields: date time c-ip cs-uri-stem sc-status\n")
+    assert later.read(IIS_LINE) is None
+    assert reader.after(IIS_LINE) is reader
+    assert became(IIS, reader) == (Fate.OTHER, "a directive")
+
+
+def test_nothing_is_detected_in_nonsense() -> None:
+    assert detected([b"nonsense", b"\xff\xfe"]) is None
+    assert detected([]) is None
+
+
+def test_an_expression_of_ones_own() -> None:
+    own = OwnReader(
+        r"(?P<time>[^|]+)\|(?P<address>[^|]+)\|(?P<path>[^|]+)\|(?P<status>\d+)", "%d.%m.%Y %H:%M"
+    )
+    hit = reader_of(own.spec).read(b"12.10.2026 10:00|203.0.113.7|/3002/|200")
+    assert hit is not None
+    assert (hit.moment, hit.method, hit.path) == (1791799200, "GET", "/3002/")
+    with pytest.raises(FormatUnknown, match="needs a group"):
+        OwnReader("(?P<time>x)")
+    with pytest.raises(FormatUnknown, match="is invalid"):
+        OwnReader("(")
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "query", "host"),
+    [
+        ("GET /a?b=c?d HTTP/1.1", "/a", "b=c?d", ""),
+        ("GET http://example.org:80/a HTTP/1.1", "/a", "", "example.org:80"),
+        ("GET /a b HTTP/1.1", "/a b", "", ""),
+        ("GET /a", "/a", "", ""),
+        ("-", "", "", ""),
+        ("get /a HTTP/1.1", "", "", ""),
+        ("GET * HTTP/1.1", "", "", ""),
+    ],
+)
+def test_requests(text: str, path: str, query: str, host: str) -> None:
+    request = read_request(text)
+    assert (request.path, request.query, request.host) == (path, query, host)
+
+
+@pytest.mark.parametrize(
+    ("profile", "path", "use"),
+    [
+        ("eprints", "/6102/", Use("6102", Kind.VIEW)),
+        ("eprints", "/id/eprint/6102", Use("6102", Kind.VIEW)),
+        ("eprints", "/6102/1/a%20b.pdf", Use("6102", Kind.DOWNLOAD, "a b.pdf")),
+        ("eprints", "/6102/1.hassmallThumbnailVersion/a.pdf", Use("6102", Kind.OTHER, "a.pdf")),
+        ("eprints", "/view/year/2020.html", None),
+        ("dspace6", "/handle/1234/56", Use("1234/56", Kind.VIEW)),
+        ("dspace6", "/xmlui/bitstream/handle/1234/56/a.pdf",
+         Use("1234/56", Kind.DOWNLOAD, "a.pdf")),
+        ("dspace6", "/bitstream/1234/56/1/a.pdf", Use("1234/56", Kind.DOWNLOAD, "a.pdf")),
+        ("dspace6", "/handle/1234/56/browse", Use("1234/56", Kind.OTHER)),
+        ("dspace7", "/handle/1234/56", Use("1234/56", Kind.VIEW)),
+        ("ojs", "/index.php/j/article/view/12", Use("article/12", Kind.VIEW)),
+        ("ojs", "/index.php/j/article/view/12/34", Use("article/12", Kind.DOWNLOAD, "34")),
+        ("ojs", "/j/article/download/12/34", Use("article/12", Kind.DOWNLOAD, "34")),
+        ("invenio", "/records/a1b2c-3d4e5", Use("a1b2c-3d4e5", Kind.VIEW)),
+        ("invenio", "/record/12/files/a.pdf", Use("12", Kind.DOWNLOAD, "a.pdf")),
+        ("fedora", "/objects/uuid%3A12-ab/datastreams/ATT01",
+         Use("uuid:12-ab", Kind.DOWNLOAD, "ATT01")),
+        ("fedora", "/objects/uuid:12-ab", Use("uuid:12-ab", Kind.VIEW)),
+        ("fedora", "/objects/uuid:12-ab/datastreams/DC", Use("uuid:12-ab", Kind.OTHER)),
+        ("silo", "/records/oai%3Aa%3A1", Use("oai:a:1", Kind.VIEW)),
+        ("silo", "/silos/x/records/oai=1/versions/2/files/a/b.pdf",
+         Use("oai=1", Kind.DOWNLOAD, "a/b.pdf")),
+    ],
+)  # fmt: skip
+def test_profiles(profile: str, path: str, use: Use | None) -> None:
+    assert Patterns(profile_patterns(profile)).use(path) == use
+
+
+def test_a_record_is_found_by_its_link() -> None:
+    path = f"/bitstreams/{'0' * 8}-0000-0000-0000-{'0' * 12}/download"
+    patterns = Patterns(profile_patterns("dspace7"), by_link={path: "oai:a:1"}.get)  # type: ignore[arg-type]
+    assert patterns.use(path) == Use("oai:a:1", Kind.DOWNLOAD)
+
+
+def test_patterns_of_ones_own_come_first() -> None:
+    settings = settings_from({
+        "profile": "eprints",
+        "pattern": [
+            {"path": "^/(?P<id>[0-9]+)/2/", "record": "uuid:{id}", "kind": "other"},
+        ],
+    })  # fmt: skip
+    patterns = Patterns(settings.patterns)
+    assert patterns.use("/12/2/a.pdf") == Use("uuid:12", Kind.OTHER)
+    assert patterns.use("/12/1/a.pdf") == Use("12", Kind.DOWNLOAD, "a.pdf")
+
+
+@pytest.mark.parametrize(
+    ("known", "why"),
+    [
+        ({"windows": 3}, "no setting 'windows'"),
+        ({"profile": "dspace"}, "no profile 'dspace'"),
+        ({"timezone": "Europe/Londn"}, "no time zone"),
+        ({"window": 0}, "number of days"),
+        ({"robots": ["("]}, "in robots is invalid"),
+        ({"pattern": [{"path": "(", "record": "x", "kind": "view"}]}, "is invalid"),
+        ({"pattern": [{"path": "x", "record": "{id}", "kind": "view"}]}, "names the group 'id'"),
+        ({"pattern": [{"path": "x", "record": "x", "kind": "read"}]}, "not 'read'"),
+        ({"pattern": [{"path": "x"}]}, "needs a path and a record"),
+        ({"log": {"format": "regex", "line": "("}}, "is invalid"),
+    ],
+)
+def test_invalid_settings_are_named(known: dict[str, Any], why: str) -> None:
+    with pytest.raises((ValueError, FormatUnknown), match=why):
+        settings_from(known)
+
+
+def test_every_profile_can_be_read() -> None:
+    assert all(profile_patterns(name) for name in PROFILES)

@@ -1,0 +1,1 @@
+"""The commands `silo usage …`; each module loads only what its command needs."""

@@ -1,0 +1,33 @@
+"""The group `silo usage`, and what its commands share."""
+
+import contextlib
+from collections.abc import Iterator
+
+import click
+
+from recordsilo.cli import ExitCode, fail
+from silosteps.errors import StepsError, WorkerDied
+from usagestats.errors import CountsUnreadable, UsageError
+
+
+@click.group()
+def usage() -> None:
+    """Count how the records are used, from the access logs of a web server.
+
+    A LOG is a file of Apache, nginx or IIS, plain or compressed, or - for standard input.
+    """
+
+
+@contextlib.contextmanager
+def told() -> Iterator[None]:
+    """Print the errors of this package as one sentence."""
+    try:
+        yield
+    except CountsUnreadable as error:
+        fail(str(error), ExitCode.LOSSES)
+    except UsageError as error:
+        fail(str(error))
+    except WorkerDied as error:
+        fail(str(error), ExitCode.STOPPED)
+    except StepsError as error:
+        fail(str(error), ExitCode.USAGE if type(error) is not StepsError else ExitCode.LOSSES)

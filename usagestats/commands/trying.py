@@ -1,0 +1,72 @@
+"""`silo usage try`: what becomes of a log line."""
+
+import json
+import sys
+from datetime import datetime
+
+import click
+
+from recordsilo.cli import example, fail, open_silo
+from recordsilo.commands.options import as_json, directory
+from usagestats.commands.group import told
+from usagestats.lines.readers import detected, reader_of
+from usagestats.rules.classify import Classified, Rules, classify
+from usagestats.rules.of_silo import rules_of
+from usagestats.rules.settings import PROFILES
+from usagestats.values import Fate
+
+log_format = click.option(
+    "--format", "log_format", default="", metavar="FORMAT",
+    help="Format of the log: combined, vhost_combined, common, iis or json (default: detected).",
+)  # fmt: skip
+profile = click.option(
+    "--profile", type=click.Choice(PROFILES),
+    help="Software of the repository, which decides what an address means.",
+)  # fmt: skip
+
+
+@click.command("try", epilog=example("silo usage try myrepo - < access.log"))
+@directory
+@click.argument("line")
+@log_format
+@profile
+@as_json
+def try_line(
+    silo_dir: str, line: str, log_format: str, profile: str | None, *, as_json: bool
+) -> int:
+    """Show what becomes of a log LINE (- reads lines from standard input); nothing is stored."""
+    lines = sys.stdin.buffer.read().splitlines() if line == "-" else [line.encode()]
+    with told(), open_silo(silo_dir) as silo:
+        rules, records = rules_of(silo, profile or "", remember=False)
+        spec = log_format or rules.settings.format
+        reader = reader_of(spec) if spec else detected(lines[:100])
+        if reader is None:
+            fail("this line is of no known format; name one with --format, or see docs/usage.md")
+        unreadable = False
+        for one in lines:
+            found = classify(one, reader, rules)
+            unreadable |= found.fate is Fate.UNREADABLE
+            held = found.use is not None and found.use.item not in records.not_held
+            known = _known(found, rules, held=held)
+            if as_json:
+                click.echo(json.dumps(known))
+            else:
+                click.echo("\n".join(f"{name:<10}{value}" for name, value in known.items()))
+    return 1 if unreadable else 0
+
+
+def _known(found: Classified, rules: Rules, *, held: bool) -> dict[str, str]:
+    known = {"fate": str(found.fate)}
+    if found.reason:
+        known["because"] = found.reason
+        if found.fate is Fate.BOT and found.hit is not None:
+            known["because"] += f" ({rules.robots.why(found.hit.agent)})"
+    if found.hit is not None:
+        moment = datetime.fromtimestamp(found.hit.moment, rules.settings.zone)
+        known |= {"path": found.hit.path, "day": f"{moment:%Y-%m-%d}"}
+    if found.use is not None:
+        note = "" if held else " (not in this Silo)"
+        known |= {"kind": str(found.use.kind), "record": found.use.item + note}
+        if found.use.file:
+            known["file"] = found.use.file
+    return known

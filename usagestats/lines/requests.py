@@ -1,0 +1,46 @@
+"""Read the request in a log line: RFC 9112, section 3 (pure)."""
+
+import re
+from dataclasses import dataclass
+
+_HOST = re.compile(r"https?://([^/?]*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request line.
+
+    Attributes:
+        method: Such as ``GET``; ``""`` if the line is no HTTP request.
+        path: As sent, without query, scheme and host.
+        query: What follows the first ``?``.
+        host: The host in an absolute address, or ``""``.
+    """
+
+    method: str
+    path: str
+    query: str = ""
+    host: str = ""
+
+
+NONE = Request("", "")
+
+
+def read_request(text: str) -> Request:
+    """Read ``GET /path?query HTTP/1.1``; the version may be missing (HTTP/0.9)."""
+    method, _, rest = text.partition(" ")
+    target, _, version = rest.rpartition(" ")
+    if not version.startswith("HTTP/"):
+        target = rest
+    if not (method.isascii() and method.isupper() and method.isalpha()):
+        return NONE
+    return read_target(method, target)
+
+
+def read_target(method: str, target: str) -> Request:
+    """Split the target of a request into path, query and host."""
+    host = ""
+    if found := _HOST.match(target):
+        host, target = found[1], target[found.end() :] or "/"
+    path, _, query = target.partition("#")[0].partition("?")
+    return Request(method, path, query, host) if path.startswith("/") else NONE

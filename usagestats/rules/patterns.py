@@ -1,0 +1,108 @@
+"""Which path means which record, and what was done with it (pure)."""
+
+import string
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import regex
+
+from usagestats.values import Kind, Use
+
+_SECONDS = 0.25
+Resolve = Callable[[str], str]
+"""An identifier in any form → in full form, where the Silo holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A kind of address; the first pattern that is found in a path decides.
+
+    Attributes:
+        path: A regular expression, searched in the path without its query.
+        record: The record's identifier, from the expression's groups: ``uuid:{id}``;
+            ``{link}`` stands for the path itself: then it is the record with that link.
+        kind: What such a request is.
+    """
+
+    path: str
+    record: str
+    kind: Kind
+
+    def compiled(self) -> "regex.Pattern[str]":
+        """Compile the expression.
+
+        Raises:
+            ValueError: It is invalid, or `record` names a group that it does not have.
+        """
+        try:
+            compiled = regex.compile(self.path)
+        except regex.error as error:
+            raise ValueError(f"the path {self.path!r} is invalid: {error}") from error
+        try:
+            named = {name for _, name, _, _ in string.Formatter().parse(self.record)} - {None}
+        except ValueError as error:
+            raise ValueError(f"the record {self.record!r} is invalid: {error}") from error
+        if lacking := sorted(str(one) for one in named - {*compiled.groupindex, LINK}):
+            raise ValueError(
+                f"the record {self.record!r} names the group {lacking[0]!r}, "
+                f"which the path {self.path!r} does not have"
+            )
+        return compiled
+
+
+LINK = "link"
+
+
+def pattern_from(known: Any) -> Pattern:
+    """Make a pattern from a table ``[[pattern]]``.
+
+    Raises:
+        ValueError: A value is missing or invalid.
+    """
+    if not isinstance(known, Mapping) or set(known) - {"path", "record", "kind"}:
+        raise ValueError("a pattern has the values path, record and kind")
+    texts = {name: known.get(name, "") for name in ("path", "record")}
+    if not all(isinstance(text, str) and text for text in texts.values()):
+        raise ValueError("a pattern needs a path and a record, both texts")
+    kind = str(known.get("kind"))
+    if kind not in [*Kind]:
+        raise ValueError(f"the kind of a pattern is view, download or other, not {kind!r}")
+    pattern = Pattern(texts["path"], texts["record"], Kind(kind))
+    pattern.compiled()
+    return pattern
+
+
+class Patterns:
+    """Patterns in their order.
+
+    Args:
+        patterns: The patterns.
+        resolve: Finds the full form of an identifier.
+        by_link: Finds the record with a link to this path; ``""`` if there is none.
+    """
+
+    def __init__(
+        self,
+        patterns: Sequence[Pattern],
+        resolve: Resolve = lambda text: text,
+        by_link: Resolve = lambda _: "",
+    ) -> None:
+        self._patterns = [(one.compiled(), one) for one in patterns]
+        self._resolve, self._by_link = resolve, by_link
+
+    def use(self, path: str) -> Use | None:
+        """Return the use that a request for a path is; None if no pattern is found in it."""
+        for compiled, pattern in self._patterns:
+            try:
+                found = compiled.search(path, timeout=_SECONDS)
+            except TimeoutError:
+                continue
+            if found is not None:
+                groups = {name: unquote(text or "") for name, text in found.groupdict().items()}
+                named = pattern.record.format_map({**groups, LINK: path})
+                item = self._by_link(path) if f"{{{LINK}}}" in pattern.record else ""
+                item = item or self._resolve(named)
+                return Use(item, pattern.kind, groups.get("file", "")) if item else None
+        return None

@@ -1,0 +1,89 @@
+"""Tell robots and machines from people, by their user agents.
+
+COUNTER publishes the list of robots; the package `counter-robots` carries it, with the list of
+machines (scripts) of the Code of Practice for Research Data, which are kept apart.
+"""
+
+import functools
+import importlib
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from importlib.resources import files
+
+import regex
+
+from usagestats.errors import PackageMissing
+
+ADDED_ON = "2026-11-23"
+ADDED = (
+    # Robots of language models whose bare names the list of COUNTER does not match in any case.
+    "gptbot", "chatgpt-user", "oai-searchbot", "claudebot", "claude-user", "claude-searchbot",
+    "claude-web", "anthropic-ai", "ccbot", "perplexitybot", "perplexity-user", "bytespider",
+    "amazonbot", "applebot", "google-extended", "googleother", "google-cloudvertexbot",
+    "meta-externalagent", "meta-externalfetcher", "facebookbot", "cohere-ai", "diffbot", "youbot",
+    "timpibot", "imagesiftbot", "omgilibot", "petalbot", "duckassistbot", "mistralai-user",
+    "ai2bot", "iaskspider", "kangaroo bot", "pangubot", "semrushbot-ocob", "sidetrade",
+    "velenpublicwebcrawler", "webzio-extended", "firecrawlagent", "novaact", "scrapy",
+)  # fmt: skip
+"""Names added to COUNTER's list on `ADDED_ON`, matched as words in any case."""
+_ADDED = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(map(re.escape, ADDED))})(?![a-z0-9])")
+
+
+class Agent(StrEnum):
+    """Whose program sent a request."""
+
+    PERSON = "person"
+    ROBOT = "robot"
+    MACHINE = "machine"
+
+
+class Robots:
+    """The lists, with expressions of a Silo's own.
+
+    Args:
+        own: Regular expressions; an agent in which one is found is a robot.
+
+    Attributes:
+        version: The versions of the lists, for reports.
+    """
+
+    def __init__(self, own: Iterable[str] = ()) -> None:
+        try:
+            counter = importlib.import_module("counter_robots")
+        except ImportError:
+            raise PackageMissing("counter-robots") from None
+        self._is_robot, self._is_machine = counter.is_robot, counter.is_machine
+        self._own = [regex.compile(one) for one in own]
+        ours = f", {len(self._own)} of this Silo" if self._own else ""
+        self.version = (
+            f"COUNTER robots {counter.__version__}, {len(ADDED)} additions of {ADDED_ON}{ours}"
+        )
+        self.agent = functools.lru_cache(100_000)(self._agent)
+
+    def _agent(self, text: str) -> Agent:
+        """Whose program has this user agent."""
+        if self._is_machine(text):
+            return Agent.MACHINE
+        if self._is_robot(text) or _ADDED.search(text.lower()):
+            return Agent.ROBOT
+        return Agent.ROBOT if any(self._found(one, text) for one in self._own) else Agent.PERSON
+
+    def why(self, text: str) -> str:
+        """Return the entry of a list that makes this user agent a robot or a machine."""
+        data = files("counter_robots") / "data"
+        for name in ("machine", "robot"):
+            for entry in (data / f"{name}.txt").read_text("utf-8").splitlines():
+                if re.search(entry, text):
+                    return f"{entry} in COUNTER's list"
+        if found := _ADDED.search(text.lower()):
+            return f"{found[0]} in the additions of {ADDED_ON}"
+        own = next((one for one in self._own if self._found(one, text)), None)
+        return f"{own.pattern} in usage.toml" if own else ""
+
+    @staticmethod
+    def _found(one: "regex.Pattern[str]", text: str) -> bool:
+        try:
+            return one.search(text, timeout=0.25) is not None
+        except TimeoutError:
+            return False

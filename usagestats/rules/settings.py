@@ -1,0 +1,174 @@
+"""The settings of a Silo's usage statistics: ``usage/usage.toml``, and the profiles.
+
+Tables of other parts of the package are read by those parts.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import regex
+
+from recordsilo.disk.atomic_file import make_parents, replace_file
+from usagestats.errors import FormatUnknown, SettingsInvalid
+from usagestats.lines.readers import JSONReader, OwnReader
+from usagestats.rules.patterns import Pattern, pattern_from
+from usagestats.store.places import settings_path
+
+PROFILES = ("eprints", "dspace6", "dspace7", "ojs", "invenio", "fedora", "silo")
+_KNOWN = {"profile", "timezone", "window", "robots", "pattern", "log", "countries"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What ``usage.toml`` says.
+
+    Attributes:
+        own: Patterns of the Silo's own, which are tried first.
+        profile: Name of the profile whose patterns are tried next; ``""``: none.
+        timezone: Whose days are counted, by its name in the IANA database.
+        window: Days after which a day is frozen.
+        robots: Further expressions of robots.
+        format: The `Reader.spec` of the logs; ``""``: detected.
+        countries: File of addresses and countries; ``""``: none.
+    """
+
+    own: tuple[Pattern, ...] = ()
+    profile: str = ""
+    timezone: str = "UTC"
+    window: int = 90
+    robots: tuple[str, ...] = ()
+    format: str = ""
+    countries: str = ""
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """Return the patterns in their order."""
+        return (*self.own, *(profile_patterns(self.profile) if self.profile else ()))
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """Return the time zone."""
+        return ZoneInfo(self.timezone)
+
+
+def profile_patterns(name: str) -> tuple[Pattern, ...]:
+    """Return the patterns of a profile."""
+    text = files("usagestats.rules").joinpath("profiles", f"{name}.toml").read_text("utf-8")
+    return tuple(map(pattern_from, tomllib.loads(text)["pattern"]))
+
+
+def read_settings(silo_path: str) -> Settings:
+    """Read the settings of a Silo; the defaults if there is no file.
+
+    Raises:
+        SettingsInvalid: The file is invalid; the message says where.
+    """
+    path = settings_path(silo_path)
+    try:
+        with open(path, "rb") as file:
+            known = tomllib.load(file)
+    except FileNotFoundError:
+        return Settings()
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsInvalid(path, str(error)) from error
+    try:
+        return settings_from(known)
+    except (ValueError, FormatUnknown) as error:
+        raise SettingsInvalid(path, str(error)) from error
+
+
+def settings_from(known: Mapping[str, Any]) -> Settings:
+    """Make settings from the content of a file.
+
+    Raises:
+        ValueError, FormatUnknown: A value is invalid.
+    """
+    unknown = sorted(
+        name
+        for name, value in known.items()
+        if name not in _KNOWN and not isinstance(value, dict | list)
+    )
+    if unknown:
+        raise ValueError(
+            f"there is no setting {unknown[0]!r}; there are {', '.join(sorted(_KNOWN))}"
+        )
+    profile, zone = _text(known, "profile"), _text(known, "timezone") or "UTC"
+    if profile and profile not in PROFILES:
+        raise ValueError(f"there is no profile {profile!r}; there are {', '.join(PROFILES)}")
+    try:
+        ZoneInfo(zone)
+    except (OSError, ValueError, KeyError) as error:
+        raise ValueError(f"there is no time zone {zone!r}; write, say, Europe/London") from error
+    window = known.get("window", 90)
+    if not isinstance(window, int) or isinstance(window, bool) or not 1 <= window <= 36500:
+        raise ValueError("window is the number of days after which a day is frozen, 1 or more")
+    patterns = known.get("pattern", [])
+    if not isinstance(patterns, list):
+        raise ValueError("patterns are tables [[pattern]]")  # noqa: TRY004  # of a file
+    return Settings(
+        tuple(map(pattern_from, patterns)), profile, zone, window, _robots(known),
+        _format(known.get("log", {})), _text(known, "countries"),
+    )  # fmt: skip
+
+
+def _text(known: Mapping[str, Any], name: str) -> str:
+    value = known.get(name, "")
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is a text")  # noqa: TRY004  # of a file, not of a caller
+    return value
+
+
+def _robots(known: Mapping[str, Any]) -> tuple[str, ...]:
+    robots = known.get("robots", [])
+    if not isinstance(robots, list) or not all(isinstance(one, str) and one for one in robots):
+        raise ValueError("robots is a list of regular expressions")
+    for one in robots:
+        try:
+            regex.compile(one)
+        except regex.error as error:
+            raise ValueError(f"the expression {one!r} in robots is invalid: {error}") from error
+    return tuple(robots)
+
+
+def _format(log: Any) -> str:
+    """Return the spec of the reader that the table ``[log]`` describes."""
+    if not isinstance(log, dict):
+        raise ValueError("log is a table: [log]")  # noqa: TRY004
+    name = _text(log, "format")
+    if name == "regex":
+        return OwnReader(_text(log, "line"), _text(log, "time")).spec
+    if name == "json":
+        fields = log.get("fields", {})
+        if not isinstance(fields, dict) or not all(isinstance(one, str) for one in fields.values()):
+            raise ValueError("the fields of a JSON log are texts: [log.fields]")
+        return JSONReader(fields).spec
+    return name
+
+
+def choose_profile(silo_path: str, name: str) -> None:
+    """Write the profile into ``usage.toml``; what else is in it stays as it is."""
+    path = settings_path(silo_path)
+    line = f'profile = "{name}"\n'
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except FileNotFoundError:
+        text = ""
+    lines = [one for one in text.splitlines(keepends=True) if not _sets_profile(one)]
+    make_parents(path)
+    replace_file(path, "".join((line, *lines)).encode())
+
+
+def _sets_profile(line: str) -> bool:
+    name, is_set, _ = line.partition("=")
+    return bool(is_set) and name.strip() == "profile"
+
+
+def has_settings(silo_path: str) -> bool:
+    """Whether the Silo has a file of settings."""
+    return os.path.exists(settings_path(silo_path))
