@@ -35,3 +35,7 @@ class PackageMissing(UsageError):
     def __init__(self, package: str) -> None:
         self.package = package
         super().__init__(f"silo usage needs the package {package}: pip install 'recordsilo[usage]'")
+
+
+class PeriodInvalid(UsageError):
+    """A period is not one."""

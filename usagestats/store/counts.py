@@ -2,15 +2,17 @@
 
 The counts of a day are replaced as a whole. Those of a frozen day are all that is left of it, so
 this file is not a cache. Months are sums of days, kept in the same transaction, so that a
-question about a year reads twelve rows of a record, not 365.
+question about a year reads twelve rows of a record, not 365. Rows are in the order of their days,
+because whole days are written, replaced and summed.
 """
 
 # ruff: noqa: S608  # names of columns are constants
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
+from typing import Any
 
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from usagestats.errors import CountsUnreadable
@@ -21,25 +23,35 @@ _FIGURES = ", ".join(FIGURES)
 _TYPED = ", ".join(f"{one} INTEGER NOT NULL" for one in FIGURES)
 _SUMS = ", ".join(f"coalesce(sum({one}), 0)" for one in FIGURES)
 _PLACES = ", ".join("?" for _ in FIGURES)
+_COUNTRY = ("investigations", "requests")
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS item (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS day_item (
   day TEXT NOT NULL, item INTEGER NOT NULL, machine INTEGER NOT NULL, {_TYPED},
   first INTEGER NOT NULL, last INTEGER NOT NULL,
-  PRIMARY KEY (item, day, machine)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS day_item_by_day ON day_item (day);
+  PRIMARY KEY (day, machine, item)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS day_item_by_item ON day_item (item, day);
 CREATE TABLE IF NOT EXISTS month_item (
   month TEXT NOT NULL, item INTEGER NOT NULL, machine INTEGER NOT NULL, {_TYPED},
-  PRIMARY KEY (item, month, machine)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS month_item_by_month ON month_item (month);
+  PRIMARY KEY (month, machine, item)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS month_item_by_item ON month_item (item, month);
 CREATE TABLE IF NOT EXISTS day_site (
   day TEXT NOT NULL, machine INTEGER NOT NULL, {_TYPED},
   PRIMARY KEY (day, machine)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS day_country (
   day TEXT NOT NULL, item INTEGER NOT NULL, country TEXT NOT NULL,
   investigations INTEGER NOT NULL, requests INTEGER NOT NULL,
-  PRIMARY KEY (item, day, country)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS day_country_by_day ON day_country (day);
+  PRIMARY KEY (day, item, country)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS day_country_by_item ON day_country (item, day);
+CREATE TABLE IF NOT EXISTS month_country (
+  month TEXT NOT NULL, item INTEGER NOT NULL, country TEXT NOT NULL,
+  investigations INTEGER NOT NULL, requests INTEGER NOT NULL,
+  PRIMARY KEY (item, month, country)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS month_country_by_month ON month_country (month);
+CREATE TABLE IF NOT EXISTS month_site_country (
+  month TEXT NOT NULL, country TEXT NOT NULL,
+  investigations INTEGER NOT NULL, requests INTEGER NOT NULL,
+  PRIMARY KEY (month, country)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS change (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL)
 """
 KIND = LedgerKind(_SCHEMA, CountsUnreadable, version=1, synchronous="FULL", has_log=True)
@@ -115,6 +127,10 @@ class Counts:
             )
 
     # ------------------------------------------------------------------ reading
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows of a query; for the queries of this folder."""
+        return self._file.rows(statement, values)
 
     def stamp(self) -> str:
         """Return a text that changes whenever counts change; ``""`` without any."""
@@ -195,6 +211,11 @@ class CountsChange:
         self._add_to_month(day, "+")
         empty = " AND ".join(f"{one} = 0" for one in FIGURES)
         execute(f"DELETE FROM month_item WHERE month = ? AND {empty}", (day[:7],))
+        for table in ("month_country", "month_site_country"):
+            execute(
+                f"DELETE FROM {table} WHERE month = ? AND investigations = 0 AND requests = 0",
+                (day[:7],),
+            )
 
     def _add_to_month(self, day: str, sign: str) -> None:
         added = ", ".join(f"{one} = {one} {sign} excluded.{one}" for one in FIGURES)
@@ -203,3 +224,14 @@ class CountsChange:
             f"FROM day_item WHERE day = ? ON CONFLICT DO UPDATE SET {added}",
             (day,),
         )
+        added = ", ".join(f"{one} = {one} {sign} excluded.{one}" for one in _COUNTRY)
+        for table, columns in (
+            ("month_country", "item, country"),
+            ("month_site_country", "country"),
+        ):
+            self._connection.execute(
+                f"INSERT INTO {table} SELECT substr(day, 1, 7), {columns}, sum(investigations), "
+                f"sum(requests) FROM day_country WHERE day = ? GROUP BY {columns} "
+                f"ON CONFLICT DO UPDATE SET {added}",
+                (day,),
+            )

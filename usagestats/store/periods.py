@@ -1,0 +1,106 @@
+"""Periods of days, as whole months and the days at both ends (pure)."""
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from usagestats.errors import PeriodInvalid
+from usagestats.store.counts import Period
+
+_TEXT = re.compile(r"\d{4}-\d{2}(-\d{2})?", re.ASCII)
+EARLIEST, LATEST = "0000-00", "9999-99"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A period in parts that do not overlap.
+
+    Attributes:
+        months: First and last whole month, or None.
+        days: First and last day of each part of a month.
+    """
+
+    months: tuple[str, str] | None
+    days: tuple[tuple[str, str], ...]
+
+
+def period_of(first: str, last: str) -> Period:
+    """Make a period from what somebody typed.
+
+    Args:
+        first: A day or a month (``2026-10-12``, ``2026-10``); ``""`` has no bound.
+        last: Likewise, included.
+
+    Raises:
+        PeriodInvalid: It is neither, or the last day is before the first.
+    """
+    for text in filter(None, (first, last)):
+        if not _TEXT.fullmatch(text) or _day(text) is None:
+            raise PeriodInvalid(f"{text!r} is no day or month; write 2026-10-12 or 2026-10")
+    if first and last and last_day(last) < first_day(first):
+        raise PeriodInvalid(f"the period ends ({last}) before it begins ({first})")
+    return Period(first, last)
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text if len(text) == 10 else f"{text}-01")
+    except ValueError:
+        return None
+
+
+def first_day(text: str) -> str:
+    """Return the first day of a month; a day is returned unchanged."""
+    return text if len(text) == 10 else f"{text}-01"
+
+
+def last_day(text: str) -> str:
+    """Return the last day of a month; a day is returned unchanged."""
+    if len(text) == 10:
+        return text
+    year, month = map(int, text.split("-"))
+    return f"{text}-{monthrange(year, month)[1]:02}"
+
+
+def month_after(month: str, number: int = 1) -> str:
+    """Return the month some months later, or earlier if the number is negative."""
+    year, of_year = map(int, month.split("-"))
+    years, of_year = divmod(year * 12 + of_year - 1 + number, 12)
+    return f"{years:04}-{of_year + 1:02}"
+
+
+def months_between(first: str, last: str) -> list[str]:
+    """Return the months from the first to the last, both included."""
+    found = []
+    while first <= last:
+        found.append(first)
+        first = month_after(first)
+    return found
+
+
+def days_between(first: str, last: str) -> list[str]:
+    """Return the days from the first to the last, both included."""
+    one, end = date.fromisoformat(first), date.fromisoformat(last)
+    return [str(one + timedelta(days)) for days in range((end - one).days + 1)]
+
+
+def parts_of(period: Period) -> Parts:
+    """Split a period into whole months and the days before and after them."""
+    first = first_day(period.first) if period.first else ""
+    last = last_day(period.last) if period.last else ""
+    if first and last and first[:7] == last[:7] and not _is_whole(first, last):
+        return Parts(None, ((first, last),))
+    days = []
+    begin, end = first[:7] or EARLIEST, last[:7] or LATEST
+    if first and not first.endswith("-01"):
+        days.append((first, last_day(begin)))
+        begin = month_after(begin)
+    if last and last != last_day(end):
+        days.append((f"{end}-01", last))
+        end = month_after(end, -1)
+    return Parts((begin, end) if begin <= end else None, tuple(days))
+
+
+def _is_whole(first: str, last: str) -> bool:
+    return first.endswith("-01") and last == last_day(last[:7])
