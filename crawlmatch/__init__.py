@@ -5,7 +5,7 @@
 * `steps.sql`, `plan`: the steps from log lines to outcomes, and their order.
 * `inputs`, `warcs`, `seeds`: the inputs: logs, indexes, WARCs, lists of seeds.
 * `shards`, `matching`, `results`: parts that can be merged; the match; the tables it writes.
-* `crawls`, `explain`, `report`, `attach`: the results stored in a Silo, and their uses.
+* `crawls`, `kept`, `explain`, `report`, `attach`: the results stored in a Silo, and their uses.
 
 Read `steps.sql` first. The package needs the extra ``crawl``.
 """

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
-from crawlmatch.crawls import Crawl
+from crawlmatch.kept import Crawl
 from crawlmatch.warcs import DAMAGED, Capture, capture_of, opened_warc
 from politeweb.warc.records import warc_records
 from recordsilo import Silo

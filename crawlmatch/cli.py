@@ -18,7 +18,8 @@ from recordsilo.selection import Selection
 from silosteps.errors import StepsError, WorkerDied
 
 if TYPE_CHECKING:
-    from crawlmatch.matching import MatchReceipt, Request
+    from crawlmatch.matching import Request
+    from crawlmatch.receipts import MatchReceipt
     from crawlmatch.rules import Rules
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,9 +69,9 @@ also = _all(
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _told(needed: tuple[str, ...] = _NEEDED) -> Iterator[None]:
     """Print errors of the engine and of inputs as one sentence; name a missing package."""
-    for package in _NEEDED:
+    for package in needed:
         try:
             importlib.import_module(package)
         except ImportError:
@@ -278,8 +279,8 @@ def _input_line(one: Any) -> str:
 def explain(silo_dir: str, asked: str, *, name: str | None, no_lines: bool, as_json: bool) -> None:
     """Explain the outcome of a link: its chain, hop by hop, with the lines of the log."""
     with _told(), open_silo(silo_dir) as silo:
-        from crawlmatch.crawls import latest_crawl
         from crawlmatch.explain import explain as explained
+        from crawlmatch.kept import latest_crawl
 
         with contextlib.suppress(KeyError):
             asked = silo.resolve(asked) if ":/" not in asked else asked
@@ -304,8 +305,8 @@ def explain(silo_dir: str, asked: str, *, name: str | None, no_lines: bool, as_j
 @as_json
 def report(silo_dir: str, *, name: str | None, as_csv: bool, as_json: bool) -> None:
     """Report a crawl: outcomes, domains, statuses, media types, breadcrumbs."""
-    with _told(), open_silo(silo_dir) as silo:
-        from crawlmatch.crawls import latest_crawl
+    with _told(()), open_silo(silo_dir) as silo:
+        from crawlmatch.kept import latest_crawl
         from crawlmatch.report import report_on
 
         found = report_on(latest_crawl(silo.path, name))
@@ -332,7 +333,7 @@ def attach(
     """Add the full texts of a crawl to curated versions of their records."""
     with _told(), open_silo(silo_dir) as silo:
         from crawlmatch.attach import attach as attached
-        from crawlmatch.crawls import latest_crawl
+        from crawlmatch.kept import latest_crawl
 
         identifiers: tuple[str, ...] = ()
         if not select.is_everything:
@@ -359,8 +360,8 @@ def attach(
 @as_json
 def list_command(silo_dir: str, *, as_json: bool) -> None:
     """List the crawls in a Silo: name, date of the match, seed rows, full texts."""
-    with _told(), open_silo(silo_dir) as silo:
-        from crawlmatch.crawls import crawls
+    with _told(()), open_silo(silo_dir) as silo:
+        from crawlmatch.kept import crawls
         from crawlmatch.outcomes import Outcome
 
         found = crawls(silo.path)
@@ -385,7 +386,7 @@ def list_command(silo_dir: str, *, as_json: bool) -> None:
 @click.argument("database", metavar="DB", type=click.Path(exists=True, dir_okay=False))
 def postprocess(statuses: str, database: str) -> None:
     """Write the statuses of full texts (lines SHA1 TAB STATUS) into crawl_result."""
-    with _told():
+    with _told(()):
         from crawlmatch.postprocess import postprocess as done
 
         click.echo(json.dumps(done(statuses, database).to_json()))
@@ -402,7 +403,7 @@ def postprocess(statuses: str, database: str) -> None:
 )
 def dump(database: str, **given: Any) -> None:
     """Print crawl_result as JSON lines, ordered by identifier."""
-    with _told():
+    with _told(()):
         from crawlmatch.postprocess import as_lines, dumped
 
         for line in as_lines(dumped(database, **given)):

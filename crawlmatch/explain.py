@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crawlmatch.crawls import Crawl, paths_of
 from crawlmatch.errors import CrawlNotFound
-from crawlmatch.inputs import Kind, escaped, file_digest
+from crawlmatch.inputs import escaped, file_digest
+from crawlmatch.kept import Crawl, paths_of
 from crawlmatch.outcomes import Outcome
+from crawlmatch.receipts import Kind
 from crawlmatch.seeds import forms
 from crawlmatch.shards import opened_engine
 from silosteps.errors import InputUnreadable

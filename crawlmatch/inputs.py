@@ -8,88 +8,28 @@ import hashlib
 import json
 import re
 import string
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from crawlmatch.errors import CrawlError
+from crawlmatch.receipts import PASSED_OVER, InputReceipt, Kind
 from crawlmatch.rules import Rules
 from crawlmatch.uris import redirect_target
 from silosteps.engine import Engine
 from silosteps.inputs import STDIN, open_input
 from silosteps.lines import Block, blocks
 
-PASSED_OVER = frozenset({"blank", "header", "prerequisite", "other record"})
-"""Reasons for valid lines that say nothing about a page; all other reasons are faults."""
 _PRINTABLE = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
 _OTHER = re.compile(rb"[^\t\n\r -~]+")
 _BLANK, _LF = ord(" "), ord("\n")
 _LOCATIONS_AT_ONCE = 100_000
 
 
-class Kind(StrEnum):
-    """The type of an input."""
-
-    LOG = "crawl log"
-    JSON = "JSON crawl log"
-    CDX = "index"
-    WARC = "WARC"
-    SHARD = "shard"
-    EARLIER = "earlier crawl"
-
-
 _READ = {Kind.LOG: "read_log", Kind.JSON: "read_json"}
 _CDX_FIELDS = {9: "NbamskrVg", 11: "NbamskrMSVg"}
-
-
-@dataclass(frozen=True, slots=True)
-class InputReceipt:
-    """What was read from an input.
-
-    Attributes:
-        name: As given.
-        kind: See `Kind`.
-        sha256: Of the file's bytes, or of the bytes read from standard input.
-        size: In bytes.
-        lines: Number of lines; of records, for a WARC.
-        reasons: Reason → number of lines that say nothing about a page; see
-            `PASSED_OVER`.
-    """
-
-    name: str
-    kind: str
-    sha256: str
-    size: int
-    lines: int = 0
-    reasons: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def used(self) -> int:
-        """Return the number of lines about a page."""
-        return self.lines - sum(self.reasons.values())
-
-    @property
-    def set_aside(self) -> int:
-        """Return the number of malformed lines."""
-        return sum(n for reason, n in self.reasons.items() if reason not in PASSED_OVER)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the receipt as JSON values, with the numbers of used and malformed lines."""
-        return {
-            "name": self.name, "kind": self.kind, "sha256": self.sha256, "size": self.size,
-            "lines": self.lines, "used": self.used, "set_aside": self.set_aside,
-            "reasons": dict(sorted(self.reasons.items())),
-        }  # fmt: skip
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "InputReceipt":
-        """Return the receipt of the values that `to_json` returned."""
-        names = ("name", "kind", "sha256", "size", "lines", "reasons")
-        return cls(**{name: values[name] for name in names})
 
 
 SetAside = Callable[[str, str, str], None]
@@ -260,12 +200,3 @@ def set_aside_line(name: str, reason: str, line: str) -> bytes:
     """Return a malformed line as a line of JSON."""
     shown = {"input": name, "reason": reason, "line": line}
     return json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
-
-
-def merged(receipts: list[InputReceipt]) -> list[InputReceipt]:
-    """Return each input once, also if it is in several parts; sorted by digest."""
-    once = {(one.sha256, one.kind): one for one in reversed(receipts)}
-    return sorted(
-        (replace(one, reasons=dict(one.reasons)) for one in once.values()),
-        key=lambda one: (one.kind, one.name, one.sha256),
-    )

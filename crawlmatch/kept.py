@@ -1,9 +1,19 @@
-"""Find the crawls in a Silo, without loading the engine that matches them."""
+"""The crawls in a Silo, read without loading the engine that matches them.
+
+Source: docs/format.md, "Crawls".
+"""
 
 import json
 import os
 import re
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
+
+from crawlmatch.errors import CrawlError, CrawlNotFound
+from crawlmatch.receipts import MatchReceipt
 
 FORMAT = 1
 DIRECTORY = "crawls"
@@ -63,3 +73,98 @@ def kept_crawls(silo_path: str) -> list[KeptCrawl]:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
     return sorted(found, key=lambda crawl: crawl.matched, reverse=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """A crawl that is stored in a Silo.
+
+    Attributes:
+        name: Its directory in ``crawls/``.
+        path: The path of that directory.
+        matched: When it was matched, ISO 8601 in UTC.
+        fingerprint: A digest of everything that the result depends on.
+        receipt: See `MatchReceipt`.
+    """
+
+    name: str
+    path: str
+    matched: str
+    fingerprint: str
+    receipt: MatchReceipt
+
+    @property
+    def database(self) -> str:
+        """Return the path of the SQLite file with the table `crawl_result`."""
+        return f"{self.path}/{DATABASE}"
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Query `crawl_result`, read-only."""
+        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection:
+            connection.row_factory = sqlite3.Row
+            return [dict(row) for row in connection.execute(sql, values)]
+
+
+def check_name(name: str) -> str:
+    """Check that a name is valid for a crawl.
+
+    Raises:
+        CrawlError: It is not.
+    """
+    if not NAME.fullmatch(name):
+        raise CrawlError(
+            f"{name!r} is not a valid name; use at most 100 letters, digits, '.', '-' and '_'"
+        )
+    return name
+
+
+def crawls(silo_path: str) -> list[Crawl]:
+    """Return the crawls in a Silo, by name."""
+    return [crawl_named(silo_path, name) for name in crawl_names(silo_path)]
+
+
+def crawl_named(silo_path: str, name: str) -> Crawl:
+    """Return a crawl by its name.
+
+    Raises:
+        CrawlNotFound: There is no such crawl.
+        CrawlError: Its receipt cannot be read.
+    """
+    path = crawl_path(silo_path, check_name(name))
+    try:
+        with open(f"{path}/crawl.json", encoding="utf-8") as file:
+            told = json.load(file)
+        if told["format"] != FORMAT:
+            raise CrawlError(f"{path} is in format {told['format']}; use a newer release")
+        return Crawl(
+            name,
+            path,
+            told["matched"],
+            told["fingerprint"],
+            MatchReceipt.from_json(told["receipt"]),
+        )
+    except FileNotFoundError:
+        raise CrawlNotFound(f"the Silo {silo_path} has no crawl {name!r}") from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise CrawlError(f"{path}/crawl.json cannot be read ({error})") from error
+
+
+def latest_crawl(silo_path: str, name: str | None) -> Crawl:
+    """Return a crawl by its name; without a name, the one matched last.
+
+    Raises:
+        CrawlNotFound: There is no such crawl, or none at all.
+    """
+    if name is not None:
+        return crawl_named(silo_path, name)
+    found = crawls(silo_path)
+    if not found:
+        raise CrawlNotFound(f"the Silo {silo_path} has no crawl; silo crawl match makes one")
+    return max(found, key=lambda crawl: crawl.matched)
+
+
+def paths_of(crawl: Crawl) -> list[str]:
+    """Return the paths that the inputs of a crawl had when it was matched."""
+    with open(f"{crawl.path}/crawl.json", encoding="utf-8") as file:
+        told = json.load(file)
+    return [str(path) for path in told.get("paths", [])]

@@ -6,15 +6,15 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from crawlmatch.errors import CrawlError, NothingUsed
-from crawlmatch.inputs import InputReceipt, Kind, merged
+from crawlmatch.errors import CrawlError
 from crawlmatch.outcomes import Outcome
 from crawlmatch.plan import match, merge
+from crawlmatch.receipts import Kind, MatchReceipt, merged
+from crawlmatch.report import write_figures
 from crawlmatch.results import write_sqlite
 from crawlmatch.rules import Rules
-from crawlmatch.seeds import KIND, add_seeds, read_seeds
+from crawlmatch.seeds import add_seeds, read_seeds
 from crawlmatch.shards import MEMORY, SET_ASIDE, Reading, opened_engine, read_input, write_shard
 from recordsilo.disk.atomic_file import flush_directory
 from silosteps.engine import Engine
@@ -46,61 +46,6 @@ class Request:
     unseeded: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class MatchReceipt:
-    """The result of a match.
-
-    Attributes:
-        inputs: The inputs read, each once.
-        seed_rows: Number of distinct seed rows.
-        outcomes: Outcome → number of seed rows; the sum is ``seed_rows``.
-        rules: Rule → number of seed rows that it found; "" for those not found.
-        counters: The counters of arabesque, by its names, for each direction.
-    """
-
-    inputs: tuple[InputReceipt, ...]
-    seed_rows: int
-    outcomes: Mapping[Outcome, int]
-    rules: Mapping[str, int]
-    counters: Mapping[str, Mapping[str, int]]
-
-    @property
-    def set_aside(self) -> int:
-        """Return the number of malformed lines."""
-        return sum(one.set_aside for one in self.inputs)
-
-    def check_used(self) -> None:
-        """Refuse a result of inputs that tell of no page, before it replaces another.
-
-        Raises:
-            NothingUsed: None of their lines does; those of earlier crawls do not count.
-        """
-        own = [one for one in self.inputs if one.kind not in {KIND, Kind.EARLIER}]
-        if not any(one.used for one in own):
-            raise NothingUsed(sum(one.lines for one in own))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the receipt as JSON values."""
-        return {
-            "inputs": [one.to_json() for one in self.inputs],
-            "seed_rows": self.seed_rows,
-            "outcomes": {str(one): self.outcomes.get(one, 0) for one in Outcome},
-            "match_rules": dict(sorted(self.rules.items())),
-            "counters": {name: dict(counts) for name, counts in self.counters.items()},
-        }
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "MatchReceipt":
-        """Return the receipt of the values that `to_json` returned."""
-        return cls(
-            tuple(InputReceipt.from_json(one) for one in values["inputs"]),
-            values["seed_rows"],
-            {Outcome(name): count for name, count in values["outcomes"].items()},
-            values["match_rules"],
-            values["counters"],
-        )
-
-
 def match_into(
     directory: str,
     request: Request,
@@ -117,7 +62,8 @@ def match_into(
         processes: Number of processes; if more than one, they make shards, which are merged
             here.
         memory: Most memory of the engine, such as ``"512MB"``.
-        tables: Whether to write ``crawl_result.parquet`` and the tables of `explain` too.
+        tables: Whether to write ``crawl_result.parquet``, the figures of the report and the
+            tables of `explain` too.
 
     Raises:
         InputUnreadable, CrawlError: An input or a list of seeds cannot be read.
@@ -140,6 +86,7 @@ def match_into(
             engine.run("kept_pages")
             for step, name in _FILES.items():
                 engine.run(step, file=f"{directory}/{name}")
+            write_figures(directory, engine)
         receipt = _receipt(engine, reading, counted)
         write_sqlite(engine.run("result_rows").rows(), f"{directory}/{RESULT}.sqlite")
     return receipt
@@ -251,7 +198,7 @@ def _receipt(engine: Engine, reading: Reading, pages: Mapping[str, int]) -> Matc
     outcomes = {Outcome(name): count for name, count in engine.run("count_outcomes").all()}
     endless = engine.run("count_endless").all()[0][0]
     inputs = merged(reading.inputs)
-    blank = sum(sum(one.reasons.values()) for one in inputs if one.kind == KIND)
+    blank = sum(sum(one.reasons.values()) for one in inputs if one.kind == Kind.SEEDS)
     prerequisites = sum(one.reasons.get("prerequisite", 0) for one in inputs)
     backward = {
         "inserted": documents,

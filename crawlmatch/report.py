@@ -2,24 +2,29 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from crawlmatch.crawls import Crawl
+from crawlmatch.errors import CrawlError
+from crawlmatch.kept import Crawl
 from crawlmatch.outcomes import Outcome
+from recordsilo.cells import guarded
 
+FIGURES = "report.json"
 TOP = 20
-_TABLES = {
-    "initial domains": ("initial_domain", "terminal = 1"),
-    "initial domains without full text": ("initial_domain", "terminal = 1 AND hit = 0"),
-    "final domains of full texts": ("final_domain", "terminal > 0 AND hit = 1"),
-    "status": ("final_status_code", "terminal = 1"),
-    "media types": ("final_mimetype", "terminal = 1"),
-    "breadcrumbs of full texts": ("breadcrumbs", "terminal > 0 AND hit = 1"),
-    "match rules": ("match_rule", "terminal = 1"),
-}
-"""Heading → the column to count, and a condition on rows; ``terminal`` 1 is a seed row's first."""
+TABLES = (
+    "initial_domains",
+    "initial_domains_without_full_text",
+    "final_domains_of_full_texts",
+    "status",
+    "media_types",
+    "breadcrumbs_of_full_texts",
+    "match_rules",
+)
+"""The tables, as the step ``count_values`` names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,8 @@ class Report:
 
     Attributes:
         outcomes: All outcomes, in the order of `Outcome`.
-        tables: Name → (value, count), the most frequent first; at most `TOP` of each.
+        tables: Name of `TABLES` → (value, count), the most frequent first; at most `TOP`
+            of each.
         held_before: Number of full texts that earlier crawls had.
         unseeded: Number of full texts without a seed.
     """
@@ -54,7 +60,7 @@ class Report:
             "outcomes": {str(name): count for name, count in self.outcomes.items()},
             "full_texts": self.full_texts, "held_before": self.held_before,
             "dedupe_share": round(self.dedupe_share, 4), "unseeded_full_texts": self.unseeded,
-            **{name.replace(" ", "_"): [{"value": v, "count": n} for v, n in rows]
+            **{name: [{"value": v, "count": n} for v, n in rows]
                for name, rows in self.tables.items()},
         }  # fmt: skip
 
@@ -69,7 +75,7 @@ class Report:
                             ("unseeded full texts", self.unseeded)):  # fmt: skip
             writer.writerow(("totals", name, count))
         for name, rows in self.tables.items():
-            writer.writerows((name, value, count) for value, count in rows)
+            writer.writerows((name.replace("_", " "), _cell(value), count) for value, count in rows)
         return out.getvalue()
 
     def text(self) -> str:
@@ -85,32 +91,60 @@ class Report:
             f" ({100 * self.dedupe_share:.1f} %) held before; {self.unseeded:,} more without a seed"
         )
         for name, rows in self.tables.items():
-            lines += ["", name, *(f"{count:>11,}  {value or '-'}" for value, count in rows)]
+            shown = (f"{count:>11,}  {value or '-'}" for value, count in rows)
+            lines += ["", name.replace("_", " "), *shown]
         return "\n".join(lines)
 
 
+def _cell(value: str) -> str:
+    """A value that spreadsheets do not evaluate: media types and domains are anybody's."""
+    return value if re.fullmatch("-?[0-9]*", value) else guarded(value)
+
+
+class Steps(Protocol):
+    """Runs the steps that count."""
+
+    def run(self, step: str, **values: object) -> "Steps":
+        """Run a step with its parameters."""
+
+    def all(self) -> list[tuple[Any, ...]]:
+        """Return the rows of the last step."""
+
+
+def write_figures(directory: str, steps: Steps) -> None:
+    """Count the table ``result``, and write the figures beside it.
+
+    So a report costs the same for a crawl of any size, and needs no engine.
+    """
+    full_texts, held_before, unseeded = steps.run("count_texts").all()[0]
+    tables: dict[str, list[Any]] = {name: [] for name in TABLES}
+    for name, value, count in steps.run("count_values", most=TOP).all():
+        tables[name].append([value, count])
+    told = {"full_texts": full_texts, "held_before": held_before, "unseeded": unseeded}
+    with open(f"{directory}/{FIGURES}", "w", encoding="utf-8") as file:
+        json.dump(told | {"tables": tables}, file, ensure_ascii=False, indent=1)
+
+
 def report_on(crawl: Crawl) -> Report:
-    """Count the rows of a crawl."""
-    held = crawl.rows(
-        "SELECT count(*) AS texts, coalesce(sum(final_was_dedupe), 0) AS held"
-        " FROM crawl_result WHERE terminal IS NOT NULL AND hit = 1"
-    )[0]
-    unseeded = crawl.rows("SELECT count(*) AS n FROM crawl_result WHERE terminal IS NULL")[0]["n"]
-    tables = {
-        name: _pairs(
-            crawl.rows(
-                f"SELECT {column} AS value, count(*) AS count FROM crawl_result WHERE {rows}"  # noqa: S608  # our own texts
-                f" GROUP BY 1 ORDER BY count DESC, value LIMIT {TOP}"
-            )
+    """Return the figures of a crawl.
+
+    Raises:
+        CrawlError: They cannot be read, or an earlier release did not count them.
+    """
+    path = f"{crawl.path}/{FIGURES}"
+    try:
+        with open(path, encoding="utf-8") as file:
+            told = json.load(file)
+        tables = {name: tuple((str(v), int(n)) for v, n in told["tables"][name]) for name in TABLES}
+        full_texts, held_before, unseeded = (
+            int(told[name]) for name in ("full_texts", "held_before", "unseeded")
         )
-        for name, (column, rows) in _TABLES.items()
-    }
+    except FileNotFoundError:
+        raise CrawlError(f"the crawl {crawl.name} has no figures; match it again") from None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise CrawlError(f"{path} cannot be read ({error}); match the crawl again") from error
     outcomes = {one: crawl.receipt.outcomes.get(one, 0) for one in Outcome}
     return Report(
-        crawl.name, crawl.matched, crawl.receipt.seed_rows, outcomes, held["texts"], held["held"],
+        crawl.name, crawl.matched, crawl.receipt.seed_rows, outcomes, full_texts, held_before,
         unseeded, tables,
     )  # fmt: skip
-
-
-def _pairs(rows: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, int], ...]:
-    return tuple((str(row["value"] or ""), int(row["count"])) for row in rows)

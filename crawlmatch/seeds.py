@@ -12,14 +12,14 @@ from itertools import chain
 from typing import Any
 
 from crawlmatch.errors import BadAddress
-from crawlmatch.inputs import InputReceipt, columns, file_digest
+from crawlmatch.inputs import columns, file_digest
+from crawlmatch.receipts import InputReceipt, Kind
 from crawlmatch.uris import heritrix_form, host_of, is_plain, whatwg_form
 from recordsilo.formats import Link
 from silosteps.engine import Engine
 from silosteps.inputs import STDIN, open_input
 from silosteps.lines import blocks
 
-KIND = "seeds"
 _COLUMNS = ("url", "identifier", "heritrix", "whatwg")
 
 
@@ -66,7 +66,7 @@ def read_seeds(engine: Engine, name: str) -> InputReceipt:
             _add(engine, known)
     found, size = (digest.hexdigest(), -1) if name == STDIN else file_digest(name)
     told = {reason: count for reason, count in reasons.items() if count}
-    return InputReceipt(name, KIND, found, size, lines, told)
+    return InputReceipt(name, Kind.SEEDS, found, size, lines, told)
 
 
 def add_seeds(engine: Engine, rows: Iterable[tuple[str, str]]) -> int:

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawlmatch.errors import CrawlError, ShardUnusable
-from crawlmatch.inputs import InputReceipt, Kind, kind_of_lines, read_lines, set_aside_line
+from crawlmatch.inputs import kind_of_lines, read_lines, set_aside_line
 from crawlmatch.plan import make_tables, merge
+from crawlmatch.receipts import InputReceipt, Kind
 from crawlmatch.rules import Rules
 from crawlmatch.warcs import read_warc
 from recordsilo.disk.atomic_file import flush_directory, flush_fd, remove_tree

@@ -826,6 +826,40 @@ SELECT COALESCE(match_rule, ''), count(*) FROM result WHERE terminal = 1 GROUP B
 -- The full texts, and the seed rows that have one.
 SELECT count(DISTINCT final_url), count(*) FILTER (WHERE terminal = 1) FROM result WHERE hit = 1
 
+-- step: count_texts
+-- Full texts of seeds, those of them that an earlier crawl had, and full texts of no seed.
+SELECT
+    count(*) FILTER (WHERE terminal > 0 AND hit = 1),
+    count(*) FILTER (WHERE terminal > 0 AND hit = 1 AND final_was_dedupe = 1),
+    count(*) FILTER (WHERE terminal IS NULL)
+FROM result
+
+-- step: count_values
+-- The most frequent values of some columns, for the report.
+SELECT name, value, number
+FROM (
+    SELECT name, value, count(*) AS number,
+        row_number() OVER (PARTITION BY name ORDER BY count(*) DESC, value) AS place
+    FROM (
+        SELECT 'initial_domains' AS name, COALESCE(initial_domain, '') AS value FROM result WHERE terminal = 1
+        UNION ALL
+        SELECT 'initial_domains_without_full_text', COALESCE(initial_domain, '') FROM result WHERE terminal = 1 AND hit = 0
+        UNION ALL
+        SELECT 'final_domains_of_full_texts', COALESCE(final_domain, '') FROM result WHERE terminal > 0 AND hit = 1
+        UNION ALL
+        SELECT 'status', COALESCE(final_status_code, '') FROM result WHERE terminal = 1
+        UNION ALL
+        SELECT 'media_types', COALESCE(final_mimetype, '') FROM result WHERE terminal = 1
+        UNION ALL
+        SELECT 'breadcrumbs_of_full_texts', breadcrumbs FROM result WHERE terminal > 0 AND hit = 1
+        UNION ALL
+        SELECT 'match_rules', COALESCE(match_rule, '') FROM result WHERE terminal = 1
+    ) AS one
+    GROUP BY name, value
+) AS counted
+WHERE place <= $most
+ORDER BY name, place
+
 -- step: count_pages
 SELECT
     count(*) FILTER (WHERE grade > 30 AND grade < 80),

@@ -15,7 +15,8 @@ from typing import Any, BinaryIO, cast
 
 from warcio.exceptions import ArchiveLoadFailed
 
-from crawlmatch.inputs import InputReceipt, Kind, columns, escaped, file_digest, keep_rows
+from crawlmatch.inputs import columns, escaped, file_digest, keep_rows
+from crawlmatch.receipts import InputReceipt, Kind
 from crawlmatch.rules import Rules
 from politeweb.warc.records import warc_records
 from silosteps.engine import Engine

@@ -75,6 +75,7 @@ NAVIGATION: tuple[Group, ...] = (
         (
             Entry("Jobs", "/jobs"),
             Entry("Harvests", "/harvests"),
+            Entry("Crawls", "/crawls"),
             Entry("New job", "/jobs/new", Role.MANAGER),
             Entry("Schedules", "/schedules", Role.MANAGER),
         ),

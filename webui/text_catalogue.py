@@ -36,6 +36,7 @@ from webui.navigation import NAVIGATION
 from webui.pages import (
     bulk_report,
     clusters,
+    crawls,
     manage_accounts,
     new_jobs,
     places,
@@ -122,6 +123,8 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
         yield f"export {target.name}", _words_of_target(target)
     for labels in (upstream.KIND_LABELS, upstream.CHANGE_LABELS, upstream.DONE):
         yield "pages/upstream.py", labels.values()
+    yield "pages/crawls.py", (*crawls.TITLES.values(), *crawls.COLUMNS.values(), "Domain")
+    yield "crawlmatch/outcomes.py", crawls.NEXT.values()
     yield "pages/clusters.py", clusters.DONE.values()
     yield "pages/record.py", record.DONE.values()
     yield "pages/search.py", search.DONE.values()

@@ -296,6 +296,21 @@ def harvests(**fields: object) -> str:
     return with_query(at("/harvests"), fields)
 
 
+def crawls() -> str:
+    """The crawls that were matched with the records."""
+    return at("/crawls")
+
+
+def crawl(name: str) -> str:
+    """The report of a crawl."""
+    return f"{crawls()}/{segment(name)}"
+
+
+def crawl_csv(name: str) -> str:
+    """The figures of a crawl as CSV."""
+    return crawl(name) + "/report.csv"
+
+
 def schedules(**fields: object) -> str:
     """The jobs that repeat."""
     return with_query(at("/schedules"), fields)

@@ -12,7 +12,7 @@ from click.testing import Result
 from crawl_silo import put
 from known_truth import HTML, PDF, Crawl, sha1_of
 
-from crawlmatch.crawls import crawls
+from crawlmatch.kept import crawls
 from recordsilo import Silo
 
 Invoke = Callable[..., Result]

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from known_truth import HTML, PDF, Crawl, sha1_of
 from truth_rows import rows_of
 
-from crawlmatch.inputs import Kind, kind_of_lines, plain_lines
-from crawlmatch.matching import MatchReceipt, Request, match_into
+from crawlmatch.inputs import kind_of_lines, plain_lines
+from crawlmatch.matching import Request, match_into
+from crawlmatch.receipts import Kind, MatchReceipt
 from silosteps.errors import InputUnreadable
 
 A, B = "http://a.example.org/a", "http://a.example.org/b.pdf"

@@ -12,9 +12,10 @@ import pytest
 from known_truth import CASES, crawls
 from truth_rows import rows_of
 
-from crawlmatch.crawls import crawl_named, match_into_silo
-from crawlmatch.crawls import crawls as kept_crawls
+from crawlmatch.crawls import match_into_silo
 from crawlmatch.errors import CrawlNotFound
+from crawlmatch.kept import crawl_named
+from crawlmatch.kept import crawls as kept_crawls
 from crawlmatch.matching import Request, match_into
 from crawlmatch.shards import whole_directory
 from recordsilo import Silo

@@ -9,8 +9,9 @@ import pytest
 from known_truth import CASES, Crawl, Truth, crawls
 from truth_rows import rows_of
 
-from crawlmatch.matching import MatchReceipt, Request, match_into
+from crawlmatch.matching import Request, match_into
 from crawlmatch.outcomes import Outcome
+from crawlmatch.receipts import MatchReceipt
 from crawlmatch.shards import write_shard
 
 NOISE = tuple(k for k in CASES if k not in {"deep_hop_path", "endless_redirects"})

@@ -56,6 +56,7 @@ PAGES = {
     "selection": "/selection",
     "jobs": "/jobs",
     "harvests": "/harvests",
+    "crawls": "/crawls",
     "new job": "/jobs/new",
     **{
         f"form of a job: {name}": f"/jobs/new/{name}"
@@ -70,6 +71,7 @@ PAGES = {
 }
 OTHER_TESTS = {
     "/jobs/{job}": "jobs/test_in_browser.py",
+    "/crawls/{name}": "test_crawls.py",
     "/bulk/jobs/{job}": "test_browser_people.py",
     "/bulk/jobs/{job}/changes": "test_browser_people.py",
 }

@@ -81,6 +81,9 @@ POST   /jobs                                                    -   -   - 400
 GET    /jobs/new                                                -   -   - 200
 GET    /jobs/new/{form}                                         -   -   - 404
 GET    /harvests                                                - 200 200 200
+GET    /crawls                                                  - 200 200 200
+GET    /crawls/{name}                                          - 404 404 404
+GET    /crawls/{name}/report.csv                               - 404 404 404
 GET    /schedules                                               -   -   - 200
 POST   /schedules/{name}/{action}                               -   -   - 404
 GET    /jobs/events                                             - 200 200 200

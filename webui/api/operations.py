@@ -12,6 +12,7 @@ from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, SMALL_FIELD
 from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
 from webui.pages import (
     activity,
+    crawls,
     differences,
     facet_values,
     files,
@@ -116,6 +117,9 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     ),
     records.create: _CREATED,
     harvests.show: Operation("Harvests", (Query("start", COUNT),)),
+    crawls.show: Operation("Crawls"),
+    crawls.show_one: Operation("Crawl"),
+    crawls.as_csv: Operation("text/csv"),
     sets.show: Operation("Sets", (Query("match"),)),
     search.show: Operation("Found", (*_SEARCH, *_YEARS, _AFTER, _BACK, _BY)),
     search.choose_look: Operation(

@@ -6,6 +6,8 @@ Source: OpenAPI 3.1.1, "Schema Object"; JSON Schema 2020-12.
 from collections.abc import Mapping
 from typing import Any
 
+from crawlmatch.report import TABLES
+
 Schema = Mapping[str, Any]
 
 TEXT: Schema = {"type": "string"}
@@ -207,6 +209,21 @@ SCHEMAS: Mapping[str, Schema] = {
             }
         ),
         next=_NULL_TEXT,
+    ),
+    "Crawls": members(
+        crawls=several(members(name=TEXT, matched=TEXT, links=COUNT, full_texts=COUNT, url=TEXT)),
+        problems=several(TEXT),
+    ),
+    "Crawl": members(
+        name=TEXT,
+        matched=TEXT,
+        seed_rows=COUNT,
+        outcomes=table(COUNT),
+        full_texts=COUNT,
+        held_before=COUNT,
+        dedupe_share={"type": "number", "minimum": 0, "maximum": 1},
+        unseeded_full_texts=COUNT,
+        **{name: several(ref("FacetValue")) for name in TABLES},
     ),
     "Sets": members(
         sets=several(members(spec=TEXT, name=TEXT, records=COUNT, years=table(COUNT), url=TEXT))

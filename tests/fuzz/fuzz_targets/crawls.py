@@ -11,8 +11,9 @@ from zlib import crc32
 from fuzzing.target import Target
 
 from crawlmatch.errors import CrawlError
-from crawlmatch.inputs import InputReceipt, Kind, kind_of_lines, plain_lines, read_lines
+from crawlmatch.inputs import kind_of_lines, plain_lines, read_lines
 from crawlmatch.matching import Request, match_into
+from crawlmatch.receipts import InputReceipt, Kind
 from crawlmatch.rules import Rules
 from crawlmatch.shards import opened_engine
 from crawlmatch.warcs import read_warc

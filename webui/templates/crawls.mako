@@ -1,0 +1,37 @@
+<%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+<%namespace name="charts" file="charts.mako"/>
+<%def name="title()">${_("Crawls")}</%def>
+<div class="heading">
+  <h1>${_("Crawls")}</h1>
+</div>
+<p class="hint">${_("What became of the links in the records, from the logs of a crawler.")}</p>
+% for fault in faults:
+<p class="note fault">${fault}</p>
+% endfor
+% if history:
+${charts.figure(history, "history")}
+% endif
+% if lines:
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Crawls')}">
+<table class="cards">
+  <thead><tr><th scope="col">${_("Crawl")}</th><th scope="col">${_("Matched")}</th><th scope="col" class="number">${_("Links")}</th><th scope="col" class="number">${_("With full text")}</th></tr></thead>
+  <tbody>
+% for one in lines:
+    <tr>
+      <th scope="row"><a href="${urls.crawl(one.crawl.name)}" dir="auto">${one.crawl.name}</a></th>
+      <td data-label="${_('Matched')}">${parts.date(one.crawl.matched)}</td>
+      <td class="number" data-label="${_('Links')}">${f"{one.crawl.receipt.seed_rows:,}"}</td>
+      <td class="number" data-label="${_('With full text')}">${f"{one.full_texts:,}"} (${f"{one.share:g}"}%)</td>
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% elif not faults:
+<section class="empty">
+  <h2>${_("No crawls")}</h2>
+  <p>${_("Match the log of a crawler with the links in the records:")}</p>
+  <pre tabindex="0" aria-label="${_('Command')}"><code>silo crawl match DIR crawl.log.gz</code></pre>
+</section>
+% endif
