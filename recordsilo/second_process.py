@@ -76,13 +76,17 @@ class SecondProcess:
     Args:
         module: The module whose ``main`` is called in the process; it calls `serve`.
         arguments: In its ``sys.argv``, from the third on.
+        tell: Called in another thread, whenever `answer` would not wait.
 
     Attributes:
         unanswered: The number of requests whose answers were not taken.
     """
 
-    def __init__(self, module: str, *arguments: str) -> None:
+    def __init__(
+        self, module: str, *arguments: str, tell: Callable[[], object] = lambda: None
+    ) -> None:
         self._program, self._arguments = _PROGRAM.format(module), arguments
+        self._tell = tell
         self._process: subprocess.Popen[bytes] | None = None
         self._questions: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -95,36 +99,48 @@ class SecondProcess:
 
     def is_listening(self) -> bool:
         """Whether it has announced that it is ready; does not wait."""
-        self._start()
+        self._start_if_possible()
         return self._listens.is_set() and not self._is_gone
 
     def ask(self, question: Any) -> None:
         """Send a question, of plain values; does not wait."""
-        self._start()
+        self._start_if_possible()
         self._questions.put(question)
         self.unanswered += 1
 
-    def _start(self) -> None:
-        if self._process is not None or self._is_gone:
+    def no_more(self) -> None:
+        """Let it end after the questions that it was asked; does not wait."""
+        self._questions.put(None)
+
+    def start(self) -> None:
+        """Start it, if it has not been started yet; does not wait.
+
+        Raises:
+            OSError: No such interpreter, or too many processes.
+        """
+        if self._process is not None:
             return
-        try:
-            self._process = subprocess.Popen(  # noqa: S603 - this interpreter and a module of ours
-                [sys.executable, "-P", "-c", self._program, _PACKAGES, *self._arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except (OSError, ValueError):  # no such interpreter, or too many processes
-            self._is_gone = True
-        else:
-            for thread in self._threads:
-                thread.start()
+        self._process = subprocess.Popen(  # noqa: S603 - this interpreter and a module of ours
+            [sys.executable, "-P", "-c", self._program, _PACKAGES, *self._arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        for thread in self._threads:
+            thread.start()
+
+    def _start_if_possible(self) -> None:
+        if not self._is_gone:
+            try:
+                self.start()
+            except (OSError, ValueError):
+                self._is_gone = True
 
     def _send(self) -> None:
         """Send requests in a separate thread, because the process may be busy writing."""
         assert self._process is not None
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), self._process.stdin:
             while (question := self._questions.get()) is not None:
                 _write(self._process.stdin, question)
 
@@ -137,8 +153,10 @@ class SecondProcess:
             self._listens.set()
             while True:
                 self._answers.put(_read(self._process.stdout))
+                self._tell()
         except (EOFError, OSError, MemoryError):
             self._answers.put(None)
+            self._tell()
 
     def has_answer(self) -> bool:
         """Whether `answer` would not wait."""
@@ -156,8 +174,12 @@ class SecondProcess:
             self._is_gone = True
             return None
 
+    def wait(self) -> int:
+        """Wait until the process has ended, and return its exit code."""
+        return 0 if self._process is None else self._process.wait()
+
     def close(self) -> None:
-        """End the process at once."""
+        """End the process at once, if it has not ended."""
         if self._process is None:
             return
         self._process.kill()
@@ -207,7 +229,8 @@ def serve(
         answers: None first, which announces that the process listens; then one for each question.
     """
     collect_rarely()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    for number in (signal.SIGINT, signal.SIGTERM):  # the parent handles them
+        signal.signal(number, signal.SIG_IGN)
     asked, answered = questions or sys.stdin.buffer, answers or sys.stdout.buffer
     with contextlib.suppress(EOFError, BrokenPipeError):
         _write(answered, None)

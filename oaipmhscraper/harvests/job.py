@@ -44,6 +44,7 @@ from politeweb.answers import Traffic
 from politeweb.errors import EndpointUnreachable, RetryLater
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import replace_file
+from recordsilo.second_process import cores
 
 RECEIPTS = "harvests"
 MOST_IN_FLIGHT = 6
@@ -276,7 +277,7 @@ class JobRun:
         return end
 
     def _apart(self, how: Storing | None) -> Apart:
-        if self._recorder is None or self._options.pages_only or _cores() < 2:
+        if self._recorder is None or self._options.pages_only or cores() < 2:
             return Apart(how)
         return Apart(how, self._options.apart_from, self._recorder.flush)
 
@@ -392,10 +393,6 @@ def keep_receipt(silo_path: str, receipt: Receipt) -> str:
     text = json.dumps(receipt.to_json(), ensure_ascii=False, indent=1) + "\n"
     replace_file(path, text.encode("utf-8", "surrogatepass"))
     return path
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 def _granularity_of(job: ListJob) -> Granularity | None:

@@ -1,18 +1,11 @@
 """The pages of a list that a second process stores: which it has, and what it answers."""
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from oaipmhscraper.errors import StoringEnded
 from oaipmhscraper.lists.list_state import ListState
-from oaipmhscraper.storing.fetched_pages import (
-    AHEAD,
-    Answered,
-    Stored,
-    Storing,
-    StoringProcess,
-)
+from oaipmhscraper.storing.fetched_pages import AHEAD, Stored, Storing, StoringProcess
 
 MOST_AHEAD = 10_000
 """Most pages that are fetched and not stored. Their responses are stored anyway; this bounds the
@@ -49,14 +42,15 @@ class StoringApart:
         state: The list; its ``to_store`` are the pages to store.
         how: How they are stored.
         wake: Called in another thread, whenever `taken` has an answer.
+
+    Raises:
+        OSError: The process cannot be started.
     """
 
     def __init__(self, state: ListState, how: Storing, wake: Callable[[], object]) -> None:
         self._state = state
-        self._answers: deque[Answered] = deque()
-        self._wake = wake
-        self._process = StoringProcess(how, self._answered)
-        self._given = 0
+        self._process = StoringProcess(how, wake)
+        self._process.start()
         self._is_ending = False
         self.is_ended = False
         self.give()
@@ -64,13 +58,8 @@ class StoringApart:
     def give(self) -> None:
         """Give it the next pages."""
         pages = self._state.to_store
-        while not self._is_ending and self._given < min(AHEAD, len(pages)):
-            self._process.store(pages[self._given])
-            self._given += 1
-
-    def _answered(self, answer: Answered) -> None:
-        self._answers.append(answer)
-        self._wake()
+        while not self._is_ending and self._process.unanswered < min(AHEAD, len(pages)):
+            self._process.store(pages[self._process.unanswered])
 
     def taken(self) -> Stored | None:
         """Take the answer for the first page of ``to_store``; None if there is none.
@@ -81,11 +70,10 @@ class StoringApart:
             StoringEnded: The process ended, although more pages are to be stored.
             RecordSiloError, OSError: It could not store the page.
         """
-        if not self._answers:
+        if self.is_ended or not self._process.has_answer():
             return None
-        answer = self._answers.popleft()
+        answer = self._process.stored()
         if isinstance(answer, Stored):
-            self._given -= 1
             return answer
         self.is_ended = True
         if self._is_ending and isinstance(answer.error, StoringEnded):

@@ -6,19 +6,17 @@ each. It has no state of its own: pages that it did not answer are still in the 
 a page twice changes nothing. It ends when its input ends, so also if the harvest is killed.
 """
 
-import contextlib
-import gc
+import logging
 import os
 import pickle
-import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
+from logging.handlers import QueueHandler
+from queue import SimpleQueue
 from types import MappingProxyType
-from typing import IO, Any
+from typing import Any
 
 from oaipmhclient.errors import PageUnreadable
 from oaipmhclient.light_pages import read_lightly
@@ -35,15 +33,13 @@ from politeweb.settings import MAX_RESPONSE
 from politeweb.warc.reading import read_exchange_at
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
+from recordsilo.second_process import SecondProcess, serve
+
+logger = logging.getLogger("OAIPMH Harvester")
 
 AHEAD = 2
 """Pages that are given to the second process before it answers: one to store, one to come."""
-_PACKAGES = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 _NO_FACTS: Mapping[str, Any] = MappingProxyType({})
-_PROGRAM = (
-    "import sys; sys.path.append(sys.argv[1]); "
-    "from oaipmhscraper.storing.fetched_pages import main; main()"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,84 +158,70 @@ def _read(body: bytes) -> ListPage[Record]:
         return replace(page, items=(), set_aside=tuple(named))
 
 
-class StoringProcess:
-    """The second process.
+class StoringProcess(SecondProcess):
+    """The second process, which stores the pages of one list.
 
     Args:
         how: How it stores.
-        tell: Called with each answer, in order, in a thread of this object; the last one is
-            `Failed` with `StoringEnded`.
+        tell: As for `SecondProcess`.
     """
 
-    def __init__(self, how: Storing, tell: Callable[[Answered], object]) -> None:
-        self._tell = tell
-        self._process = subprocess.Popen(  # noqa: S603 - this interpreter and this module
-            [sys.executable, "-P", "-c", _PROGRAM, _PACKAGES],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        self._thread = threading.Thread(target=self._receive, name="stored pages", daemon=True)
-        self._thread.start()
-        self._send(how)
+    def __init__(self, how: Storing, tell: Callable[[], object]) -> None:
+        super().__init__(__name__, tell=tell)
+        self._how = how
 
     def store(self, page: FetchedPage) -> None:
-        """Give it a page to store; at most `AHEAD` may be unanswered."""
-        self._send(page)
+        """Give it a page to store; does not wait."""
+        level = min(logging.getLogger(name).getEffectiveLevel() for name in ("", logger.name))
+        self.ask(pickle.dumps((self._how, page, level)))
 
-    def no_more(self) -> None:
-        """Let it end after the pages that it was given."""
-        with contextlib.suppress(OSError):
-            self._stdin.close()
-
-    def close(self) -> None:
-        """End it at once, if it has not ended."""
-        self._process.kill()
-        self._process.wait()
-        self._thread.join()
-        self.no_more()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-
-    @property
-    def _stdin(self) -> IO[bytes]:
-        assert self._process.stdin is not None
-        return self._process.stdin
-
-    def _send(self, value: Storing | FetchedPage) -> None:
-        with contextlib.suppress(BrokenPipeError):  # its end is told by `_receive`
-            pickle.dump(value, self._stdin)
-            self._stdin.flush()
-
-    def _receive(self) -> None:
-        assert self._process.stdout is not None
-        try:
-            while True:
-                self._tell(pickle.load(self._process.stdout))  # noqa: S301 - a process of ours
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
-            self._tell(Failed(StoringEnded(self._process.wait())))
+    def stored(self) -> Answered:
+        """Take its next answer, and log what it logged; the last answer is `StoringEnded`."""
+        content = self.answer()
+        if content is None:
+            return Failed(StoringEnded(self.wait()))
+        answer, logged = pickle.loads(content)  # noqa: S301 - a process of ours
+        for record in logged:
+            if (origin := logging.getLogger(record.name)).isEnabledFor(record.levelno):
+                origin.handle(record)
+        return answer  # type: ignore[no-any-return]
 
 
-def serve(questions: IO[bytes], answers: IO[bytes]) -> None:
-    """Store the pages of one list until the input ends or one cannot be stored.
+class Storer:
+    """Stores the pages of one list in the second process, until one cannot be stored.
 
     Args:
-        questions: A `Storing`, then pages, pickled.
-        answers: An `Answered` for each page, pickled.
+        silos: Closes the Silo.
     """
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        how: Storing = pickle.load(questions)  # noqa: S301 - our parent
-        with Silo(how.silo_path, create=False) as silo:
-            writer = SiloWriter(silo, how.listing, restore_removed=how.restore_removed)
-            while True:
-                page: FetchedPage = pickle.load(questions)  # noqa: S301 - our parent
-                try:
-                    answer: Answered = store_fetched(how, page, writer)
-                except Exception as error:  # noqa: BLE001 - the parent raises it
-                    answer = _portable(Failed(error))
-                pickle.dump(answer, answers)
-                answers.flush()
-                if isinstance(answer, Failed):
-                    return
+
+    def __init__(self, silos: ExitStack) -> None:
+        self._silos = silos
+        self._store: PageStore | None = None
+        self._failed: Failed | None = None
+
+    def __call__(self, question: bytes) -> bytes:
+        """Answer a `Storing`, a page and a level of logging by an `Answered` and what was logged.
+
+        All are pickled.
+        """
+        logged: SimpleQueue[logging.LogRecord] = SimpleQueue()
+        how, page, level = pickle.loads(question)  # noqa: S301 - our parent
+        logging.basicConfig(level=level, handlers=[QueueHandler(logged)], force=True)
+        answer = self._failed or self._answer(how, page)
+        return pickle.dumps((answer, [logged.get() for _ in range(logged.qsize())]))
+
+    def _answer(self, how: Storing, page: FetchedPage) -> Answered:
+        try:
+            return store_fetched(how, page, self._opened(how))
+        except Exception as error:  # noqa: BLE001 - the parent raises it
+            self._failed = _portable(Failed(error))
+            return self._failed
+
+    def _opened(self, how: Storing) -> PageStore:
+        if self._store is None:
+            silo = self._silos.enter_context(Silo(how.silo_path, create=False))
+            self._store = SiloWriter(silo, how.listing, restore_removed=how.restore_removed)
+        return self._store
 
 
 def _portable(failed: Failed) -> Failed:
@@ -252,9 +234,6 @@ def _portable(failed: Failed) -> Failed:
 
 
 def main() -> None:
-    """Run the second process; Ctrl-C and SIGTERM are for the first one."""
-    gc.freeze()
-    gc.set_threshold(50_000)  # the values have no cycles
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    """Run the second process."""
+    with ExitStack() as silos:
+        serve(Storer(silos))

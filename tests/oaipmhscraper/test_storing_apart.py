@@ -1,6 +1,7 @@
 """A second process stores what is fetched: the same Silo, receipts and resumption."""
 
 import errno
+import logging
 import os
 import pickle
 from itertools import count
@@ -19,16 +20,16 @@ from oaipmhscraper.progress import beside
 from oaipmhscraper.receipt import HarvestInterrupted
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.storing import fetched_pages
+from recordsilo import second_process
 from recordsilo.errors import DirectoryNotEmpty, ManifestUnreadable
 
 URL = "http://repo.example/oai"
 APART = HarvestOptions(apart_from=0)
 PAGES = 4
 FAILING = (
-    "import sys; sys.path.append(sys.argv[1]);"
-    "from oaipmhscraper.storing import fetched_pages, silo_writer\n"
-    "def store(*_): {}\n"
-    "silo_writer.SiloWriter.store = store; fetched_pages.main()"
+    "from oaipmhscraper.storing import silo_writer\n"
+    "def store(*_): STATEMENT\n"
+    "silo_writer.SiloWriter.store = store\n"
 )
 
 
@@ -44,9 +45,11 @@ def repository():
 @pytest.fixture
 def fails(monkeypatch):
     """Let the second process do something else than store its first page."""
+    path, main = second_process._PROGRAM.split(";", 2)[:2], second_process._PROGRAM
 
-    def fail(statement):
-        monkeypatch.setattr(fetched_pages, "_PROGRAM", FAILING.format(statement))
+    def fail(statement, before=FAILING):
+        begin = ";".join(path) + "\n" + before.replace("STATEMENT", statement)
+        monkeypatch.setattr(second_process, "_PROGRAM", begin + main)
 
     yield fail
     monkeypatch.undo()
@@ -117,8 +120,7 @@ def test_the_second_process_ends_and_the_next_run_stores_without_fetching(
         harvest(directory, repository)
     waiting, asked = left_to_store(directory), pages_asked(repository)
     assert waiting, "the pages that are fetched are still to be stored"
-    fails("pass")
-    fetched_pages._PROGRAM = fetched_pages._PROGRAM.partition("\n")[0] + "; fetched_pages.main()"
+    fails("", before="")
     receipt, names = harvest(directory, repository)
     assert receipt.whole
     assert len(names) == 3 * PAGES == counts_of(receipt)["listed"]
@@ -143,6 +145,31 @@ def test_an_error_of_the_second_process_ends_the_harvest_with_its_sentence(
     with pytest.raises(OSError, match="No space left on device: '/silo/x'") as caught:
         harvest(str(tmp_path / "s"), repository)
     assert caught.value.errno == errno.ENOSPC
+
+
+def test_a_second_process_that_cannot_open_the_silo_says_so_in_a_sentence(
+    repository, tmp_path, fails
+):
+    fails(
+        "raise fetched_pages.FetchedPageUnreadable('no Silo')",
+        "from oaipmhscraper.storing import fetched_pages\n"
+        "def opened(*_, **__): STATEMENT\n"
+        "fetched_pages.Silo = opened\n",
+    )
+    with pytest.raises(FetchedPageUnreadable, match="no Silo"):
+        harvest(str(tmp_path / "s"), repository)
+    assert left_to_store(str(tmp_path / "s"))
+
+
+def test_what_the_second_process_logs_is_logged_here(repository, tmp_path, caplog):
+    with caplog.at_level(logging.INFO, "OAIPMH Harvester"):
+        harvest(str(tmp_path / "s"), repository)
+    said = [one.getMessage() for one in caplog.records if "object: oai:x:" in one.getMessage()]
+    assert len(said) == 3 * PAGES
+    assert {one.process for one in caplog.records if one.getMessage() in said} != {os.getpid()}
+    caplog.clear()
+    harvest(str(tmp_path / "quiet"), repository)
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(
