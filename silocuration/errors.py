@@ -26,7 +26,17 @@ class UnknownField(NoFields):
 
 
 class RuleRefused(CurationError, ValueError):
-    """An invalid rule; nothing was changed."""
+    """An invalid rule; nothing was changed.
+
+    Attributes:
+        reason: What is wrong.
+        change: The number of the change that is wrong, from 1; 0 if it is not known.
+        part: The key of a rule file that is wrong, such as ``pattern``; may be empty.
+    """
+
+    def __init__(self, reason: str, *, change: int = 0, part: str = "") -> None:
+        self.reason, self.change, self.part = reason, change, part
+        super().__init__(f"change {change}: {reason}" if change else reason)
 
 
 class RuleNotFound(RuleRefused):

@@ -70,18 +70,20 @@ def compiled(pattern: str, *, ignore_case: bool = False) -> "regex.Pattern[str]"
     flags = int(regex.IGNORECASE) if ignore_case else 0
     if len(pattern) > MAX_PATTERN:
         raise RuleRefused(
-            f"the pattern has {len(pattern):,} characters; shorten it to {MAX_PATTERN:,} at most"
+            f"the pattern has {len(pattern):,} characters; shorten it to {MAX_PATTERN:,} at most",
+            part="pattern",
         )
     if not _is_small(pattern, flags):
         raise RuleRefused(
             f"the pattern {pattern!r} is too large to compile; its counted repeats multiply, as"
             " (?:x{100}){100} does, so use smaller counts, and literal text of at most"
-            f" {MAX_LITERAL:,} characters"
+            f" {MAX_LITERAL:,} characters",
+            part="pattern",
         )
     try:
         return regex.compile(pattern, flags, cache_pattern=False)
     except (regex.error, ValueError, RecursionError) as error:
-        raise RuleRefused(f"{pattern!r} is not a valid pattern: {error}") from None
+        raise RuleRefused(f"{pattern!r} is not a valid pattern: {error}", part="pattern") from None
 
 
 @lru_cache(maxsize=1024)
@@ -172,4 +174,4 @@ def check_replacement(pattern: "regex.Pattern[str]", by: str) -> None:
     try:
         match.expand(by)
     except (regex.error, IndexError, ValueError) as error:
-        raise RuleRefused(f"{by!r} is not a valid replacement: {error}") from None
+        raise RuleRefused(f"{by!r} is not a valid replacement: {error}", part="by") from None

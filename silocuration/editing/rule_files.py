@@ -112,7 +112,8 @@ def rule_from(table: Mapping[str, Any]) -> Rule:
         raise RuleRefused(f"{do!r} does not take {', '.join(sorted(unknown))}")
     needed = {name for name, one in known.items() if one.default is MISSING}
     if missing := needed - given.keys():
-        raise RuleRefused(f"{do!r} needs {', '.join(sorted(missing))}")
+        names = sorted(missing)
+        raise RuleRefused(f"{do!r} needs {', '.join(names)}", part=names[0])
     return check(kind(**{name: _READ[name](name, value) for name, value in given.items()}))
 
 
@@ -148,8 +149,11 @@ def from_table(table: Mapping[str, Any]) -> RuleSet:
         try:
             rules.append(rule_from(one))
             _check_written(rules[-1], file)
-        except (RuleRefused, UnknownField) as error:
-            raise RuleRefused(f"change {number}: {error}") from None
+        except RuleRefused as error:
+            raise RuleRefused(error.reason, change=number, part=error.part) from None
+        except UnknownField as error:
+            part = "to" if isinstance(rules[-1], Move) else "field"
+            raise RuleRefused(str(error), change=number, part=part) from None
     try:
         select = selection_from(table.get("select", {}))
     except SearchError as error:
@@ -345,7 +349,9 @@ def _path(silo_path: str, name: str) -> str:
 
 def _checked_name(name: str) -> str:
     if not _FILE_NAME.fullmatch(name) or name.endswith((" ", ".")):
-        raise RuleRefused(f"{name!r} is not a valid rule name; use letters, digits, spaces and -_.")
+        raise RuleRefused(
+            f"{name!r} is not a valid rule name; use letters, digits, spaces and -_.", part="name"
+        )
     return name
 
 

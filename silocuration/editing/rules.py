@@ -216,7 +216,7 @@ def check(rule: Rule) -> Rule:
         RuleRefused: The rule is invalid; the message says why.
     """
     if not rule.field:
-        raise RuleRefused("a rule must name the field that it changes")
+        raise RuleRefused("a rule must name the field that it changes", part="field")
     longest = max(len(text) for one in members(rule) for text in _texts(getattr(rule, one.name)))
     if longest > MAX_CHARACTERS:
         raise RuleRefused(
@@ -225,11 +225,15 @@ def check(rule: Rule) -> Rule:
     if isinstance(rule, Remove | Move) and rule.pattern is not None:
         compiled(rule.pattern)
     if isinstance(rule, SetValues | Add | SetLanguage) and not LANGUAGE_TAG.fullmatch(rule.lang):
-        raise RuleRefused(f"{rule.lang!r} is not a language tag; write one such as en or zh-Hant")
+        raise RuleRefused(
+            f"{rule.lang!r} is not a language tag; write one such as en or zh-Hant", part="lang"
+        )
     if isinstance(rule, Remove | Move) and None not in {rule.value, rule.pattern}:
-        raise RuleRefused("a rule takes a value or a pattern, not both")
+        raise RuleRefused("a rule takes a value or a pattern, not both", part="pattern")
     if isinstance(rule, Split) and not rule.separator.strip(" "):
-        raise RuleRefused("a value is split at a separator, which cannot be empty")
+        raise RuleRefused(
+            "a value is split at a separator, which cannot be empty", part="separator"
+        )
     if isinstance(rule, ReplacePattern):
         check_replacement(compiled(rule.pattern, ignore_case=rule.ignore_case), rule.by)
     return rule

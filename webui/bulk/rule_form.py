@@ -215,6 +215,10 @@ def _table(change: Mapping[str, str], number: int) -> dict[str, Any]:
     table: dict[str, Any] = {"do": do, "field": change.get("field", "").strip()}
     for one in BY_NAME[do].inputs:
         text = change.get(one.name, "")
+        if one.required and not text.strip(" \n"):
+            raise RuleRefused(
+                _("“{label}” cannot be empty", label=_(one.label)), change=number, part=one.name
+            )
         if one.kind == "lines":
             if lines := [line.strip() for line in text.split("\n") if line.strip()]:
                 table[one.name] = lines
@@ -236,14 +240,17 @@ def _pairs(text: str, number: int) -> dict[str, str]:
         if not separator:
             raise RuleRefused(
                 _(
-                    "change {n}: the line {line} has no =>; write old => new, or old => to delete",
-                    n=number,
+                    "the line {line} has no =>; write old => new, or old => to delete",
                     line=repr(old),
-                )
+                ),
+                change=number,
+                part="table",
             )
         if found.setdefault(old, new) != new:
             raise RuleRefused(
-                _("change {n}: {old} has two new values; keep one", n=number, old=repr(old))
+                _("{old} has two new values; keep one", old=repr(old)),
+                change=number,
+                part="table",
             )
     return found
 

@@ -1,6 +1,7 @@
 """The page for editing a rule, with its preview or its errors."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -20,8 +21,28 @@ LOOKED_AT = 20
 """Number of records whose fields are offered."""
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a form.
+
+    Attributes:
+        said: A sentence.
+        at: The id of the input that is wrong; empty if it is not known.
+        reason: The sentence beside this input.
+    """
+
+    said: str
+    at: str = ""
+    reason: str = ""
+
+
 def rule_view(
-    call: Call, form: RuleForm, *, found: Preview | None = None, fault: str = "", status: int = 200
+    call: Call,
+    form: RuleForm,
+    *,
+    found: Preview | None = None,
+    fault: Fault | None = None,
+    status: int = 200,
 ) -> View:
     """Return the form of a rule, with its preview or its errors.
 
@@ -29,7 +50,7 @@ def rule_view(
         call: The request.
         form: The rule that is being edited.
         found: Its preview, if it was previewed.
-        fault: A sentence that says what is wrong; empty if nothing is.
+        fault: What is wrong with it, if anything is.
         status: The HTTP status.
     """
     chosen = selected(call, form.search, form.named)
@@ -44,6 +65,7 @@ def rule_view(
         "field_label": field_label,
         "found": found,
         "fault": fault,
+        "wrong_at": fault.at if fault else "",
         "message": call.field("message"),
         "job": call.field("job") or call.request.query.get("job", ""),
     }

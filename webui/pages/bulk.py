@@ -22,8 +22,8 @@ from webui.activity import note
 from webui.bulk import jobs
 from webui.bulk.previews import look
 from webui.bulk.rule_form import RuleForm, rule_name
-from webui.bulk.rule_view import rule_view
-from webui.http.errors import NotFound, from_curation, from_store
+from webui.bulk.rule_view import Fault, rule_view
+from webui.http.errors import NotFound, as_sentence, from_curation, from_store
 from webui.http.messages import Response
 from webui.rendering import View, changed_answer
 from webui.search.chosen_records import from_address, search_of, selected
@@ -88,14 +88,17 @@ def _tried(act: Act, call: Call, form: RuleForm) -> View | Response:
     except (CurationError, RecordNotFound, SearchError) as error:
         if call.wants_json:
             raise
-        return rule_view(call, form, fault=_sentence(call, error), status=400)
+        return rule_view(call, form, fault=_fault(call, error), status=400)
 
 
-def _sentence(call: Call, error: CurationError | RecordSiloError) -> str:
+def _fault(call: Call, error: CurationError | RecordSiloError) -> Fault:
     path = call.site.silo.path
+    if isinstance(error, RuleRefused) and error.part:
+        at = f"change-{error.change - 1}-{error.part}" if error.change else error.part
+        return Fault(from_curation(error, path).message, at, as_sentence(error.reason))
     if isinstance(error, CurationError):
-        return from_curation(error, path).message
-    return from_store(error, path).message
+        return Fault(from_curation(error, path).message)
+    return Fault(from_store(error, path).message)
 
 
 def _preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View | Response:
@@ -132,6 +135,8 @@ def apply(call: Call, form: RuleForm, rule_set: RuleSet) -> Response:
 @_with_rules
 def keep(call: Call, form: RuleForm, rule_set: RuleSet) -> Response:
     """Save the rules under a name; existing ones are replaced."""
+    if not form.name:
+        raise RuleRefused(_("“{label}” cannot be empty", label=_("Name of the rule")), part="name")
     path, name = call.site.silo.path, rule_name(form.name)
     before = rules_text(path, name)
     save_rules(path, name, rule_set)

@@ -9,7 +9,13 @@
 <a href="${urls.with_search(urls.sheet(), form.search)}">${_("Edit in a spreadsheet")}</a> ·
 <a href="${urls.with_search(urls.attach(), form.search)}">${_("Attach a file")}</a></p>
 % if fault:
-<p class="note fault" role="alert" dir="auto">${fault}</p>
+<p class="note fault" role="alert" dir="auto">\
+% if fault.at:
+<a href="#${fault.at}">${fault.said}</a>\
+% else:
+${fault.said}\
+% endif
+</p>
 % endif
 <form class="edit" action="${urls.bulk()}" method="post">
   <button class="unseen" tabindex="-1" aria-hidden="true" name="do" value="preview">${_("Preview")}</button>
@@ -58,7 +64,7 @@ ${one_change(number, change)}
 % endfor
       </select>
     </p>
-    <details${" open" if form.file or form.title or form.name or form.keep else ""}>
+    <details${" open" if form.file or form.title or form.name or form.keep or wrong_at == "name" else ""}>
     <summary>${_("More options")}</summary>
     <p>
       <label for="file">${_("Metadata file")}</label>
@@ -71,7 +77,8 @@ ${one_change(number, change)}
     </p>
     <p>
       <label for="name">${_("Name of the rule")}</label>
-      <input id="name" name="name" type="text" value="${form.name}" autocomplete="off" spellcheck="false">
+      <input id="name" name="name" type="text" value="${form.name}" autocomplete="off" spellcheck="false"${described("name", "")}>
+${wrong("name")}
     </p>
     <p class="tick">
       <input id="keep" name="keep" type="checkbox" value="yes"${" checked" if form.keep else ""} aria-describedby="keep-hint">
@@ -100,6 +107,7 @@ ${one_change(number, change)}
     <p>
       <label for="change-${number}-field">${_("Field")}</label>
       ${field_list(f"change-{number}-field", change.get("field", ""))}
+${wrong(f"change-{number}-field")}
     </p>
 % for one in kind.inputs:
 ${one_input(f"change-{number}-{one.name}", one, change.get(one.name, ""), number)}
@@ -117,32 +125,42 @@ ${one_input(f"change-{number}-{one.name}", one, change.get(one.name, ""), number
     <p>
       <label for="${id}">${_(one.label)}</label>
 % if one.kind in ("lines", "table"):
-      <textarea id="${id}" name="${id}" rows="${min(20, 4 + value.count(chr(10)))}" dir="auto"${hinted(id, one)}>
+      <textarea id="${id}" name="${id}" rows="${min(20, 4 + value.count(chr(10)))}" dir="auto"${described(id, one.hint)}>
 ${value}</textarea>
 % elif one.kind == "field":
       ${field_list(id, value)}
 % elif one.kind == "case":
-      <select id="${id}" name="${id}">
+      <select id="${id}" name="${id}"${described(id, one.hint)}>
 % for case in cases:
         <option value="${case}"${" selected" if case == value else ""}>${case}</option>
 % endfor
       </select>
 % else:
-      <input id="${id}" name="${id}" type="text" value="${value}" dir="auto" autocomplete="off" spellcheck="false"${hinted(id, one)}>
+      <input id="${id}" name="${id}" type="text" value="${value}" dir="auto" autocomplete="off" spellcheck="false"${described(id, one.hint)}>
 % endif
 % if one.hint:
       <small id="${id}-hint">${_(one.hint)}</small>
 % endif
+${wrong(id)}
     </p>
 % endif
 </%def>
-<%def name="hinted(id, one)">\
-% if one.hint:
- aria-describedby="${id}-hint"\
+<%def name="described(id, hint)">\
+<% by = ([f"{id}-hint"] if hint else []) + ([f"{id}-fault"] if wrong_at == id else []) %>\
+% if by:
+ aria-describedby="${" ".join(by)}"\
+% endif
+% if wrong_at == id:
+ aria-invalid="true"${" autofocus"}\
+% endif
+</%def>
+<%def name="wrong(id)">\
+% if wrong_at == id:
+      <small class="fault" id="${id}-fault" dir="auto">${fault.reason}</small>\
 % endif
 </%def>
 <%def name="field_list(id, value)">\
-<select id="${id}" name="${id}" required>
+<select id="${id}" name="${id}" required${described(id, "")}>
 % for name in fields:
         <option value="${name}"${" selected" if name == value else ""}>${field_label(name)}</option>
 % endfor

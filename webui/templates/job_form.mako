@@ -23,7 +23,7 @@ ${when_field()}
   </form>
 </article>
 % if choice.name in ("update", "harvest"):
-<p><a href="${urls.harvests()}">${_("All harvests")}</a></p>
+<p class="more"><a href="${urls.harvests()}">${_("All harvests")}</a></p>
 % endif
 % endif
 <%def name="when_field()">

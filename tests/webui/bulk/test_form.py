@@ -167,17 +167,41 @@ def test_an_unknown_button_is_refused_with_the_known_ones(client: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"do": "map", "table": "Article Journal"}, "the line 'Article Journal' has no =>"),
+        ({"do": "map", "table": "Article Journal"}, "The line 'Article Journal' has no =>"),
         ({"do": "map", "table": "a => b\na => c"}, "'a' has two new values"),
-        ({"do": "set", "values": " \n"}, "'set' needs values"),
+        ({"do": "map", "table": "\n"}, "“Old and new values” cannot be empty"),
+        ({"do": "set", "values": " \n"}, "“Values” cannot be empty"),
+        ({"do": "replace", "value": ""}, "“Value” cannot be empty"),
+        ({"do": "split", "separator": " "}, "“Separator” cannot be empty"),
+        ({"do": "remove", "pattern": "("}, "'(' is not a valid pattern"),
+        ({"do": "add", "lang": "x y", "value": "a"}, "'x y' is not a language tag"),
+        ({"do": "move", "to": "titel"}, "has no field 'titel'; did you mean 'title'"),
     ],
 )
-def test_a_slip_in_the_form_deletes_nothing(client: Any, change: dict[str, str], told: str) -> None:
+def test_a_slip_is_told_in_the_forms_words_beside_its_input(
+    client: Any, silo: Silo, change: dict[str, str], told: str
+) -> None:
     fields = {"search": "q=Record", "changes": "1", "do": "preview", "change-0-field": "type"}
     fields |= {f"change-0-{name}": text for name, text in change.items()}
     page = client.post("/bulk", fields, accept=HTML)
     assert page.status == 400
-    assert f"Change 1: {told}" in html.unescape(page.text)
+    text = html.unescape(page.text)
+    at = f"change-0-{[*change][1]}"
+    assert f'<a href="#{at}">Change 1: ' in text
+    beside = text.split(f'<small class="fault" id="{at}-fault" dir="auto">')[1].split("</small>")[0]
+    assert told in beside
+    assert re.search(rf'id="{at}" name="{at}"[^>]* aria-describedby="[^"]*{at}-fault"', text)
+    assert text.count('aria-invalid="true" autofocus') == 1
+    assert client.post("/bulk", fields).error["code"] == "bad_rule"
+    assert silo.count(curated=True) == 0
+
+
+def test_a_rule_without_a_name_is_told_beside_the_name(client: Any) -> None:
+    for name, told in (("", "“Name of the rule” cannot be empty."), ("?", "'?' is not a valid")):
+        page = client.post("/bulk", RULE | {"do": "keep", "name": name}, accept=HTML)
+        assert page.status == 400
+        assert f'<small class="fault" id="name-fault" dir="auto">{told}' in html.unescape(page.text)
+        assert '<a href="#name">' in page.text
 
 
 ATTACK = "\"'><script>alert(1)</script>${7*7}<%"
