@@ -6,15 +6,19 @@ Every command, job, rule and page uses the same value, and `Silo.search` defines
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as member
+from itertools import islice
 from reprlib import repr as shortened
 from typing import Any
 
 from recordsilo.errors import RecordNotFound, SearchError, did_you_mean
-from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index import PageRequest, Row, SearchFilters
 from recordsilo.index.facets import facet_names
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, misread, parse_query
 from recordsilo.index.search_values import FLAGS, facet_of, filters_of, texts_of
 from recordsilo.silo import Silo
+
+CHUNK = 1000
+"""Listed records that are looked up at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,18 @@ class Selection:
             if identifier not in silo:
                 raise RecordNotFound(identifier, silo.storage_dir)
         yield from (one for one in named if allowed is None or one in allowed)
+
+    def rows(self, silo: Silo) -> Iterator[Row]:
+        """What `iterate` yields as lists show it, looked up `CHUNK` at a time.
+
+        Records that are deleted meanwhile are omitted.
+        """
+        if not self.identifiers:
+            yield from silo.found(self.filters, self.query)
+            return
+        listed = self.iterate(silo)
+        while some := tuple(islice(listed, CHUNK)):
+            yield from silo.rows(some).values()
 
     def find(self, silo: Silo) -> tuple[str, ...]:
         """What `iterate` yields, collected before anything is changed.

@@ -471,13 +471,29 @@ class Silo(Listing):
         found = self._find(identifier)
         if found is None:
             raise RecordNotFound(identifier, self.storage_dir)
-        if listed := self._catalogue.row(found):
-            return listed
+        if listed := self._catalogue.rows([found]):
+            return listed[found]
         place = self._place(found)  # new, and not indexed yet
         manifest = place.read_manifest()
         if manifest is None:
             raise RecordGone(found, self.storage_dir)
         return entry_of(place, manifest).row
+
+    def rows(self, identifiers: Iterable[str]) -> dict[str, Row]:
+        """Records as lists show them, looked up together.
+
+        Args:
+            identifiers: Full ones are fast; others are looked up each by itself.
+
+        Returns:
+            Identifier as given → row, in the same order; names without a record are omitted.
+        """
+        named = tuple(dict.fromkeys(identifiers))
+        listed, found = self._catalogue.rows(named), {}
+        for one in named:
+            with contextlib.suppress(RecordNotFound):
+                found[one] = listed.get(one) or self.row(one)
+        return found
 
 
 def _projected(edit: RecordEdit) -> Entry | None:

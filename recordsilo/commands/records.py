@@ -106,12 +106,7 @@ def _selected(
 ) -> Iterator[Row]:
     given = {name: value for name, value in flags.items() if value is not None}
     filters = replace(select.filters, flags={**select.filters.flags, **given})
-    select = replace(select, filters=filters)
-    rows = (
-        map(silo.row, select.iterate(silo))
-        if select.identifiers
-        else silo.found(filters, select.query)
-    )
+    rows = replace(select, filters=filters).rows(silo)
     return (row for row in rows if start is None or row.identifier >= start)
 
 

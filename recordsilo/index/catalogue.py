@@ -208,14 +208,14 @@ class Catalogue:
                 if not self.ask(lambda index: index.is_in_step(facet, self._path)):
                     self.ask(lambda index: index.bring_in_step(facet, self._path))
 
-    def row(self, identifier: str) -> Row | None:
-        """A record's row; None if it is not in the index."""
+    def rows(self, identifiers: Sequence[str]) -> dict[str, Row]:
+        """Record → its row; records that are not in the index are omitted."""
 
-        def ask(index: Index) -> Row | None:
-            return index.row(identifier)
+        def ask(index: Index) -> dict[str, Row]:
+            return index.rows(identifiers)
 
         found = self.ask(ask)
-        return self.ask(ask) if found is not None and self._catch_up([found]) else found
+        return self.ask(ask) if found and self._catch_up(found.values()) else found
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
         """Record → its description for lists; see `Index.described`."""

@@ -164,10 +164,10 @@ class SqliteIndex:
 
     # -- asked ----------------------------------------------------------------------------
 
-    def row(self, identifier: str) -> Row | None:
-        """A record as lists show it; None if it is not in the index."""
+    def rows(self, identifiers: Sequence[str]) -> dict[str, Row]:
+        """Record → the record as lists show it, without unknown records."""
         with self.asking() as connection:
-            return query.row(connection, identifier)
+            return query.rows(connection, identifiers)
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
         """Record → its description for lists, without unknown records."""

@@ -65,8 +65,8 @@ class Index(Protocol):
 
     # -- readers --------------------------------------------------------------------------
 
-    def row(self, identifier: str) -> Row | None:
-        """A record as lists show it; None if it is not in the index."""
+    def rows(self, identifiers: Sequence[str]) -> dict[str, Row]:
+        """Record → the record as lists show it, without unknown records."""
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
         """Record → its description for lists, without unknown records.

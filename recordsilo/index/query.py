@@ -187,6 +187,14 @@ def row(connection: sqlite3.Connection, identifier: str) -> Row | None:
     return None if found is None else row_of(found)
 
 
+def rows(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, Row]:
+    """Record → its row; records that are not in the index are omitted."""
+    named = "identifier IN (SELECT value FROM json_each(?))"
+    sql = f"SELECT {COLUMNS} FROM record WHERE {named}"  # noqa: S608 - constants
+    found = map(row_of, connection.execute(sql, (json.dumps(list(identifiers)),)))
+    return {row.identifier: row for row in found}
+
+
 def stamps(connection: sqlite3.Connection, identifiers: list[str]) -> dict[str, ManifestStamp]:
     """Record → the stamp of the manifest that was indexed."""
     found = connection.execute(

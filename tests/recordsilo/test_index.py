@@ -22,6 +22,7 @@ from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Text, project_row
 from recordsilo.records.manifest import Manifest, Version
 from recordsilo.records.place import RecordPlace
+from recordsilo.selection import Selection
 
 Harvest = Callable[..., str]
 
@@ -142,6 +143,23 @@ def test_row_shows_what_a_list_needs(silo: Silo, harvest: Harvest) -> None:
     row = silo.row("h")
     assert (row.title, row.upstream_newer, row.current_version) == ("Curated", True, "wc")
     assert row.datestamp == "2009-01-01T00:00:00"
+
+
+def test_rows_are_looked_up_together_in_the_order_given(
+    silo: Silo, harvest: Harvest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        harvest(silo, name, title=name.upper())
+    asked = []
+    index, ask = silo._catalogue._index, silo._catalogue._index.rows
+    monkeypatch.setattr(index, "rows", lambda names: asked.append(names) or ask(names))
+    found = silo.rows(["c", "a", "c"])
+    assert [(name, row.title) for name, row in found.items()] == [("c", "C"), ("a", "A")]
+    assert len(asked) == 1
+    assert list(silo.rows(["none", "b"])) == ["b"]
+    silo.del_item("b")
+    assert [row.title for row in Selection(identifiers=("a", "c")).rows(silo)] == ["A", "C"]
+    assert silo.rows(["b"]) == silo.rows([]) == {}
 
 
 def test_deleted_record_shows_its_last_title_and_date(silo: Silo, harvest: Harvest) -> None:

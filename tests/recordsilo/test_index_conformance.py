@@ -210,8 +210,8 @@ class MemoryIndex:
         rows = [self.entries[identifier][0].row for identifier in sorted(self.entries)]
         return [row for row in rows if holds(row, filters)]
 
-    def row(self, identifier: str) -> Row | None:
-        return self.entries[identifier][0].row if identifier in self.entries else None
+    def rows(self, identifiers: Sequence[str]) -> dict[str, Row]:
+        return {i: self.entries[i][0].row for i in identifiers if i in self.entries}
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
         found = {i: self.entries[i][0] for i in identifiers if i in self.entries}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from recordsilo.errors import RecordNotFound
+from recordsilo import Row
 from silocuration.batch.job import held
 from silocuration.batch.journal import Change, Doing, Entry, JobJournal
 from silocuration.batch.planned import is_untouched
@@ -31,7 +31,8 @@ def show(call: Call) -> View:
         found = journal.records_of(known[0].change, PAGE + 1, after)
         is_planned = is_untouched(journal.counts())
         about = journal.about()
-    records = [_record(call, entry) for _number, entry in found[:PAGE]]
+    rows = call.site.silo.rows(entry.identifier for _number, entry in found[:PAGE])
+    records = [_record(entry, rows.get(entry.identifier)) for _number, entry in found[:PAGE]]
     url = urls.bulk_changes(job_id, number=number, after=after or None)
     following = ""
     if found[PAGE:]:
@@ -58,12 +59,8 @@ def show(call: Call) -> View:
     return View("bulk_changes.mako", data, twin, url)
 
 
-def _record(call: Call, entry: Entry) -> dict[str, Any]:
-    try:
-        title = call.site.silo.row(entry.identifier).title
-    except RecordNotFound:
-        title = ""
-    left_out = entry.state is Doing.LEFT_OUT
+def _record(entry: Entry, row: Row | None) -> dict[str, Any]:
+    title, left_out = row.title if row else "", entry.state is Doing.LEFT_OUT
     return {"identifier": entry.identifier, "title": title, "left_out": left_out}
 
 

@@ -2,13 +2,12 @@
 
 import logging
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import tomli_w
 
-from recordsilo.errors import RecordNotFound
+from recordsilo import Row
 from silocuration.batch.job import JobReport, job_report
 from silocuration.batch.journal import CHANGED, Change, Doing, Entry, JobJournal, job_ids
 from silocuration.batch.planned import PREVIEW, discard, is_discardable, is_untouched, noted_preview
@@ -122,7 +121,11 @@ def show_one(call: Call) -> View:
         distinct = journal.distinct_changes(DISTINCT + 1, start)
         to_change = journal.to_change()
         found = journal.changed_records(PAGE + 1, after)
-    records = [_changed(call, entry, values) for _number, entry, values in found[:PAGE]]
+    rows = call.site.silo.rows(entry.identifier for _number, entry, _values in found[:PAGE])
+    records = [
+        _changed(entry, values, rows.get(entry.identifier))
+        for _number, entry, values in found[:PAGE]
+    ]
     url = urls.bulk_job(report.job_id)
     following = urls.with_query(url, {"after": found[PAGE - 1][0]}) if found[PAGE:] else ""
     outcome = _outcome(report, job)
@@ -198,10 +201,8 @@ class ChangedRecord:
         return {"identifier": self.identifier, "state": self.state, "values": values}
 
 
-def _changed(call: Call, entry: Entry, values: Sequence[Change]) -> ChangedRecord:
-    title = ""
-    with suppress(RecordNotFound):
-        title = call.site.silo.row(entry.identifier).title
+def _changed(entry: Entry, values: Sequence[Change], row: Row | None) -> ChangedRecord:
+    title = row.title if row else ""
     state = "" if entry.state is Doing.DONE else _(DOING_LABELS[entry.state])
     return ChangedRecord(entry.identifier, title or entry.identifier, state, values)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo import Row
-from recordsilo.errors import RecordNotFound
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
 from recordsilo.index.projection import DUPLICATE_OF
@@ -143,12 +142,10 @@ def show_duplicates(call: Call) -> View:
 
 def _lines(site: Site, identifiers: Sequence[str]) -> dict[str, RowView]:
     """The rows of some records; a record that no longer exists has an empty row."""
-    rows = []
-    for identifier in identifiers:
-        try:
-            rows.append(site.silo.row(identifier))
-        except RecordNotFound:
-            rows.append(Row(identifier, "", "", (), False, False, False, "", 0, 0))
+    found = site.silo.rows(identifiers)
+    rows = (
+        found.get(one) or Row(one, "", "", (), False, False, False, "", 0, 0) for one in identifiers
+    )
     return {line.row.identifier: line for line in row_views(site, rows)}
 
 

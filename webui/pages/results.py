@@ -2,15 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import BinaryIO
 
 from recordsilo import Row, Silo
-from recordsilo.errors import RecordNotFound
-from recordsilo.selection import Selection
 from siloexport.targets.tables import write_bags_zip, write_zip
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
@@ -57,7 +54,7 @@ def _streamed(
 ) -> Response:
     chosen = from_address(call)
     if chosen.select.identifiers:
-        rows = _named(call.site.silo, chosen.select)
+        rows = chosen.select.rows(call.site.silo)
     else:
         # A sort order is not part of the selection; a saved search has none.
         pairs = [pair for pair in call.request.pairs if pair[0] == "sort"]
@@ -66,12 +63,6 @@ def _streamed(
         rows = _rows(next(pages), pages)  # an invalid search is refused before anything is sent
     headers = _saved_as(f"records.{suffix}")
     return Response(200, encoded(written(call.site, rows)), kind, headers)
-
-
-def _named(silo: Silo, select: Selection) -> Iterator[Row]:
-    for one in select.iterate(silo):
-        with suppress(RecordNotFound):  # deleted since it was listed
-            yield silo.row(one)
 
 
 def _saved_as(name: str) -> dict[str, str]:

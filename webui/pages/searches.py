@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from recordsilo import Row
 from recordsilo.errors import RecordNotFound
 from recordsilo.selection import Selection, selection_table
 from silocuration.errors import CurationError, RuleRefused
@@ -155,14 +154,8 @@ def show_one(call: Call) -> View | Response:
 
 def _named(site: Site, identifiers: Sequence[str]) -> tuple[tuple[RowView, ...], list[str]]:
     """The records of some identifiers in order, and the identifiers without a record."""
-    rows: list[Row] = []
-    missing: list[str] = []
-    for identifier in identifiers:
-        try:
-            rows.append(site.silo.row(identifier))
-        except RecordNotFound:
-            missing.append(identifier)
-    return row_views(site, rows), missing
+    rows = site.silo.rows(identifiers)
+    return row_views(site, rows.values()), [one for one in identifiers if one not in rows]
 
 
 def _start(text: str, size: int) -> int:

@@ -1,10 +1,8 @@
 """The selection: the records that a user ticked in lists, and the actions on them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 
-from recordsilo import Row
-from recordsilo.errors import RecordNotFound
 from recordsilo.records.manifest import STATES
 from webui import urls
 from webui.http.errors import BadRequest
@@ -36,7 +34,10 @@ def show(call: Call) -> View:
     start = _start(call.request.query.get("start", ""))
     kept = Selections(call.site.silo.path)
     named = kept.identifiers(call.user.name, start, PAGE + 1)
-    rows = row_views(call.site, _rows(call, named[:PAGE]))
+    found = call.site.silo.rows(named[:PAGE])
+    if gone := [one for one in named[:PAGE] if one not in found]:  # deleted since
+        kept.change(call.user.name, remove=gone)
+    rows = row_views(call.site, found.values())
     shown = ticks(call, (line.row.identifier for line in rows))
     following = urls.selection(start=start + PAGE) if named[PAGE:] else ""
     url = urls.selection(start=start or None)
@@ -56,14 +57,6 @@ def show(call: Call) -> View:
         }
 
     return View("selection_page.mako", data, twin, url)
-
-
-def _rows(call: Call, identifiers: Iterable[str]) -> Iterable[Row]:
-    for one in identifiers:
-        try:
-            yield call.site.silo.row(one)
-        except RecordNotFound:  # deleted since it was selected
-            Selections(call.site.silo.path).change(call.user.name, remove=[one])
 
 
 def change(call: Call) -> Response:
