@@ -31,6 +31,7 @@ __all__ = [
     "FORMATS", "MAX_BYTES", "Description", "Format", "Link", "Value", "canonical_identifier",
     "describe", "describe_main", "format_of", "format_of_file", "is_metadata", "links_of",
     "main_first", "persistent_identifier", "signature",
+    "title_of_main",
 ]  # fmt: skip
 
 
@@ -71,6 +72,23 @@ def describe_main(paths: Iterable[str], read: Callable[[str], bytes | None]) -> 
         if found.title:
             break
     return found
+
+
+def title_of_main(paths: Iterable[str], read: Callable[[str], bytes | None]) -> str:
+    """The title of what `describe_main` returns, in less time.
+
+    Args:
+        paths, read: See there.
+    """
+    for path in main_first(paths):
+        content = read(path)
+        root = parsed(content) if content is not None and is_metadata(path) else None
+        if root is None:
+            continue
+        part, found = described_part(unwrapped(root))
+        if title := found.read(part).title if found.title is None else found.title(part):
+            return title
+    return ""
 
 
 def links_of(name: str, content: bytes) -> tuple[Link, ...]:

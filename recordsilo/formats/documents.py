@@ -57,6 +57,23 @@ def memory_to_read(content: bytes) -> int:
     return 4 * len(content) + 20 * content.count(b"&") + _NODE_BYTES * nodes
 
 
+class ParsedBytes(bytes):
+    """The bytes of a document, with its root element; see `parsed`. It keeps the tree in memory.
+
+    Attributes:
+        root: The root element, which nobody changes any more.
+    """
+
+    root: etree._Element
+
+    @classmethod
+    def of(cls, content: bytes, root: etree._Element) -> "ParsedBytes":
+        """The bytes of an element that was serialised."""
+        made = cls(content)
+        made.root = root
+        return made
+
+
 class NoDocument(Exception):
     """The bytes are not a metadata document; ``reason`` is a predicate that says why."""
 

@@ -50,6 +50,7 @@ class Format:
         read: Describes a document.
         within: For a wrapper such as METS: finds the documents in it, one of which is
             described instead.
+        title: The title of ``read``, found in less time.
         link_prefixes: Namespace → the prefix that the fields of links use for it.
         fields: The fields that a form offers, in order; empty for a format with nested
             elements, which is edited as XML.
@@ -66,6 +67,7 @@ class Format:
     preference: int
     read: Read
     within: Within | None = None
+    title: Callable[[etree._Element], str] | None = None
     link_prefixes: Mapping[str, str] = field(default_factory=dict)
     fields: tuple[str, ...] = ()
     names: Mapping[str, tuple[str, ...]] | None = None

@@ -14,6 +14,7 @@ from recordsilo.formats import (
     canonical_identifier,
     describe_main,
     main_first,
+    title_of_main,
 )
 from recordsilo.formats.quality import findings
 from recordsilo.index.query_syntax import is_unspaced, spaced
@@ -322,7 +323,7 @@ def _title_of_others(manifest: Manifest, read: Read) -> str:
     for version in reversed(manifest.versions):
         if version.name == manifest.current_version:
             continue
-        if title := description_of(version, read).title:
+        if title := title_of(version, read):
             return storable(title)
     return ""
 
@@ -330,20 +331,28 @@ def _title_of_others(manifest: Manifest, read: Read) -> str:
 def _harvested_title(manifest: Manifest, read: Read) -> str:
     for version in reversed(manifest.versions):
         if version.origin.kind == "harvest" and version.metadata_files:
-            return storable(description_of(version, read).title)
+            return storable(title_of(version, read))
     return ""
 
 
 def description_of(version: Version, read: Read) -> Description:
     """The description in a version's metadata files; see `describe_main`."""
+    return describe_main(metadata_paths(version), _content_of(version, read))
 
+
+def title_of(version: Version, read: Read) -> str:
+    """The title of `description_of`; ``""`` if it has none."""
+    return title_of_main(metadata_paths(version), _content_of(version, read))
+
+
+def _content_of(version: Version, read: Read) -> Callable[[str], bytes | None]:
     def content(path: str) -> bytes | None:
         try:
             return read(version.name, path)
         except (OSError, RecordSiloError):  # reading the file itself reports what is wrong
             return None
 
-    return describe_main(metadata_paths(version), content)
+    return content
 
 
 def metadata_paths(version: Version) -> list[str]:

@@ -148,8 +148,11 @@ class _Committal:
         """
         directory = self.edit.place.dirpath
         previous = f"{directory}/{PREVIOUS_MANIFEST}"
-        atomic_file.remove_tree(previous)
-        atomic_file.duplicate(f"{directory}/{MANIFEST_NAME}", previous)
+        try:
+            atomic_file.duplicate(f"{directory}/{MANIFEST_NAME}", previous)
+        except FileExistsError:
+            atomic_file.remove_tree(previous)
+            atomic_file.duplicate(f"{directory}/{MANIFEST_NAME}", previous)
 
     def _digest_what_2010_left(self) -> None:
         for version in self.edit.manifest.versions:
@@ -250,10 +253,13 @@ class _Committal:
         directory = self.edit.place.dirpath
         for version in self._held_versions:
             target = f"{directory}/{version_dirname(version)}"
-            if self.edit.before is not None:
-                self.edit.staging.discard(target)  # if it exists, no manifest lists it
             self._moved_in.append(target)
-            atomic_file.write_version(target, self.edit.held_files(version), self.edit.barrier)
+            files, barrier = self.edit.held_files(version), self.edit.barrier
+            try:
+                atomic_file.write_version(target, files, barrier)
+            except FileExistsError:
+                self.edit.staging.discard(target)  # no manifest lists it
+                atomic_file.write_version(target, files, barrier)
             self.edit.barrier.directory_changed(directory)
 
     def _flush_tree(self, directory: str) -> None:

@@ -42,6 +42,9 @@ from recordsilo.records.manifest import (
 from recordsilo.records.manifest_plain import DEEPEST, is_deep
 from recordsilo.records.place import RecordPlace
 
+_SMALL = 64 << 10
+"""Bytes up to which a file that was read is kept, because it may be read for the index too."""
+
 
 class RecordEdit:
     """One record's next state, built under its lock; nothing is visible until `commit`.
@@ -316,6 +319,7 @@ class RecordEdit:
         self.manifest = replace(self.manifest, versions=tuple(renamed))
         if self.manifest.current_version == original:
             self.move_cursor(new)
+        self._contents.clear()
         self.renames.append((version_dirname(original), version_dirname(new)))
 
     def move_cursor(self, name: str) -> None:
@@ -544,13 +548,16 @@ class RecordEdit:
         return self.manifest, version
 
     def read(self, version: str, path: str) -> bytes:
-        """A file's content, with the changes of this edit so far."""
+        """A file's content, with the changes of this edit so far; a small file is read once."""
         if (content := self._contents.get((version, path))) is not None:
             return content
         if version in self.new_versions or f"{version_dirname(version)}/{path}" in self.arrivals:
             with self.open(version, path) as file:
                 return file.read()
-        return self.place.content(*self._on_disk(version), path)
+        content = self.place.content(*self._on_disk(version), path)
+        if len(content) <= _SMALL:
+            self._contents[version, path] = content
+        return content
 
 
 def _date_kept(date: str) -> str:

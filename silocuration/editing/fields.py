@@ -17,7 +17,7 @@ from lxml import etree
 from recordsilo.errors import did_you_mean
 from recordsilo.formats import Format, format_of
 from recordsilo.formats.collect import namespace_of
-from recordsilo.formats.documents import NoDocument, parsed_whole, unwrapped
+from recordsilo.formats.documents import NoDocument, ParsedBytes, parsed_whole, unwrapped
 from recordsilo.formats.known.dublin_core import DC, ELEMENTS, NAMES, TERMS
 from silocuration.errors import NoFields, UnknownField
 
@@ -27,6 +27,10 @@ _KNOWN_PREFIXES = {
     TERMS: "dcterms",
     "http://naca.central.cranfield.ac.uk/ethos-oai/terms/": "uketdterms",
 }
+_SMALL = 64 << 10
+"""Bytes up to which a written document keeps its tree, so that it is not parsed again."""
+_NOT_ELEMENTS = re.compile(rb"<[!?]")
+"""The beginning of a comment or an instruction, which descriptions are read without."""
 _NAME = re.compile(r"(?:(?P<prefix>[\w.-]+):)?(?P<local>[^\W\d][\w.-]*)")
 LANGUAGE_TAG = re.compile(r"(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?")
 """Valid ``xml:lang``: XML Schema Part 2, section 3.3.3, "language", or empty."""
@@ -175,7 +179,7 @@ class Document:
 
         Returns:
             The original bytes if nothing changes; else the document in UTF-8, in which only
-            the elements concerned are changed.
+            the elements concerned are changed. The bytes of a small one have its tree.
 
         Raises:
             NoFields: The document does not declare a name's prefix.
@@ -188,7 +192,9 @@ class Document:
         declared = self.content.lstrip().startswith(b"<?xml")
         tree = parsed.root.getroottree() if declared else parsed.root
         written: bytes = etree.tostring(tree, encoding="UTF-8", xml_declaration=declared)
-        return written
+        if len(written) > _SMALL or _NOT_ELEMENTS.search(written, 5 if declared else 0):
+            return written
+        return ParsedBytes.of(written, parsed.root)
 
 
 def read_fields(content: bytes) -> Fields:

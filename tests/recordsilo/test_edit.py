@@ -62,6 +62,17 @@ def test_harvester_never_replaces_in_a_frozen_version(edit: RecordEdit) -> None:
     assert not edit.changed
 
 
+def test_edit_reads_a_file_once_until_it_is_changed(edit: RecordEdit) -> None:
+    before = edit.read("wc", "oai_dc")
+    assert edit.read("wc", "oai_dc") is before
+    edit.put("wc", "oai_dc", b"<changed/>")
+    assert edit.read("wc", "oai_dc") == b"<changed/>"
+    assert edit.read("1", "oai_dc") == before
+    edit.delete("wc", "oai_dc")
+    with pytest.raises(FileNotInVersion):
+        edit.read("wc", "oai_dc")
+
+
 def test_edit_reads_what_it_put(edit: RecordEdit) -> None:
     edit.put("wc", "f", b"1")
     assert edit.read("wc", "f") == b"1"

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from recordsilo.formats import describe
 from silocuration.editing.fields import (
     Document,
     Field,
@@ -251,6 +252,12 @@ def test_whatever_is_written_is_read_again(fields: tuple[Field, ...]) -> None:
     assert etree.fromstring(written).tag.endswith("metadata")
     again = write_fields(written, read_fields(written))
     assert again is written
+
+
+@given(changed_fields())
+def test_a_written_document_is_described_as_its_bytes_are(fields: tuple[Field, ...]) -> None:
+    written = write_fields(OAI_DC.replace(b"<!-- from the old catalogue -->", b""), fields)
+    assert describe("oai_dc", written) == describe("oai_dc", bytes(written))
 
 
 def test_a_text_that_differs_in_white_space_only_leaves_the_value_as_it_is() -> None:

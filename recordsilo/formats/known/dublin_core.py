@@ -7,7 +7,7 @@ refinements of them.
 
 from lxml import etree
 
-from recordsilo.formats.collect import Collector, leaves, local_name
+from recordsilo.formats.collect import Collector, fold, leaves, local_name
 from recordsilo.formats.documents import OAI_NAMESPACES
 from recordsilo.formats.format import Format, Root
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Description
@@ -78,6 +78,14 @@ def read(root: etree._Element) -> Description:
     return found.description()
 
 
+def title(root: etree._Element) -> str:
+    """The title of a Dublin Core document; ``""`` if it has none."""
+    for element, _language in leaves(root):
+        if _FIELDS.get(local_name(element)) == "titles" and (found := fold(element.text or "")):
+            return found
+    return ""
+
+
 OAI_DC = Format(
     name="Dublin Core",
     version=1,
@@ -85,6 +93,7 @@ OAI_DC = Format(
     prefixes=("oai_dc",),
     preference=0,
     read=read,
+    title=title,
     link_prefixes={DC: "dc", TERMS: "dcterms"},
     fields=ELEMENTS,
     names={DC: ELEMENTS},
@@ -98,6 +107,7 @@ UKETD_DC = Format(
     prefixes=("uketd_dc",),
     preference=1,
     read=read,
+    title=title,
     fields=ELEMENTS,
     names={**NAMES, "http://naca.central.cranfield.ac.uk/ethos-oai/terms/": _THESIS_NAMES},
 )

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from recordsilo.formats import FORMATS, describe, format_of, links_of
+from recordsilo.formats import FORMATS, describe, format_of, links_of, title_of_main
 from recordsilo.formats.documents import parsed, unwrapped
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -100,8 +100,11 @@ def test_a_document_with_anything_missing_doubled_or_moved_is_read(
             one.attrib.clear()
         elif change == 4:
             other.append(copy.deepcopy(one))
-    assert describe(path.stem, etree.tostring(root)) is not None
-    links_of(path.stem, etree.tostring(root))
+    content = etree.tostring(root)
+    found = describe(path.stem, content)
+    assert found is not None
+    assert found.title == title_of_main([path.stem], lambda _path: content)
+    links_of(path.stem, content)
 
 
 def write_anew() -> None:
