@@ -4,14 +4,15 @@ Exit codes: 0 whole; 1 lines were set aside, or files could not be attached; 2 i
 """
 
 import contextlib
-import importlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from crawlmatch.errors import ExtraMissing, check_extra
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import as_json, check_not_empty, directory, selecting
 from recordsilo.selection import Selection
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from crawlmatch.rules import Rules
 
 F = TypeVar("F", bound=Callable[..., Any])
-_NEEDED = ("ada_url", "duckdb")
 
 inputs = click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 out = click.option("-o", "--output", required=True, metavar="PATH", help="Output path.")
@@ -69,13 +69,13 @@ also = _all(
 
 
 @contextlib.contextmanager
-def _told(needed: tuple[str, ...] = _NEEDED) -> Iterator[None]:
+def _told(*, engine: bool = True) -> Iterator[None]:
     """Print errors of the engine and of inputs as one sentence; name a missing package."""
-    for package in needed:
+    if engine:
         try:
-            importlib.import_module(package)
-        except ImportError:
-            fail(f"silo crawl needs the package {package}: pip install 'recordsilo[crawl]'")
+            check_extra()
+        except ExtraMissing as error:
+            fail(str(error))
     try:
         yield
     except WorkerDied as error:
@@ -222,23 +222,37 @@ def everything(seed_file: str, output: str, *, as_json: bool, **given: Any) -> i
 @click.option(
     "--name", default="crawl", show_default=True, metavar="NAME", help="Name of the crawl."
 )
+@click.option(
+    "--queue", is_flag=True, help="Leave it to the workers (silo worker, silo serve) as a job."
+)
 @also
 @judging
 @as_json
 def match(
-    silo_dir: str, seed_files: tuple[str, ...], *, name: str, as_json: bool, **given: Any
+    silo_dir: str,
+    seed_files: tuple[str, ...],
+    *,
+    name: str,
+    queue: bool,
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Match a crawl with the records, and store it in the Silo, in crawls/NAME."""
     with _told(), open_silo(silo_dir) as silo:
         from crawlmatch.crawls import match_into_silo, named_earlier
         from crawlmatch.record_links import links_of_records
 
+        given["earlier"] = tuple(named_earlier(silo.path, one) for one in given["earlier"])
+        if queue:
+            for paths in ("inputs", "indexes", "earlier"):
+                given[paths] = tuple(map(_absolute, given[paths]))
+            request = _request(given, seeds=tuple(map(_absolute, seed_files)))
+            return _queued(silo.path, name, request, given["memory"], as_json=as_json)
         rows = (
             ()
             if seed_files
             else tuple((one.url, one.identifier) for one in links_of_records(silo, Selection()))
         )
-        given["earlier"] = tuple(named_earlier(silo.path, one) for one in given["earlier"])
         request = _request(given, seeds=seed_files, seed_rows=rows)
         kept, is_new = match_into_silo(
             silo.path, name, request, processes=given["processes"], memory=given["memory"]
@@ -247,6 +261,32 @@ def match(
     if not is_new and not as_json:
         click.echo(f"Nothing changed: {kept.path} is already up to date for these inputs.")
     return code
+
+
+def _absolute(path: str) -> str:
+    return path if path == "-" else os.path.abspath(path)
+
+
+def _queued(path: str, name: str, request: "Request", memory: str, *, as_json: bool) -> int:
+    """Start the job that matches a crawl."""
+    from crawlmatch.jobs import CRAWL_MATCH, arguments_of
+    from crawlmatch.kept import check_name
+    from silowork.errors import JobsError
+    from silowork.service import Jobs
+
+    try:
+        arguments = arguments_of(check_name(name), request, memory)
+        jobs = Jobs.of(path, os.environ.get("SILO_BROKER", ""))
+        job = jobs.begin(CRAWL_MATCH.name, f"Match the crawl {name}", arguments, "silo crawl match")
+    except JobsError as error:
+        fail(str(error))
+    if as_json:
+        click.echo(json.dumps(job.to_json(), ensure_ascii=False, indent=1))
+    else:
+        click.echo(f"{job.job_id}: silo jobs shows its progress")
+        if waits := jobs.problem():
+            click.echo(waits, err=True)
+    return ExitCode.OK
 
 
 def _show(receipt: "MatchReceipt", path: str, *, as_json: bool) -> int:
@@ -305,7 +345,7 @@ def explain(silo_dir: str, asked: str, *, name: str | None, no_lines: bool, as_j
 @as_json
 def report(silo_dir: str, *, name: str | None, as_csv: bool, as_json: bool) -> None:
     """Report a crawl: outcomes, domains, statuses, media types, breadcrumbs."""
-    with _told(()), open_silo(silo_dir) as silo:
+    with _told(engine=False), open_silo(silo_dir) as silo:
         from crawlmatch.kept import latest_crawl
         from crawlmatch.report import report_on
 
@@ -360,7 +400,7 @@ def attach(
 @as_json
 def list_command(silo_dir: str, *, as_json: bool) -> None:
     """List the crawls in a Silo: name, date of the match, seed rows, full texts."""
-    with _told(()), open_silo(silo_dir) as silo:
+    with _told(engine=False), open_silo(silo_dir) as silo:
         from crawlmatch.kept import crawls
         from crawlmatch.outcomes import Outcome
 
@@ -386,7 +426,7 @@ def list_command(silo_dir: str, *, as_json: bool) -> None:
 @click.argument("database", metavar="DB", type=click.Path(exists=True, dir_okay=False))
 def postprocess(statuses: str, database: str) -> None:
     """Write the statuses of full texts (lines SHA1 TAB STATUS) into crawl_result."""
-    with _told(()):
+    with _told(engine=False):
         from crawlmatch.postprocess import postprocess as done
 
         click.echo(json.dumps(done(statuses, database).to_json()))
@@ -403,7 +443,7 @@ def postprocess(statuses: str, database: str) -> None:
 )
 def dump(database: str, **given: Any) -> None:
     """Print crawl_result as JSON lines, ordered by identifier."""
-    with _told(()):
+    with _told(engine=False):
         from crawlmatch.postprocess import as_lines, dumped
 
         for line in as_lines(dumped(database, **given)):

@@ -12,14 +12,21 @@ from importlib.resources import files
 from crawlmatch.errors import CrawlNotFound
 from crawlmatch.inputs import file_digest
 from crawlmatch.kept import DIRECTORY, FORMAT, NAME, Crawl, check_name, crawl_named
-from crawlmatch.matching import RESULT, Request, match_into
-from crawlmatch.shards import MEMORY, RECEIPT, sweep, whole_directory
+from crawlmatch.matching import RESULT, Request, ShardRunner, match_into
+from crawlmatch.shards import MEMORY, RECEIPT, Watch, sweep, whole_directory
 from recordsilo.disk.locks import Locks
 from silosteps.errors import InputUnreadable
 
 
 def match_into_silo(
-    silo_path: str, name: str, request: Request, *, processes: int = 1, memory: str = MEMORY
+    silo_path: str,
+    name: str,
+    request: Request,
+    *,
+    processes: int = 1,
+    memory: str = MEMORY,
+    run: ShardRunner | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Crawl, bool]:
     """Match a crawl and store it; it replaces one of that name when it is complete.
 
@@ -31,6 +38,7 @@ def match_into_silo(
         request: What to match.
         processes: Number of inputs to read in parallel.
         memory: Most memory of the engine, such as ``"512MB"``.
+        run, watch: See `match_into`.
 
     Returns:
         The crawl, and whether it is new.
@@ -51,7 +59,9 @@ def match_into_silo(
         if before is not None and fingerprint and before.fingerprint == fingerprint:
             return before, False
         with whole_directory(f"{silo_path}/{DIRECTORY}/{name}") as staged:
-            receipt = match_into(staged, request, processes=processes, memory=memory)
+            receipt = match_into(
+                staged, request, processes=processes, memory=memory, run=run, watch=watch
+            )
             receipt.check_used()
             told = {
                 "format": FORMAT,

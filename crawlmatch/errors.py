@@ -1,6 +1,10 @@
 """Errors of matching crawls: a class for each cause, with one sentence."""
 
+import importlib
+
 from recordsilo.errors import RecordSiloError
+
+_NEEDED = ("ada_url", "duckdb")
 
 
 class CrawlError(RecordSiloError):
@@ -41,3 +45,24 @@ class NothingUsed(CrawlError):
 
 class CrawlNotFound(CrawlError):
     """The Silo has no crawl of that name, or the crawl nothing about an address."""
+
+
+class ExtraMissing(CrawlError):
+    """A package of the extra is not installed."""
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+        super().__init__(f"silo crawl needs the package {package}: pip install 'recordsilo[crawl]'")
+
+
+def check_extra() -> None:
+    """Check that the packages of the extra are installed.
+
+    Raises:
+        ExtraMissing: One is not.
+    """
+    for package in _NEEDED:
+        try:
+            importlib.import_module(package)
+        except ImportError:
+            raise ExtraMissing(package) from None

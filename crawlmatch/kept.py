@@ -168,3 +168,20 @@ def paths_of(crawl: Crawl) -> list[str]:
     with open(f"{crawl.path}/crawl.json", encoding="utf-8") as file:
         told = json.load(file)
     return [str(path) for path in told.get("paths", [])]
+
+
+def crawls_beside(silo_path: str) -> str:
+    """Return the directory for the inputs of crawls: ``myrepo.crawls`` next to the Silo ``myrepo``.
+
+    A form names files in it, and no others.
+    """
+    return os.path.abspath(silo_path) + ".crawls"
+
+
+def inputs_beside(silo_path: str) -> list[str]:
+    """Return the names of the files and shards in `crawls_beside`, sorted."""
+    try:
+        names = os.listdir(crawls_beside(silo_path))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(name for name in names if not name.startswith("."))

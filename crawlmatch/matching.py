@@ -3,7 +3,7 @@
 import gzip
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -15,12 +15,25 @@ from crawlmatch.report import write_figures
 from crawlmatch.results import write_sqlite
 from crawlmatch.rules import Rules
 from crawlmatch.seeds import add_seeds, read_seeds
-from crawlmatch.shards import MEMORY, SET_ASIDE, Reading, opened_engine, read_input, write_shard
+from crawlmatch.shards import (
+    MEMORY,
+    SET_ASIDE,
+    Reading,
+    ShardTask,
+    Watch,
+    opened_engine,
+    read_input,
+)
 from recordsilo.disk.atomic_file import flush_directory
 from silosteps.engine import Engine
 from silosteps.runners import in_order
 
 RESULT = "crawl_result"
+ShardRunner = Callable[[str, Sequence[ShardTask]], list[str]]
+"""Makes the shards of some tasks, in the directory given or elsewhere, and returns their paths.
+
+A task may be done twice, and anywhere: its shard is the same, and complete or not there.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,8 @@ def match_into(
     processes: int = 1,
     memory: str = MEMORY,
     tables: bool = True,
+    run: ShardRunner | None = None,
+    watch: Watch | None = None,
 ) -> MatchReceipt:
     """Match inputs and seeds, and write the result into an existing directory.
 
@@ -64,14 +79,19 @@ def match_into(
         memory: Most memory of the engine, such as ``"512MB"``.
         tables: Whether to write ``crawl_result.parquet``, the figures of the report and the
             tables of `explain` too.
+        run: Makes the shards instead of the processes.
+        watch: See `crawlmatch.shards.Watch`.
 
     Raises:
         InputUnreadable, CrawlError: An input or a list of seeds cannot be read.
         StepsError: Memory or disk space ran out.
     """
     with (
-        _as_shards(directory, request, processes, memory) as (names, kept_aside),
-        opened_engine(directory, memory) as engine,
+        _as_shards(directory, request, run or _by_processes(processes), memory) as (
+            names,
+            kept_aside,
+        ),
+        opened_engine(directory, memory, watch) as engine,
     ):
         with gzip.open(f"{directory}/{SET_ASIDE}", "wb") as kept:
             for path in kept_aside:
@@ -142,34 +162,34 @@ def _read_all(engine: Engine, request: Request, names: Sequence[str], reading: R
 # -- shards beside each other -------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """An input to make a shard of."""
+def _by_processes(number: int) -> ShardRunner | None:
+    """Return a runner with several processes; None for one, which needs no shards."""
 
-    path: str
-    name: str
-    rules: Rules
-    memory: str
+    def run(directory: str, tasks: Sequence[ShardTask]) -> list[str]:
+        jobs = [(f"{directory}/{n}", task) for n, task in enumerate(tasks)]
+        return list(in_order(_made, jobs, processes=min(number, len(jobs))))
+
+    return run if number > 1 else None
 
 
-def _made(job: _Job) -> str:
-    write_shard(job.path, [job.name], job.rules, memory=job.memory)
-    return job.path
+def _made(job: tuple[str, ShardTask]) -> str:
+    path, task = job
+    task.write(path)
+    return path
 
 
 @contextmanager
 def _as_shards(
-    directory: str, request: Request, processes: int, memory: str
+    directory: str, request: Request, run: ShardRunner | None, memory: str
 ) -> Iterator[tuple[Sequence[str], list[str]]]:
-    """Return the inputs, with files replaced by shards that several processes made."""
+    """Return the inputs, with files replaced by the shards that a runner made."""
     names = list(dict.fromkeys(request.inputs))
     files = [name for name in names if name != "-" and not os.path.isdir(name)]
-    if processes == 1 or len(files) < 2:
+    if run is None or len(files) < 2:
         yield names, []
         return
     with tempfile.TemporaryDirectory(dir=directory) as scratch:
-        jobs = [_Job(f"{scratch}/{n}", name, request.rules, memory) for n, name in enumerate(files)]
-        made = list(in_order(_made, jobs, processes=min(processes, len(files))))
+        made = run(scratch, [ShardTask(name, request.rules, memory) for name in files])
         others = [name for name in names if name not in files]
         yield [*others, *made], [f"{path}/{SET_ASIDE}" for path in made]
 

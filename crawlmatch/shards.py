@@ -7,13 +7,14 @@ last, so it is complete or does not exist.
 
 import contextlib
 import gzip
+import hashlib
 import json
 import os
 import secrets
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crawlmatch.errors import CrawlError, ShardUnusable
@@ -24,6 +25,7 @@ from crawlmatch.rules import Rules
 from crawlmatch.warcs import read_warc
 from recordsilo.disk.atomic_file import flush_directory, flush_fd, remove_tree
 from silosteps.engine import Engine
+from silosteps.errors import InputUnreadable
 from silosteps.inputs import GZIP, STDIN, open_input
 from silosteps.step_file import steps_of
 
@@ -32,6 +34,38 @@ RECEIPT = "shard.json"
 SET_ASIDE = "set-aside.jsonl.gz"
 _TABLES = {"pages": "page", "edges": "edge", "locations": "location", "captures": "capture"}
 MEMORY = "600MB"
+
+
+Watch = Callable[[str], None]
+"""Called with the name of each step before it runs; may raise to end the work."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardTask:
+    """An input to make a shard of: one file in, one directory out."""
+
+    source: str
+    rules: Rules
+    memory: str = MEMORY
+
+    @property
+    def name(self) -> str:
+        """A name for its shard, which changes if the file does.
+
+        Raises:
+            InputUnreadable: It does not exist.
+        """
+        try:
+            found = os.stat(self.source)
+        except OSError as error:
+            raise InputUnreadable(self.source, error.strerror or str(error)) from error
+        path = os.path.abspath(self.source)
+        told = json.dumps([FORMAT, asdict(self), path, found.st_size, found.st_mtime_ns])
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+    def write(self, path: str, watch: Watch | None = None) -> None:
+        """Make the shard, as `write_shard` does."""
+        write_shard(path, [self.source], self.rules, memory=self.memory, watch=watch)
 
 
 @dataclass(slots=True)
@@ -47,12 +81,14 @@ class Reading:
 
 
 @contextmanager
-def opened_engine(scratch: str, memory: str = MEMORY) -> Iterator[Engine]:
+def opened_engine(
+    scratch: str, memory: str = MEMORY, watch: Watch | None = None
+) -> Iterator[Engine]:
     """Open an engine with empty tables and its own directory for temporary files."""
     directory = f"{scratch}/{os.getpid()}-{secrets.token_hex(4)}.duckdb"
     os.makedirs(directory)
     try:
-        with Engine(steps_of("crawlmatch"), directory, memory=memory) as engine:
+        with Engine(steps_of("crawlmatch"), directory, memory=memory, watch=watch) as engine:
             make_tables(engine)
             yield engine
     finally:
@@ -123,7 +159,12 @@ def read_input(
 
 
 def write_shard(
-    path: str, names: Sequence[str], rules: Rules, *, memory: str = MEMORY
+    path: str,
+    names: Sequence[str],
+    rules: Rules,
+    *,
+    memory: str = MEMORY,
+    watch: Watch | None = None,
 ) -> list[InputReceipt]:
     """Make a shard of some inputs; it replaces an existing one when it is complete.
 
@@ -132,6 +173,7 @@ def write_shard(
         names: The inputs.
         rules: What counts as a full text.
         memory: Most memory of the engine, such as ``"512MB"``.
+        watch: See `Watch`.
 
     Returns:
         The receipts of the inputs.
@@ -142,7 +184,7 @@ def write_shard(
     """
     if os.path.lexists(path) and not os.path.exists(f"{path}/{RECEIPT}"):
         raise CrawlError(f"{path} exists and is not a shard; give another name")
-    with whole_directory(path) as staged, opened_engine(staged, memory) as engine:
+    with whole_directory(path) as staged, opened_engine(staged, memory, watch) as engine:
         with gzip.open(f"{staged}/{SET_ASIDE}", "wb") as kept:
             reading = Reading(kept)
             for name in names:

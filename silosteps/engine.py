@@ -5,7 +5,7 @@ It does not use the network: extensions are neither downloaded nor loaded.
 
 import contextlib
 import importlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ class Engine:
         memory: Most memory of DuckDB, such as ``"512MB"``. The limit applies to its buffers,
             so the process may need a third more.
         threads: By default one per core.
+        watch: Called with the name of each step before it runs; may raise to end the work.
 
     Raises:
         PackageMissing: DuckDB is not installed.
@@ -34,12 +35,13 @@ class Engine:
         *,
         memory: str = "512MB",
         threads: int | None = None,
+        watch: Callable[[str], None] | None = None,
     ) -> None:
         try:
             duckdb = importlib.import_module("duckdb")
         except ImportError:
             raise PackageMissing("this command", "duckdb") from None
-        self._steps = steps
+        self._steps, self._watch = steps, watch
         self._error: type[Exception] = duckdb.Error
         self._connection: Any = duckdb.connect(
             ":memory:",
@@ -65,6 +67,8 @@ class Engine:
             KeyError: There is no such step.
         """
         sql = self._steps[step]
+        if self._watch:
+            self._watch(step)
         try:
             self._connection.execute(sql, values or None)
         except self._error as error:

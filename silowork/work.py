@@ -25,6 +25,7 @@ class Work:
 
     Attributes:
         silo_path: The Silo's directory.
+        job_id: The job's id.
         arguments: The job's arguments.
         agent: Who started the job, to be recorded with every change.
         stop: Whether the job was asked to end early.
@@ -39,9 +40,9 @@ class Work:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.silo_path, self.arguments, self.agent = ledger.silo_path, job.arguments, job.agent
-        self.mark = job.mark
+        self.mark, self.job_id = job.mark, job.job_id
         self.stop = stop or Stop()
-        self._ledger, self._job_id, self._clock = ledger, job.job_id, clock
+        self._ledger, self._clock = ledger, clock
         self._noted = float("-inf")
         self._step = ""
         self._last: Advance | None = None
@@ -61,7 +62,7 @@ class Work:
         self._last = Advance(done, total, step)
         if now - self._noted >= SECONDS_BETWEEN_NOTES or step != self._step:
             self._noted, self._step = now, step
-            self._ledger.advance(self._job_id, self._last)
+            self._ledger.advance(self.job_id, self._last)
 
     @contextmanager
     def keeping_last(self) -> Iterator[None]:
@@ -69,12 +70,12 @@ class Work:
         last = self._last
         yield
         if last is not None:
-            self._ledger.advance(self._job_id, last)
+            self._ledger.advance(self.job_id, last)
 
     def keep(self, mark: Mapping[str, Any], problems: Iterable[Problem]) -> None:
         """Store where another run continues, and the problems since the last call."""
         self.mark = mark
-        self._ledger.keep(self._job_id, mark, problems)
+        self._ledger.keep(self.job_id, mark, problems)
 
     @property
     def ended(self) -> Ending | None:

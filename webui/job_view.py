@@ -63,6 +63,9 @@ COUNT_LABELS = {
     "leave": "deleted at the source, left as they are",
     "nothing": "already exported",
     "conflicts": "conflicts",
+    "links": "links",
+    "full texts": "full texts",
+    "inputs": "inputs",
 }
 """English texts for the names of counts; other names are shown as they are."""
 OF_KIND = {
@@ -72,6 +75,7 @@ OF_KIND = {
         "kept": "kept as received",
     },
     "change": {"deleted": "deleted records left out"},
+    "crawl-match": {"lines": "lines set aside"},
 }
 """The same for one kind of job; an update is a harvest."""
 LIST_COLUMNS = {

@@ -60,7 +60,7 @@ PAGES = {
     "new job": "/jobs/new",
     **{
         f"form of a job: {name}": f"/jobs/new/{name}"
-        for name in ("harvest", "update", "export", "export-csv", "audit", "reindex")
+        for name in ("harvest", "update", "export", "export-csv", "crawl-match", "audit", "reindex")
     },
     "schedules": "/schedules",
     "accounts": "/accounts",

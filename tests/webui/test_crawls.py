@@ -98,6 +98,30 @@ def test_a_crawl_without_figures_says_what_to_do(client: Any, crawled: Silo) -> 
     assert message == "The crawl spring has no figures; match it again."
 
 
+def test_the_form_of_a_match_lists_the_files_beside_the_silo(client: Any, silo: Silo) -> None:
+    form = "/jobs/new/crawl-match"
+    place = Path(f"{silo.path}.crawls")
+    assert f"Put the files of the crawl into the directory {place.name}" in client.get(form).text
+    place.mkdir()
+    for name in ("b.log", "<seeds>"):
+        (place / name).touch()
+    page = client.get(form).text
+    assert 'name="input-b.log" value="yes"' in page
+    assert '<option value="&lt;seeds&gt;">' in page
+    assert client.json(form)["files"] == ["<seeds>", "b.log"]
+    refused = client.ask("POST", "/jobs", fields={"kind": "crawl-match", "name": "x"})
+    assert refused.status == 400
+    assert "Choose at least one log" in refused.error["message"]
+
+
+def test_without_the_extra_the_form_says_what_to_install(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    assert "pip install" in client.get("/jobs/new/crawl-match").text
+    assert client.get("/crawls").status == 200
+
+
 def test_reports_need_no_engine(crawled: Silo) -> None:
     program = (
         "import sys; from crawlmatch.kept import latest_crawl; from crawlmatch.report import "

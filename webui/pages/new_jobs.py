@@ -1,10 +1,13 @@
 """Start a job, now or at set times: choose a kind, then fill in its form."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from crawlmatch.errors import CrawlError, check_extra
+from crawlmatch.kept import crawls_beside, inputs_beside
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import selection_table
 from siloexport.fedora_places import fedora_places
@@ -27,6 +30,7 @@ from webui.words.texts import text as _
 EXPLAINED = {
     "update": "Harvest what changed at the source since the last complete harvest.",
     "harvest": "Harvest a metadata format, a set, or a range of dates.",
+    "crawl-match": "Determine from the logs of a crawler what became of the links in the records.",
     "audit": "Compare the files on disk with the manifests of the records. Changes nothing.",
     "reindex": "Needed only if files were changed by other software.",
     "export-files": "Plain files or BagIt bags, in a directory beside the Silo.",
@@ -39,11 +43,12 @@ EXPLAINED = {
 HEADINGS = {
     "update": "Update",
     "harvest": "Harvest",
+    "crawl-match": "Match a crawl",
     "audit": "Audit",
     "reindex": "Rebuild the index",
 }
 """The same, of kinds other than exports."""
-GROUPS = ("Harvest", "Export", "Maintenance")
+GROUPS = ("Harvest", "Export", "Crawls", "Maintenance")
 """The same, of the groups of forms."""
 _OWN = ("kind", "when", "at")
 _ASKED = {"q", "set", "state", "place"}
@@ -80,6 +85,7 @@ def _choices(call: Call) -> Iterator[Choice]:
         kind, name = form.first, f"export-{form.first.name}"
         explained = EXPLAINED.get(name, kind.hint)
         yield Choice(name, _(kind.heading), _(explained), _("Export"), form)
+    yield _choice("crawl-match", "Crawls")
     yield _choice("audit", "Maintenance")
     yield _choice("reindex", "Maintenance")
 
@@ -129,6 +135,9 @@ def ask(call: Call) -> View:
     if name == "harvest":
         twin["formats"] = [{"prefix": one, "harvested": ticked} for one, ticked in formats]
         twin["sets"] = [{"spec": spec, "name": str(label)} for spec, label in sets]
+    crawled = _crawl_files(call) if name == "crawl-match" else []
+    if name == "crawl-match":
+        twin["files"] = crawled
     data = {
         "choice": choice,
         "chosen": chosen,
@@ -143,10 +152,27 @@ def ask(call: Call) -> View:
         "harvested_sets": sets,
         "sets": set_choices(call.site) if chosen else [],
         "versions": VERSIONS,
+        "crawled": crawled,
+        "crawl_place": os.path.basename(crawls_beside(call.site.silo.path)),
+        "crawl_fault": _crawl_fault() if name == "crawl-match" else "",
         "when": WHEN,
     }
     url = urls.with_search(urls.new_job(name), chosen.search if chosen else "")
     return View("job_form.mako", data, twin, url)
+
+
+def _crawl_files(call: Call) -> list[str]:
+    """The files beside the Silo that a match may read."""
+    return inputs_beside(call.site.silo.path)
+
+
+def _crawl_fault() -> str:
+    """Why no crawl can be matched, as a sentence; empty if one can."""
+    try:
+        check_extra()
+    except CrawlError as error:
+        return as_sentence(str(error))
+    return ""
 
 
 def _formats(state: HarvesterState) -> list[tuple[str, bool]]:

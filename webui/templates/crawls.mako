@@ -4,6 +4,9 @@
 <%def name="title()">${_("Crawls")}</%def>
 <div class="heading">
   <h1>${_("Crawls")}</h1>
+% if may_match:
+  <p><a class="button filled" href="${urls.new_job('crawl-match')}">${_("Match a crawl")}</a></p>
+% endif
 </div>
 <p class="hint">${_("What became of the links in the records, from the logs of a crawler.")}</p>
 % for fault in faults:

@@ -22,6 +22,9 @@
 % if not job.is_over:
 ${live.running(shown, url)}
 % endif
+% if "crawl" in job.report:
+<p><a class="button filled" href="${urls.crawl(job.report['crawl'])}">${_("Show the report")}</a></p>
+% endif
 % if download:
 <p><a class="button filled" href="${download}" download>${_("Download table")}</a></p>
 % endif

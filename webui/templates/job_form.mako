@@ -5,6 +5,15 @@
 % if choice.export:
 ${records()}
 ${export(choice.export)}
+% elif choice.name == "crawl-match" and (crawl_fault or not crawled):
+<article class="question">
+  <p>${choice.explained}</p>
+% if crawl_fault:
+  <p class="note fault">${crawl_fault}</p>
+% else:
+  <p>${_("Put the files of the crawl into the directory {name} beside the Silo: logs, indexes, WARCs, shards, lists of seeds. Then reload this page.", name=crawl_place)}</p>
+% endif
+</article>
 % else:
 <article class="question">
   <p>${choice.explained}</p>
@@ -14,6 +23,8 @@ ${export(choice.export)}
     <p>${_("Source: {url}", url=base_url)}</p>
 % elif choice.name == "harvest":
 ${harvest()}
+% elif choice.name == "crawl-match":
+${crawl()}
 % elif choice.name == "audit":
     <p><label for="share">${_("Records to checksum (%)")}</label>
     <input id="share" name="share" type="number" min="0.1" max="100" step="any" value="100" required></p>
@@ -22,10 +33,32 @@ ${when_field()}
     <p class="act"><button type="submit">${choice.heading}</button></p>
   </form>
 </article>
+% if choice.name == "crawl-match":
+<p><a href="${urls.crawls()}">${_("All crawls")}</a></p>
+% endif
 % if choice.name in ("update", "harvest"):
 <p class="more"><a href="${urls.harvests()}">${_("All harvests")}</a></p>
 % endif
 % endif
+<%def name="crawl()">
+    <fieldset>
+      <legend>${_("Logs, indexes and WARCs")}</legend>
+% for one in crawled:
+      <p class="tick"><input id="input-${one}" name="input-${one}" value="yes" type="checkbox"> <label for="input-${one}" dir="auto">${one}</label></p>
+% endfor
+    </fieldset>
+    <p><label for="seeds">${_("Links")}</label>
+    <select id="seeds" name="seeds">
+      <option value="">${_("The links of all records")}</option>
+% for one in crawled:
+      <option value="${one}">${one}</option>
+% endfor
+    </select></p>
+    <p><label for="name">${_("Name of the crawl")}</label>
+    <input id="name" name="name" value="crawl" required maxlength="100" pattern="[A-Za-z0-9][A-Za-z0-9_.\-]*" aria-describedby="name-hint" spellcheck="false">
+    <small id="name-hint">${_("A crawl of the same name is replaced.")}</small></p>
+    <p class="tick"><input id="html_hit" name="html_hit" value="yes" type="checkbox"> <label for="html_hit">${_("Look for web pages instead of documents")}</label></p>
+</%def>
 <%def name="when_field()">
     <div class="pair">
     <p><label for="when">${_("When")}</label>
