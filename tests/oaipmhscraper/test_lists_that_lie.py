@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from examples import family
@@ -11,7 +12,6 @@ from misbehaving.repository import Condition, Place, Repository, changed
 
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhscraper.harvests.job import HarvestOptions, Hooks
-from oaipmhscraper.lists.list_harvest import Progress
 from oaipmhscraper.receipt import HarvestStopped, Outcome, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.storing.silo_writer import PageOutcome
@@ -47,8 +47,8 @@ class KeptNames(OAIPMHScraper):
         super().__init__(directory, transport.base_url, transport=transport, quiet=True)
         self._names = names
 
-    def _hooks(self, options: HarvestOptions, progress: Progress) -> Hooks:
-        hooks = super()._hooks(options, progress)
+    def _hooks(self, *given: Any) -> Hooks:
+        hooks = super()._hooks(*given)
         hooks.open_store = lambda job: Names(self._names)
         hooks.held = lambda job, without: [one for one in self._names if one not in without]
         return hooks
