@@ -139,7 +139,11 @@ def memory_to_read(body: bytes) -> int:
     return 4 * len(body) + 20 * body.count(b"&") + _NODE_BYTES * nodes
 
 
+_MOST_FOR_A_BYTE = memory_to_read(b"<")
+"""A response of so few bytes that each might be the dearest need not be counted."""
+
+
 def _check_memory(body: bytes, limit: int, url: str) -> None:
-    memory = memory_to_read(body)
-    if memory > MEMORY_FACTOR * limit and memory > _ALWAYS_READ:
+    most = max(MEMORY_FACTOR * limit, _ALWAYS_READ)
+    if len(body) * _MOST_FOR_A_BYTE > most and (memory := memory_to_read(body)) > most:
         raise ResponseTooLarge(url, limit, memory)

@@ -53,12 +53,13 @@ class IdentifierSet:
 
     def _add(self, numbers: Iterable[int]) -> list[bool]:
         found: list[bool] = []
+        recent, is_all_recent = self._recent, not self._buckets
         for number in numbers:
-            is_new = number not in self._recent and not self._is_settled(number)
+            is_new = number not in recent and (is_all_recent or not self._is_settled(number))
             if is_new:
-                self._recent.add(number)
+                recent.add(number)
             found.append(is_new)
-        if len(self._recent) > _RECENT:
+        if len(recent) > _RECENT:
             self._settle()
         return found
 

@@ -6,7 +6,7 @@ Source: OAI-PMH 2.0, sections 2.5, 2.7.1 and 3.5.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhclient.walk.windows import Window
@@ -24,13 +24,14 @@ _TOLERANCE = timedelta(days=2)
 
 def headers_of(page: ListPage[Item]) -> list[Header]:
     """Return the headers of a page of records or of headers."""
-    return [one.header if isinstance(one, Record) else one for one in page.items]
+    items: Sequence[Any] = page.items
+    return [one.header for one in items] if items and isinstance(items[0], Record) else [*items]
 
 
 def names_on(page: ListPage[Item]) -> list[str]:
     """Return the identifiers on a page, including those of unusable records."""
-    set_aside = (one.identifier for one in page.set_aside if one.identifier)
-    return [*(header.identifier for header in headers_of(page)), *set_aside]
+    names = [header.identifier for header in headers_of(page)]
+    return names + [one.identifier for one in page.set_aside if one.identifier]
 
 
 def digest_of(texts: Sequence[str]) -> str:
@@ -109,15 +110,31 @@ def are_outside(
     """
     if window == Window():
         return False
-    moments = [moment for moment in (_moment(one.datestamp) for one in headers) if moment]
     begin, end = _moment(window.from_), _moment(window.until)
     begin = begin and _shifted(begin, -tolerance)
     end = end and _shifted(end, tolerance)
-    outside = sum(
-        (begin is not None and moment < begin) or (end is not None and moment > end)
-        for moment in moments
-    )
-    return outside * 2 > len(moments)
+
+    def is_outside(moment: datetime) -> bool:
+        return (begin is not None and moment < begin) or (end is not None and moment > end)
+
+    if not any(map(is_outside, span_of(headers) or ())):
+        return False
+    moments = [moment for moment in (_moment(one.datestamp) for one in headers) if moment]
+    return sum(map(is_outside, moments)) * 2 > len(moments)
+
+
+def span_of(headers: Sequence[Header]) -> tuple[datetime, datetime] | None:
+    """Return the earliest and the latest datestamp; None if none can be read.
+
+    Texts of equal length are in the order of their dates, so most pages have two to parse.
+    """
+    texts = {one.datestamp for one in headers}
+    if len(set(map(len, texts))) == 1:
+        first, last = _moment(min(texts)), _moment(max(texts))
+        if first is not None and last is not None:
+            return first, last
+    moments = [moment for text in texts if (moment := _moment(text))]
+    return (min(moments), max(moments)) if moments else None
 
 
 def are_strictly_outside(headers: Sequence[Header], window: Window) -> bool:

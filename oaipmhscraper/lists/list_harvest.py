@@ -24,11 +24,10 @@ from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.list_walk import walk_window
 from oaipmhclient.walk.listed_pages import AskedInVain
-from oaipmhclient.walk.page_facts import DateSample, headers_of
+from oaipmhclient.walk.page_facts import DateSample, headers_of, span_of
 from oaipmhclient.walk.values import GiveUp, WalkPage, WindowBroken
 from oaipmhclient.walk.windows import Sight
-from oaipmhprotocol import DatestampError, OAIError, Record, Verb
-from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhprotocol import Header, OAIError, Record, Verb
 from oaipmhprotocol.words import Argument
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.interrupts import interrupt_deferred
@@ -100,22 +99,13 @@ class _Seen:
 
     pages: int = 0
     seconds: float = 0.0
-    earliest: datetime | None = None
-    latest: datetime | None = None
+    span: tuple[datetime, datetime] | None = None
 
-    @property
-    def span(self) -> tuple[datetime, datetime] | None:
-        if self.earliest is None or self.latest is None:
-            return None
-        return self.earliest, self.latest
-
-    def add(self, found: WalkPage, seconds: float) -> None:
+    def add(self, headers: Sequence[Header], seconds: float) -> None:
         self.pages += 1
         self.seconds += seconds
-        dates = [date for date in map(_date_of, found.page.items) if date is not None]
-        if dates:
-            self.earliest = min([*dates, *([self.earliest] if self.earliest else [])])
-            self.latest = max([*dates, *([self.latest] if self.latest else [])])
+        dates = [*(self.span or ()), *(span_of(headers) or ())]
+        self.span = (min(dates), max(dates)) if dates else None
 
 
 class ListHarvest:
@@ -357,8 +347,9 @@ class ListHarvest:
         found = replace(found, page=dated(found.page, found.answer.received))
         with interrupt_deferred():
             row = self._give_away(row, found) if is_apart else self._store_here(row, found)
-            self._seen.setdefault(row.id, _Seen()).add(found, seconds)
-            self._dates.add(headers_of(found.page))
+            headers = headers_of(found.page)
+            self._seen.setdefault(row.id, _Seen()).add(headers, seconds)
+            self._dates.add(headers)
             change = None if row.state == "done" else self._cut(row, found)
             if change is not None:
                 self._state.change(change)
@@ -394,13 +385,14 @@ class ListHarvest:
     def _cut(self, row: WindowRow, found: WalkPage) -> Change | None:
         """Split a window that is large."""
         seen = self._seen[row.id]
+        earliest, latest = seen.span or (None, None)
         sight = Sight(
             row.pages,
             found.position.listed,
             found.position.promised,
             seen.seconds / seen.pages,
-            seen.earliest,
-            seen.latest,
+            earliest,
+            latest,
             found.position.safe_from,
             is_part=row.window != self._where.whole,
         )
@@ -571,10 +563,3 @@ class ListHarvest:
 
 def _has_records(found: WalkPage) -> bool:
     return bool(found.page.items or found.page.set_aside)
-
-
-def _date_of(record: Record) -> datetime | None:
-    try:
-        return read_datestamp(record.header.datestamp)
-    except DatestampError:
-        return None

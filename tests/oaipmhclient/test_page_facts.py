@@ -14,9 +14,11 @@ from oaipmhclient.walk.page_facts import (
     remembering,
     safe_date,
     share_one_identifier,
+    span_of,
 )
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import Granularity, Header, Record
+from oaipmhprotocol.datestamps import read_datestamp
 
 
 def headers(*dates):
@@ -81,6 +83,20 @@ def test_a_safe_date_is_written_in_the_granularity_of_windows():
 )
 def test_most_of_a_page_has_to_lie_outside_the_window(dates, outside):
     assert are_outside(headers(*dates), Window("2010-01-01", "2010-12-31")) is outside
+
+
+@pytest.mark.parametrize(
+    ("dates", "span"),
+    [
+        (["2010-03-01", "2010-01-01", "2010-02-01"], ("2010-01-01", "2010-03-01")),
+        (["2010-02-01", "0000-00-00", "unreadable", "2010-01-01"], ("2010-01-01", "2010-02-01")),
+        (["2010-02-01", "2010-01-01T10:00:00Z"], ("2010-01-01T10:00:00Z", "2010-02-01")),
+        (["0000-00-00"], None),
+        ([], None),
+    ],
+)
+def test_the_earliest_and_the_latest_date_of_a_page(dates, span):
+    assert span_of(headers(*dates)) == (span and tuple(map(read_datestamp, span)))
 
 
 def test_nothing_lies_outside_an_open_window_even_at_the_end_of_time():
