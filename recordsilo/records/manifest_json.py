@@ -7,7 +7,6 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable
 from typing import cast
 
 from recordsilo.disk.digest import Digest
@@ -69,83 +68,49 @@ def to_json(manifest: Manifest) -> bytes:
     The last line is ``checksum``, the SHA-256 of all bytes before that line. An audit
     detects damage by it; other readers do not need it.
     """
-    text = _of_one_version(manifest) or _of_any(manifest)
+    text = _text_of(manifest)
     # A lone surrogate cannot be encoded as UTF-8, so it is written as a JSON escape.
     body = text.encode("utf-8", "backslashreplace")
     return body + f'"checksum": "{hashlib.sha256(body).hexdigest()}"\n}}\n'.encode()
 
 
-def _of_any(manifest: Manifest) -> str:
-    lines = _lines(manifest, [_text(version.name) for version in manifest.versions])
-    return "{\n" + ",\n".join(lines) + ",\n"
-
-
-def _of_one_version(manifest: Manifest) -> str:
-    """The same text as `_of_any`, in half the time; ``""`` for a manifest of another form.
-
-    Nearly all records of a first harvest have this form.
-    """
-    if len(manifest.versions) != 1 or manifest.extra or manifest.pending:
-        return ""
-    (version,) = manifest.versions
-    if version.state is not None:
-        return ""
-    name, date = _text(version.name), _text(version.date)
-    return (
-        f'{{\n"item_id": {_text(manifest.item_id)},\n"date": {_text(manifest.date)},\n'
-        f'"currentversion": {_text(manifest.current_version)},\n"versions": [{name}],\n'
-        f'"version_dates": {{{name}: {date}}},\n"files": {{{name}: {_list(version.files)}}},\n'
-        f'"subdir": {{{name}: {_list(version.subdir)}}},\n'
-        f'"metadata_files": {{{name}: {_list(version.metadata_files)}}},\n'
-        f'"versionlog": {{{name}: {_list(version.log)}}},\n'
-        f'"metadata": {_encode(dict(manifest.metadata))},\n"format": {manifest.format},\n'
-        f'"revision": {manifest.revision},\n"digests": {{{name}: {_digests_to_json(version)}}},\n'
-        f'"origins": {{{name}: {_origin_to_json(version.origin)}}},\n'
-    )
-
-
-def _lines(manifest: Manifest, names: list[str]) -> list[str]:
-    """The manifest's keys with their values as JSON, one line each.
+def _text_of(manifest: Manifest) -> str:
+    """The manifest's keys with their values as JSON, one line each, before the checksum.
 
     Values of a known shape are formatted here, because calling a general encoder for
     each key takes four times as long.
-
-    Args:
-        names: The names of the versions, as JSON.
     """
-    versions = manifest.versions
-    lines = [
-        f'"item_id": {_text(manifest.item_id)}',
-        f'"date": {_text(manifest.date)}',
-        f'"currentversion": {_text(manifest.current_version)}',
-        f'"versions": [{", ".join(names)}]',
-        f'"version_dates": {_object(names, [_text(v.date) for v in versions])}',
-        f'"files": {_object(names, [_list(v.files) for v in versions])}',
-        f'"subdir": {_object(names, [_list(v.subdir) for v in versions])}',
-        f'"metadata_files": {_object(names, [_list(v.metadata_files) for v in versions])}',
-        f'"versionlog": {_object(names, [_list(v.log) for v in versions])}',
-        f'"metadata": {_encode(dict(manifest.metadata))}',
-        *(f"{_text(key)}: {_encode(value)}" for key, value in manifest.extra.items()),
-        f'"format": {manifest.format}',
-        f'"revision": {manifest.revision}',
-        f'"digests": {_object(names, [_digests_to_json(v) for v in versions])}',
-        f'"origins": {_object(names, [_origin_to_json(v.origin) for v in versions])}',
-    ]
-    if states := {v.name: v.state for v in versions if v.state is not None}:
-        lines.append(f'"states": {_encode(states)}')
+    versions = [(_text(version.name), version) for version in manifest.versions]
+    metadata = _encode(dict(manifest.metadata)) if manifest.metadata else "{}"
+    extra = [f"{_text(key)}: {_encode(value)},\n" for key, value in manifest.extra.items()]
+    text = (
+        f'{{\n"item_id": {_text(manifest.item_id)},\n"date": {_text(manifest.date)},\n'
+        f'"currentversion": {_text(manifest.current_version)},\n'
+        f'"versions": [{_join([n for n, _ in versions])}],\n'
+        f'"version_dates": {{{_join([f"{n}: {_text(v.date)}" for n, v in versions])}}},\n'
+        f'"files": {{{_join([f"{n}: {_list(v.files)}" for n, v in versions])}}},\n'
+        f'"subdir": {{{_join([f"{n}: {_list(v.subdir)}" for n, v in versions])}}},\n'
+        '"metadata_files": '
+        f"{{{_join([f'{n}: {_list(v.metadata_files)}' for n, v in versions])}}},\n"
+        f'"versionlog": {{{_join([f"{n}: {_list(v.log)}" for n, v in versions])}}},\n'
+        f'"metadata": {metadata},\n{"".join(extra)}"format": {manifest.format},\n'
+        f'"revision": {manifest.revision},\n'
+        f'"digests": {{{_join([f"{n}: {_digests_to_json(v)}" for n, v in versions])}}},\n'
+        f'"origins": {{{_join([f"{n}: {_origin_to_json(v.origin)}" for n, v in versions])}}},\n'
+    )
+    if states := {v.name: v.state for _, v in versions if v.state is not None}:
+        text += f'"states": {_encode(states)},\n'
     if manifest.pending:
         pending = {"renames": manifest.pending.renames, "unlinks": manifest.pending.unlinks}
-        lines.append(f'"pending": {_encode(pending)}')
-    return lines
+        text += f'"pending": {_encode(pending)},\n'
+    return text
 
 
-def _list(values: Iterable[str]) -> str:
-    return f"[{', '.join(map(_text, values))}]"
+_join = ", ".join
 
 
-def _object(names: Iterable[str], values: Iterable[str]) -> str:
-    """A JSON object from names and values that are already JSON."""
-    return f"{{{', '.join(map(': '.join, zip(names, values, strict=True)))}}}"
+def _list(values: tuple[str, ...]) -> str:
+    return f"[{_join([_text(value) for value in values])}]" if values else "[]"
 
 
 def from_json(content: bytes, path: str) -> Manifest:
@@ -207,14 +172,13 @@ def _each_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _digests_to_json(version: Version) -> str:
-    digests = version.digests or {}
-    return _object(
-        map(_text, digests),
-        [
-            f'{{"sha256": "{d.sha256}", "size": {d.size}}}' if d else "null"
-            for d in digests.values()
-        ],
-    )
+    members = [
+        f'{_text(path)}: {{"sha256": "{d.sha256}", "size": {d.size}}}'
+        if d
+        else f"{_text(path)}: null"
+        for path, d in (version.digests or {}).items()
+    ]
+    return f"{{{_join(members)}}}"
 
 
 def _origin_to_json(origin: Origin) -> str:
@@ -222,15 +186,15 @@ def _origin_to_json(origin: Origin) -> str:
     if origin.of:
         members.append(f'"of": {_text(origin.of)}')
     if origin.prefixes:
-        prefixes = _object(map(_text, origin.prefixes), map(_text, origin.prefixes.values()))
-        members.append(f'"prefixes": {prefixes}')
+        prefixes = [f"{_text(one)}: {_text(stamp)}" for one, stamp in origin.prefixes.items()]
+        members.append(f'"prefixes": {{{_join(prefixes)}}}')
     if origin.agent:
         members.append(f'"agent": {_text(origin.agent)}')
     if origin.message:
         members.append(f'"message": {_text(origin.message)}')
     if origin.date:
         members.append(f'"date": {_text(origin.date)}')
-    return f"{{{', '.join(members)}}}"
+    return f"{{{_join(members)}}}"
 
 
 class _Reader:
