@@ -30,11 +30,13 @@ class ProfileNeeded(UsageError):
 
 
 class PackageMissing(UsageError):
-    """A package of the extra `usage` is not installed."""
+    """A package of an extra is not installed."""
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, package: str, extra: str = "usage") -> None:
         self.package = package
-        super().__init__(f"silo usage needs the package {package}: pip install 'recordsilo[usage]'")
+        super().__init__(
+            f"silo usage needs the package {package}: pip install 'recordsilo[{extra}]'"
+        )
 
 
 class PeriodInvalid(UsageError):
