@@ -41,3 +41,31 @@ class PackageMissing(UsageError):
 
 class PeriodInvalid(UsageError):
     """A period is not one."""
+
+
+class CountriesUnreadable(UsageError):
+    """The file of addresses and countries cannot be read."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"the countries of addresses cannot be read from {path}: {reason}")
+
+
+class ZoneChanged(UsageError):
+    """The time zone of the settings is not the one that the stored days are of."""
+
+    def __init__(self, stored: str, given: str) -> None:
+        super().__init__(
+            f"the counts are of days in {stored}, but usage.toml has timezone = {given!r}; "
+            f"write {stored!r} again, or import everything into a new Silo"
+        )
+
+
+class NothingRead(UsageError):
+    """No line of a file is in a known format."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} is in no known log format; name one with --format, or describe it in "
+            "usage/usage.toml (docs/usage.md)"
+        )

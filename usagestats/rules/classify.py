@@ -17,6 +17,7 @@ ROBOT, MACHINE = "a robot", "a machine"
 EMPTY, DIRECTIVE = "an empty line", "a directive"
 NO_REQUEST, NOT_GET, NOT_FOUND = "no HTTP request", "not GET", "not found"
 NO_PATTERN = "no pattern fits"
+LATE = "too late: the day is frozen"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Which path means which record, and what was done with it (pure)."""
 
+import functools
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -91,8 +92,9 @@ class Patterns:
     ) -> None:
         self._patterns = [(one.compiled(), one) for one in patterns]
         self._resolve, self._by_link = resolve, by_link
+        self.use = functools.lru_cache(50_000)(self._use)
 
-    def use(self, path: str) -> Use | None:
+    def _use(self, path: str) -> Use | None:
         """Return the use that a request for a path is; None if no pattern is found in it."""
         for compiled, pattern in self._patterns:
             try:

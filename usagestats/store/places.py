@@ -25,11 +25,21 @@ def ledger_path(silo_path: str) -> str:
     return place(silo_path, "ledger.sqlite")
 
 
-def keys_path(silo_path: str) -> str:
-    """Return the path of the days' keys, an SQLite file."""
-    return place(silo_path, "keys.sqlite")
+def secret_path(silo_path: str) -> str:
+    """Return the path of the secret that the keys of days are derived from."""
+    return place(silo_path, "secret")
+
+
+def key_path(silo_path: str, day: str) -> str:
+    """Return the path of the salt of a day's key."""
+    return place(silo_path, "keys", day)
 
 
 def events_path(silo_path: str, day: str) -> str:
     """Return the directory of a day's events."""
     return place(silo_path, "events", day)
+
+
+def unreadable_path(silo_path: str, day: str) -> str:
+    """Return the file of the unreadable lines that were imported on a day."""
+    return place(silo_path, "unreadable", f"{day}.log")

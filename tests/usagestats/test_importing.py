@@ -1,0 +1,220 @@
+"""An import counts what an independent oracle counts, however the lines come."""
+
+import gzip
+import random
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from made_up_log import made_up_log
+from usage_oracle import Truth, truth_of
+from usage_silo import counts_of
+
+from silosteps.lines import Block
+from usagestats.importing import importing
+from usagestats.importing.blocks import KINDS, Sorter
+from usagestats.importing.importing import Request, import_logs
+from usagestats.importing.receipt import Receipt
+from usagestats.lines.readers import reader_of
+from usagestats.rules.classify import Rules, classify
+from usagestats.rules.settings import Settings
+from usagestats.values import Fate
+
+LONDON = '\ntimezone = "Europe/London"\n'
+MANY = [1200, pytest.param(200_000, marks=pytest.mark.long)]
+
+
+def write(path: Path, lines: list[bytes]) -> str:
+    content = b"".join(line + b"\n" for line in lines)
+    path.write_bytes(gzip.compress(content, 1) if path.suffix == ".gz" else content)
+    return str(path)
+
+
+def check(silo_path: str, truth: Truth) -> None:
+    found = counts_of(silo_path)
+    assert found.figures == truth.figures
+    assert found.first_last == truth.first_last
+
+
+def balances(receipt: Receipt) -> None:
+    assert sum(receipt.number(fate) for fate in Fate) == receipt.lines
+
+
+@pytest.mark.parametrize("number", MANY)
+def test_an_import_agrees_with_the_oracle(
+    number: int, new_silo: Callable[[str], str], tmp_path: Path
+) -> None:
+    lines = made_up_log(number, items=12 if number < 10_000 else 900)
+    truth = truth_of(lines, "Europe/London")
+    silo = new_silo(LONDON)
+    receipt = import_logs(silo, Request([write(tmp_path / "access.log", lines)]))
+    check(silo, truth)
+    assert {fate: receipt.number(fate) for fate in Fate} == {
+        fate: truth.fates[fate] for fate in Fate
+    }
+    assert receipt.lines == len(lines)
+    # Again, in another order, repeated, and split over files of any kind: nothing changes.
+    other = new_silo(LONDON)
+    dice = random.Random(2)
+    lines += dice.choices(lines, k=number // 3)
+    dice.shuffle(lines)
+    names = []
+    while lines:
+        size = dice.randrange(1, number)
+        part, lines = lines[:size], lines[size:]
+        suffix = dice.choice(("log", "log.gz"))
+        names.append(write(tmp_path / f"part-{len(names)}.{suffix}", part))
+    for name in names:
+        balances(import_logs(other, Request([name])))
+    check(other, truth)
+
+
+def test_a_file_is_known_by_its_content(silo_path: str, tmp_path: Path) -> None:
+    lines = made_up_log(400)
+    truth = truth_of(lines)
+    log = tmp_path / "access.log"
+    first = import_logs(silo_path, Request([write(log, lines[:150])]))
+    grown = import_logs(silo_path, Request([write(log, lines[:300])]))
+    assert (first.lines, grown.lines, grown.known) == (150, 150, 150)
+    log.rename(tmp_path / "access.log.1")
+    rotated = write(tmp_path / "access.log.1.gz", lines)
+    third = import_logs(silo_path, Request([str(tmp_path / "access.log.1"), rotated]))
+    assert (third.lines, third.known) == (len(lines) - 300, 300 + 300)
+    joined = write(tmp_path / "joined.log", lines + lines)
+    last = import_logs(silo_path, Request([joined]))
+    assert (last.lines, last.known) == (0, 2 * len(lines))
+    check(silo_path, truth)
+
+
+def test_a_line_that_is_being_written_waits(silo_path: str, tmp_path: Path) -> None:
+    lines = [line for line in made_up_log(60) if line.startswith(b"203") and line.endswith(b'"')]
+    truth = truth_of(lines)
+    log, content = tmp_path / "access.log", b"".join(line + b"\n" for line in lines)
+    for end in (len(content) // 2, len(content) - 5, len(content) - 1, len(content)):
+        log.write_bytes(content[:end])
+        receipt = import_logs(silo_path, Request([str(log)]))
+        balances(receipt)
+        assert not receipt.number(Fate.UNREADABLE)
+    assert counts_of(silo_path).figures == truth.figures
+    log.write_bytes(content + b"203.0.113.9 - - [")
+    assert import_logs(silo_path, Request([str(log)])).waiting == [str(log)]
+    assert import_logs(silo_path, Request([str(log)], complete=True)).lines == 1
+
+
+def test_double_clicks_over_midnight_in_any_order(
+    new_silo: Callable[[str], str], tmp_path: Path
+) -> None:
+    agent = "Firefox/140.0"
+    times = ("12/Oct/2026:23:59:20", "12/Oct/2026:23:59:45", "13/Oct/2026:00:00:10",
+             "13/Oct/2026:00:00:29", "13/Oct/2026:00:01:10")  # fmt: skip
+    lines = [
+        f'203.0.113.7 - - [{one} +0000] "GET /3002/ HTTP/1.1" 200 9 "-" "{agent}"'.encode()
+        for one in times
+    ]
+    truth = truth_of(lines)
+    assert truth.figures["2026-10-12", "3002", False][0] == 0
+    assert truth.figures["2026-10-13", "3002", False][0] == 2
+    silo = new_silo("")
+    for number, line in enumerate(reversed(lines)):
+        import_logs(silo, Request([write(tmp_path / f"{number}.log", [line])]))
+    check(silo, truth)
+
+
+def test_several_processes_and_small_blocks(
+    new_silo: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "BLOCK", 20_000)
+    lines = made_up_log(600, seed=4)
+    silo = new_silo("")
+    receipt = import_logs(silo, Request([write(tmp_path / "a.log.gz", lines)]))
+    balances(receipt)
+    check(silo, truth_of(lines))
+
+
+@pytest.mark.long
+def test_several_processes(
+    new_silo: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "BLOCK", 100_000)
+    lines = made_up_log(3000, seed=5)
+    silo = new_silo("")
+    receipt = import_logs(silo, Request([write(tmp_path / "a.log", lines)], processes=2))
+    balances(receipt)
+    check(silo, truth_of(lines))
+
+
+RULES = Rules(Settings(profile="eprints"))
+
+
+def both_ways(data: bytes, name: str) -> None:
+    """A block gives what its lines give one by one."""
+    reader = reader_of(name)
+    done, events = Sorter(RULES).sort(Block(0, len(data), data), reader)
+    lines = Block(0, len(data), data).split()
+    assert done.lines == len(lines)
+    expected = [classify(line, reader, RULES) for line in lines]
+    fates = {key: number for key, number in done.fates.items() if number}
+    assert sum(fates.values()) == len(lines)
+    for one in expected:
+        fates[one.fate, one.reason] -= 1
+    assert not any(fates.values())
+    found = sorted(
+        (moment, events.items[item], KINDS[kind], *events.people[person], bool(machine))
+        for moment, item, kind, person, machine in zip(
+            events.moment, events.item, events.kind, events.person, events.machine, strict=True
+        )
+    )
+    assert found == sorted(
+        (one.hit.moment, one.use.item, one.use.kind, one.hit.address, one.hit.user, one.hit.agent,
+         one.machine)
+        for one in expected if one.hit is not None and one.use is not None
+    )  # fmt: skip
+
+
+GOOD = b'203.0.113.7 - - [12/Oct/2026:10:00:01 +0000] "GET /3002/ HTTP/1.1" 200 9 "-" "Firefox/140"'
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.one_of(
+    st.binary(max_size=60),
+    st.sampled_from(made_up_log(50, seed=9)),
+    st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)).map(
+        lambda one: GOOD[: one[0]] + bytes([one[1]]) + GOOD[one[0] + 1 :]
+    ),
+    st.integers(0, len(GOOD)).map(lambda cut: GOOD[:cut] + GOOD[cut + 1 :]),
+), min_size=1, max_size=8), st.sampled_from(["combined", "common", "vhost_combined"]))  # fmt: skip
+def test_a_block_of_any_bytes_gives_what_its_lines_give(lines: list[bytes], name: str) -> None:
+    both_ways(b"\n".join(lines) + b"\n", name)
+
+
+def test_a_block_of_a_log_gives_what_its_lines_give() -> None:
+    lines = made_up_log(2000, seed=3)
+    both_ways(b"\n".join(lines), "combined")
+    both_ways(b"\n".join(b"example.org:443 " + line for line in lines), "vhost_combined")
+    both_ways(b"\n".join(line.partition(b' "-"')[0] for line in lines), "common")
+
+
+@pytest.mark.parametrize("with_country", [False, True])
+def test_no_address_is_stored(
+    new_silo: Callable[[str], str], tmp_path: Path, *, with_country: bool
+) -> None:
+    lines = made_up_log(400)
+    geoip = tmp_path / "geoip"
+    geoip.write_text("3405803776,3405804031,GB\n")
+    silo = new_silo(f'\ncountries = "{geoip}"\n' if with_country else "")
+    receipt = import_logs(silo, Request([write(tmp_path / "a.log", lines)]))
+    assert receipt.number(Fate.UNREADABLE)
+    kept = list(Path(silo, "usage", "unreadable").iterdir())
+    assert len(kept) == 1
+    for path in Path(silo).rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            assert b"203.0.113." not in content, path
+            assert b"2001:db8:" not in content, path
+    with sqlite3.connect(f"{silo}/usage/counts.sqlite") as connection:
+        codes = {code for (code,) in connection.execute("SELECT country FROM day_country")}
+    connection.close()
+    assert codes == ({"GB", "XX"} if with_country else set())

@@ -1,0 +1,71 @@
+"""`silo usage import`: log lines into the Silo."""
+
+import json
+import sys
+import time
+from typing import Any
+
+import click
+
+from recordsilo.cli import ExitCode, example
+from recordsilo.commands.options import as_json, directory
+from usagestats.commands.group import told
+from usagestats.commands.trying import log_format, profile
+
+_SECONDS = 5.0
+
+
+@click.command("import", epilog=example("silo usage import myrepo /var/log/apache2/access.log*"))
+@directory
+@click.argument("logs", metavar="LOG...", nargs=-1, required=True)
+@log_format
+@profile
+@click.option("--complete", is_flag=True, help="Read a last line without a line end, too.")
+@click.option("--again", is_flag=True, help="Read lines again that were imported before.")
+@click.option(
+    "-j", "--jobs", "processes", type=click.IntRange(1, 64), default=1, show_default=True,
+    help="Number of processes.",
+)  # fmt: skip
+@as_json
+def import_command(silo_dir: str, *, as_json: bool, **given: Any) -> int:
+    """Import access logs, and count the uses of records in them.
+
+    Lines that were imported before are recognised, also in files that were renamed, compressed
+    or have grown. An import that was interrupted continues with the same command.
+    """
+    with told():
+        from usagestats.importing.importing import Request, import_logs  # noqa: PLC0415
+
+        request = Request(
+            given["logs"], given["profile"] or "", given["log_format"],
+            complete=given["complete"], again=given["again"], processes=given["processes"],
+        )  # fmt: skip
+        with _Display() as show:
+            receipt = import_logs(silo_dir, request, progress=show)
+    click.echo(json.dumps(receipt.as_json(), indent=2) if as_json else receipt.text())
+    return ExitCode.OK if receipt.whole else ExitCode.LOSSES
+
+
+class _Display:
+    """Shows the lines so far and their speed: in a terminal at once, else every 5 seconds."""
+
+    def __init__(self) -> None:
+        self._begun = self._last = time.monotonic()
+        self._in_terminal = sys.stderr.isatty()
+
+    def __enter__(self) -> "_Display":
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        if self._in_terminal:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+    def __call__(self, name: str, lines: int) -> None:
+        """Show how far the import is."""
+        now = time.monotonic()
+        if not self._in_terminal and now - self._last < _SECONDS:
+            return
+        self._last = now
+        text = f"{name}: {lines:,} lines, {lines / max(now - self._begun, 1e-3):,.0f} lines/s"
+        click.echo(f"\r\x1b[K{text}" if self._in_terminal else text, err=True,
+                   nl=not self._in_terminal)  # fmt: skip

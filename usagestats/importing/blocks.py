@@ -1,0 +1,290 @@
+"""A block of log lines → what became of each, and the events among them.
+
+Two ways, the same result: plain lines of Apache's formats in arrays (`columns`), with a dictionary
+for each field that repeats; every other line by `classify`.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sized
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from silosteps.lines import Block
+from usagestats.importing.columns import Array, Columns, columns_of
+from usagestats.lines.readers import Reader, WebServerReader, text_of
+from usagestats.lines.requests import Request, read_request
+from usagestats.rules.classify import MACHINE, NO_PATTERN, ROBOT, Classified, Rules, classify
+from usagestats.rules.robots import Agent
+from usagestats.values import Fate, Kind
+
+KINDS = (Kind.VIEW, Kind.DOWNLOAD, Kind.OTHER)
+"""The kinds, by their number in an event."""
+TOO_LONG = "longer than 1 MiB"
+_REMEMBERED = 300_000
+"""Texts that are remembered of each field; then they are forgotten, to bound the memory."""
+
+
+@dataclass(slots=True)
+class Events:
+    """The uses of a block, in columns of equal length, with the texts that they name by number.
+
+    Attributes:
+        person: Number of a client's address, user and agent in `people`.
+        path: 64 bits of a digest of the path.
+    """
+
+    moment: Array
+    item: Array
+    kind: Array
+    path: Array
+    person: Array
+    machine: Array
+    items: list[str]
+    people: list[tuple[str, str, str]]
+
+
+@dataclass(slots=True)
+class Sorted:
+    """A block's lines, by what became of them.
+
+    Attributes:
+        fates: (fate, reason) → lines.
+        kinds: Kind → counted lines.
+        unreadable: The first unreadable lines.
+    """
+
+    lines: int = 0
+    fates: Counter[tuple[str, str]] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    unreadable: list[bytes] = field(default_factory=list)
+
+
+class _Remembering(dict[bytes, int]):
+    """Bytes → number; a number is asked for once."""
+
+    def __init__(self, ask: Callable[[bytes], int]) -> None:
+        super().__init__()
+        self._ask = ask
+
+    def __missing__(self, key: bytes) -> int:
+        self[key] = value = self._ask(key)
+        return value
+
+
+class Sorter:
+    """Sorts the lines of blocks; keep one for all blocks of an import.
+
+    Args:
+        rules: Of the Silo.
+        unreadable: How many unreadable lines to keep of a block.
+    """
+
+    def __init__(self, rules: Rules, unreadable: int = 100) -> None:
+        self._rules, self._most = rules, unreadable
+        self._forget()
+
+    def _forget(self) -> None:
+        self._items: dict[str, int] = {}
+        self._uses: dict[tuple[str, Kind, str], int] = {}
+        self._known_uses: list[tuple[int, int, int]] = []
+        self._heads: list[tuple[str, str]] = []
+        self._people: dict[tuple[str, str, str], int] = {}
+        self._agent_texts: list[str] = []
+        self._agents = _Remembering(self._agent)
+        self._methods = _Remembering(self._method)
+        self._paths = _Remembering(self._use)
+        self._has_host = False
+        self._head = _Remembering(self._new_head)
+
+    def _agent(self, data: bytes) -> int:
+        """Return the agent's number times 4, and who it is: 0 a person, 1 a robot, 2 a machine."""
+        text = text_of(data)
+        self._agent_texts.append(text)
+        who = {Agent.PERSON: 0, Agent.ROBOT: 1, Agent.MACHINE: 2}[self._rules.agent(text)]
+        return (len(self._agent_texts) - 1) * 4 + who
+
+    def _method(self, data: bytes) -> int:
+        request = read_request(text_of(data))
+        return 0 if not request.method else 2 if request.method == "GET" else 1
+
+    def _use(self, data: bytes) -> int:
+        """Return the number of a use; -1 if no pattern fits."""
+        return self._use_of(read_request(text_of(data)))
+
+    def _use_of(self, request: Request) -> int:
+        use = self._rules.patterns.use(request.path)
+        if use is None:
+            return -1
+        return self._add_use(use.item, use.kind, request.path)
+
+    def _add_use(self, name: str, kind: Kind, path: str) -> int:
+        """Return the number of a use; what it is, is in `_known_uses` under that number."""
+        key = (name, kind, path)
+        if key not in self._uses:
+            item = self._items.setdefault(name, len(self._items))
+            digest = hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+            number = int.from_bytes(digest, "little", signed=True)
+            self._uses[key] = len(self._known_uses)
+            self._known_uses.append((item, KINDS.index(kind), number))
+        return self._uses[key]
+
+    def _new_head(self, data: bytes) -> int:
+        """Return the number of an address and user; -1 if this is not the head of a line."""
+        text = text_of(data)
+        if self._has_host:
+            text = text.partition(" ")[2]
+        parts = text.split(" ", 2)
+        if len(parts) < 3 or not all(parts) or any(len(one.split()) != 1 for one in parts[:2]):
+            return -1
+        address, _, user = parts
+        self._heads.append((address, "" if user == "-" else user))
+        return len(self._heads) - 1
+
+    def _person(self, address: str, user: str, agent: str) -> int:
+        return self._people.setdefault((address, user, agent), len(self._people))
+
+    def sort(self, block: Block, reader: Reader) -> tuple[Sorted, Events]:
+        """Sort the lines of a block.
+
+        Args:
+            block: Whole lines.
+            reader: Of the log, as it is at the block's beginning.
+        """
+        remembered: tuple[Sized, ...] = (
+            self._head, self._paths, self._methods, self._agents, self._uses
+        )  # fmt: skip
+        if max(len(one) for one in remembered) > _REMEMBERED:
+            self._forget()
+        self._people = {}
+        done = Sorted()
+        found: list[tuple[int, int, int, int, int, int]] = []
+        parts: list[tuple[Array, ...]] = []
+        if block.cut:
+            done.lines = 1
+            self._count(done, Classified(Fate.UNREADABLE, TOO_LONG), block.data)
+        elif isinstance(reader, WebServerReader):
+            if reader.has_host != self._has_host:
+                self._forget()
+                self._has_host = reader.has_host
+            columns = columns_of(block.data, has_agent=reader.has_agent)
+            others = [
+                block.data[start:end]
+                for start, end in zip(
+                    columns.other_start.tolist(), columns.other_end.tolist(), strict=True
+                )
+            ]
+            done.lines = len(columns.moment) + len(others)
+            parts.append(self._plain(block.data, columns, done, others))
+            for line in others:
+                self._one(line, reader, done, found)
+        else:
+            lines = block.split()
+            done.lines = len(lines)
+            for line in lines:
+                reader = reader.after(line)
+                self._one(line, reader, done, found)
+        if found:
+            parts.append(tuple(np.array(column, np.int64) for column in zip(*found, strict=True)))
+        parts.append((np.zeros(0, np.int64),) * 6)
+        moment, item, kind, path, person, machine = map(np.concatenate, zip(*parts, strict=True))
+        return done, Events(
+            moment, item, kind, path, person, machine, list(self._items), list(self._people)
+        )
+
+    def _one(
+        self,
+        line: bytes,
+        reader: Reader,
+        done: Sorted,
+        found: list[tuple[int, int, int, int, int, int]],
+    ) -> None:
+        """Sort a line by itself."""
+        became = classify(line, reader, self._rules)
+        self._count(done, became, line)
+        if became.hit is None or became.use is None:
+            return
+        hit, use = became.hit, became.use
+        item, kind, path = self._known_uses[self._add_use(use.item, use.kind, hit.path)]
+        person = self._person(hit.address, hit.user, hit.agent)
+        found.append((hit.moment, item, kind, path, person, int(became.machine)))
+
+    def _count(self, done: Sorted, became: Classified, line: bytes) -> None:
+        done.fates[became.fate, became.reason] += 1
+        if became.fate is Fate.COUNTED and became.use is not None:
+            done.kinds[became.use.kind] += 1
+        if became.fate is Fate.UNREADABLE and len(done.unreadable) < self._most:
+            done.unreadable.append(line)
+
+    def _plain(
+        self, data: bytes, columns: Columns, done: Sorted, others: list[bytes]
+    ) -> tuple[Array, ...]:
+        """Sort plain lines; adds lines to `others` whose head is not that of a line."""
+        texts = [data[a:b] for a, b in _pairs(columns.head)]
+        heads = self._numbers(self._head, texts)
+        if len(columns.agent[0]):
+            agents = self._numbers(self._agents, [data[a:b] for a, b in _pairs(columns.agent)])
+        else:
+            agents = np.zeros(len(heads), np.int64)
+            if not self._agent_texts:
+                self._agent_texts.append("")
+        good = heads >= 0
+        if not good.all():
+            # The line's end is not in the columns: it is the next LF.
+            for start in columns.head[0][~good].tolist():
+                end = data.find(b"\n", start)
+                others.append(data[start : end if end >= 0 else len(data)])
+        who = agents & 3
+        done.fates[Fate.BOT, ROBOT] += int(np.count_nonzero(good & (who == 1)))
+        done.fates[Fate.BOT, MACHINE] += int(np.count_nonzero(good & (who == 2)))
+        row = np.flatnonzero(good & (who != 1))
+        requests = [
+            data[a:b] for a, b in _pairs((columns.request[0][row], columns.request[1][row]))
+        ]
+        methods = self._numbers(self._methods, requests)
+        status, machine = columns.status[row], (who[row] == 2).astype(np.int64)
+        person = machine == 0
+        possible = (methods == 2) & ((status == 200) | (status == 304))
+        for method, code in set(
+            zip(methods[person & ~possible].tolist(), status[person & ~possible].tolist(),
+                strict=True)
+        ):  # fmt: skip
+            same = person & ~possible & (methods == method) & (status == code)
+            reason = self._rules.refusal(("", "HEAD", "GET")[method], code)
+            done.fates[Fate.OTHER, reason] += int(np.count_nonzero(same))
+        chosen = np.flatnonzero(possible)
+        uses = self._numbers(self._paths, [requests[one] for one in chosen.tolist()])
+        is_use = uses >= 0
+        people = person[chosen]
+        done.fates[Fate.OTHER, NO_PATTERN] += int(np.count_nonzero(people & ~is_use))
+        done.fates[Fate.COUNTED, ""] += int(np.count_nonzero(people & is_use))
+        chosen, uses = chosen[is_use], uses[is_use]
+        known = np.array(self._known_uses, np.int64).reshape(-1, 3)[uses]
+        kinds = known[:, 1]
+        for number, kind in enumerate(KINDS):
+            done.kinds[kind] += int(np.count_nonzero((kinds == number) & (machine[chosen] == 0)))
+        of = row[chosen]
+        return (
+            columns.moment[of], known[:, 0], kinds, known[:, 2],
+            self._people_of(heads[of], agents[of] >> 2), machine[chosen],
+        )  # fmt: skip
+
+    def _people_of(self, heads: Array, agents: Array) -> Array:
+        """Return the number in `Events.people` of each address, user and agent."""
+        both = heads * len(self._agent_texts) + agents
+        distinct, place = np.unique(both, return_inverse=True)
+        numbers = []
+        for one in distinct.tolist():
+            head, agent = divmod(one, len(self._agent_texts))
+            address, user = self._heads[head]
+            numbers.append(self._person(address, user, self._agent_texts[agent]))
+        return np.array(numbers, np.int64)[place]
+
+    @staticmethod
+    def _numbers(known: _Remembering, texts: list[bytes]) -> Array:
+        return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
+
+
+def _pairs(field_of: tuple[Array, Array]) -> "zip[tuple[int, int]]":
+    return zip(field_of[0].tolist(), field_of[1].tolist(), strict=True)

@@ -1,0 +1,214 @@
+"""What is new in a file of log lines: what was imported before is recognised by its content.
+
+A plain file is not read again: the bytes before each mark tell. A compressed one is decompressed.
+"""
+
+import hashlib
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from typing import BinaryIO
+
+from silosteps.errors import InputUnreadable
+from silosteps.inputs import Input, open_input
+from usagestats.store.ledger import HINT, Ledger, Mark, hint_of
+
+TAIL = 1 << 20
+"""Bytes before a mark that its digest is of."""
+_CHUNK = 1 << 20
+_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """How far a file was imported.
+
+    Attributes:
+        base: Where the bytes begin that the next mark is of: 0, or where another file that was
+            imported before ends within this one.
+        head: The first bytes from `base`, at most `HINT`.
+        tail: The last bytes before the end of what was imported, from `base`, at most `TAIL`.
+        length: Bytes from `base` that were imported.
+        lines: Lines from `base` that were imported.
+        known: Lines of the file that were imported before.
+        reader: The `Reader.spec` for what follows; ``""`` at the beginning of a file.
+    """
+
+    base: int = 0
+    head: bytes = b""
+    tail: bytes = b""
+    length: int = 0
+    lines: int = 0
+    known: int = 0
+    reader: str = ""
+
+    @property
+    def offset(self) -> int:
+        """Return where in the file the new lines begin."""
+        return self.base + self.length
+
+    @property
+    def within(self) -> bool:
+        """Whether that is within a line, of which the beginning was imported as a whole."""
+        return bool(self.tail) and not self.tail.endswith(b"\n")
+
+    def after(self, data: bytes, lines: int, reader: str) -> "Part":
+        """Return the part with more bytes.
+
+        Args:
+            data: The bytes.
+            lines: How many lines they are.
+            reader: For what follows.
+        """
+        head = self.head + data[: HINT - len(self.head)] if len(self.head) < HINT else self.head
+        tail = (self.tail + data[-TAIL:])[-TAIL:]
+        length, lines = self.length + len(data), self.lines + lines
+        return replace(self, head=head, tail=tail, length=length, lines=lines, reader=reader)
+
+    def mark(self) -> tuple[bytes, Mark]:
+        """Return the hint and the mark of what was imported."""
+        return hint_of(self.head), Mark(self.length, _digest(self.tail), self.lines, self.reader)
+
+
+def _digest(tail: bytes) -> bytes:
+    return hashlib.sha256(tail).digest()
+
+
+Reopen = Callable[[int], AbstractContextManager[Input]]
+"""Opens a file's content at an offset."""
+
+
+@contextmanager
+def opened(name: str, ledger: Ledger, *, again: bool = False) -> Iterator[tuple[Input, Part, bool]]:
+    """Open a file at its first byte that was not imported.
+
+    Args:
+        name: The file; ``-`` is standard input.
+        ledger: Knows what was imported.
+        again: Whether to read everything, also what was imported.
+
+    Yields:
+        The content from there, what was imported, and whether the file may grow.
+
+    Raises:
+        InputUnreadable, PackageMissing: As `open_input`.
+    """
+    if os.path.isfile(name):
+        with open_input(name) as stream:
+            compressed = stream.compressed
+        reopen = _reopener(name, compressed=compressed)
+        part = Part() if again else _imported(reopen, ledger, seekable=not compressed)
+        with reopen(part.offset) as stream:
+            yield stream, part, not compressed
+        return
+    with open_input(name) as stream:
+        head = _read(stream, HINT)
+        if again or not ledger.marks(head):
+            yield Input(name, _Again(head, stream), compressed=True), Part(), False  # type: ignore[arg-type]
+            return
+        # It has no name, and is gone when it is closed.
+        with tempfile.TemporaryFile() as spool:
+            spool.write(head)
+            shutil.copyfileobj(stream, spool, _CHUNK)
+            reopen = _spooled(name, spool)
+            part = _imported(reopen, ledger, seekable=True)
+            with reopen(part.offset) as rest:
+                yield rest, part, False
+
+
+class _Again(io.RawIOBase):
+    """A stream whose first bytes were read already."""
+
+    def __init__(self, head: bytes, stream: Input) -> None:
+        self._head, self._stream = head, stream
+
+    def read(self, size: int = -1) -> bytes | None:
+        if self._head:
+            data, self._head = self._head[:size], self._head[size:]
+            return data
+        return self._stream.read(size)
+
+
+def _reopener(name: str, *, compressed: bool) -> Reopen:
+    @contextmanager
+    def reopen(offset: int) -> Iterator[Input]:
+        if compressed:
+            with open_input(name) as stream:
+                while offset > 0 and (data := stream.read(min(offset, _CHUNK))):
+                    offset -= len(data)
+                yield stream
+            return
+        try:
+            with open(name, "rb") as raw:
+                raw.seek(offset)
+                yield Input(name, raw, compressed=False)
+        except OSError as error:
+            raise InputUnreadable(name, error.strerror or str(error)) from error
+
+    return reopen
+
+
+def _spooled(name: str, spool: BinaryIO) -> Reopen:
+    @contextmanager
+    def reopen(offset: int) -> Iterator[Input]:
+        spool.seek(offset)
+        yield Input(name, spool, compressed=True)
+
+    return reopen
+
+
+def _imported(reopen: Reopen, ledger: Ledger, *, seekable: bool) -> Part:
+    """Return how far a file was imported, also if it is several imported files in a row."""
+    part = Part()
+    while True:
+        with reopen(part.offset) as stream:
+            head = _read(stream, HINT)
+        marks = ledger.marks(head)
+        if not marks:
+            return part
+        look = _longest_by_seeking if seekable else _longest_by_reading
+        found = look(reopen, part.offset, marks)
+        if found is None:
+            return part
+        mark, tail = found
+        known = part.known + mark.lines
+        part = Part(
+            part.offset, head[: mark.length], tail, mark.length, mark.lines, known, mark.reader
+        )
+
+
+def _longest_by_seeking(reopen: Reopen, base: int, marks: list[Mark]) -> tuple[Mark, bytes] | None:
+    for mark in marks:
+        size = min(mark.length, TAIL)
+        with reopen(base + mark.length - size) as stream:
+            tail = _read(stream, size)
+        if len(tail) == size and _digest(tail) == mark.digest:
+            return mark, tail
+    return None
+
+
+def _longest_by_reading(reopen: Reopen, base: int, marks: list[Mark]) -> tuple[Mark, bytes] | None:
+    best, at, tail = None, 0, b""
+    with reopen(base) as stream:
+        for mark in reversed(marks):
+            while at < mark.length and (data := stream.read(min(mark.length - at, _CHUNK))):
+                at += len(data)
+                tail = (tail + data)[-TAIL:]
+            if at < mark.length:
+                break
+            if _digest(tail) == mark.digest:
+                best = mark, tail
+    return best
+
+
+def _read(stream: Input, size: int) -> bytes:
+    """Read this many bytes, fewer only at the end."""
+    parts = []
+    while size and (data := stream.read(size)):
+        parts.append(data)
+        size -= len(data)
+    return b"".join(parts)

@@ -1,0 +1,231 @@
+"""Import files of log lines into a Silo: what `silo usage import` does.
+
+Each block of lines is added to the ledger as soon as its events are on the medium, so an import
+that is killed goes on where it was: what it had imported is recognised.
+"""
+
+import functools
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from recordsilo import Silo
+from recordsilo.disk.locks import Locks
+from silosteps.inputs import Input
+from silosteps.lines import Block, blocks
+from silosteps.runners import in_order
+from silowork.ledger_file import new_id
+from usagestats.counting.counting import count
+from usagestats.errors import NothingRead, ZoneChanged
+from usagestats.importing import unreadable
+from usagestats.importing.files import Part, opened
+from usagestats.importing.freezing import freeze
+from usagestats.importing.receipt import Receipt
+from usagestats.importing.work import Done, Task, Workplace, work
+from usagestats.lines.readers import Reader, detected, reader_of
+from usagestats.rules.of_silo import rules_of
+from usagestats.rules.settings import Settings
+from usagestats.store.events import remove_unnamed
+from usagestats.store.keys import Keys
+from usagestats.store.ledger import Imported, Ledger
+from usagestats.store.places import place
+
+BLOCK = 32 << 20
+_SAMPLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be imported, and how.
+
+    Attributes:
+        files: Names; ``-`` is standard input.
+        profile: Of the repository's software; ``""``: as in ``usage.toml``.
+        format: `Reader.spec` of the logs; ``""``: as in ``usage.toml``, or detected.
+        complete: Whether last lines without LF are complete.
+        again: Whether to read what was imported before, too.
+        processes: How many work at once.
+    """
+
+    files: Sequence[str]
+    profile: str = ""
+    format: str = ""
+    complete: bool = False
+    again: bool = False
+    processes: int = 1
+
+
+Progress = Callable[[str, int], object]
+
+
+def import_logs(
+    silo_path: str,
+    request: Request,
+    *,
+    now: datetime | None = None,
+    progress: Progress = lambda _name, _lines: None,
+) -> Receipt:
+    """Import files of log lines, and count the days that they have changed.
+
+    Args:
+        silo_path: The Silo.
+        request: What to import.
+        now: The time, for tests.
+        progress: Called after each block with the file and the lines so far.
+
+    Raises:
+        UsageError: The settings are invalid, or a file is in no known format. Files before it
+            are imported.
+        StepsError: A file cannot be read, or the engine failed.
+        OSError: The disk refused. What was imported is kept.
+    """
+    begun = time.monotonic()
+    now = now or datetime.now(UTC)
+    with Silo(silo_path, create=False) as silo:
+        silo_path = silo.path
+        rules, _ = rules_of(silo, request.profile)
+    settings = rules.settings
+    os.makedirs(place(silo_path), exist_ok=True)
+    with Ledger(silo_path) as ledger:
+        stored = ledger.fixed("timezone", settings.timezone)
+        if stored != settings.timezone:
+            raise ZoneChanged(stored, settings.timezone)
+        running = _Import(silo_path, request, settings, ledger, now=now, progress=progress)
+        running.receipt.robots = rules.robots.version
+        try:
+            remove_unnamed(silo_path, ledger, before=time.time() - 86_400)
+            for name in request.files:
+                running.file(name)
+        finally:
+            running.close()
+        receipt = running.receipt
+        receipt.days = count(silo_path, ledger)
+        before = now.astimezone(settings.zone) - timedelta(days=settings.window)
+        receipt.frozen = freeze(silo_path, ledger, f"{before:%Y-%m-%d}")
+        receipt.seconds = time.monotonic() - begun
+        ledger.end(running.id, receipt.as_json())
+    return receipt
+
+
+class _Import:
+    """A running import."""
+
+    def __init__(
+        self,
+        silo_path: str,
+        request: Request,
+        settings: Settings,
+        ledger: Ledger,
+        *,
+        now: datetime,
+        progress: Progress,
+    ) -> None:
+        self.id, self.receipt = new_id(), Receipt()
+        self._silo_path, self._request, self._settings = silo_path, request, settings
+        self._ledger, self._progress = ledger, progress
+        self._today = f"{now.astimezone(settings.zone):%Y-%m-%d}"
+        self._frozen = frozenset(ledger.frozen())
+        self._kept = 0
+        self._keys = Keys(silo_path)
+        self._locks = Locks(os.path.join(silo_path, ".silo", "locks"))
+        self._not_held: set[str] = set()
+
+    @functools.cached_property
+    def _workplace(self) -> Workplace:
+        return Workplace(self._silo_path, self._settings)
+
+    def close(self) -> None:
+        """Close what the work needed."""
+        if "_workplace" in vars(self):
+            self._workplace.close()
+        self.receipt.not_held = sorted(self._not_held)
+
+    def file(self, name: str) -> None:
+        """Import a file."""
+        self.receipt.files += 1
+        # Two imports of one file at a time would tell its lines twice.
+        with (
+            self._locks.hold_name("usage-import"),
+            opened(name, self._ledger, again=self._request.again) as (stream, found, grows),
+        ):
+            part = found
+            self.receipt.known += part.known
+            if part.within:
+                rest = stream.readline()
+                if not rest.endswith(b"\n"):
+                    return
+                part = part.after(rest, 0, part.reader)
+            given: list[tuple[Block, str]] = []
+            tasks = self._tasks(name, stream, part, given, grows=grows)
+            if self._request.processes > 1:
+                results = in_order(work, tasks, processes=self._request.processes)
+            else:
+                results = map(self._workplace.work, tasks)
+            for done in results:
+                part = self._add(part, *given.pop(0), done)
+                self._progress(name, self.receipt.lines)
+
+    def _tasks(
+        self, name: str, stream: Input, part: Part, given: list[tuple[Block, str]], *, grows: bool
+    ) -> Iterator[Task]:
+        """Yield the new blocks of a file; adds each to `given`, with the reader after it."""
+        spec = self._request.format or part.reader or self._settings.format
+        reader = reader_of(spec) if spec else None
+        for one in blocks(stream, start=part.offset, size=BLOCK):
+            block = one
+            if reader is None:
+                reader = _detected(name, block)
+            self.receipt.without_agents |= not reader.has_agent
+            if not block.terminated and grows and not self._request.complete:
+                block = _without_part_of_line(block, reader)
+                if block.end < one.end:
+                    self.receipt.waiting.append(name)
+                if not block.data:
+                    return
+            after = reader.after(block.data)
+            given.append((block, after.spec))
+            yield Task(self._silo_path, self._settings, reader.spec, block, self._frozen)
+            reader = after
+
+    def _add(self, part: Part, block: Block, spec: str, done: Done) -> Part:
+        """Add a block to the receipt and to the ledger; return how far the file is imported."""
+        receipt, lines = self.receipt, done.lines
+        receipt.lines += lines.lines
+        for (fate, reason), number in lines.fates.items():
+            receipt.fates[fate][reason] += number
+        receipt.kinds.update(lines.kinds)
+        receipt.late.update(done.late)
+        self._not_held |= done.not_held
+        kept = lines.unreadable[: unreadable.MOST - self._kept]
+        unreadable.keep(self._silo_path, self._keys, self._today, kept)
+        self._kept += len(kept)
+        part = part.after(block.data, lines.lines, spec)
+        if block.cut:
+            part = replace(part, base=block.end, head=b"", tail=b"", length=0, lines=0)
+        hint, mark = part.mark()
+        added = Imported(hint, mark, done.files, done.before, done.late)
+        self._ledger.add(self.id, self._today, added, receipt.as_json())
+        return part
+
+
+def _detected(name: str, block: Block) -> Reader:
+    """Return the reader for a file, by its first lines, or by others of its first block.
+
+    Raises:
+        NothingRead: None of them is in a known format.
+    """
+    lines = block.split()
+    reader = detected(lines[:_SAMPLE]) or detected(lines[:: max(1, len(lines) // _SAMPLE)])
+    if reader is None:
+        raise NothingRead(name)
+    return reader
+
+
+def _without_part_of_line(block: Block, reader: Reader) -> Block:
+    """Return a block without its last line, unless that can be read although it has no LF."""
+    start = block.data.rfind(b"\n") + 1
+    if reader.after(block.data).read(block.data[start:]) is not None:
+        return block
+    return Block(block.start, block.start + start, block.data[:start])

@@ -1,0 +1,157 @@
+"""The receipt of an import: lines in = counted + bots + other + unreadable (pure)."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from usagestats.rules.classify import MACHINE
+from usagestats.values import Fate, Kind
+
+_NAMED = 5
+
+
+@dataclass(slots=True)
+class Receipt:
+    """What became of the lines of an import.
+
+    Attributes:
+        lines: Lines that were read now.
+        fates: Fate → reason → lines.
+        kinds: Kind → counted lines.
+        known: Lines that were imported before.
+        waiting: Files whose last line is not complete; it is read once it is.
+        late: Frozen day → lines that came too late for it; they are among the other lines.
+        not_held: Identifiers without a record in the Silo, with counted lines.
+        days: Days that were counted.
+        robots: The lists of robots that were used.
+        seconds: How long it took.
+    """
+
+    lines: int = 0
+    fates: dict[str, Counter[str]] = field(
+        default_factory=lambda: {fate: Counter() for fate in Fate}
+    )
+    kinds: Counter[str] = field(default_factory=Counter)
+    known: int = 0
+    files: int = 0
+    waiting: list[str] = field(default_factory=list)
+    late: Counter[str] = field(default_factory=Counter)
+    not_held: list[str] = field(default_factory=list)
+    days: list[str] = field(default_factory=list)
+    frozen: list[str] = field(default_factory=list)
+    without_agents: bool = False
+    robots: str = ""
+    seconds: float = 0.0
+
+    def number(self, fate: Fate) -> int:
+        """Return the lines of a fate."""
+        return sum(self.fates[fate].values())
+
+    @property
+    def machines(self) -> int:
+        """Return the lines of machines, which are among the bots."""
+        return self.fates[Fate.BOT][MACHINE]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every line could be read, and none came too late."""
+        return not (self.number(Fate.UNREADABLE) or self.late)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the receipt as JSON values."""
+        reasons = {
+            fate: {reason: lines for reason, lines in sorted(some.items()) if reason and lines}
+            for fate, some in self.fates.items()
+        }
+        return {
+            "lines": self.lines,
+            **{str(fate): self.number(fate) for fate in Fate},
+            "machines": self.machines,
+            "views": self.kinds[Kind.VIEW],
+            "downloads": self.kinds[Kind.DOWNLOAD],
+            "others": self.kinds[Kind.OTHER],
+            "reasons": {fate: some for fate, some in reasons.items() if some},
+            "known": self.known,
+            "files": self.files,
+            "waiting": self.waiting,
+            "late": dict(self.late),
+            "not_held": len(self.not_held),
+            "not_held_first": sorted(self.not_held)[:_NAMED],
+            "days": self.days,
+            "frozen": self.frozen,
+            "robots": self.robots,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def text(self) -> str:
+        """Return the receipt for people."""
+        rows = [
+            (self.lines, f"lines in {_number(self.files, 'file')}"),
+            (self.number(Fate.COUNTED), f"counted: {_listed(self.kinds, ' ')}"),
+            (self.number(Fate.BOT), f"bots: {_listed(self.fates[Fate.BOT])}"),
+            (self.number(Fate.OTHER), f"other: {_listed(self.fates[Fate.OTHER])}"),
+            (
+                self.number(Fate.UNREADABLE),
+                f"unreadable: {_listed(self.fates[Fate.UNREADABLE])}",
+            ),
+        ]
+        text = [f"{number:>12,}  {words.removesuffix(': ')}" for number, words in rows]
+        return "\n".join([*text, *self._notes()])
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.known:
+            notes.append(f"{_number(self.known, 'line')} had been imported before.")
+        if self.days:
+            notes.append(
+                f"Counted: {_number(len(self.days), 'day')}, "
+                f"{self.days[0]} to {self.days[-1]} ({self.robots})."
+            )
+        if self.seconds:
+            speed = f", {self.lines / self.seconds:,.0f} lines/s" if self.lines else ""
+            notes.append(f"It took {self.seconds:,.1f} s{speed}.")
+        if self.without_agents:
+            notes.append("The log has no user agents, so no robot could be recognised.")
+        notes += [
+            f"{name}: the last line is not complete and was left; it is read once it is, "
+            "or with --complete."
+            for name in self.waiting
+        ]
+        if self.not_held:
+            first = ", ".join(sorted(self.not_held)[:_NAMED])
+            more = ", …" if len(self.not_held) > _NAMED else ""
+            notes.append(
+                f"Not in this Silo, but counted: {_number(len(self.not_held), 'identifier')} "
+                f"({first}{more})."
+            )
+        if self.late:
+            days = ", ".join(sorted(self.late)[:_NAMED])
+            notes.append(
+                f"{_number(sum(self.late.values()), 'line')} came too late: the days are frozen "
+                f"({days}); see usage/ledger.sqlite, table late."
+            )
+        if self.frozen:
+            notes.append(f"Frozen: {_number(len(self.frozen), 'day')} up to {self.frozen[-1]}.")
+        if self.number(Fate.UNREADABLE):
+            notes.append("The first unreadable lines are in usage/unreadable/, without addresses.")
+        return notes
+
+
+def _number(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _listed(reasons: Mapping[str, int], between: str = ": ") -> str:
+    if between == " ":
+        return ", ".join(f"{number:,} {_plural(kind, number)}" for kind, number in reasons.items())
+    return ", ".join(
+        f"{reason} {number:,}"
+        for reason, number in sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
+        if number and reason
+    )
+
+
+def _plural(kind: str, number: int) -> str:
+    word = "other use" if kind == Kind.OTHER else kind
+    return word if number == 1 else f"{word}s"

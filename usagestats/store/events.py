@@ -1,0 +1,178 @@
+"""The events of a Silo: files of Parquet, one directory for each day.
+
+A file is named by the digest of the lines that it is from, so writing it again changes nothing.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from recordsilo.disk.atomic_file import flush_directory, flush_fd, make_parents
+from silosteps.engine import Engine
+from silosteps.step_file import steps_of
+from usagestats.store.ledger import Ledger
+from usagestats.store.places import events_path, place
+
+SUFFIX = ".parquet"
+_NEW = ".new"
+
+
+def engine(silo_path: str, *, threads: int | None = None, memory: str = "512MB") -> Engine:
+    """Return the engine with the steps of this package."""
+    return Engine(
+        steps_of("usagestats"), place(silo_path, "scratch"), memory=memory, threads=threads
+    )
+
+
+def event_path(silo_path: str, day: str, name: str) -> str:
+    """Return the path of a file of events."""
+    return os.path.join(events_path(silo_path, day), name + SUFFIX)
+
+
+def write_events(
+    silo_path: str,
+    steps: Engine,
+    name: str,
+    columns: Mapping[str, np.ndarray[Any, Any]],
+    *,
+    items: Mapping[int, str],
+    countries: list[str],
+) -> dict[str, tuple[str, int]]:
+    """Write the events of a block, a file for each day.
+
+    Args:
+        silo_path: The Silo.
+        steps: The engine.
+        name: Of the files.
+        columns: As ``steps.sql`` describes them; `item` and `country` are numbers.
+        items: Number → identifier.
+        countries: Codes, by their number.
+
+    Returns:
+        Day → name and number of its events. The files are on the medium.
+    """
+    days, numbers = np.unique(columns["day"], return_counts=True)
+    if not len(days):
+        return {}
+    steps.table("given", columns)
+    steps.table(
+        "item_name",
+        {
+            "number": np.fromiter(items, np.int64, len(items)),
+            "name": np.array([_storable(one) for one in items.values()], object),
+        },
+    )
+    steps.table(
+        "country_code",
+        {"number": np.arange(len(countries)), "code": np.array(countries, object)},
+    )
+    written = {}
+    for day, number in zip(days.tolist(), numbers.tolist(), strict=True):
+        text = day_text(day)
+        path = event_path(silo_path, text, name)
+        make_parents(path)
+        staged = f"{path}.{os.getpid()}{_NEW}"
+        steps.run("write_events", day=day, file=staged)
+        _finish(staged, path)
+        written[text] = (name, number)
+    flush_directory(place(silo_path, "events"))
+    return written
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _finish(staged: str, path: str) -> None:
+    """Flush a new file and rename it."""
+    fd = os.open(staged, os.O_RDONLY)
+    try:
+        flush_fd(fd)
+    finally:
+        os.close(fd)
+    os.rename(staged, path)
+    flush_directory(os.path.dirname(path))
+
+
+def day_text(day: int) -> str:
+    """Return a day, counted from 1970, in ISO 8601."""
+    return str(np.datetime64(day, "D"))
+
+
+def day_number(day: str) -> int:
+    """Return the number of a day, counted from 1970."""
+    return int(np.datetime64(day, "D").astype(np.int64))
+
+
+def merge_files(silo_path: str, steps: Engine, ledger: Ledger, day: str) -> None:
+    """Put the files of a day into one."""
+    names = [name for name, _ in ledger.files(day)]
+    made = hashlib.sha256("\n".join(names).encode()).hexdigest()[:32]
+    path = event_path(silo_path, day, made)
+    staged = f"{path}.{os.getpid()}{_NEW}"
+    files = [event_path(silo_path, day, name) for name in names]
+    steps.run("merge_events", files=files, file=staged)
+    [(number,)] = steps.run("number_of_events", files=[staged]).all()
+    _finish(staged, path)
+    ledger.replace_files(day, made, number, names)
+    remove(silo_path, day, names)
+
+
+def rewrite_without(silo_path: str, steps: Engine, ledger: Ledger, day: str, client: int) -> int:
+    """Remove a client's events from a day; return how many they were."""
+    removed = 0
+    for name, number in ledger.files(day):
+        made = f"{name}-without"
+        path = event_path(silo_path, day, made)
+        staged = f"{path}.{os.getpid()}{_NEW}"
+        steps.run(
+            "without_client", files=[event_path(silo_path, day, name)], client=client, file=staged
+        )
+        [(left,)] = steps.run("number_of_events", files=[staged]).all()
+        if left == number:
+            os.unlink(staged)
+            continue
+        _finish(staged, path)
+        ledger.replace_files(day, made if left else "", left, [name])
+        remove(silo_path, day, [name] if left else [name, made])
+        removed += number - left
+    return removed
+
+
+def remove(silo_path: str, day: str, names: Iterable[str]) -> None:
+    """Remove files of events that the ledger no longer names."""
+    for name in names:
+        _unlink(event_path(silo_path, day, name))
+    if os.path.isdir(directory := events_path(silo_path, day)):
+        flush_directory(directory)
+
+
+def remove_unnamed(silo_path: str, ledger: Ledger, before: float) -> None:
+    """Remove files of events that a killed import left, and that the ledger does not name.
+
+    Args:
+        silo_path: The Silo.
+        ledger: Its ledger.
+        before: Only files that were written before, in seconds since 1970: another import may
+            be about to name younger ones.
+    """
+    named = ledger.all_files()
+    top = place(silo_path, "events")
+    if not os.path.isdir(top):
+        return
+    for day in os.listdir(top):
+        directory = os.path.join(top, day)
+        for file in os.listdir(directory):
+            path = os.path.join(directory, file)
+            if (day, file.removesuffix(SUFFIX)) not in named and os.path.getmtime(path) < before:
+                _unlink(path)
+
+
+def _unlink(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return

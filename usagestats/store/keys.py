@@ -1,0 +1,104 @@
+"""The keys of days, under which addresses and visitors become tokens.
+
+The key of a day is derived from the Silo's secret and from a random salt of that day. Without the
+salt the key cannot be derived again, so nobody can tell which address a token stands for; that is
+how a day is frozen.
+"""
+
+import hmac
+import os
+import secrets
+from contextlib import suppress
+
+from recordsilo.disk.atomic_file import (
+    StrictBarrier,
+    flush_directory,
+    link_new,
+    make_parents,
+    write_new,
+)
+from usagestats.store.places import key_path, secret_path
+
+_LENGTH = 32
+TOKEN = 8
+"""Bytes of a token. Among a million visitors of a day, two have the same with odds of 1 to 30
+million."""
+
+
+class Keys:
+    """The keys of a Silo; a key is made when it is first asked for.
+
+    Several processes may ask for the same key: they get the same one.
+    """
+
+    def __init__(self, silo_path: str) -> None:
+        self._silo_path = silo_path
+        self._known: dict[str, bytes] = {}
+
+    def key(self, day: str) -> bytes:
+        """Return the key of a day (ISO 8601)."""
+        if day not in self._known:
+            secret = _made_once(secret_path(self._silo_path))
+            salt = _made_once(key_path(self._silo_path, day))
+            self._known[day] = hmac.digest(secret, day.encode() + salt, "sha256")
+        return self._known[day]
+
+    def has_key(self, day: str) -> bool:
+        """Whether the key of a day exists."""
+        return os.path.exists(key_path(self._silo_path, day))
+
+    def shred(self, day: str) -> None:
+        """Destroy the key of a day: overwrite its salt, then remove it."""
+        self._known.pop(day, None)
+        path = key_path(self._silo_path, day)
+        try:
+            with open(path, "r+b") as file:
+                file.write(bytes(_LENGTH))
+                file.flush()
+                os.fsync(file.fileno())
+            os.unlink(path)
+        except FileNotFoundError:
+            return
+
+
+def token(key: bytes, text: str) -> int:
+    """Return the token of a text under a key: 64 bits, signed."""
+    data = text.encode("utf-8", "surrogatepass")
+    return int.from_bytes(hmac.digest(key, data, "sha256")[:TOKEN], "little", signed=True)
+
+
+def client_text(address: str) -> str:
+    """Return what a client's token is made of: the address."""
+    return f"c\0{address}"
+
+
+def visitor_text(address: str, user: str, agent: str) -> str:
+    """Return what a visitor's token is made of: the user, or the address and the user agent.
+
+    Source: COUNTER R5.1, section 7.2.
+    """
+    return f"u\0{user}" if user else f"a\0{address}\0{agent}"
+
+
+def _made_once(path: str) -> bytes:
+    """Return the content of a file of random bytes, which is made if it does not exist."""
+    try:
+        with open(path, "rb") as file:
+            found = file.read()
+    except FileNotFoundError:
+        make_parents(path)
+        staged = f"{path}.{secrets.token_hex(8)}.new"
+        write_new(staged, (secrets.token_bytes(_LENGTH),), StrictBarrier(), 0o600)
+        try:
+            if not link_new(staged, path):
+                os.rename(staged, path)
+        except FileExistsError:
+            pass  # another process was first
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(staged)
+        flush_directory(os.path.dirname(path))
+        return _made_once(path)
+    if len(found) != _LENGTH:
+        raise OSError(f"{path} is damaged; restore it from a backup")
+    return found

@@ -1,0 +1,253 @@
+"""The ledger ``usage/ledger.sqlite``: what was imported, and what is to be counted.
+
+A file is known by its content: a *mark* says that the bytes from the beginning of some file up to
+a length, with this digest, were imported. So a file that was renamed, compressed or has grown is
+recognised, whatever its name. Only those files of events count that the ledger names.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, field
+from typing import Any
+
+from silowork.ledger_file import LedgerFile, LedgerKind, Mode
+from usagestats.errors import CountsUnreadable
+from usagestats.store.places import ledger_path
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS mark (
+  hint BLOB NOT NULL, length INTEGER NOT NULL, digest BLOB NOT NULL, lines INTEGER NOT NULL,
+  reader TEXT NOT NULL, PRIMARY KEY (hint, length, digest)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS mark_by_length ON mark (length);
+CREATE TABLE IF NOT EXISTS event_file (
+  day TEXT NOT NULL, name TEXT NOT NULL, events INTEGER NOT NULL,
+  PRIMARY KEY (day, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS day (
+  day TEXT PRIMARY KEY, imported TEXT NOT NULL, stale INTEGER NOT NULL, frozen INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS import (id TEXT PRIMARY KEY, receipt TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS late (
+  day TEXT NOT NULL, import TEXT NOT NULL, lines INTEGER NOT NULL,
+  PRIMARY KEY (day, import)) WITHOUT ROWID
+"""
+KIND = LedgerKind(_SCHEMA, CountsUnreadable, version=1, synchronous="FULL")
+HINT = 1024
+"""Bytes at the beginning of a file by which its marks are found."""
+
+
+def hint_of(head: bytes) -> bytes:
+    """Return the hint of a file, or of a part of one, from its first bytes."""
+    return hashlib.sha256(head[:HINT]).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What was imported of a file: its first bytes.
+
+    Attributes:
+        length: How many bytes, decompressed.
+        digest: SHA-256 of the last of them, at most 1 MiB.
+        lines: How many lines they have.
+        reader: The `Reader.spec` for what follows.
+    """
+
+    length: int
+    digest: bytes
+    lines: int
+    reader: str
+
+
+@dataclass(slots=True)
+class Imported:
+    """What the import of a block adds to the ledger.
+
+    Attributes:
+        hint: Of the file.
+        mark: The file up to the end of the block.
+        files: Day → name of its file of events, and how many they are.
+        stale: Further days that are to be counted again.
+        late: Frozen day → lines that came too late.
+    """
+
+    hint: bytes
+    mark: Mark
+    files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    stale: Iterable[str] = ()
+    late: Mapping[str, int] = field(default_factory=dict)
+
+
+class Ledger:
+    """The ledger of a Silo.
+
+    Raises (every method):
+        CountsUnreadable, OSError: As `LedgerFile`.
+    """
+
+    def __init__(self, silo_path: str, mode: Mode = "create") -> None:
+        self._file = LedgerFile(ledger_path(silo_path), KIND, mode)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ settings
+
+    def fixed(self, name: str, value: str) -> str:
+        """Return a setting that cannot change once something is imported; store it first."""
+        with self._file.transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO setting VALUES (?, ?)", (name, value))
+            rows = connection.execute("SELECT value FROM setting WHERE name = ?", (name,))
+            return str(rows.fetchone()[0])
+
+    # ------------------------------------------------------------------ marks
+
+    def marks(self, head: bytes) -> list[Mark]:
+        """Return the marks of files that may begin with these bytes, the longest first.
+
+        Args:
+            head: The first `HINT` bytes, or the whole file if it is shorter.
+        """
+        found = [
+            Mark(*row)
+            for row in self._file.rows(
+                "SELECT length, digest, lines, reader FROM mark WHERE hint = ? AND length >= ?",
+                (hint_of(head), HINT),
+            )
+        ]
+        short = self._file.rows(
+            "SELECT length, digest, lines, reader FROM mark WHERE length < ? AND length <= ?",
+            (HINT, len(head)),
+        )
+        found += [Mark(*row) for row in short if hashlib.sha256(head[: row[0]]).digest() == row[1]]
+        return sorted(found, key=lambda mark: -mark.length)
+
+    # ------------------------------------------------------------------ importing
+
+    def add(self, import_id: str, day: str, done: Imported, receipt: Mapping[str, Any]) -> None:
+        """Add a block that was imported; all of it or nothing.
+
+        Args:
+            import_id: The import.
+            day: The day of the import, ISO 8601.
+            done: The block.
+            receipt: The receipt of the import so far, as JSON values.
+        """
+        with self._file.transaction() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?)",
+                (done.hint, *astuple(done.mark)),
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO event_file VALUES (?, ?, ?)",
+                ((one, name, events) for one, (name, events) in done.files.items()),
+            )
+            connection.executemany(
+                "INSERT INTO day VALUES (?, ?, 1, 0) ON CONFLICT DO UPDATE SET stale = 1",
+                ((one, day) for one in done.files),
+            )
+            connection.executemany(
+                "UPDATE day SET stale = 1 WHERE day = ? AND NOT frozen",
+                ((one,) for one in done.stale),
+            )
+            connection.executemany(
+                "INSERT INTO late VALUES (?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET lines = lines + excluded.lines",
+                ((one, import_id, lines) for one, lines in done.late.items()),
+            )
+            connection.execute(
+                "INSERT OR REPLACE INTO import VALUES (?, ?)", (import_id, json.dumps(receipt))
+            )
+
+    def end(self, import_id: str, receipt: Mapping[str, Any]) -> None:
+        """Store the receipt of an import that has ended."""
+        with self._file.transaction() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO import VALUES (?, ?)", (import_id, json.dumps(receipt))
+            )
+
+    def receipts(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return the receipts of all imports, the latest first."""
+        rows = self._file.rows("SELECT id, receipt FROM import ORDER BY id DESC")
+        return [(one, json.loads(receipt)) for one, receipt in rows]
+
+    def late(self) -> dict[str, int]:
+        """Return the lines that came too late for each frozen day."""
+        rows = self._file.rows("SELECT day, sum(lines) FROM late GROUP BY day ORDER BY day")
+        return dict(rows)
+
+    # ------------------------------------------------------------------ days
+
+    def days(self) -> list[str]:
+        """Return all days with events, or that had some, in order."""
+        return [day for (day,) in self._file.rows("SELECT day FROM day ORDER BY day")]
+
+    def stale(self) -> list[str]:
+        """Return the days that are to be counted again, in order."""
+        sql = "SELECT day FROM day WHERE stale AND NOT frozen ORDER BY day"
+        return [day for (day,) in self._file.rows(sql)]
+
+    def frozen(self) -> set[str]:
+        """Return the frozen days."""
+        return {day for (day,) in self._file.rows("SELECT day FROM day WHERE frozen")}
+
+    def files(self, day: str) -> list[tuple[str, int]]:
+        """Return the names of a day's files of events, and how many events each has."""
+        sql = "SELECT name, events FROM event_file WHERE day = ? ORDER BY name"
+        return [(name, events) for name, events in self._file.rows(sql, (day,))]
+
+    def all_files(self) -> set[tuple[str, str]]:
+        """Return the day and the name of every file of events."""
+        return set(self._file.rows("SELECT day, name FROM event_file"))
+
+    def counted(self, days: Mapping[str, set[str]]) -> None:
+        """Note that days were counted from these files; one with other files stays stale."""
+        with self._file.transaction() as connection:
+            for day, names in days.items():
+                rows = connection.execute("SELECT name FROM event_file WHERE day = ?", (day,))
+                if {name for (name,) in rows} == names:
+                    connection.execute("UPDATE day SET stale = 0 WHERE day = ?", (day,))
+
+    def set_stale(self, days: Iterable[str]) -> None:
+        """Note that days are to be counted again."""
+        with self._file.transaction() as connection:
+            connection.executemany(
+                "UPDATE day SET stale = 1 WHERE day = ? AND NOT frozen", ((day,) for day in days)
+            )
+
+    def replace_files(self, day: str, name: str, events: int, replaced: Iterable[str]) -> None:
+        """Note that one file of events has what several had."""
+        with self._file.transaction() as connection:
+            connection.executemany(
+                "DELETE FROM event_file WHERE day = ? AND name = ?",
+                ((day, one) for one in replaced),
+            )
+            if name:
+                connection.execute(
+                    "INSERT OR REPLACE INTO event_file VALUES (?, ?, ?)", (day, name, events)
+                )
+
+    def to_freeze(self, before: str) -> list[str]:
+        """Return the days before a day that were first imported before it, and are not frozen."""
+        sql = "SELECT day FROM day WHERE day < ? AND imported < ? AND NOT frozen ORDER BY day"
+        return [day for (day,) in self._file.rows(sql, (before, before))]
+
+    def not_frozen(self, before: str) -> list[str]:
+        """Return the days before a day that are not frozen."""
+        sql = "SELECT day FROM day WHERE day < ? AND NOT frozen ORDER BY day"
+        return [day for (day,) in self._file.rows(sql, (before,))]
+
+    def freeze(self, days: Iterable[str]) -> None:
+        """Note that days are frozen; their events no longer count."""
+        days = list(days)
+        with self._file.transaction() as connection:
+            for day in days:
+                connection.execute("UPDATE day SET frozen = 1, stale = 0 WHERE day = ?", (day,))
+                connection.execute("DELETE FROM event_file WHERE day = ?", (day,))
