@@ -3,7 +3,7 @@
 Every command, job, rule and page uses the same value, and `Silo.search` defines its meaning.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as member
 from itertools import islice
@@ -37,8 +37,16 @@ class Selection:
 
     def __str__(self) -> str:
         """In words, such as ``set a:b and search solar``; empty if all records are selected."""
+        return self.said()
+
+    def said(self, set_name: Callable[[str], str] = str) -> str:
+        """In words; sets are called what ``set_name`` returns for their setSpec."""
+        values = {
+            name: tuple(map(set_name, some)) if facet_of(name) == "set" else some
+            for name, some in self.filters.values.items()
+        }
         said = [
-            *(_said(name, values) for name, values in self.filters.values.items()),
+            *(_said(name, some) for name, some in values.items()),
             *(f"{name} {wanted}".lower() for name, wanted in self.filters.flags.items()),
             f"since {self.filters.since}" if self.filters.since else "",
             f"until {self.filters.until}" if self.filters.until else "",

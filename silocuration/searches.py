@@ -113,7 +113,9 @@ def load_search(silo_path: str, name: str) -> SavedSearch:
         raise SearchNotFound(name) from None
     except OSError as error:
         raise SearchUnreadable(name, error.strerror or str(error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, SearchError) as error:
+    except RecursionError:
+        raise SearchUnreadable(name, "its values are nested too deeply") from None
+    except (ValueError, SearchError) as error:  # invalid TOML or UTF-8, or too long a number
         raise SearchUnreadable(name, str(error)) from None
     said = {key: str(table.get(key, "")) for key in ("title", "agent", "date")}
     return SavedSearch(name, said["title"] or name, select, said["agent"], said["date"])
@@ -138,7 +140,8 @@ def delete_search(silo_path: str, name: str) -> None:
     except FileNotFoundError:
         raise SearchNotFound(name) from None
     except OSError as error:
-        raise SearchUnreadable(name, error.strerror or str(error)) from None
+        reason = error.strerror or str(error)
+        raise SearchUnreadable(name, f"{reason}; remove it from {SEARCHES}") from None
 
 
 def _table(search: SavedSearch) -> dict[str, Any]:

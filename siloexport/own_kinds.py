@@ -167,7 +167,7 @@ CSV = TargetKind(
     (_COLUMNS,),
     (
         "silo export csv myrepo table.csv",
-        "silo export csv myrepo --search 'year:2016' --field record --field dc:title > titles.csv",
+        "silo export csv myrepo --filter year=2016 --field record --field dc:title > titles.csv",
     ),
     write=_table(tables.write_csv, tables.CSV_ENCODING),
     check=_check_columns,

@@ -4,6 +4,7 @@ import json
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -113,17 +114,26 @@ _PAGES: Mapping[str, Callable[[str], str]] = {
 """Action → the address of what it made, by its name."""
 
 
-def in_words(line: Activity) -> tuple[str | None, str | None]:
-    """The old and the new value of a line; of searches and rules what they say, in words."""
-    said = {"search": _search_in_words, "rule": _rule_in_words}.get(line.action.partition(" ")[2])
+def in_words(line: Activity, set_name: Callable[[str], str] = str) -> tuple[str | None, str | None]:
+    """The old and the new value of a line; of searches and rules what they say, in words.
+
+    Args:
+        line: A line of the log.
+        set_name: setSpec → what the set is called.
+    """
+    tellers: Mapping[str, Callable[[str], str]] = {
+        "search": partial(_search_in_words, set_name=set_name),
+        "rule": _rule_in_words,
+    }
+    said = tellers.get(line.action.partition(" ")[2])
     if said is None or line.action not in ACTIONS:
         return line.old, line.new
     return line.old and said(line.old), line.new and said(line.new)
 
 
-def _search_in_words(table: str) -> str:
+def _search_in_words(table: str, set_name: Callable[[str], str]) -> str:
     try:
-        return str(selection_from(json.loads(table))) or _("all records")
+        return selection_from(json.loads(table)).said(set_name) or _("all records")
     except (ValueError, RecursionError, TypeError):
         return table
 

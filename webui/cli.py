@@ -21,7 +21,7 @@ from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import HarvestInterrupted
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.errors import RecordSiloError
+from recordsilo.errors import NotASilo, RecordSiloError, SiloNotFound
 from silowork.commands import broker_option
 from silowork.embedded import EmbeddedWorker
 from silowork.queue import Broker
@@ -108,7 +108,14 @@ def serve(
     if is_shelf:
         _serve_shelf(silo_dir, host, port, policy)
         return
-    with Silo(silo_dir, create=False) as silo:
+    try:
+        opened = Silo(silo_dir, create=False)
+    except (NotASilo, SiloNotFound) as error:
+        fail(
+            f"{error}; to make one: silo harvest ADDRESS {silo_dir}, with the address of a "
+            f"repository, or silo demo {silo_dir}, with a sample"
+        )
+    with opened as silo:
         settings = Settings(agent=_user(), policy=policy, sign_in=sign_in)
         if settings.needs_sign_in and not account_names(silo.path):
             fail(

@@ -70,13 +70,8 @@ class ExportEntry:
 
 
 def export_entries(silo_path: str) -> Iterator[ExportEntry]:
-    """The exports that a menu offers: each form, or each of its places.
-
-    Single files are left out: a menu has them as downloads.
-    """
+    """The exports that a menu offers: each form, or each of its places."""
     for form in export_forms(silo_path):
-        if form.is_file:
-            continue
         kind = form.first
         for place, _label in form.places or (("", ""),):
             label = f"{_(kind.heading)}: {place}" if place else _(kind.heading)

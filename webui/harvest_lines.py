@@ -7,7 +7,7 @@ from typing import Any
 
 from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
 from webui.charts.pictures import Bar, Picture, Series, columns
-from webui.job_view import Outcome
+from webui.job_view import Outcome, SetName
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
@@ -41,7 +41,7 @@ class HarvestLine:
         return asdict(self)
 
 
-def harvest_lines(silo_path: str, newest: int) -> tuple[HarvestLine, ...]:
+def harvest_lines(silo_path: str, newest: int, set_name: SetName = str) -> tuple[HarvestLine, ...]:
     """The newest harvests, the newest first.
 
     Raises:
@@ -49,7 +49,8 @@ def harvest_lines(silo_path: str, newest: int) -> tuple[HarvestLine, ...]:
 
     Cost: reads as many receipts as lines are returned, whatever the size of the Silo.
     """
-    return tuple(map(line_of, reversed([*harvests_of(silo_path, newest=newest)])))
+    found = reversed([*harvests_of(silo_path, newest=newest)])
+    return tuple(line_of(one, set_name) for one in found)
 
 
 def harvest_history(lines: Sequence[HarvestLine]) -> Picture:
@@ -70,8 +71,9 @@ def harvest_history(lines: Sequence[HarvestLine]) -> Picture:
     )
 
 
-def line_of(one: PastHarvest) -> HarvestLine:
-    """A harvest in words."""
+def line_of(one: PastHarvest, set_name: SetName = str) -> HarvestLine:
+    """A harvest in words; its set is called what ``set_name`` returns for the setSpec."""
+    spec = str(one.receipt.get("set") or "")
     outcome = {
         "whole": Outcome("done", _("Whole")),
         "losses": Outcome("partial", _("Not whole")),
@@ -80,7 +82,7 @@ def line_of(one: PastHarvest) -> HarvestLine:
     return HarvestLine(
         id=one.id,
         started=str(one.receipt.get("started") or ""),
-        what=one.what,
+        what=one.what.replace(f"set {spec}", f"set {set_name(spec)}") if spec else one.what,
         state=one.state,
         outcome=outcome,
         missing=tuple(_missing(one)),

@@ -4,7 +4,7 @@ The list of jobs, the page of a job and that of a batch edit use the same words,
 and icons.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -35,6 +35,8 @@ ACTIONS = {
     Action.STOP: "Cancel",
     Action.RETRY: "Retry",
 }
+SetName = Callable[[str], str]
+"""setSpec → what the set is called."""
 COUNT_LABELS = {
     "promised": "promised by the repository",
     "listed": "listed",
@@ -56,12 +58,12 @@ COUNT_LABELS = {
     "planned": "waiting",
     "values changed": "values changed",
     "create": "created",
-    "add version": "with a version added",
+    "add version": "versions added",
     "replace": "replaced",
     "describe": "descriptions updated",
-    "withdraw": "withdrawn, because deleted at the source",
-    "leave": "deleted at the source, left as they are",
-    "nothing": "already exported",
+    "withdraw": "withdrawn",
+    "leave": "deleted at the source left out",
+    "nothing": "unchanged",
     "conflicts": "conflicts",
     "links": "links",
     "full texts": "full texts",
@@ -288,12 +290,12 @@ class Receipt:
         return not (self.figures or self.facts or self.lists or self.notes or self.text)
 
 
-def receipt_of(job: Job) -> Receipt:
+def receipt_of(job: Job, set_name: SetName = str) -> Receipt:
     """The receipt of a job, from its counts and its report."""
     report = job.report
     figures = [(_count_label(job.kind, name), f"{n:,}") for name, n in job.counts.items()]
     notes = [str(one) for one in report.get("notes", ())]
-    lists = [_list_row(one) for one in report.get("lists", ())]
+    lists = [_list_row(one, set_name) for one in report.get("lists", ())]
     is_bare = not figures and not lists
     return Receipt(
         figures,
@@ -305,7 +307,7 @@ def receipt_of(job: Job) -> Receipt:
     )
 
 
-def receipt_of_harvest(found: Mapping[str, Any]) -> Receipt:
+def receipt_of_harvest(found: Mapping[str, Any], set_name: SetName = str) -> Receipt:
     """The receipt that a harvest left in the Silo; empty if there is none."""
     if not found:
         return Receipt((), (), (), (), ())
@@ -315,7 +317,7 @@ def receipt_of_harvest(found: Mapping[str, Any]) -> Receipt:
         [(_count_label("harvest", name), f"{number:,}") for name, number in counts.items()],
         [(label, text) for label, text in told.items() if text],
         [_(label) for label in LIST_COLUMNS.values()],
-        [_list_row(one) for one in found.get("lists") or ()],
+        [_list_row(one, set_name) for one in found.get("lists") or ()],
         (),
     )
 
@@ -353,8 +355,8 @@ def _time_of(job: Job) -> str:
     return counted("{n} minute", "{n} minutes", seconds // 60)
 
 
-def _list_row(one: Mapping[str, Any]) -> tuple[str, list[str]]:
+def _list_row(one: Mapping[str, Any], set_name: SetName) -> tuple[str, list[str]]:
     counts = one.get("counts") or {}
-    of_set = f", {one['set']}" if one.get("set") else ""
+    of_set = f", {set_name(one['set'])}" if one.get("set") else ""
     numbers = [f"{counts.get(name) or 0:,}" for name in LIST_COLUMNS]
     return f"{one.get('metadata_prefix', '')}{of_set}", numbers

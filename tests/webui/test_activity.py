@@ -25,6 +25,7 @@ from webui.activity import ACTIONS, in_words
 from webui.pages.activity import SHOWN
 
 from .bulk.conftest import RULE
+from .conftest import SET, SET_NAME
 
 URL = "/records/oai+example,org+1"
 COPY = URL + "/versions/workingcopy"
@@ -134,12 +135,15 @@ def test_keeping_and_deleting_searches_is_logged_with_what_they_ask(
 
 
 def test_searches_and_rules_are_shown_in_words_with_a_link(client: Any, silo: Silo) -> None:
-    asked = {"title": "Keys", "search": "q=Record&type!=Thesis"}
+    asked = {"title": "Keys", "search": f"q=Record&type!=Thesis&set={SET}"}
     assert client.post("/searches", asked).status == 201
     assert client.post("/bulk", RULE | {"do": "keep", "name": "items"}).status == 201
     page = html.unescape(client.get("/activity").text)
     assert '<a href="/searches/keys" dir="auto">keys</a>' in page
-    assert "without type Thesis and search Record" in page
+    assert f"without type Thesis and set {SET_NAME} and search Record" in page
+    rule = RULE | {"do": "keep", "name": "of-set", "search": f"set={SET}"}
+    assert client.post("/bulk", rule).status == 201
+    assert f"set {SET_NAME}</span>" in html.unescape(client.get("/rules/of-set").text)
     assert '<a href="/rules/items" dir="auto">items</a>' in page
     assert '<ins dir="auto">title: /^Record/ → Item</ins>' in page
     assert "{" not in page

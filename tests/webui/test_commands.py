@@ -108,6 +108,15 @@ def test_without_a_port_another_free_one_is_taken_and_said(
     assert capsys.readouterr().out == said
 
 
+@pytest.mark.parametrize("name", ["empty", "missing"])
+def test_serve_says_how_to_make_a_silo_where_none_is(tmp_path: Any, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    result = CliRunner().invoke(cli.serve, [f"{tmp_path}/{name}"])
+    assert result.exit_code == 2
+    assert f"to make one: silo harvest ADDRESS {tmp_path}/{name}" in result.output
+    assert not list((tmp_path / "empty").iterdir())
+
+
 def test_listening_beyond_loopback_has_to_be_meant(harvested: str) -> None:
     result = CliRunner().invoke(cli.serve, [harvested, "--host", "0.0.0.0", "--port", "0"])
     assert result.exit_code == 2

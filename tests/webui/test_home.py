@@ -1,5 +1,6 @@
 """The home page: the Silo, recent activity, pending decisions, the next step."""
 
+import html
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from silocuration.activity import Activity, changes_of, log_activity
 from silocuration.upstream import propose_all
 from silowork.ledger import JobLedger
 from silowork.values import Ending
-from tests.webui.conftest import dublin_core, harvest
+from tests.webui.conftest import SET, SET_NAME, dublin_core, harvest
 from webui import timed_cache
 from webui.app import create_app
 from webui.http.security import Policy
@@ -285,6 +286,11 @@ def test_the_harvests_have_a_page_with_their_receipts(client: Any, silo: Silo) -
     assert "Records in each harvest" in page
     assert page.count("<summary>Receipt") == 2
     assert "<dt>listed</dt><dd>5</dd>" in page
+    receipt(silo, "3", set=SET)
+    page = html.unescape(client.get("/harvests").text)
+    assert f"oai_dc, set {SET_NAME}" in page
+    assert f'<th scope="row">oai_dc, {SET_NAME}</th>' in page
+    assert SET not in page
     for other in ("/", "/jobs/new/harvest"):
         assert '<a href="/harvests">All harvests</a>' in client.get(other).text
 

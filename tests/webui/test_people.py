@@ -489,7 +489,7 @@ def test_accounts_are_made_listed_changed_and_removed(command: Any, silo: Silo) 
     account = signed_in(silo.path, "ada", PASSWORD)
     assert account is not None
     assert command("add", "bob", "--no-password").code == 0
-    assert "ada\tcurator\t" in command("list").text
+    assert re.search(r"^ada\tcurator\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\t", command("list").text)
     assert '"signs_in_by": "proxy"' in command("list", "--json").text
     assert command("role", "ada", "manager").text == "ada is a manager here now.\n"
     assert command("passwd", "ada", "--password-stdin", typed="a new password\n").code == 0

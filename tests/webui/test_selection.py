@@ -127,6 +127,7 @@ def test_the_selection_is_exported_by_a_job_to_a_place_that_is_configured(
     search = keep(client, *named(silo, 100, 101)).json["search"]
     page = client.get("/search?q=record").text
     assert 'name="do" value="export-fedora=b"' in page
+    assert 'name="do" value="export-csv">Export a table<' in page
     assert 'href="/jobs/new/export-fedora?q=record&amp;place=b"' in page
     answer = client.post("/selection", {"do": "export-fedora=b"}, accept="text/html")
     form = answer.headers["Location"]
@@ -213,7 +214,21 @@ def test_a_directory_in_place_of_a_saved_search_hides_no_other_one(client: Any, 
     os.mkdir(f"{silo.path}/curation/searches/odd.toml")
     listed = client.json("/searches")["searches"]
     assert [(one["name"], "fault" in one) for one in listed] == [("odd", True), ("soil", False)]
-    assert "cannot be read: Is a directory" in client.post("/searches/odd/delete", {}).text
+    refused = client.post("/searches/odd/delete", {})
+    assert (refused.status, refused.error["code"]) == (409, "conflict")
+    assert "Is a directory; remove it from curation/searches" in refused.error["message"]
+
+
+@pytest.mark.parametrize("text", ["x = 1" + "0" * 9000, "x = " + "[" * 9000, "select = 7", "é"])
+def test_an_unreadable_saved_search_is_named_and_can_be_deleted(
+    client: Any, silo: Silo, text: str
+) -> None:
+    os.makedirs(f"{silo.path}/curation/searches", exist_ok=True)
+    with open(f"{silo.path}/curation/searches/odd.toml", "w", encoding="latin-1") as file:
+        file.write(text)
+    assert "cannot be read" in client.json("/searches")["searches"][0]["fault"]
+    assert client.post("/searches/odd/delete", {}).status == 200
+    assert client.json("/searches")["searches"] == []
 
 
 def test_what_is_written_waits_for_the_reader_and_ends_when_nobody_reads() -> None:

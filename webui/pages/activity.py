@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from datetime import datetime
 from functools import partial
@@ -71,7 +71,7 @@ def show(call: Call) -> View:
     data = {
         "entries": found,
         "most": SHOWN,
-        "difference": _difference,
+        "difference": partial(_difference, set_name=call.site.set_name),
         "actions": {name: _(ACTIONS[name]) for name in sorted(ACTIONS, key=ACTIONS.__getitem__)},
         "field_label": field_label,
         "wanted": wanted,
@@ -98,9 +98,9 @@ def _jobs(call: Call) -> dict[str, Job]:
         return {}
 
 
-def _difference(line: Activity) -> ValueDifference | None:
+def _difference(line: Activity, set_name: Callable[[str], str]) -> ValueDifference | None:
     """What a line says of a value; None if it has none."""
-    old, new = (None if text is None else FieldValue(text) for text in in_words(line))
+    old, new = (None if text is None else FieldValue(text) for text in in_words(line, set_name))
     if old is None and new is None:
         return None
     return ValueDifference("added" if old is None else "changed" if new else "removed", old, new)

@@ -32,12 +32,13 @@ def show(call: Call) -> View:
     except ScraperError as error:
         raise WebError(as_sentence(str(error))) from error
     shown = newest[::-1][start : start + PAGE]
-    lines = [line_of(one) for one in shown]
+    lines = [line_of(one, call.site.set_name) for one in shown]
     has_next = len(newest) > start + PAGE
     following = urls.harvests(start=start + PAGE) if has_next else ""
     data = {
         "found": [
-            (line, receipt_of_harvest(one.receipt)) for line, one in zip(lines, shown, strict=True)
+            (line, receipt_of_harvest(one.receipt, call.site.set_name))
+            for line, one in zip(lines, shown, strict=True)
         ],
         "history": harvest_history(lines) if len(lines) > 1 else None,
         "first": urls.harvests() if start else "",

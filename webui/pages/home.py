@@ -158,7 +158,7 @@ def _share(counts: Counts) -> str:
 def _harvests(site: Site) -> tuple[tuple[HarvestLine, ...], str]:
     """The last harvests, or the reason why they cannot be listed."""
     try:
-        return harvest_lines(site.silo.path, HISTORY), ""
+        return harvest_lines(site.silo.path, HISTORY, site.set_name), ""
     except (ScraperError, OSError):
         logger.exception("harvests")
         return (), _("The harvests cannot be listed; see the log of the server.")

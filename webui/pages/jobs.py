@@ -78,7 +78,7 @@ def show_one(call: Call) -> View | Response:
     data = {
         "job": job,
         "shown": Shown.of(job, call.user, undone),
-        "receipt": receipt_of(job),
+        "receipt": receipt_of(job, call.site.set_name),
         "export": export_of_preview(job.arguments) if _is_preview(call, job) else {},
         "download": urls.job_file(job.job_id)
         if any(job.counts.values()) and _table_of(call, job)

@@ -61,7 +61,7 @@ def _streamed(
         asked = SearchRequest.of_selection(chosen.select).asked
         pages = found_pages(call.site.silo, SearchRequest.of((*asked, *pairs)))
         rows = _rows(next(pages), pages)  # an invalid search is refused before anything is sent
-    headers = _saved_as(f"records.{suffix}")
+    headers = _saved_as(f"list.{suffix}")
     return Response(200, encoded(written(call.site, rows)), kind, headers)
 
 

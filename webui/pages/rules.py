@@ -84,7 +84,7 @@ def _view(call: Call, found: Preview | None = None) -> View:
         "rule_set": rule_set,
         "toml": tomli_w.dumps(table),
         "does": summary({"rules": table}),
-        "selects": str(rule_set.select),
+        "selects": rule_set.select.said(call.site.set_name),
         "found": found,
         "done": call.request.query.get("done", "") == "kept",
     }

@@ -143,8 +143,8 @@ def download_links(request: SearchRequest) -> dict[str, str]:
     """The addresses of all results of a search as files."""
     pairs = (*request.asked, *((("sort", request.sort),) if request.sort else ()))
     return {
-        "CSV": urls.search(pairs, "results.csv"),
-        "JSON lines": urls.search(pairs, "results.jsonl"),
+        "list (CSV)": urls.search(pairs, "results.csv"),
+        "list (JSON lines)": urls.search(pairs, "results.jsonl"),
         "files (zip)": urls.search(request.asked, "files.zip"),
         "bags (zip)": urls.search(request.asked, "bags.zip"),
     }

@@ -21,7 +21,7 @@ from silocuration.searches import (
 )
 from webui import urls
 from webui.activity import note
-from webui.http.errors import BadRequest, NotFound, WebError, told_as
+from webui.http.errors import BadRequest, Conflict, NotFound, WebError, told_as
 from webui.http.messages import Response, parse_pairs, redirect
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, changed_answer, json_answer
@@ -169,6 +169,7 @@ def delete(call: Call) -> Response:
     name = call.params["name"]
     with told_as(*_REFUSALS):
         before = _kept(call.site, name)
+    with told_as((SearchNotFound, NotFound), (SearchUnreadable, Conflict)):
         delete_search(call.site.silo.path, name)
     note(call, "delete search", (name, before, None))
     if call.wants_json:

@@ -21,6 +21,7 @@ from webui.people.accounts import (
     set_role,
 )
 from webui.people.roles import ROLES
+from webui.words.dates import for_machines
 
 _name = click.argument("name", metavar="NAME")
 _roles = click.Choice(list(ROLES))
@@ -83,7 +84,7 @@ def list_users(*, silo_dir: str, as_json: bool) -> None:
         click.echo(json.dumps(lines, indent=2))
         return
     for line in lines:
-        click.echo("\t".join(line.values()))
+        click.echo("\t".join((line | {"made": for_machines(line["made"])}).values()))
 
 
 @user.command(epilog=example("silo user passwd myrepo ada"))

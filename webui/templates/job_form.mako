@@ -233,7 +233,11 @@ ${when_field()}
 % elif field.input == "texts":
     <input id="${own}" name="${field.name}" aria-describedby="${own}-hint" autocomplete="off" spellcheck="false">
 % if field.default:
-    <small id="${own}-hint">${_("Separated by spaces. Leave empty for {fields}.", fields=field.default)}</small></p>
+    <small id="${own}-hint">${_("Separated by spaces. Leave empty for the usual ones.")}</small></p>
+    <details class="usual">
+      <summary>${_("The usual ones")}</summary>
+      <p dir="ltr">${field.default}</p>
+    </details>
 % else:
     <small id="${own}-hint">${_("Separated by spaces.")}</small></p>
 % endif

@@ -37,7 +37,7 @@
 % endif
       <p class="group" id="selection-download">${_("Download")}</p>
       <ul aria-labelledby="selection-download">
-        <li><button name="do" value="csv">${_("Table (CSV)")}</button></li>
+        <li><button name="do" value="csv">${_("List (CSV)")}</button></li>
         <li><button name="do" value="files">${_("Files (zip)")}</button></li>
         <li><button name="do" value="bags">${_("Bags (zip)")}</button></li>
       </ul>

@@ -336,7 +336,10 @@ def test_the_forms_are_made_of_the_kinds_of_targets(client: Any, contribute: Any
     page = client.get("/jobs/new/export-files").text
     assert '<option value="files">files</option>' in page
     assert page.index('value="files">files<') < page.index('value="bag">bags (BagIt)<')
-    assert '<option value="csv">CSV</option>' in client.get("/jobs/new/export-csv").text
+    table = client.get("/jobs/new/export-csv").text
+    assert '<option value="csv">CSV</option>' in table
+    assert "Separated by spaces. Leave empty for the usual ones.</small>" in table
+    assert '<p dir="ltr">record datestamp version dc:title' in table
     assert '<a href="/jobs/new/export-made-up">Export a list</a>' in client.get("/jobs/new").text
     form = client.get("/jobs/new/export-made-up").text
     assert '<input type="hidden" name="form" value="made-up">' in form
