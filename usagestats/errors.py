@@ -69,3 +69,7 @@ class NothingRead(UsageError):
             f"{name} is in no known log format; name one with --format, or describe it in "
             "usage/usage.toml (docs/usage.md)"
         )
+
+
+class EntityUnknown(UsageError):
+    """No record or entity has this name or key, or several have."""

@@ -43,3 +43,13 @@ def events_path(silo_path: str, day: str) -> str:
 def unreadable_path(silo_path: str, day: str) -> str:
     """Return the file of the unreadable lines that were imported on a day."""
     return place(silo_path, "unreadable", f"{day}.log")
+
+
+def bundles_path(silo_path: str) -> str:
+    """Return the path of the bundles of entities, a file of JSON lines."""
+    return place(silo_path, "bundles.jsonl")
+
+
+def catalogue_path(silo_path: str) -> str:
+    """Return the path of the metadata of the used records, which is made again when it is lost."""
+    return os.path.join(silo_path, ".silo", "usage.sqlite")

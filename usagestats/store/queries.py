@@ -7,10 +7,17 @@ Whole months are read from the sums of months, and only the days at both ends fr
 
 import json
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
 
 from usagestats.store.counts import Counts, Period
 from usagestats.store.periods import parts_of
 from usagestats.values import FIGURES, Figures
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Country = tuple[str, int, int]
 """Code, investigations and requests."""
@@ -25,16 +32,63 @@ def bounds(counts: Counts) -> tuple[str, str] | None:
     return (first, last) if first else None
 
 
-def item_figures(counts: Counts, period: Period, *, machine: bool = False) -> dict[str, Figures]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """The figures of each record that was used in a period.
+
+    Attributes:
+        items: The records, by their number in the counts.
+        figures: A row for each record, a column for each of `FIGURES`.
+    """
+
+    items: "NDArray[np.int64]"
+    figures: "NDArray[np.int64]"
+
+    def by(self, measure: str) -> "NDArray[np.int64]":
+        """One figure of each record: a name in `FIGURES`, or ``views``."""
+        return measured(self.figures, measure)
+
+
+def measured(figures: "NDArray[np.int64]", measure: str) -> "NDArray[np.int64]":
+    """Return a column of a table of figures: a name in `FIGURES`, or ``views``."""
+    if measure == "views":
+        found = figures[:, 0] - figures[:, 1]
+    else:
+        found = figures[:, FIGURES.index(measure)]
+    return cast("NDArray[np.int64]", found)
+
+
+def sums_of_items(counts: Counts, period: Period, *, machine: bool = False) -> Sums:
     """Return the figures of each record that was used in a period.
 
     Cost: reads a row of each record and whole month, and of each record and other day.
     """
     tables = ("month_item", "day_item")
     selects, values = _parts(period, tables, f"item, {_COLUMNS}", " AND machine = ?", (machine,))
-    sql = f"SELECT item, {_SUMS} FROM ({selects}) GROUP BY item"
-    names = dict(counts.rows("SELECT id, name FROM item"))
-    return {names[item]: Figures(*figures) for item, *figures in counts.rows(sql, values)}
+    rows = counts.rows(f"SELECT item, {_SUMS} FROM ({selects}) GROUP BY item", values)
+    found = np.array(rows, np.int64).reshape(-1, len(FIGURES) + 1)
+    return Sums(found[:, 0], found[:, 1:])
+
+
+def names_of(counts: Counts, items: Iterable[int] | None = None) -> dict[int, str]:
+    """Return the identifiers of records by their number; by default of all."""
+    if items is None:
+        return dict(counts.rows("SELECT id, name FROM item"))
+    wanted = json.dumps([int(one) for one in items])
+    return dict(
+        counts.rows(
+            "SELECT id, name FROM item WHERE id IN (SELECT value FROM json_each(?))", (wanted,)
+        )
+    )
+
+
+def item_figures(counts: Counts, period: Period, *, machine: bool = False) -> dict[str, Figures]:
+    """Return the figures of each record that was used in a period, by its identifier."""
+    sums, names = sums_of_items(counts, period, machine=machine), names_of(counts)
+    return {
+        names[item]: Figures(*some)
+        for item, some in zip(sums.items.tolist(), sums.figures.tolist(), strict=True)
+    }
 
 
 def figures_of(

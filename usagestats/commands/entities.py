@@ -1,0 +1,161 @@
+"""`silo usage top`, `show` and `same`: what was used, and which entities are one."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import click
+
+from recordsilo.cli import example, fail, open_silo
+from recordsilo.commands.options import as_json, directory
+from usagestats.commands.group import told
+from usagestats.entities.as_table import as_csv, figures_json, used_json
+from usagestats.entities.bundles import assert_same, take_back
+from usagestats.entities.usage import MEASURES, RECORD, Usage, Used
+from usagestats.store import queries
+from usagestats.store.periods import period_of
+
+first_day = click.option("--from", "first", default="", metavar="DAY", help="First day or month.")
+last_day = click.option(
+    "--until", "last", default="", metavar="DAY", help="Last day or month, inclusive."
+)
+csv_2010 = click.option(
+    "--csv", "with_csv", is_flag=True,
+    help="Print CSV with the columns of 2010: Label, Views, File Downloads, …",
+)  # fmt: skip
+_HEAD = ("Views", "Downloads", "Other", "Visitors")
+
+
+@click.command(epilog=example("silo usage top myrepo --kind creator --from 2026-01 -n 5"))
+@directory
+@click.option("--kind", default=RECORD, help="record (the default), creator, subject, set, …")
+@click.option(
+    "-n", "number", type=click.IntRange(1, 100_000), default=10, show_default=True, help="How many."
+)
+@click.option(
+    "--by",
+    type=click.Choice(tuple(MEASURES)),
+    default="all",
+    show_default=True,
+    help="What is compared.",
+)
+@first_day
+@last_day
+@as_json
+@csv_2010
+def top(
+    silo_dir: str,
+    *,
+    kind: str,
+    number: int,
+    by: str,
+    first: str,
+    last: str,
+    as_json: bool,
+    with_csv: bool,
+) -> int:
+    """List the records, or the entities of a kind, that were used most."""
+    with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
+        period = period_of(first, last)
+        kinds = (RECORD, *(one.name for one in usage.catalogue.mapping.kinds))
+        if kind not in kinds:
+            fail(f"there is no kind {kind!r}; there are {', '.join(kinds)}")
+        if kind == RECORD:
+            found = usage.top_items(period, by, number)
+        else:
+            found = usage.top_entities(kind, period, by, number)
+    _print(found, as_json=as_json, with_csv=with_csv)
+    return 0
+
+
+@click.command(epilog=example("silo usage show myrepo 3002", 'silo usage show myrepo "Swan, Eve"'))
+@directory
+@click.argument("name", metavar="ID|ENTITY")
+@first_day
+@last_day
+@as_json
+@csv_2010
+def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with_csv: bool) -> int:
+    """Show how a record or an entity was used, and its entities or records.
+
+    An ENTITY is a value such as a name, kind=value (creator=Ben), or a key (n:092f2ba9…).
+    """
+    with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
+        period = period_of(first, last)
+        one = usage.find(name)
+        figures = queries.figures_of(usage.counts, one.items, period)
+        records = usage.used_items(one.items, period, len(one.items))
+        if with_csv:
+            click.echo(as_csv(records), nl=False)
+            return 0
+        moments = queries.first_and_last_use(usage.counts, one.items)
+        places = queries.countries(usage.counts, period, one.items)
+        known = {
+            **used_json(one),
+            **figures_json(figures),
+            "first_use": _moment(moments[0]) if moments else None,
+            "last_use": _moment(moments[1]) if moments else None,
+            "countries": {code: uses for code, uses, _ in places},
+            "entities": [e._asdict() for e in usage.catalogue.entities_of(one.key)],
+            "items": [used_json(record) for record in records] if one.kind != RECORD else [],
+        }  # fmt: skip
+    if as_json:
+        click.echo(json.dumps(known, ensure_ascii=False, indent=2))
+        return 0
+    click.echo(f"{one.label or '(no title)'}\n{one.kind} {one.key}")
+    click.echo(
+        f"{figures.views:,} views and {figures.total_requests:,} downloads (COUNTER); "
+        f"{figures.views_2010:,} and {figures.downloads_2010:,} by the rule of 2010"
+    )
+    if moments:
+        click.echo(f"first use {_moment(moments[0])}, last use {_moment(moments[1])}")
+    for entity in known["entities"]:
+        click.echo(f"  {entity['kind']:<10} {entity['key']}  {entity['label']}")
+    if one.kind != RECORD:
+        _print(records, as_json=False, with_csv=False)
+    return 0
+
+
+@click.command(epilog=example("silo usage same myrepo 'creator=Ben' 'creator=B. Swan'"))
+@directory
+@click.argument("names", metavar="ENTITY ENTITY...", nargs=-1, required=True)
+@click.option("--undo", is_flag=True, help="Take the assertion back.")
+@click.option("--agent", default="", help="Name for the file (default: the user).")
+def same(silo_dir: str, names: Sequence[str], agent: str, *, undo: bool) -> int:
+    """Assert that entities are the same, so that their usage is added up as one.
+
+    No record is changed.
+    """
+    with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
+        found = [usage.find(name) for name in names]
+        if records := [one.key for one in found if one.kind == RECORD]:
+            fail(f"{records[0]} is a record; name entities, such as creator=Ben")
+        if len(kinds := {one.kind for one in found}) > 1:
+            fail(f"these are of different kinds: {', '.join(sorted(kinds))}")
+        keys = [usage.key(name) for name in names]
+        who, now = agent or silo.agent, datetime.now(UTC).isoformat(timespec="seconds")
+        if undo:
+            number = take_back(silo.path, keys, who, now)
+            click.echo(f"{number} {'assertion' if number == 1 else 'assertions'} taken back")
+        else:
+            click.echo(assert_same(silo.path, keys, who, now))
+    return 0
+
+
+def _moment(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _print(found: Sequence[Used], *, as_json: bool, with_csv: bool) -> None:
+    if as_json:
+        click.echo(json.dumps([used_json(one) for one in found], ensure_ascii=False, indent=2))
+        return
+    if with_csv:
+        click.echo(as_csv(found), nl=False)
+        return
+    click.echo("  ".join(f"{name:>9}" for name in _HEAD) + "  Label")
+    for one in found:
+        some = one.figures
+        numbers = (some.views, some.total_requests, some.others, some.visitors)
+        label = f"{one.label}  ({one.key})" if one.label else one.key
+        click.echo("  ".join(f"{number:>9,}" for number in numbers) + f"  {label}")

@@ -1,0 +1,48 @@
+"""Usage as a table with the columns of 2010 (pure).
+
+Source: the command line of 2010: Label, Views, File Downloads, Other interactions, Internal ID.
+"""
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Any
+
+from recordsilo.cells import guarded
+from usagestats.entities.usage import Used
+from usagestats.values import FIGURES, Figures
+
+COLUMNS = ("Label", "Views", "File Downloads", "Other interactions", "Internal ID")
+
+
+def as_csv(used: Iterable[Used]) -> str:
+    """Return a row for each record or entity, and the totals, by the rule of 2010."""
+    out = io.StringIO()
+    write = csv.writer(out, lineterminator="\n").writerow
+    write(COLUMNS)
+    total = Figures()
+    for one in used:
+        total += one.figures
+        write((guarded(one.label), *_figures_2010(one.figures), guarded(one.key)))
+    write(("Totals", *_figures_2010(total), ""))
+    return out.getvalue()
+
+
+def _figures_2010(figures: Figures) -> tuple[int, int, int]:
+    return figures.views_2010, figures.downloads_2010, figures.others_2010
+
+
+def figures_json(figures: Figures) -> dict[str, int]:
+    """Return figures by their names, and the views."""
+    return {"views": figures.views, **{name: getattr(figures, name) for name in FIGURES}}
+
+
+def used_json(used: Used) -> dict[str, Any]:
+    """Return a record or an entity with its figures."""
+    return {
+        "key": used.key,
+        "kind": used.kind,
+        "label": used.label,
+        "records": used.records,
+        **figures_json(used.figures),
+    }

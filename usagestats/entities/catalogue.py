@@ -1,0 +1,233 @@
+"""The metadata and entities of the used records, in ``.silo/usage.sqlite``.
+
+A record is read once, and again when its manifest was replaced. The file is made again when it is
+lost.
+"""
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from recordsilo import Silo
+from recordsilo.disk.atomic_file import make_parents
+from recordsilo.disk.identifier import ppath
+from recordsilo.disk.names import MANIFEST_NAME
+from recordsilo.errors import RecordSiloError
+from recordsilo.index.projection import ManifestStamp
+from recordsilo.records.place import RecordPlace
+from silowork.ledger_file import LedgerFile, LedgerKind
+from usagestats.entities.mapping import Entity, EntityMapping, read_mapping
+from usagestats.entities.metadata import Metadata, metadata_of
+from usagestats.errors import CountsUnreadable
+from usagestats.store.counts import Counts
+from usagestats.store.places import catalogue_path
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS record (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, stamp TEXT NOT NULL, title TEXT NOT NULL,
+  metadata TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS entity (
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, label TEXT NOT NULL,
+  folded TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS entity_by_label ON entity (kind, folded);
+CREATE TABLE IF NOT EXISTS record_entity (
+  entity INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (entity, record)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS record_entity_by_record ON record_entity (record);
+CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 1), stamp TEXT NOT NULL)
+"""
+KIND = LedgerKind(_SCHEMA, CountsUnreadable, version=1, synchronous="NORMAL", has_log=True)
+_CHUNK = 500
+_LATELY = 5.0
+"""Seconds for which changes of an index that is changing just now are not looked for again."""
+_looked: dict[str, tuple[float, str]] = {}
+
+
+class Catalogue:
+    """The metadata of a Silo's used records.
+
+    Args:
+        silo: The Silo.
+        counts: Its counts.
+    """
+
+    def __init__(self, silo: Silo, counts: Counts) -> None:
+        self._silo, self._counts = silo, counts
+        path = catalogue_path(silo.path)
+        if os.access(silo.path, os.W_OK):
+            make_parents(path)
+        else:
+            path = ":memory:"
+        self._file = LedgerFile(path, KIND)
+        self.mapping: EntityMapping = read_mapping(silo.path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    # ------------------------------------------------------------------ in step
+
+    def stamp(self) -> str:
+        """Return a text that changes when anything here may have changed; after `refresh`."""
+        rows = self._file.rows("SELECT stamp FROM state")
+        return str(rows[0][0]) if rows else ""
+
+    def refresh(self) -> None:
+        """Read the records that were used for the first time, or changed.
+
+        Cost: nothing if neither the counts nor any record changed; else looks at the manifest
+        of each used record, and reads those that changed.
+        """
+        own = f"{self._counts.stamp()} {self.mapping!r}"
+        index = self._silo.index_stamp()
+        now, wanted = time.monotonic(), f"{own} {index}"
+        if index is None:
+            looked, before = _looked.get(self._silo.path, (-_LATELY, ""))
+            if before == own and now - looked < _LATELY and self.stamp():
+                return
+        elif self.stamp() == wanted:
+            return
+        mapping = f" {self.mapping!r}"
+        with self._file.transaction() as connection:
+            rows = connection.execute("SELECT id, name, stamp FROM record").fetchall()
+            known = {number: (name, stamp) for number, name, stamp in rows}
+            counted = self._counts.rows("SELECT id, name FROM item")
+            changed = (
+                (number, name, stamp)
+                for number, name in counted
+                if (stamp := self._stamp_of(name) + mapping) != known.get(number, ("", ""))[1]
+                or known[number][0] != name
+            )
+            while chunk := list(islice(changed, _CHUNK)):
+                self._take(connection, chunk)
+            gone = known.keys() - {number for number, _ in counted}
+            self._forget(connection, gone)
+            connection.execute(
+                "DELETE FROM entity WHERE id NOT IN (SELECT entity FROM record_entity)"
+            )
+            connection.execute(
+                "INSERT INTO state VALUES (1, ?) ON CONFLICT DO UPDATE SET stamp = excluded.stamp",
+                (wanted if index is not None else f"{own} {time.time_ns()}",),
+            )
+        _looked[self._silo.path] = (now, own)
+
+    def _place(self, name: str) -> RecordPlace:
+        root = f"{self._silo.path}/pairtree_root"
+        return RecordPlace(name, f"{root}/{ppath(name)}", root)
+
+    def _stamp_of(self, name: str) -> str:
+        try:
+            found = ManifestStamp.of(f"{self._place(name).dirpath}/{MANIFEST_NAME}")
+        except (OSError, RecordSiloError, ValueError):
+            return "-"
+        return f"{found.mtime_ns} {found.size} {found.inode}"
+
+    def _metadata(self, name: str) -> Metadata:
+        place = self._place(name)
+        try:
+            manifest = place.read_manifest()
+        except (RecordSiloError, OSError, ValueError):
+            return Metadata()  # silo check reports it
+        if manifest is None:
+            return Metadata()
+        return metadata_of(
+            manifest,
+            lambda version, path: place.content(manifest, version.name, path),
+            self.mapping.elements,
+        )
+
+    def _take(self, connection: sqlite3.Connection, chunk: Sequence[tuple[int, str, str]]) -> None:
+        self._forget(connection, [number for number, _, _ in chunk])
+        for number, name, stamp in chunk:
+            found = self._metadata(name)
+            connection.execute(
+                "INSERT INTO record VALUES (?, ?, ?, ?, ?)",
+                (number, name, stamp, found.title, found.as_text()),
+            )
+            for one in self.mapping.entities(name, found):
+                connection.execute(
+                    "INSERT INTO entity (key, kind, label, folded) VALUES (?, ?, ?, ?) "
+                    "ON CONFLICT DO NOTHING",
+                    (*one, one.label.casefold()),
+                )
+                connection.execute(
+                    "INSERT OR IGNORE INTO record_entity "
+                    "VALUES ((SELECT id FROM entity WHERE key = ?), ?)",
+                    (one.key, number),
+                )
+
+    @staticmethod
+    def _forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+        some = json.dumps(list(numbers))
+        for table, column in (("record", "id"), ("record_entity", "record")):
+            connection.execute(
+                f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))",  # noqa: S608
+                (some,),
+            )
+
+    # ------------------------------------------------------------------ asked
+
+    def titles(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Record's number → its title, which may be empty."""
+        sql = "SELECT id, title FROM record WHERE id IN (SELECT value FROM json_each(?))"
+        return dict(self._file.rows(sql, (json.dumps([int(one) for one in numbers]),)))
+
+    def metadata(self) -> Iterator[tuple[int, str, Metadata]]:
+        """Yield the number, the identifier and the metadata of every used record."""
+        for number, name, text in self._file.rows(
+            "SELECT id, name, metadata FROM record ORDER BY name"
+        ):
+            yield number, name, Metadata.from_text(text)
+
+    def entity(self, key: str) -> Entity | None:
+        """Return the entity of a key."""
+        rows = self._file.rows("SELECT key, kind, label FROM entity WHERE key = ?", (key,))
+        return Entity(*rows[0]) if rows else None
+
+    def entities_of(self, name: str) -> list[Entity]:
+        """Return the entities of a record, in the order of its metadata."""
+        sql = (
+            "SELECT key, kind, label FROM entity WHERE id IN (SELECT entity FROM record_entity "
+            "WHERE record = (SELECT id FROM record WHERE name = ?)) ORDER BY id"
+        )
+        return [Entity(*row) for row in self._file.rows(sql, (name,))]
+
+    def items_of(self, keys: Iterable[str]) -> list[str]:
+        """Return the identifiers of the records that have one of these keys, sorted."""
+        sql = (
+            "SELECT DISTINCT name FROM record_entity JOIN record ON record.id = record "
+            "WHERE entity IN (SELECT id FROM entity WHERE key IN (SELECT value FROM json_each(?))) "
+            "ORDER BY name"
+        )
+        return [name for (name,) in self._file.rows(sql, (json.dumps(list(keys)),))]
+
+    def pairs(self, kind: str) -> list[tuple[str, int]]:
+        """Return the keys of a kind with the numbers of their records."""
+        sql = "SELECT key, record FROM entity JOIN record_entity ON entity = id WHERE kind = ?"
+        return self._file.rows(sql, (kind,))
+
+    def starting_with(self, kind: str, text: str, most: int) -> list[Entity]:
+        """Return the entities of a kind whose label begins with a text, or has such a word."""
+        folded = _like(text.casefold())
+        sql = (
+            "SELECT key, kind, label FROM entity WHERE kind = ? AND (folded LIKE ? ESCAPE '\\' "
+            "OR folded LIKE ? ESCAPE '\\') ORDER BY folded NOT LIKE ? ESCAPE '\\', folded LIMIT ?"
+        )
+        values = (kind, f"{folded}%", f"% {folded}%", f"{folded}%", most)
+        return [Entity(*row) for row in self._file.rows(sql, values)]
+
+    def labelled(self, text: str) -> list[Entity]:
+        """Return the entities with a label, ignoring case."""
+        sql = "SELECT key, kind, label FROM entity WHERE folded = ? ORDER BY kind, label"
+        return [Entity(*row) for row in self._file.rows(sql, (text.casefold(),))]
+
+    def kinds(self) -> dict[str, int]:
+        """Return the number of entities of each kind that has any, in the mapping's order."""
+        found = dict(self._file.rows("SELECT kind, count(*) FROM entity GROUP BY kind"))
+        return {kind.name: found[kind.name] for kind in self.mapping.kinds if kind.name in found}
+
+
+def _like(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,176 @@
+"""Which fields of a record become entities, and their keys (pure but for reading the settings).
+
+The keys are those of 2010: ``n:`` and the MD5 digest of a name, ``s:`` and that of a subject.
+
+Source: `docs/usage.md`, "Entities".
+"""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from usagestats.entities.metadata import FIELDS, Metadata
+from usagestats.errors import SettingsInvalid
+from usagestats.store.places import settings_path
+
+_NAME = re.compile(r"[a-z][a-z_]{0,30}")
+_PREFIX = re.compile(r"[a-z][a-z0-9]{0,15}")
+_RESERVED = ("b", "e", "t", "q", "u", "dv", "dd", "do", "ua", "g", "geocode", "analysis")
+"""Beginnings of keys that mean something else in 2010."""
+KEY = re.compile(r"[a-z][a-z0-9]*:[0-9a-f]{32}")
+
+
+class Entity(NamedTuple):
+    """A value that records share."""
+
+    key: str
+    kind: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityKind:
+    """A kind of entity.
+
+    Attributes:
+        name: Such as ``creator``.
+        prefix: Of its keys.
+        field: A field of `Metadata`, or an element of the metadata's XML.
+        match: Only values that this expression finds; a group ``label`` is the label.
+    """
+
+    name: str
+    prefix: str
+    field: str
+    match: "re.Pattern[str] | None" = None
+
+    def labels(self, metadata: Metadata) -> Iterator[str]:
+        """The labels of a record's entities of this kind, each once."""
+        seen = set()
+        for text in metadata[self.field]:
+            found = self.match.search(text) if self.match else None
+            if self.match is not None and found is None:
+                continue
+            label = found["label"] if found and "label" in found.groupdict() else text
+            if label and label not in seen:
+                seen.add(label)
+                yield label
+
+
+KINDS = (
+    EntityKind("creator", "n", "creators"),
+    EntityKind("subject", "s", "subjects"),
+    EntityKind("publisher", "p", "publishers"),
+    EntityKind("type", "type", "types"),
+    EntityKind("set", "set", "sets"),
+    EntityKind("language", "l", "languages"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMapping:
+    """What becomes an entity.
+
+    Attributes:
+        kinds: In the order in which they are shown.
+        by_record: Whether keys include the record, so that the same text in two records is
+            two entities until a bundle joins them.
+    """
+
+    kinds: tuple[EntityKind, ...] = KINDS
+    by_record: bool = False
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The elements of XML that are read."""
+        return tuple(kind.field for kind in self.kinds if kind.field not in (*FIELDS, "sets"))
+
+    def entities(self, item: str, metadata: Metadata) -> Iterator[Entity]:
+        """The entities of a record."""
+        for kind in self.kinds:
+            for label in kind.labels(metadata):
+                hashed = f"{item}\n{label}" if self.by_record else label
+                yield Entity(key_of(kind.prefix, hashed), kind.name, label)
+
+    def kind(self, name: str) -> EntityKind | None:
+        """The kind of a name."""
+        return next((one for one in self.kinds if one.name == name), None)
+
+
+def key_of(prefix: str, text: str) -> str:
+    """Return a key, such as ``n:092f2ba9f39fbc2876e64d12cd662f72`` for the name *Ben*."""
+    digest = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+    return f"{prefix}:{digest}"
+
+
+def read_mapping(silo_path: str) -> EntityMapping:
+    """Read the tables ``[entities]`` and ``[[entity]]`` of ``usage.toml``.
+
+    Raises:
+        SettingsInvalid: They are invalid.
+    """
+    path = settings_path(silo_path)
+    try:
+        return mapping_from(read_tables(path))
+    except ValueError as error:
+        raise SettingsInvalid(path, str(error)) from error
+
+
+def read_tables(path: str) -> Mapping[str, Any]:
+    """Read a file of settings; nothing if there is none.
+
+    Raises:
+        SettingsInvalid: It is not TOML.
+    """
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsInvalid(path, str(error)) from error
+
+
+def mapping_from(tables: Mapping[str, Any]) -> EntityMapping:
+    """Make a mapping from the content of the settings.
+
+    Raises:
+        ValueError: A value is invalid.
+    """
+    settings, own = tables.get("entities", {}), tables.get("entity", [])
+    if not isinstance(settings, dict) or not set(settings) <= {"by_record"}:
+        raise ValueError("the table [entities] has one setting, by_record")
+    by_record = settings.get("by_record", False)
+    if not isinstance(by_record, bool):
+        raise ValueError("by_record is true or false")  # noqa: TRY004  # of a file
+    if not isinstance(own, list):
+        raise ValueError("entities are tables [[entity]]")  # noqa: TRY004  # of a file
+    kinds = {kind.name: kind for kind in KINDS}
+    kinds |= {kind.name: kind for kind in map(_kind_from, own)}
+    prefixes = [kind.prefix for kind in kinds.values()]
+    if twice := next((one for one in prefixes if prefixes.count(one) > 1), None):
+        raise ValueError(f"two kinds of entities have the prefix {twice!r}")
+    return EntityMapping(tuple(kinds.values()), by_record)
+
+
+def _kind_from(table: Any) -> EntityKind:
+    if not isinstance(table, dict) or not set(table) <= {"kind", "prefix", "field", "match"}:
+        raise ValueError("an [[entity]] has kind, prefix, field and match")
+    texts = {name: table.get(name, "") for name in ("kind", "prefix", "field", "match")}
+    if not all(isinstance(text, str) for text in texts.values()):
+        raise ValueError("kind, prefix, field and match of an [[entity]] are texts")
+    name, prefix = texts["kind"], texts["prefix"]
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no kind of entity; write lower-case letters and _")
+    if not _PREFIX.fullmatch(prefix) or prefix in _RESERVED:
+        raise ValueError(f"{prefix!r} cannot begin keys; write some other lower-case letters")
+    if not texts["field"]:
+        raise ValueError(f"the [[entity]] {name} names no field")
+    try:
+        match = re.compile(texts["match"]) if texts["match"] else None
+    except re.error as error:
+        raise ValueError(f"the expression {texts['match']!r} is invalid: {error}") from error
+    return EntityKind(name, prefix, texts["field"], match)

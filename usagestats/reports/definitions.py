@@ -1,0 +1,133 @@
+"""The reports, their metrics and columns, and exceptions (pure).
+
+Source: COUNTER Code of Practice 5.1, sections 4.1 and 4.4, appendix D.
+"""
+
+from dataclasses import dataclass
+
+RELEASE = "5.1"
+WORLD_ID, WORLD = "0000000000000000", "The World"
+"""Customer of reports that are not about the readers of one institution."""
+ITEM_METRICS = (
+    "Total_Item_Investigations",
+    "Total_Item_Requests",
+    "Unique_Item_Investigations",
+    "Unique_Item_Requests",
+)
+FIGURE_OF_METRIC = {
+    "Total_Item_Investigations": "total_investigations",
+    "Total_Item_Requests": "total_requests",
+    "Unique_Item_Investigations": "unique_investigations",
+    "Unique_Item_Requests": "unique_requests",
+}
+REGULAR, MACHINE = "Regular", "TDM"
+"""Access methods. Release 5.1 has no other name for access by machines than TDM."""
+ACCESS_METHODS = (REGULAR, MACHINE)
+ACCESS_TYPES = ("Controlled", "Open", "Free_To_Read")
+DATA_TYPES = (
+    "Article", "Audiovisual", "Book_Segment", "Conference_Item", "Database_Full_Item", "Dataset",
+    "Image", "Interactive_Resource", "Multimedia", "News_Item", "Other", "Patent",
+    "Reference_Item", "Report", "Software", "Sound", "Standard", "Thesis_or_Dissertation",
+    "Unspecified",
+)  # fmt: skip
+"""Data types of items (section 3.3.2)."""
+NO_YEAR = "0001"
+"""Year of publication of an item whose year is unknown (section 3.3.7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A report.
+
+    Attributes:
+        report_id: Such as ``IR_A1``.
+        name: As in the header.
+        about: A sentence for a list of reports.
+        by_item: Whether it has a row for each item, not only for each type of data.
+        metrics: Those it may have.
+        named_metrics: Those that the header of a standard view names; empty for others.
+        attributes: Columns that may be asked for (Attributes_To_Show).
+        data_type: The only type of data, or ``""``.
+    """
+
+    report_id: str
+    name: str
+    about: str
+    by_item: bool
+    metrics: tuple[str, ...]
+    named_metrics: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    data_type: str = ""
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it is a standard view, whose filters are fixed."""
+        return bool(self.named_metrics)
+
+
+REQUESTS = ("Total_Item_Requests", "Unique_Item_Requests")
+REPORTS = {
+    one.report_id: one
+    for one in (
+        Definition(
+            "PR", "Platform Report", "Usage of the whole site by type of data.", False,
+            ITEM_METRICS, attributes=("Access_Method",),
+        ),
+        Definition(
+            "PR_P1", "Platform Usage", "Requests of the whole site by type of data.", False,
+            REQUESTS, ("Searches_Platform", *REQUESTS, "Unique_Title_Requests"),
+        ),
+        Definition(
+            "IR", "Item Report", "Usage of each item.", True, ITEM_METRICS,
+            attributes=("Authors", "Publication_Date", "YOP", "Access_Type", "Access_Method"),
+        ),
+        Definition(
+            "IR_A1", "Journal Article Requests", "Requests of each journal article.", True,
+            REQUESTS, REQUESTS, data_type="Article",
+        ),
+    )
+}  # fmt: skip
+
+EXCEPTIONS = {
+    1000: (503, "Service Not Available"),
+    1030: (400, "Insufficient Information to Process Request"),
+    2010: (403, "Requestor is Not Authorized to Access Usage for Institution"),
+    3020: (400, "Invalid Date Arguments"),
+    3030: (200, "No Usage Available for Requested Dates"),
+    3031: (200, "Usage Not Ready for Requested Dates"),
+    3032: (200, "Usage No Longer Available for Requested Dates"),
+    3050: (200, "Parameter Not Recognized in this Context"),
+    3060: (200, "Invalid ReportFilter Value"),
+    3062: (200, "Invalid ReportAttribute Value"),
+    3063: (200, "Components Not Supported"),
+}
+"""Code → HTTP status and message (table D.1)."""
+ROBOTS_NOTE, SPIKE_WARNING = 0, 1
+"""Codes of our own: a note, and a warning (table D.1 leaves 1 to 999 to services)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """An exception in the sense of COUNTER: an error, a warning or a note."""
+
+    code: int
+    message: str
+    data: str = ""
+
+    @classmethod
+    def of(cls, code: int, data: str = "") -> "Notice":
+        """Make a standard exception."""
+        return cls(code, EXCEPTIONS[code][1], data)
+
+    @property
+    def status(self) -> int:
+        """HTTP status of a response that has only this exception."""
+        return EXCEPTIONS[self.code][0] if self.code in EXCEPTIONS else 200
+
+    def as_json(self) -> dict[str, object]:
+        """The exception as the API writes it."""
+        found: dict[str, object] = {"Code": self.code, "Message": self.message}
+        return {**found, "Data": self.data} if self.data else found
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}" + (f" ({self.data})" if self.data else "")

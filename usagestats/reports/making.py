@@ -1,0 +1,302 @@
+"""Make a report from figures (pure).
+
+Source: COUNTER Code of Practice 5.1, sections 4.1, 4.4 and 7.12.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from usagestats.reports.definitions import (
+    FIGURE_OF_METRIC,
+    REGULAR,
+    ROBOTS_NOTE,
+    SPIKE_WARNING,
+    WORLD,
+    WORLD_ID,
+    Definition,
+    Notice,
+)
+from usagestats.reports.items import Item
+from usagestats.store.periods import month_after, months_between
+from usagestats.values import Figures
+
+Month = str
+MonthFigures = Mapping[str, Mapping[Month, Figures]]
+"""Identifier → month → figures."""
+_SPIKE_TIMES, _SPIKE_PLUS, _SPIKE_MONTHS = 3, 100, 12
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """Who reports.
+
+    Attributes:
+        name: Of the site, as reports name it.
+        namespace: Begins the site's own identifiers (``silo`` in ``silo:oai:a:1``).
+        publisher: Of items whose metadata name none.
+        access_type: Of every item.
+        created_by: Who makes the report.
+        registry_record: Address in COUNTER's registry, or ``""``.
+    """
+
+    name: str
+    namespace: str = "silo"
+    publisher: str = ""
+    access_type: str = "Open"
+    created_by: str = "recordsilo"
+    registry_record: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for.
+
+    Attributes:
+        months: In order; at least one.
+        metrics: Only these; empty: all of the report.
+        data_types, years, access_types: Likewise.
+        access_methods: Whose access: of people, of machines, or of both.
+        shown: Columns in addition, by the names in `Definition.attributes`.
+        item: Only this item: ``silo:…``, a DOI, an ISSN or an identifier; ``""``: all.
+        author: Only items with this author.
+        total_only: Whether the JSON has one number for the whole period.
+    """
+
+    months: tuple[Month, ...]
+    metrics: tuple[str, ...] = ()
+    data_types: tuple[str, ...] = ()
+    years: tuple[str, ...] = ()
+    access_types: tuple[str, ...] = ()
+    access_methods: tuple[str, ...] = (REGULAR,)
+    shown: tuple[str, ...] = ()
+    item: str = ""
+    author: str = ""
+    total_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The numbers of an item, or of a type of data, for one way of access.
+
+    Attributes:
+        item: None in a report on the platform.
+        performance: Metric → month → number; only months with a number above 0.
+    """
+
+    item: Item | None
+    data_type: str
+    access_method: str
+    performance: Mapping[str, Mapping[Month, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report, to be written as JSON or as a table."""
+
+    definition: Definition
+    request: Request
+    platform: Platform
+    created: datetime
+    lines: tuple[Line, ...]
+    notices: tuple[Notice, ...] = ()
+    customer_id: str = WORLD_ID
+    institution: str = WORLD
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that were asked for."""
+        return self.request.metrics or self.definition.metrics
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The columns in addition, in the report's order."""
+        return tuple(one for one in self.definition.attributes if one in self.request.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a report is made of.
+
+    Attributes:
+        figures: Access method → identifier → month → figures, of the months asked for and of
+            the twelve before them, by which spikes are found.
+        items: Identifier → item.
+        robots: Name and version of the list of robots by which the uses were counted.
+    """
+
+    figures: Mapping[str, MonthFigures]
+    items: Mapping[str, Item] = field(default_factory=dict)
+    robots: str = ""
+
+
+def make_report(
+    definition: Definition,
+    request: Request,
+    platform: Platform,
+    usage: Usage,
+    *,
+    now: datetime,
+    notices: Sequence[Notice] = (),
+) -> Report:
+    """Make a report.
+
+    Args:
+        definition: Which one.
+        request: What was asked for.
+        platform: Who reports.
+        usage: The figures, and what is known of the items.
+        now: When it is made.
+        notices: What is to be said besides.
+    """
+    request = _as_defined(definition, request)
+    lines = tuple(_lines(definition, request, platform, usage))
+    told = [*notices]
+    if not lines:
+        told.append(Notice.of(3030))
+    if usage.robots:
+        told.append(Notice(ROBOTS_NOTE, "Robots list", usage.robots))
+    told += _spikes(definition, request, usage)
+    return Report(definition, request, platform, now.astimezone(UTC), lines, tuple(told))
+
+
+def _as_defined(definition: Definition, request: Request) -> Request:
+    """Put the fixed filters of a standard view in a request."""
+    if not definition.is_view:
+        return request
+    shown = ("Authors", "Publication_Date", "Access_Type") if definition.by_item else ()
+    return Request(
+        request.months, data_types=(definition.data_type,) if definition.data_type else (),
+        shown=shown, total_only=request.total_only,
+    )  # fmt: skip
+
+
+def _lines(
+    definition: Definition, request: Request, platform: Platform, usage: Usage
+) -> Iterator[Line]:
+    methods = request.access_methods
+    if "Access_Method" not in request.shown and len(methods) > 1:
+        figures = {"": _joined([usage.figures.get(one, {}) for one in methods])}
+    else:
+        figures = {one: usage.figures.get(one, {}) for one in methods}
+    metrics = request.metrics or definition.metrics
+    for method, of_items in figures.items():
+        chosen = (
+            (item, months)
+            for name, months in of_items.items()
+            for item in (usage.items.get(name) or Item(name, ""),)
+            if _wanted(item, request, platform)
+        )
+        if definition.by_item:
+            lines = [
+                Line(item, item.data_type, method, _performance(months, request.months, metrics))
+                for item, months in chosen
+            ]
+            lines.sort(key=_by_title)
+        else:
+            lines = _by_data_type(chosen, request.months, metrics, method)
+        yield from (line for line in lines if line.performance)
+
+
+def _by_title(line: Line) -> tuple[str, str]:
+    return (line.item.title.casefold(), line.item.identifier) if line.item else ("", "")
+
+
+def _wanted(item: Item, request: Request, platform: Platform) -> bool:
+    known = (item.identifier, f"{platform.namespace}:{item.identifier}", item.doi, item.issn)
+    return (
+        (not request.data_types or item.data_type in request.data_types)
+        and (not request.years or any(_in_years(item.year, one) for one in request.years))
+        and (not request.access_types or platform.access_type in request.access_types)
+        and (not request.item or request.item.removeprefix("DOI:") in known)
+        and (not request.author or request.author.casefold() in map(str.casefold, item.authors))
+    )
+
+
+def _in_years(year: str, wanted: str) -> bool:
+    first, _, last = wanted.partition("-")
+    return first <= year <= (last or first)
+
+
+def _by_data_type(
+    chosen: Iterable[tuple[Item, Mapping[Month, Figures]]],
+    months: Sequence[Month],
+    metrics: Sequence[str],
+    method: str,
+) -> list[Line]:
+    types: dict[str, dict[Month, Figures]] = {}
+    for item, figures in chosen:
+        found = types.setdefault(item.data_type, {})
+        for month, some in figures.items():
+            found[month] = found.get(month, Figures()) + some
+    return [
+        Line(None, name, method, _performance(types[name], months, metrics))
+        for name in sorted(types)
+    ]
+
+
+def _performance(
+    figures: Mapping[Month, Figures], months: Sequence[Month], metrics: Sequence[str]
+) -> dict[str, dict[Month, int]]:
+    found = {
+        metric: {
+            month: number
+            for month in months
+            if month in figures
+            and (number := getattr(figures[month], FIGURE_OF_METRIC[metric])) > 0
+        }
+        for metric in metrics
+    }
+    return {metric: numbers for metric, numbers in found.items() if numbers}
+
+
+def _joined(parts: Iterable[MonthFigures]) -> MonthFigures:
+    found: dict[str, dict[Month, Figures]] = {}
+    for part in parts:
+        for name, months in part.items():
+            known = found.setdefault(name, {})
+            for month, some in months.items():
+                known[month] = known.get(month, Figures()) + some
+    return found
+
+
+def _spikes(definition: Definition, request: Request, usage: Usage) -> list[Notice]:
+    """Warn of months with more than three times the mean of the twelve before, and 100 (7.12)."""
+    totals: dict[Month, Figures] = {}
+    for method in request.access_methods:
+        for months in usage.figures.get(method, {}).values():
+            for month, some in months.items():
+                totals[month] = totals.get(month, Figures()) + some
+    found: list[Notice] = []
+    earliest = min(totals, default="")
+    for metric in request.metrics or definition.metrics:
+        numbers = {m: getattr(some, FIGURE_OF_METRIC[metric]) for m, some in totals.items()}
+        for month in request.months:
+            first = max(earliest, month_after(month, -_SPIKE_MONTHS))
+            before = [numbers.get(one, 0) for one in months_between(first, month_after(month, -1))]
+            mean = sum(before) / len(before) if before else 0
+            number = numbers.get(month, 0)
+            if before and number > _SPIKE_TIMES * mean + _SPIKE_PLUS:
+                data = f"{metric} {month}: {number}; mean of the months before: {mean:.0f}"
+                found.append(Notice(SPIKE_WARNING, "Unusually high usage", data))
+    return found
+
+
+def filters_of(report: Report) -> dict[str, tuple[str, ...]]:
+    """Return the filters of a report that its header names, besides the metrics and the period."""
+    request, definition = report.request, report.definition
+    found: dict[str, tuple[str, ...]] = {
+        "Data_Type": request.data_types,
+        "YOP": request.years,
+        "Access_Type": () if definition.is_view else request.access_types,
+        "Access_Method": request.access_methods,
+        "Item_ID": (request.item,) if request.item else (),
+        "Author": (request.author,) if request.author else (),
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def is_namespace(text: str) -> bool:
+    """Whether a text may begin the site's own identifiers (section 3.3, Proprietary_ID)."""
+    return bool(re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_./]{1,17}", text))
