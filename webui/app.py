@@ -210,7 +210,7 @@ def _handle(
     if isinstance(outcome, View):
         outcome = answer(site, outcome, as_json=as_json, user=user)
     outcome = conditional(request, outcome)
-    return outcome if request.method == "HEAD" else placed(outcome)
+    return outcome if request.method == "HEAD" else placed(outcome, request.remote_addr)
 
 
 def _check_there(site: Site, record: str) -> None:

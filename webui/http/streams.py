@@ -1,13 +1,14 @@
 """Answers that are sent piece by piece: files in blocks, tables, zips, events.
 
 The reader decides how long such an answer holds a thread of the server, so `placed` limits
-how many there are at the same time.
+how many there are at the same time, in all and for each client.
 """
 
 import csv
 import io
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -24,13 +25,53 @@ SMALL = 128 * 1024
 """Maximum bytes of an answer that is sent at once; the send buffer of a connection has room."""
 MOST_STREAMED = 6
 """Maximum number of streamed answers at a time; `webui.server` has more threads than that."""
-_places = threading.BoundedSemaphore(MOST_STREAMED)
+MOST_OF_ONE = 4
+"""Maximum number of them for one client, so that no client takes all places."""
+
+
+class _Places:
+    """The places of streamed answers, and who occupies them."""
+
+    def __init__(self) -> None:
+        self._lock, self._taken = threading.Lock(), Counter[str]()
+
+    def take(self, client: str) -> None:
+        """Occupy a place.
+
+        Raises:
+            Busy: All places are occupied, or this client has `MOST_OF_ONE`.
+        """
+        with self._lock:
+            if self._taken[client] >= MOST_OF_ONE:
+                raise Busy(
+                    "{n} downloads to your address are running. Try again when one of them has "
+                    "ended.",
+                    RETRY,
+                    n=MOST_OF_ONE,
+                )
+            if self._taken.total() >= MOST_STREAMED:
+                raise Busy(
+                    "Too many downloads are running. Try again when one of them has ended.", RETRY
+                )
+            self._taken[client] += 1
+
+    def give_back(self, client: str) -> None:
+        """Give back one of a client's places."""
+        with self._lock:
+            self._taken[client] -= 1
+            if not self._taken[client]:
+                del self._taken[client]
+
+
+RETRY = {"Retry-After": "10"}
+_places = _Places()
 
 
 class _Placed:
     """A body that occupies one of the places until it is closed."""
 
-    def __init__(self, beginning: bytes, body: Streamed) -> None:
+    def __init__(self, client: str, beginning: bytes, body: Streamed) -> None:
+        self._client = client
         self._beginning, self._body, self._is_open = beginning, body, True
 
     def __iter__(self) -> Iterator[bytes]:
@@ -45,14 +86,18 @@ class _Placed:
         self._body.close()
         if self._is_open:
             self._is_open = False
-            _places.release()
+            _places.give_back(self._client)
 
 
-def placed(response: Response) -> Response:
+def placed(response: Response, client: str) -> Response:
     """Return an answer whose body occupies one of the places; a small one is read at once.
 
+    Args:
+        response: The answer.
+        client: The address to which it is sent.
+
     Raises:
-        Busy: All places are occupied; the body is closed.
+        Busy: All places are occupied, or the client has too many; the body is closed.
         BrokeOff, OSError: The beginning cannot be read; the body is closed.
     """
     body = response.body
@@ -66,15 +111,11 @@ def placed(response: Response) -> Response:
                 body.close()
                 return replace(response, body=b"".join(blocks), content_length=None)
             blocks.append(block)
-        if not _places.acquire(blocking=False):
-            raise Busy(
-                "Too many downloads are running. Try again when one of them has ended.",
-                {"Retry-After": "10"},
-            )
+        _places.take(client)
     except BaseException:
         body.close()
         raise
-    return replace(response, body=_Placed(b"".join(blocks), body))
+    return replace(response, body=_Placed(client, b"".join(blocks), body))
 
 
 class FileBody:
