@@ -88,7 +88,7 @@ class HttpSettings:
     @property
     def headers(self) -> dict[str, str]:
         """Return the headers of every request, without secrets."""
-        agent = self.user_agent or _own_name()
+        agent = self.user_agent or own_name()
         headers = {"Accept-Encoding": "gzip, deflate", "Accept": "text/xml, application/xml, */*"}
         if not self.contact:
             return {"User-Agent": agent, **headers}
@@ -108,8 +108,8 @@ class HttpSettings:
 
 
 @cache
-def _own_name() -> str:
-    """Return name and version; cached, because reading them takes as long as 20 records."""
+def own_name() -> str:
+    """Return the name and version of this program; cached, because reading them takes 10 ms."""
     return f"recordsilo/{version('recordsilo')}"
 
 

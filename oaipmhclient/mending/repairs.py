@@ -40,3 +40,8 @@ class Repair(StrEnum):
 
 Repairs = Counter[Repair]
 """Kind of repair → number."""
+
+
+def plain(repairs: Repairs) -> dict[str, int]:
+    """Return the number of repairs of each kind, by name."""
+    return {kind.value: number for kind, number in sorted(repairs.items()) if number}

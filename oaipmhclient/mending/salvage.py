@@ -79,9 +79,11 @@ class Grain:
         )
 
 
-RECORDS = Grain.of(Verb.LIST_RECORDS, "record", "header")
-ONE_RECORD = Grain.of(Verb.GET_RECORD, "record", "header")
-HEADERS = Grain.of(Verb.LIST_IDENTIFIERS, "header", "identifier")
+GRAINS = {
+    Verb.LIST_RECORDS: Grain.of(Verb.LIST_RECORDS, "record", "header"),
+    Verb.GET_RECORD: Grain.of(Verb.GET_RECORD, "record", "header"),
+    Verb.LIST_IDENTIFIERS: Grain.of(Verb.LIST_IDENTIFIERS, "header", "identifier"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from oaipmhscraper.commands.reports import Report, print_json, sentences
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import HarvestStopped, Receipt
-from oaipmhscraper.replay.replay import replay
 from oaipmhscraper.repository_state import state_of
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import undone_if_refused
@@ -161,6 +160,8 @@ def harvest(
     """
     report = Report(quiet, as_json, receipt_file)
     if recorded:
+        from oaipmhscraper.replay.replay import replay  # noqa: PLC0415 - a harvest needs none of it
+
         _refuse_options_of_requests()
         (directory,) = _places(places, "DIRECTORY")
         with sentences(), report.stopped_too(), display(sys.stderr, quiet=quiet) as progress:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha1
 from http.client import responses as status_phrases
-from importlib.metadata import version
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -25,7 +24,7 @@ from warcio.warcwriter import WARCWriter
 
 from politeweb.addresses import without_credentials
 from politeweb.answers import Answer
-from politeweb.settings import HttpSettings
+from politeweb.settings import HttpSettings, own_name
 from politeweb.warc.files import GzipMember, WarcName, warc_names, whole_length
 
 CUT = "Silo-Cut"
@@ -168,7 +167,7 @@ def _flush_directory(path: str) -> None:
 def packed_warcinfo(filename: str, about: Mapping[str, str]) -> bytes:
     """Return a file's first record, with the program and other fields."""
     info = {
-        "software": f"recordsilo/{version('recordsilo')}",
+        "software": own_name(),
         "format": "WARC File Format 1.1",
         "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
         **about,
