@@ -13,7 +13,7 @@ from usagestats.lines.readers import detected, reader_of
 from usagestats.rules.classify import Classified, Rules, classify
 from usagestats.rules.of_silo import rules_of
 from usagestats.rules.settings import PROFILES
-from usagestats.values import Fate
+from usagestats.values import Fate, Use
 
 log_format = click.option(
     "--format", "log_format", default="", metavar="FORMAT",
@@ -46,8 +46,9 @@ def try_line(
         for one in lines:
             found = classify(one, reader, rules)
             unreadable |= found.fate is Fate.UNREADABLE
-            held = found.use is not None and found.use.item not in records.not_held
-            known = _known(found, rules, held=held)
+            use = rules.patterns.use(found.hit.path) if found.hit is not None else None
+            held = use is not None and use.item not in records.not_held
+            known = _known(found, use, rules, held=held)
             if as_json:
                 click.echo(json.dumps(known))
             else:
@@ -55,7 +56,8 @@ def try_line(
     return 1 if unreadable else 0
 
 
-def _known(found: Classified, rules: Rules, *, held: bool) -> dict[str, str]:
+def _known(found: Classified, use: Use | None, rules: Rules, *, held: bool) -> dict[str, str]:
+    """Return what to print; a request that is not counted has its record and kind all the same."""
     known = {"fate": str(found.fate)}
     if found.reason:
         known["because"] = found.reason
@@ -64,9 +66,9 @@ def _known(found: Classified, rules: Rules, *, held: bool) -> dict[str, str]:
     if found.hit is not None:
         moment = datetime.fromtimestamp(found.hit.moment, rules.settings.zone)
         known |= {"path": found.hit.path, "day": f"{moment:%Y-%m-%d}"}
-    if found.use is not None:
+    if use is not None:
         note = "" if held else " (not in this Silo)"
-        known |= {"kind": str(found.use.kind), "record": found.use.item + note}
-        if found.use.file:
-            known["file"] = found.use.file
+        known |= {"kind": str(use.kind), "record": use.item + note}
+        if use.file:
+            known["file"] = use.file
     return known
