@@ -5,6 +5,7 @@ import shutil
 
 from usagestats.counting.counting import count, lock
 from usagestats.importing.unreadable import key_name
+from usagestats.push.outbox import Outbox, expire, outbox_path
 from usagestats.store.events import day_number, day_text
 from usagestats.store.keys import Keys
 from usagestats.store.ledger import Ledger
@@ -27,6 +28,9 @@ def freeze(silo_path: str, ledger: Ledger, before: str, *, young: bool = False) 
         # The keys first: without them nobody can tell whose events these are.
         for day in days:
             keys.shred(day)
+        if days and os.path.exists(outbox_path(silo_path)):
+            with Outbox(silo_path) as outbox:
+                expire(silo_path, outbox, before)
         ledger.freeze(days)
         for day in sorted({*days, *ledger.frozen()}):
             if os.path.isdir(events_path(silo_path, day)):

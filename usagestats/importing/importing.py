@@ -25,6 +25,7 @@ from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import Receipt
 from usagestats.importing.work import Done, Task, Workplace, work
 from usagestats.lines.readers import Reader, detected, reader_of
+from usagestats.push.outbox import Outbox
 from usagestats.rules.of_silo import rules_of
 from usagestats.rules.settings import Settings
 from usagestats.store.events import remove_unnamed
@@ -136,10 +137,16 @@ class _Import:
     def _workplace(self) -> Workplace:
         return Workplace(self._silo_path, self._settings)
 
+    @functools.cached_property
+    def _outbox(self) -> Outbox:
+        return Outbox(self._silo_path)
+
     def close(self) -> None:
         """Close what the work needed."""
         if "_workplace" in vars(self):
             self._workplace.close()
+        if "_outbox" in vars(self):
+            self._outbox.close()
         self.receipt.not_held = sorted(self._not_held)
 
     def file(self, name: str) -> None:
@@ -205,6 +212,9 @@ class _Import:
         if block.cut:
             part = replace(part, base=block.end, head=b"", tail=b"", length=0, lines=0)
         hint, mark = part.mark()
+        if done.to_push:
+            # Before the ledger: after a kill the block is read again, and known rows stay.
+            self._outbox.add(done.to_push)
         added = Imported(hint, mark, done.files, done.before, done.late)
         self._ledger.add(self.id, self._today, added, receipt.as_json())
         return part

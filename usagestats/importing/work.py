@@ -7,8 +7,9 @@ count.
 import functools
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -21,7 +22,10 @@ from usagestats.countries.lookup import country_lookup
 from usagestats.importing.blocks import KINDS, Events, Sorted, Sorter
 from usagestats.importing.columns import Array
 from usagestats.lines.readers import Reader, reader_of
-from usagestats.rules.classify import LATE, Rules
+from usagestats.push.collecting import rows_of
+from usagestats.push.outbox import Row
+from usagestats.push.settings import push_settings
+from usagestats.rules.classify import LATE, Classified, Rules, classify
 from usagestats.rules.of_silo import Records
 from usagestats.rules.settings import Settings
 from usagestats.store.events import day_text, engine, write_events
@@ -62,6 +66,7 @@ class Done:
         before: Days before those of events in their first seconds, which may end double clicks.
         late: Frozen day → lines, which are counted among the others.
         not_held: Identifiers without a record.
+        to_push: What a gatherer is to get, if the Silo pushes its usage to one.
     """
 
     lines: Sorted
@@ -69,6 +74,7 @@ class Done:
     before: list[str] = field(default_factory=list)
     late: Counter[str] = field(default_factory=Counter)
     not_held: set[str] = field(default_factory=set)
+    to_push: list[Row] = field(default_factory=list)
 
 
 class Workplace:
@@ -78,7 +84,9 @@ class Workplace:
         self.silo_path, self.settings = silo_path, settings
         self._silo = Silo(silo_path, create=False)
         self._records = Records(self._silo)
-        self._sorter = Sorter(Rules(settings, self._records.resolve, self._records.by_link))
+        self._rules = Rules(settings, self._records.resolve, self._records.by_link)
+        self._sorter = Sorter(self._rules)
+        self._push = push_settings(silo_path)
         self._engine: Engine | None = None
         self._keys = Keys(silo_path)
         self._country = country_lookup(settings.countries)
@@ -94,7 +102,28 @@ class Workplace:
         if len(events.moment):
             name = hashlib.sha256(task.block.data).hexdigest()[:32]
             self._store(events, task.frozen, name, done)
+            done.to_push = self._to_push(task, reader)
         return done
+
+    def _to_push(self, task: Task, reader: Reader) -> list[Row]:
+        """Return what a gatherer is to get; it needs more of a line than events have."""
+        if self._push is None:
+            return []
+        since = datetime.now(self.settings.zone) - timedelta(days=self.settings.window)
+        first = f"{since:%Y-%m-%d}"
+
+        def classified() -> Iterator[Classified]:
+            current = reader
+            for line in task.block.split():
+                current = current.after(line)
+                yield classify(line, current, self._rules)
+
+        return list(
+            rows_of(
+                classified(), self._push, self.settings.zone, self._keys.key,
+                lambda day: day >= first and day not in task.frozen,
+            )
+        )  # fmt: skip
 
     def _store(self, events: Events, frozen: frozenset[str], name: str, done: Done) -> None:
         """Write the events of days that are not frozen."""
