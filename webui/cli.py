@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import click
 
@@ -26,6 +27,7 @@ from silowork.commands import broker_option
 from silowork.embedded import EmbeddedWorker
 from silowork.queue import Broker
 from silowork.stop import Stop
+from usagestats.commands.group import told
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
 from webui.http.security import LOOPBACK_NAMES, Policy, is_loopback
@@ -209,9 +211,10 @@ def _user() -> str:
 
 @click.command(epilog=example("silo demo", "silo demo --no-serve /tmp/example"))
 @click.argument("directory", default="./myrepo", metavar="[DIR]")
+@click.option("--usage", is_flag=True, help="Import a made-up access log of a year, too.")
 @click.option("--no-serve", is_flag=True, help="Stop after the receipt.")
 @_port_option
-def demo(*, directory: str, no_serve: bool, port: int | None) -> None:
+def demo(*, directory: str, usage: bool, no_serve: bool, port: int | None) -> None:
     """Harvest a sample repository into DIR (default: ./myrepo) and open it in the browser.
 
     The sample repository runs on this machine until the command ends. A second run reports no
@@ -220,6 +223,8 @@ def demo(*, directory: str, no_serve: bool, port: int | None) -> None:
     logging.getLogger("OAIPMH Harvester").setLevel(logging.WARNING)
     with sample_repository() as sample:
         _harvest(directory, sample)
+        if usage:
+            _import_usage(directory)
         if no_serve:
             return
         click.echo(f"To change records at the source, open {sample.page_url}")
@@ -243,3 +248,15 @@ def _harvest(directory: str, sample: SampleServer) -> None:
     click.echo(receipt.text())
     if not receipt.whole:
         click.get_current_context().exit(ExitCode.LOSSES)
+
+
+def _import_usage(directory: str) -> None:
+    """Import the made-up access log of the sample, and show the receipt."""
+    with told():
+        from usagestats.sample import import_sample  # noqa: PLC0415  # it loads the engine
+
+        click.echo("A made-up access log of a year:")
+        receipt = import_sample(
+            directory, today=datetime.now(UTC).date(), progress=lambda _name, _lines: None
+        )
+    click.echo(receipt.text())

@@ -17,7 +17,7 @@ _SECONDS = 5.0
 
 @click.command("import", epilog=example("silo usage import myrepo /var/log/apache2/access.log*"))
 @directory
-@click.argument("logs", metavar="LOG...", nargs=-1, required=True)
+@click.argument("logs", metavar="LOG...", nargs=-1)
 @log_format
 @profile
 @click.option("--complete", is_flag=True, help="Read a last line without a line end, too.")

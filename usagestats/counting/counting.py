@@ -22,6 +22,11 @@ def lock(silo_path: str) -> Any:
     return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("usage-count")
 
 
+def import_lock(silo_path: str) -> Any:
+    """Return the lock under which lines are imported."""
+    return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("usage-import")
+
+
 def count(
     silo_path: str, ledger: Ledger, progress: Callable[[int], object] = lambda _: None
 ) -> list[str]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from usagestats.errors import CountriesUnreadable, PackageMissing
+from usagestats.store.places import place
 
 UNKNOWN = "XX"
 """The code of an address whose country is not known."""
@@ -21,6 +22,13 @@ Country: TypeAlias = Callable[[str], str]
 _MMDB = b"\xab\xcd\xefMaxMind.com"
 DEBIAN = "/usr/share/tor/geoip"
 """Where Debian's tor-geoipdb has the list of IPv4 addresses."""
+
+
+def countries_path(silo_path: str, setting: str) -> str:
+    """Return the file that the setting ``countries`` of a Silo names; ``""`` if it names none."""
+    if setting == "debian":
+        return DEBIAN
+    return place(silo_path, setting) if setting else ""
 
 
 def country_lookup(path: str) -> Country:
@@ -106,7 +114,12 @@ def _ranges(path: str) -> Iterator[tuple[int, int, int, str]]:
                 continue
             try:
                 if parts[0].isdigit():
-                    yield 4, int(parts[0]), int(parts[1]), _code(parts[2])
+                    yield (
+                        6 if int(parts[0]) >> 32 else 4,
+                        int(parts[0]),
+                        int(parts[1]),
+                        _code(parts[2]),
+                    )
                 else:
                     first, last = map(ipaddress.ip_address, parts[:2])
                     yield first.version, int(first), int(last), _code(parts[2])

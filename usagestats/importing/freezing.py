@@ -1,13 +1,13 @@
-"""Freeze days: destroy their keys and events; their counts stay."""
+"""Freeze days: destroy their keys and events, while their counts stay; and forget a client."""
 
 import os
 import shutil
 
-from usagestats.counting.counting import count, lock
+from usagestats.counting.counting import count, import_lock, lock
 from usagestats.importing.unreadable import key_name
 from usagestats.push.outbox import Outbox, expire, outbox_path
-from usagestats.store.events import day_number, day_text
-from usagestats.store.keys import Keys
+from usagestats.store.events import day_number, day_text, engine, rewrite_without
+from usagestats.store.keys import Keys, client_text, token
 from usagestats.store.ledger import Ledger
 from usagestats.store.places import events_path, place, unreadable_path
 
@@ -21,18 +21,24 @@ def freeze(silo_path: str, ledger: Ledger, before: str, *, young: bool = False) 
         before: Days from this one on are not frozen.
         young: Whether to freeze days, too, that were first imported after `before`.
     """
+    if not ledger.days():
+        return []
     count(silo_path, ledger)
     days = ledger.not_frozen(before) if young else _in_a_row(ledger, before)
     keys = Keys(silo_path)
-    with lock(silo_path):
-        # The keys first: without them nobody can tell whose events these are.
-        for day in days:
-            keys.shred(day)
-        if days and os.path.exists(outbox_path(silo_path)):
+    with import_lock(silo_path), lock(silo_path):
+        # First the ledger: no import makes another key for a frozen day. What is left below if
+        # this is killed, the next call does.
+        ledger.freeze(days)
+        frozen, known = ledger.frozen(), set(ledger.days())
+        for day in keys.days():
+            # The key of a day without events is there for double clicks that end on the next one.
+            if day in frozen or (day not in known and day_text(day_number(day) + 1) in frozen):
+                keys.shred(day)
+        if frozen and os.path.exists(outbox_path(silo_path)):
             with Outbox(silo_path) as outbox:
                 expire(silo_path, outbox, before)
-        ledger.freeze(days)
-        for day in sorted({*days, *ledger.frozen()}):
+        for day in frozen:
             if os.path.isdir(events_path(silo_path, day)):
                 shutil.rmtree(events_path(silo_path, day))
     for file in _old_lines(silo_path, before):
@@ -62,3 +68,25 @@ def _old_lines(silo_path: str, before: str) -> list[str]:
         return []
     days = (file.removesuffix(".log") for file in os.listdir(directory))
     return sorted(day for day in days if day < before)
+
+
+def forget(silo_path: str, ledger: Ledger, address: str) -> tuple[int, int]:
+    """Remove the events of a client from all days that are not frozen, and count them again.
+
+    Returns:
+        How many events, and of how many days.
+    """
+    if not ledger.days():
+        return 0, 0
+    keys = Keys(silo_path)
+    events, days = 0, []
+    with lock(silo_path), engine(silo_path) as steps:
+        for day in ledger.not_frozen("~"):
+            if keys.has_key(day):
+                client = token(keys.key(day), client_text(address))
+                if removed := rewrite_without(silo_path, steps, ledger, day, client):
+                    events += removed
+                    days.append(day)
+    ledger.set_stale([*days, *(day_text(day_number(day) - 1) for day in days)])
+    count(silo_path, ledger)
+    return events, len(days)

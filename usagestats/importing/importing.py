@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from recordsilo import Silo
-from recordsilo.disk.locks import Locks
 from silosteps.inputs import Input
 from silosteps.lines import Block, blocks
 from silosteps.runners import in_order
 from silowork.ledger_file import new_id
-from usagestats.counting.counting import count
+from usagestats.counting.counting import count, import_lock
 from usagestats.errors import NothingRead, ZoneChanged
 from usagestats.importing import unreadable
 from usagestats.importing.files import Part, opened
@@ -127,10 +126,9 @@ class _Import:
         self._silo_path, self._request, self._settings = silo_path, request, settings
         self._ledger, self._progress = ledger, progress
         self._today = f"{now.astimezone(settings.zone):%Y-%m-%d}"
-        self._frozen = frozenset(ledger.frozen())
+        self._frozen: frozenset[str] = frozenset()
         self._kept = 0
         self._keys = Keys(silo_path)
-        self._locks = Locks(os.path.join(silo_path, ".silo", "locks"))
         self._not_held: set[str] = set()
 
     @functools.cached_property
@@ -154,10 +152,11 @@ class _Import:
         self.receipt.files += 1
         # Two imports of one file at a time would tell its lines twice.
         with (
-            self._locks.hold_name("usage-import"),
+            import_lock(self._silo_path),
             opened(name, self._ledger, again=self._request.again) as (stream, found, grows),
         ):
             part = found
+            self._frozen = frozenset(self._ledger.frozen())
             self.receipt.known += part.known
             if part.within:
                 rest = stream.readline()

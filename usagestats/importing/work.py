@@ -16,9 +16,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from recordsilo import Silo
+from recordsilo.disk.atomic_file import group_barrier
 from silosteps.engine import Engine
 from silosteps.lines import Block
-from usagestats.countries.lookup import country_lookup
+from usagestats.countries.lookup import countries_path, country_lookup
 from usagestats.importing.blocks import KINDS, Events, Sorted, Sorter
 from usagestats.importing.columns import Array
 from usagestats.lines.readers import Reader, reader_of
@@ -88,8 +89,9 @@ class Workplace:
         self._sorter = Sorter(self._rules)
         self._push = push_settings(silo_path)
         self._engine: Engine | None = None
-        self._keys = Keys(silo_path)
-        self._country = country_lookup(settings.countries)
+        self._barrier = group_barrier(silo_path)
+        self._keys = Keys(silo_path, self._barrier)
+        self._country = country_lookup(countries_path(silo_path, settings.countries))
 
     def work(self, task: Task) -> Done:
         """Work on a block."""
@@ -165,7 +167,13 @@ class Workplace:
         done.not_held = self._records.not_held & set(used.values())
         self._engine = self._engine or engine(self.silo_path, threads=1)
         done.files = write_events(
-            self.silo_path, self._engine, name, columns, items=used, countries=codes
+            self.silo_path,
+            self._engine,
+            name,
+            columns,
+            items=used,
+            countries=codes,
+            barrier=self._barrier,
         )
         done.before = sorted(set(done.before))
 

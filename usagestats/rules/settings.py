@@ -34,7 +34,8 @@ class Settings:
         window: Days after which a day is frozen.
         robots: Further expressions of robots.
         format: The `Reader.spec` of the logs; ``""``: detected.
-        countries: File of addresses and countries; ``""``: none.
+        countries: File of addresses and countries, relative to ``usage/``; ``debian``: that of
+            its package tor-geoipdb; ``""``: none.
     """
 
     own: tuple[Pattern, ...] = ()

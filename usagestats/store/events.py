@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recordsilo.disk.atomic_file import flush_directory, flush_fd, make_parents
+from recordsilo.disk.atomic_file import Barrier, StrictBarrier, flush_directory, make_parents
 from silosteps.engine import Engine
 from silosteps.step_file import steps_of
 from usagestats.store.ledger import Ledger
@@ -40,6 +40,7 @@ def write_events(
     *,
     items: Mapping[int, str],
     countries: list[str],
+    barrier: Barrier,
 ) -> dict[str, tuple[str, int]]:
     """Write the events of a block, a file for each day.
 
@@ -50,9 +51,10 @@ def write_events(
         columns: As ``steps.sql`` describes them; `item` and `country` are numbers.
         items: Number → identifier.
         countries: Codes, by their number.
+        barrier: Flushed at the end: then the files are on the medium.
 
     Returns:
-        Day → name and number of its events. The files are on the medium.
+        Day → name and number of its events.
     """
     days, numbers = np.unique(columns["day"], return_counts=True)
     if not len(days):
@@ -76,9 +78,10 @@ def write_events(
         make_parents(path)
         staged = f"{path}.{os.getpid()}{_NEW}"
         steps.run("write_events", day=day, file=staged)
-        _finish(staged, path)
+        _finish(staged, path, barrier)
         written[text] = (name, number)
-    flush_directory(place(silo_path, "events"))
+    barrier.directory_changed(place(silo_path, "events"))
+    barrier.flush()
     return written
 
 
@@ -86,15 +89,15 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _finish(staged: str, path: str) -> None:
-    """Flush a new file and rename it."""
+def _finish(staged: str, path: str, barrier: Barrier) -> None:
+    """Rename a new file."""
     fd = os.open(staged, os.O_RDONLY)
     try:
-        flush_fd(fd)
+        barrier.file_written(fd)
     finally:
         os.close(fd)
     os.rename(staged, path)
-    flush_directory(os.path.dirname(path))
+    barrier.directory_changed(os.path.dirname(path))
 
 
 def day_text(day: int) -> str:
@@ -116,7 +119,9 @@ def merge_files(silo_path: str, steps: Engine, ledger: Ledger, day: str) -> None
     files = [event_path(silo_path, day, name) for name in names]
     steps.run("merge_events", files=files, file=staged)
     [(number,)] = steps.run("number_of_events", files=[staged]).all()
-    _finish(staged, path)
+    barrier = StrictBarrier()
+    _finish(staged, path, barrier)
+    barrier.flush()
     ledger.replace_files(day, made, number, names)
     remove(silo_path, day, names)
 
@@ -135,7 +140,9 @@ def rewrite_without(silo_path: str, steps: Engine, ledger: Ledger, day: str, cli
         if left == number:
             os.unlink(staged)
             continue
-        _finish(staged, path)
+        barrier = StrictBarrier()
+        _finish(staged, path, barrier)
+        barrier.flush()
         ledger.replace_files(day, made if left else "", left, [name])
         remove(silo_path, day, [name] if left else [name, made])
         removed += number - left

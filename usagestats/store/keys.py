@@ -7,12 +7,13 @@ how a day is frozen.
 
 import hmac
 import os
+import re
 import secrets
 from contextlib import suppress
 
 from recordsilo.disk.atomic_file import (
+    Barrier,
     StrictBarrier,
-    flush_directory,
     link_new,
     make_parents,
     write_new,
@@ -20,6 +21,7 @@ from recordsilo.disk.atomic_file import (
 from usagestats.store.places import key_path, secret_path
 
 _LENGTH = 32
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 TOKEN = 8
 """Bytes of a token. Among a million visitors of a day, two have the same with odds of 1 to 30
 million."""
@@ -29,23 +31,62 @@ class Keys:
     """The keys of a Silo; a key is made when it is first asked for.
 
     Several processes may ask for the same key: they get the same one.
+
+    Args:
+        silo_path: The Silo.
+        barrier: What makes new keys durable when it is flushed; without one, each is at once.
     """
 
-    def __init__(self, silo_path: str) -> None:
-        self._silo_path = silo_path
+    def __init__(self, silo_path: str, barrier: Barrier | None = None) -> None:
+        self._silo_path, self._barrier = silo_path, barrier
         self._known: dict[str, bytes] = {}
 
     def key(self, day: str) -> bytes:
         """Return the key of a day (ISO 8601)."""
         if day not in self._known:
-            secret = _made_once(secret_path(self._silo_path))
-            salt = _made_once(key_path(self._silo_path, day))
+            secret = self._made_once(secret_path(self._silo_path))
+            salt = self._made_once(key_path(self._silo_path, day))
             self._known[day] = hmac.digest(secret, day.encode() + salt, "sha256")
         return self._known[day]
+
+    def _made_once(self, path: str) -> bytes:
+        """Return the content of a file of random bytes, which is made if it does not exist."""
+        try:
+            with open(path, "rb") as file:
+                found = file.read()
+        except FileNotFoundError:
+            self._make(path)
+            return self._made_once(path)
+        if len(found) != _LENGTH:
+            raise OSError(f"{path} is damaged; restore it from a backup")
+        return found
+
+    def _make(self, path: str) -> None:
+        barrier = self._barrier or StrictBarrier()
+        make_parents(path)
+        staged = f"{path}.{secrets.token_hex(8)}.new"
+        write_new(staged, (secrets.token_bytes(_LENGTH),), barrier, 0o600)
+        try:
+            if not link_new(staged, path):
+                os.rename(staged, path)
+        except FileExistsError:
+            pass  # another process was first
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(staged)
+        barrier.directory_changed(os.path.dirname(path))
+        if self._barrier is None:
+            barrier.flush()
 
     def has_key(self, day: str) -> bool:
         """Whether the key of a day exists."""
         return os.path.exists(key_path(self._silo_path, day))
+
+    def days(self) -> list[str]:
+        """Return the days that have a key, in order."""
+        directory = os.path.dirname(key_path(self._silo_path, ""))
+        found = os.listdir(directory) if os.path.isdir(directory) else ()
+        return sorted(filter(_DAY.fullmatch, found))
 
     def shred(self, day: str) -> None:
         """Destroy the key of a day: overwrite its salt, then remove it."""
@@ -78,27 +119,3 @@ def visitor_text(address: str, user: str, agent: str) -> str:
     Source: COUNTER R5.1, section 7.2.
     """
     return f"u\0{user}" if user else f"a\0{address}\0{agent}"
-
-
-def _made_once(path: str) -> bytes:
-    """Return the content of a file of random bytes, which is made if it does not exist."""
-    try:
-        with open(path, "rb") as file:
-            found = file.read()
-    except FileNotFoundError:
-        make_parents(path)
-        staged = f"{path}.{secrets.token_hex(8)}.new"
-        write_new(staged, (secrets.token_bytes(_LENGTH),), StrictBarrier(), 0o600)
-        try:
-            if not link_new(staged, path):
-                os.rename(staged, path)
-        except FileExistsError:
-            pass  # another process was first
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(staged)
-        flush_directory(os.path.dirname(path))
-        return _made_once(path)
-    if len(found) != _LENGTH:
-        raise OSError(f"{path} is damaged; restore it from a backup")
-    return found

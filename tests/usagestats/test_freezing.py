@@ -1,0 +1,114 @@
+"""Days are frozen, late lines are named, a client is forgotten, and the commands say so."""
+
+import json
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from made_up_log import made_up_log
+from test_importing import write
+from usage_oracle import truth_of
+from usage_silo import counts_of
+
+from recordsilo.cli import silo_command
+from usagestats.importing.importing import Request, import_logs
+from usagestats.sample import import_sample
+from usagestats.values import Fate
+
+AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+def line(day: str, address: str = "203.0.113.7", item: int = 3002) -> bytes:
+    request = f"GET /{item}/ HTTP/1.1"
+    return f'{address} - - [{day}:10:00:00 +0000] "{request}" 200 9 "-" "{AGENT}"'.encode()
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    done = CliRunner().invoke(silo_command, ["usage", *arguments], standalone_mode=False)
+    told = done.return_value if isinstance(done.return_value, int) else 0
+    assert (getattr(done.exception, "exit_code", 99) if done.exception else told) == code, done
+    return done
+
+
+def test_old_days_are_frozen_and_late_lines_are_named(silo_path: str, tmp_path: Path) -> None:
+    log = write(tmp_path / "a.log", [line("01/Jan/2026"), line("10/Oct/2026")])
+    january, april = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 4, 20, tzinfo=UTC)
+    assert import_logs(silo_path, Request([log]), now=january).frozen == []
+    before = counts_of(silo_path).figures
+    assert import_logs(silo_path, Request([log]), now=april).frozen == ["2026-01-01"]
+    assert not Path(silo_path, "usage", "keys", "2026-01-01").exists()
+    assert not Path(silo_path, "usage", "events", "2026-01-01").exists()
+    assert counts_of(silo_path).figures == before
+    late = write(tmp_path / "b.log", [line("01/Jan/2026", item=3003), line("11/Oct/2026")])
+    receipt = import_logs(silo_path, Request([late]), now=april)
+    assert dict(receipt.late) == {"2026-01-01": 1}
+    assert not receipt.whole
+    assert "came too late" in receipt.text()
+    assert (receipt.number(Fate.COUNTED), receipt.number(Fate.OTHER), receipt.lines) == (1, 1, 2)
+    assert set(counts_of(silo_path).figures) == {*before, ("2026-10-11", "3002", False)}
+
+
+def test_freezing_keeps_all_counts(silo_path: str, tmp_path: Path) -> None:
+    lines = made_up_log(300)
+    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    assert "Frozen: " in run("freeze", silo_path, "--before", "2027-01").output
+    assert counts_of(silo_path).figures == truth_of(lines).figures
+    assert not list(Path(silo_path, "usage", "keys").iterdir())
+    assert "No day" in run("freeze", silo_path).output
+
+
+def test_a_client_is_forgotten(silo_path: str, tmp_path: Path) -> None:
+    lines = made_up_log(300)
+    address = "203.0.113.4"
+    assert "0 events" in run("forget", silo_path, address).output
+    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    run("forget", silo_path, address)
+    left = [one for one in lines if not one.startswith(address.encode() + b" ")]
+    assert len(left) < len(lines)
+    assert counts_of(silo_path).figures == truth_of(left).figures
+
+
+def test_totals_are_those_of_the_oracle(silo_path: str, tmp_path: Path) -> None:
+    lines = made_up_log(300)
+    run("import", silo_path, write(tmp_path / "a.log", lines), code=1)
+    truth = truth_of(lines).figures
+    for machine, option in ((False, ()), (True, ("--machine",))):
+        known = json.loads(run("totals", silo_path, "--json", *option).stdout)
+        rows = [figures for (_, _, is_machine), figures in truth.items() if is_machine is machine]
+        names = (
+            "total_item_investigations", "total_item_requests", "unique_item_investigations",
+            "unique_item_requests", "others", "views_2010", "downloads_2010", "others_2010",
+            "visitors",
+        )  # fmt: skip
+        assert [known[name] for name in names] == [
+            sum(column) for column in zip(*rows, strict=True)
+        ]
+        assert known["robots_list"].startswith("COUNTER robots ")
+    assert "2025-12-30 to 2026-10-26" in run("totals", silo_path).stdout
+    assert run("totals", silo_path, "--from", "2030", code=2).exception is not None
+
+
+def test_a_log_in_no_format_is_refused(silo_path: str, tmp_path: Path) -> None:
+    log = write(tmp_path / "a.log", [b"nonsense", b"more nonsense"])
+    assert "in no known log format" in str(run("import", silo_path, log, code=2).exception)
+    assert run("import", silo_path, log, "--format", "combined", code=1).output
+    kept = next(Path(silo_path, "usage", "unreadable").iterdir()).read_text()
+    assert kept == "nonsense\nmore nonsense\n"
+
+
+def test_without_patterns_a_profile_is_asked_for(silo_path: str, tmp_path: Path) -> None:
+    Path(silo_path, "usage", "usage.toml").unlink()
+    log = write(tmp_path / "a.log", [line("01/Jan/2026")])
+    assert "--profile eprints | dspace6" in str(run("import", silo_path, log, code=2).exception)
+    assert "1  counted: 1 view" in run("import", silo_path, log, "--profile", "eprints").stdout
+    assert 'profile = "eprints"' in Path(silo_path, "usage", "usage.toml").read_text()
+
+
+@pytest.mark.long
+def test_the_sample_year_can_be_repeated(silo_path: str) -> None:
+    first = import_sample(silo_path, today=date(2026, 11, 1), progress=lambda _name, _lines: None)
+    counts = counts_of(silo_path)
+    again = import_sample(silo_path, today=date(2026, 11, 9), progress=lambda _name, _lines: None)
+    assert (again.lines, again.known) == (0, first.lines)
+    assert counts_of(silo_path) == counts

@@ -1,0 +1,70 @@
+"""`silo usage freeze` and `forget`: destroy what could tell who used a record."""
+
+import os
+from datetime import datetime, timedelta
+from typing import Literal
+
+import click
+
+from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.commands.options import directory
+from usagestats.commands.group import told
+from usagestats.rules.settings import read_settings
+from usagestats.store.ledger import Ledger
+from usagestats.store.periods import first_day, period_of
+from usagestats.store.places import ledger_path
+
+
+@click.command(
+    epilog=example("silo usage freeze myrepo", "silo usage freeze myrepo --before 2026-10")
+)
+@directory
+@click.option(
+    "--before", default="", metavar="DAY",
+    help="Freeze all days before this one (default: those older than the window).",
+)  # fmt: skip
+def freeze(silo_dir: str, before: str) -> int:
+    """Destroy the keys and the events of old days; their counts stay.
+
+    Every import does this for days that are older, and were first imported longer ago, than the
+    window in usage.toml (90 days).
+    """
+    with told(), open_silo(silo_dir) as silo:
+        from usagestats.importing.freezing import freeze as freeze_days  # noqa: PLC0415
+
+        settings = read_settings(silo.path)
+        day = first_day(period_of(before, "").first) if before else ""
+        if not day:
+            window = timedelta(days=settings.window)
+            day = f"{datetime.now(settings.zone) - window:%Y-%m-%d}"
+        with Ledger(silo.path, _mode(silo.path)) as ledger:
+            days = freeze_days(silo.path, ledger, day, young=bool(before))
+    if not days:
+        click.echo(f"No day before {day} is to be frozen.")
+    else:
+        click.echo(f"Frozen: {len(days):,} days, {days[0]} to {days[-1]}; their counts stay.")
+    return ExitCode.OK
+
+
+@click.command(epilog=example("silo usage forget myrepo 203.0.113.7"))
+@directory
+@click.argument("address")
+def forget(silo_dir: str, address: str) -> int:
+    """Remove the uses of an ADDRESS from all days that are not frozen, and count them again.
+
+    In a frozen day nobody can tell which uses those were.
+    """
+    with told(), open_silo(silo_dir) as silo:
+        from usagestats.importing.freezing import forget as forget_client  # noqa: PLC0415
+
+        if not address.strip():
+            fail("name an address, such as 203.0.113.7")
+        with Ledger(silo.path, _mode(silo.path)) as ledger:
+            events, days = forget_client(silo.path, ledger, address.strip())
+    click.echo(f"Removed: {events:,} events of {days:,} days.")
+    return ExitCode.OK
+
+
+def _mode(silo_path: str) -> Literal["write", "read"]:
+    """Without a ledger nothing was imported, and nothing is to be written."""
+    return "write" if os.path.exists(ledger_path(silo_path)) else "read"
