@@ -23,7 +23,7 @@ from webui import routes, urls
 from webui.api.document import document
 from webui.http import security
 from webui.http.bodies import FORM_LIMIT, LIST_LIMIT, content_length, read_form
-from webui.http.errors import UNFORESEEN, BadRequest, WebError, from_curation, from_store
+from webui.http.errors import UNFORESEEN, BadRequest, WebError, as_web_error, from_store
 from webui.http.machine_errors import from_machine
 from webui.http.messages import (
     Request,
@@ -133,7 +133,7 @@ def respond(site: Site, environ: dict[str, Any]) -> Response:
         user = _user(site, request, found.route.needs)
         return _handle(site, request, found, user, as_json=as_json)
     except (WebError, CurationError) as error:
-        refusal = error if isinstance(error, WebError) else from_curation(error, site.silo.path)
+        refusal = as_web_error(error, site.silo.path)
         back = _came_from(environ)
         return error_answer(site.name, refusal, as_json=as_json, user=user, back=back)
     except IndexProblem as error:

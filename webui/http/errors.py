@@ -197,6 +197,16 @@ def from_curation(error: curation.CurationError, silo_path: str) -> WebError:
     raise AssertionError(error)  # the last line matches every error
 
 
+def as_web_error(error: Exception, silo_path: str) -> WebError:
+    """Return the answer to an error of curation or of the store; an answer is returned as it is."""
+    if isinstance(error, WebError):
+        return error
+    if isinstance(error, curation.CurationError):
+        return from_curation(error, silo_path)
+    assert isinstance(error, store.RecordSiloError), error
+    return from_store(error, silo_path)
+
+
 def _web_error(status: HTTPStatus, code: str, message: str) -> WebError:
     error = WebError(message)
     error.status, error.code = status, code

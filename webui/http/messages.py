@@ -20,6 +20,9 @@ AWAIT_BODY = "webui.await_body"
 """Environ key, if the body has not been received: a ``Callable[[str], None]`` that takes the
 directory for the body and has the request handled again when the body is complete."""
 
+MAX_START = 10_000_000
+"""Largest position in a list that an address may name."""
+
 
 class Streamed(Protocol):
     """A body that is sent piece by piece; the server closes it, even if it is not sent."""
@@ -60,6 +63,18 @@ class Request:
     def is_safe(self) -> bool:
         """Whether the method only reads."""
         return self.method in SAFE_METHODS
+
+    @property
+    def start(self) -> int:
+        """The position in a list that the address names; 0 if it names none.
+
+        Raises:
+            BadRequest: It is not a number.
+        """
+        number = whole_number(self.query.get("start") or "0", 0, MAX_START)
+        if number is None:
+            raise BadRequest("The position in the list (start) must be a number.")
+        return number
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from webui.bulk import jobs
 from webui.bulk.previews import look
 from webui.bulk.rule_form import RuleForm, rule_name
 from webui.bulk.rule_view import Fault, rule_view
-from webui.http.errors import NotFound, as_sentence, from_curation, from_store
+from webui.http.errors import NotFound, as_sentence, as_web_error
 from webui.http.messages import Response
 from webui.rendering import View, changed_answer
 from webui.search.chosen_records import from_address, search_of, selected
@@ -92,13 +92,11 @@ def _tried(act: Act, call: Call, form: RuleForm) -> View | Response:
 
 
 def _fault(call: Call, error: CurationError | RecordSiloError) -> Fault:
-    path = call.site.silo.path
-    if isinstance(error, RuleRefused) and error.part:
-        at = f"change-{error.change - 1}-{error.part}" if error.change else error.part
-        return Fault(from_curation(error, path).message, at, as_sentence(error.reason))
-    if isinstance(error, CurationError):
-        return Fault(from_curation(error, path).message)
-    return Fault(from_store(error, path).message)
+    said = as_web_error(error, call.site.silo.path).message
+    if not isinstance(error, RuleRefused) or not error.part:
+        return Fault(said)
+    at = f"change-{error.change - 1}-{error.part}" if error.change else error.part
+    return Fault(said, at, as_sentence(error.reason))
 
 
 def _preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View | Response:

@@ -46,7 +46,7 @@ def show(call: Call) -> View:
     asked = call.request.query
     field, method = asked.get("field", ""), _method(asked.get("method", ""))
     distance = _number(asked.get("distance", "1"), 1, 3, "distance")
-    start = _number(asked.get("start", "0"), 0, 10_000_000, "start")
+    start = call.request.start
     found = _clusters(call, _fields(field), method, distance)
     shown = found[start : start + PAGE]
     about = {"field": field, "method": method.value, "distance": distance}

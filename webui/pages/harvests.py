@@ -4,15 +4,13 @@ from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.harvests.past_harvests import harvests_of
 from webui import urls
 from webui.harvest_lines import harvest_history, line_of
-from webui.http.errors import BadRequest, WebError, as_sentence
-from webui.http.messages import whole_number
+from webui.http.errors import WebError, as_sentence
 from webui.job_view import receipt_of_harvest
 from webui.people.roles import Role
 from webui.rendering import View
 from webui.site import Call
 
 PAGE = 30
-MOST = 10**6
 
 
 def show(call: Call) -> View:
@@ -24,9 +22,7 @@ def show(call: Call) -> View:
 
     Cost: reads the receipts up to the end of the page.
     """
-    start = whole_number(call.request.query.get("start", "0"), 0, MOST)
-    if start is None:
-        raise BadRequest("The position in the list (start) must be a number.")
+    start = call.request.start
     try:
         newest = [*harvests_of(call.site.silo.path, newest=start + PAGE + 1)]
     except ScraperError as error:

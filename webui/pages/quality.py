@@ -116,7 +116,7 @@ def _percent(part: int, whole: int) -> float:
 def show_duplicates(call: Call) -> View:
     """Show groups of probable duplicates, and the records that are marked."""
     silo = call.site.silo
-    start = _start(call.request.query.get("start", "0"))
+    start = call.request.start
     found = DUPLICATES.get(silo, "groups", lambda: duplicates(silo))
     shown = found[start : start + PAGE]
     lines = _lines(call.site, [one for group in shown for one in group.identifiers])
@@ -237,9 +237,3 @@ def mark(call: Call) -> Response:
     if call.wants_json:
         return json_answer({"done": action, "identifiers": list(named)})
     return redirect(urls.duplicates())
-
-
-def _start(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise BadRequest("The position in the list (start) must be a number.")
-    return int(text)

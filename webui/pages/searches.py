@@ -129,7 +129,7 @@ def show_one(call: Call) -> View | Response:
     search = _load(call)
     if not search.select.identifiers and not call.wants_json:
         return redirect(SearchRequest.of_selection(search.select).url(("saved", search.name)))
-    start = _start(call.request.query.get("start", ""), len(search.select.identifiers))
+    start = min(call.request.start, len(search.select.identifiers))
     limit = page_size(call.request.query.get("limit", ""), LIST_SIZE)
     rows, missing = _named(call.site, search.select.identifiers[start : start + limit])
     has_next = start + limit < len(search.select.identifiers)
@@ -156,12 +156,6 @@ def _named(site: Site, identifiers: Sequence[str]) -> tuple[tuple[RowView, ...],
     """The records of some identifiers in order, and the identifiers without a record."""
     rows = site.silo.rows(identifiers)
     return row_views(site, rows.values()), [one for one in identifiers if one not in rows]
-
-
-def _start(text: str, size: int) -> int:
-    if text and not (text.isascii() and text.isdigit()):
-        raise BadRequest("The position in the list (start) must be a number.")
-    return min(int(text[:9] or 0), size)
 
 
 def delete(call: Call) -> Response:

@@ -31,7 +31,7 @@ CHANGES: Mapping[str, Urls] = {
 
 def show(call: Call) -> View:
     """Show the selected records."""
-    start = _start(call.request.query.get("start", ""))
+    start = call.request.start
     kept = Selections(call.site.silo.path)
     named = kept.identifiers(call.user.name, start, PAGE + 1)
     found = call.site.silo.rows(named[:PAGE])
@@ -127,9 +127,3 @@ def _told(now: Selected) -> dict[str, object]:
     """A selection as JSON values, with its token for addresses."""
     said = counted("{n} selected", "{n} selected", now.count)
     return {"count": now.count, "said": said, "search": now.search}
-
-
-def _start(text: str) -> int:
-    if text and not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise BadRequest("The position in the list (start) must be a number.")
-    return int(text or 0)

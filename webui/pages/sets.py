@@ -2,8 +2,6 @@
 
 from webui import urls
 from webui.charts.by_year import by_year, years_of_all
-from webui.http.errors import BadRequest
-from webui.http.messages import whole_number
 from webui.rendering import View
 from webui.site import Call, set_choices
 from webui.timed_cache import TimedCache
@@ -40,7 +38,7 @@ def show(call: Call) -> View:
             for spec, name, count in choices
         ]
     }
-    start = _start(call.request.query.get("start", "0"))
+    start = call.request.start
     bins = years_of_all(years.get(spec, {}) for spec, _name, _count in choices)
     shown = choices[start : start + PAGE]
     data = {
@@ -58,10 +56,3 @@ def show(call: Call) -> View:
 
 def _page(match: str, start: int = 0) -> str:
     return urls.with_query(urls.sets(), {"match": match, "start": start or ""})
-
-
-def _start(text: str) -> int:
-    number = whole_number(text, 0, 10_000_000)
-    if number is None:
-        raise BadRequest("The position in the list (start) must be a number.")
-    return number

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable
 from typing import BinaryIO
 
-from recordsilo.errors import PathNameError, RecordSiloError
+from recordsilo.errors import PathNameError
 from silocuration.batch.attach import MAX_BYTES as ATTACHED_BYTES
 from silocuration.batch.attach import PREMIS, Attachment
 from silocuration.batch.specs import attach_job, sheet_job
@@ -15,7 +15,7 @@ from webui import urls
 from webui.bulk import jobs
 from webui.editing.changes import path_of, uploaded
 from webui.http.bodies import human_size
-from webui.http.errors import BadRequest, TooLarge, WebError, from_curation, from_store
+from webui.http.errors import BadRequest, TooLarge, WebError, as_web_error
 from webui.http.messages import Response
 from webui.http.streams import FileBody
 from webui.rendering import View
@@ -110,13 +110,7 @@ def _told(
         if call.wants_json:
             raise
         chosen = selected(call, call.field("search"))
-        return form(chosen, _as_web_error(error, call.site.silo.path))
-
-
-def _as_web_error(error: CurationError | RecordSiloError | WebError, path: str) -> WebError:
-    if isinstance(error, CurationError):
-        return from_curation(error, path)
-    return from_store(error, path) if isinstance(error, RecordSiloError) else error
+        return form(chosen, as_web_error(error, call.site.silo.path))
 
 
 def _content(call: Call, limit: int) -> bytes:
