@@ -72,6 +72,9 @@ FROM event
 WHERE day IN (SELECT unnest($days))
 GROUP BY day, item, machine, client
 
+-- step: items
+SELECT DISTINCT item FROM event ORDER BY item
+
 -- step: figures
 -- In the order of values.Figures. A record whose clicks all belong to the next day has clients.
 WITH by_client AS (
@@ -89,20 +92,24 @@ by_session AS (
     FROM session
     GROUP BY day, item, machine
 )
-SELECT day, item, machine, coalesce(s.investigations, 0), coalesce(s.requests, 0),
+SELECT strftime(DATE '1970-01-01' + c.day, '%Y-%m-%d') AS text, c.machine::INTEGER AS machine, id,
+    coalesce(s.investigations, 0), coalesce(s.requests, 0),
     coalesce(s.unique_investigations, 0), coalesce(s.unique_requests, 0), coalesce(s.others, 0),
     c.views, c.downloads, c.others, c.visitors, c.first, c.last
 FROM by_client AS c
 LEFT JOIN by_session AS s USING (day, item, machine)
-ORDER BY day, item, machine
+JOIN item_id ON item_id.item = c.item
+ORDER BY text, machine, id
 
 -- step: countries
 -- Investigations and requests by people, after double clicks.
-SELECT day, item, country, count(*), count(*) FILTER (WHERE kind = 1)
+SELECT strftime(DATE '1970-01-01' + day, '%Y-%m-%d') AS text, id, country, count(*),
+    count(*) FILTER (WHERE kind = 1)
 FROM click
+JOIN item_id USING (item)
 WHERE kind < 2 AND NOT machine AND country <> ''
-GROUP BY day, item, country
-ORDER BY day, item, country
+GROUP BY day, id, country
+ORDER BY text, id, country
 
 -- step: without_client
 -- The events of a day without those of a client.

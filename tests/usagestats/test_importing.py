@@ -162,9 +162,22 @@ def both_ways(data: bytes, name: str) -> None:
         fates[one.fate, one.reason] -= 1
     assert not any(fates.values())
     found = sorted(
-        (moment, events.items[item], KINDS[kind], *events.people[person], bool(machine))
-        for moment, item, kind, person, machine in zip(
-            events.moment, events.item, events.kind, events.person, events.machine, strict=True
+        (
+            moment,
+            events.items[item],
+            KINDS[kind],
+            *events.clients[client],
+            events.agents[agent],
+            bool(machine),
+        )
+        for moment, item, kind, client, agent, machine in zip(
+            events.moment,
+            events.item,
+            events.kind,
+            events.client,
+            events.agent,
+            events.machine,
+            strict=True,
         )
     )
     assert found == sorted(

@@ -1,16 +1,16 @@
 """Count the days whose events have changed, by the steps in ``steps.sql``."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
 
 from recordsilo.disk.locks import Locks
 from silosteps.engine import Engine
-from usagestats.store.counts import Counts, DayItem
+from usagestats.store.counts import Counts, CountsChange
 from usagestats.store.events import day_number, day_text, engine, event_path, merge_files
 from usagestats.store.ledger import Ledger
-from usagestats.values import Figures
 
 EVENTS_AT_ONCE = 2_000_000
 MOST_FILES = 16
@@ -44,8 +44,7 @@ def count(
         for days in _groups(ledger):
             names = {day: {name for name, _ in ledger.files(day)} for day in days}
             with counts.changing() as change:
-                for day, rows in _counted(silo_path, steps, ledger, days):
-                    change.replace_day(day, rows)
+                _count(silo_path, steps, ledger, change, days)
             ledger.counted(names)
             done += days
             progress(len(done))
@@ -70,42 +69,33 @@ def _groups(ledger: Ledger) -> Iterator[list[str]]:
         yield group
 
 
-def _counted(
-    silo_path: str, steps: Engine, ledger: Ledger, days: list[str]
-) -> Iterator[tuple[str, list[DayItem]]]:
-    """Yield the counts of each day."""
+def _count(
+    silo_path: str, steps: Engine, ledger: Ledger, change: CountsChange, days: list[str]
+) -> None:
+    """Replace the counts of days."""
     numbers = [day_number(day) for day in days]
     needed = {*days, *(day_text(number + 1) for number in numbers)}
     files = [
         event_path(silo_path, day, name) for day in sorted(needed) for name, _ in ledger.files(day)
     ]
     if not files:
-        yield from ((day, []) for day in days)
+        change.replace_days(days, (), ())
         return
     steps.run("events", files=files)
     steps.run("clicks", days=numbers).run("sessions").run("clients", days=numbers)
-    countries: dict[tuple[int, str], list[tuple[str, int, int]]] = {}
-    for rows in steps.run("countries").rows():
-        for day, item, *country in rows:
-            countries.setdefault((day, item), []).append((country[0], country[1], country[2]))
-    left = set(days)
-    for number, of_day in groupby(_rows(steps.run("figures")), key=lambda row: row[0]):
-        left.discard(day_text(number))
-        yield day_text(number), [_day_item(row, countries) for row in of_day]
-    steps.drop(("event", "click", "session", "client"))
-    yield from ((day, []) for day in sorted(left))
+    ids = change.ids([name for (name,) in steps.run("items").all()])
+    steps.table(
+        "item_id",
+        {
+            "item": np.array(list(ids), object),
+            "id": np.fromiter(ids.values(), np.int64, len(ids)),
+        },
+    )
+    countries = steps.run("countries").all()
+    change.replace_days(days, _rows(steps.run("figures")), countries)
+    steps.drop(("event", "click", "session", "client", "item_id"))
 
 
-def _rows(steps: Engine) -> Iterable[tuple[Any, ...]]:
+def _rows(steps: Engine) -> Iterator[tuple[Any, ...]]:
     for rows in steps.rows():
         yield from rows
-
-
-def _day_item(
-    row: tuple[Any, ...], countries: dict[tuple[int, str], list[tuple[str, int, int]]]
-) -> DayItem:
-    day, item, machine, *figures, first, last = row
-    known = () if machine else tuple(countries.get((day, item), ()))
-    return DayItem(
-        item, machine=machine, figures=Figures(*figures), first=first, last=last, countries=known
-    )

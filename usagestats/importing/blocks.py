@@ -31,18 +31,21 @@ class Events:
     """The uses of a block, in columns of equal length, with the texts that they name by number.
 
     Attributes:
-        person: Number of a client's address, user and agent in `people`.
         path: 64 bits of a digest of the path.
+        client: Number of the address and user in `clients`.
+        agent: Number of the user agent in `agents`.
     """
 
     moment: Array
     item: Array
     kind: Array
     path: Array
-    person: Array
+    client: Array
+    agent: Array
     machine: Array
     items: list[str]
-    people: list[tuple[str, str, str]]
+    clients: list[tuple[str, str]]
+    agents: list[str]
 
 
 @dataclass(slots=True)
@@ -89,9 +92,8 @@ class Sorter:
         self._items: dict[str, int] = {}
         self._uses: dict[tuple[str, Kind, str], int] = {}
         self._known_uses: list[tuple[int, int, int]] = []
-        self._heads: list[tuple[str, str]] = []
-        self._people: dict[tuple[str, str, str], int] = {}
-        self._agent_texts: list[str] = []
+        self._clients: dict[tuple[str, str], int] = {}
+        self._agent_texts: dict[str, int] = {}
         self._agents = _Remembering(self._agent)
         self._methods = _Remembering(self._method)
         self._paths = _Remembering(self._use)
@@ -101,9 +103,11 @@ class Sorter:
     def _agent(self, data: bytes) -> int:
         """Return the agent's number times 4, and who it is: 0 a person, 1 a robot, 2 a machine."""
         text = text_of(data)
-        self._agent_texts.append(text)
         who = {Agent.PERSON: 0, Agent.ROBOT: 1, Agent.MACHINE: 2}[self._rules.agent(text)]
-        return (len(self._agent_texts) - 1) * 4 + who
+        return self._agent_number(text) * 4 + who
+
+    def _agent_number(self, text: str) -> int:
+        return self._agent_texts.setdefault(text, len(self._agent_texts))
 
     def _method(self, data: bytes) -> int:
         request = read_request(text_of(data))
@@ -139,11 +143,10 @@ class Sorter:
         if len(parts) < 3 or not all(parts) or any(len(one.split()) != 1 for one in parts[:2]):
             return -1
         address, _, user = parts
-        self._heads.append((address, "" if user == "-" else user))
-        return len(self._heads) - 1
+        return self._client(address, "" if user == "-" else user)
 
-    def _person(self, address: str, user: str, agent: str) -> int:
-        return self._people.setdefault((address, user, agent), len(self._people))
+    def _client(self, address: str, user: str) -> int:
+        return self._clients.setdefault((address, user), len(self._clients))
 
     def sort(self, block: Block, reader: Reader) -> tuple[Sorted, Events]:
         """Sort the lines of a block.
@@ -153,13 +156,13 @@ class Sorter:
             reader: Of the log, as it is at the block's beginning.
         """
         remembered: tuple[Sized, ...] = (
-            self._head, self._paths, self._methods, self._agents, self._uses
+            self._head, self._paths, self._methods, self._agents, self._uses, self._clients,
+            self._agent_texts,
         )  # fmt: skip
         if max(len(one) for one in remembered) > _REMEMBERED:
             self._forget()
-        self._people = {}
         done = Sorted()
-        found: list[tuple[int, int, int, int, int, int]] = []
+        found: list[tuple[int, ...]] = []
         parts: list[tuple[Array, ...]] = []
         if block.cut:
             done.lines = 1
@@ -187,18 +190,21 @@ class Sorter:
                 self._one(line, reader, done, found)
         if found:
             parts.append(tuple(np.array(column, np.int64) for column in zip(*found, strict=True)))
-        parts.append((np.zeros(0, np.int64),) * 6)
-        moment, item, kind, path, person, machine = map(np.concatenate, zip(*parts, strict=True))
-        return done, Events(
-            moment, item, kind, path, person, machine, list(self._items), list(self._people)
+        parts.append((np.zeros(0, np.int64),) * 7)
+        moment, item, kind, path, client, agent, machine = map(
+            np.concatenate, zip(*parts, strict=True)
         )
+        return done, Events(
+            moment, item, kind, path, client, agent, machine, list(self._items),
+            list(self._clients), list(self._agent_texts),
+        )  # fmt: skip
 
     def _one(
         self,
         line: bytes,
         reader: Reader,
         done: Sorted,
-        found: list[tuple[int, int, int, int, int, int]],
+        found: list[tuple[int, ...]],
     ) -> None:
         """Sort a line by itself."""
         became = classify(line, reader, self._rules)
@@ -207,8 +213,8 @@ class Sorter:
             return
         hit, use = became.hit, became.use
         item, kind, path = self._known_uses[self._add_use(use.item, use.kind, hit.path)]
-        person = self._person(hit.address, hit.user, hit.agent)
-        found.append((hit.moment, item, kind, path, person, int(became.machine)))
+        client, agent = self._client(hit.address, hit.user), self._agent_number(hit.agent)
+        found.append((hit.moment, item, kind, path, client, agent, int(became.machine)))
 
     def _count(self, done: Sorted, became: Classified, line: bytes) -> None:
         done.fates[became.fate, became.reason] += 1
@@ -226,9 +232,7 @@ class Sorter:
         if len(columns.agent[0]):
             agents = self._numbers(self._agents, [data[a:b] for a, b in _pairs(columns.agent)])
         else:
-            agents = np.zeros(len(heads), np.int64)
-            if not self._agent_texts:
-                self._agent_texts.append("")
+            agents = np.full(len(heads), self._agent_number("") * 4)
         good = heads >= 0
         if not good.all():
             # The line's end is not in the columns: it is the next LF.
@@ -267,19 +271,8 @@ class Sorter:
         of = row[chosen]
         return (
             columns.moment[of], known[:, 0], kinds, known[:, 2],
-            self._people_of(heads[of], agents[of] >> 2), machine[chosen],
+            heads[of], agents[of] >> 2, machine[chosen],
         )  # fmt: skip
-
-    def _people_of(self, heads: Array, agents: Array) -> Array:
-        """Return the number in `Events.people` of each address, user and agent."""
-        both = heads * len(self._agent_texts) + agents
-        distinct, place = np.unique(both, return_inverse=True)
-        numbers = []
-        for one in distinct.tolist():
-            head, agent = divmod(one, len(self._agent_texts))
-            address, user = self._heads[head]
-            numbers.append(self._person(address, user, self._agent_texts[agent]))
-        return np.array(numbers, np.int64)[place]
 
     @staticmethod
     def _numbers(known: _Remembering, texts: list[bytes]) -> Array:

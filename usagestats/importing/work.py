@@ -7,7 +7,7 @@ count.
 import functools
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,7 +30,7 @@ from usagestats.rules.classify import LATE, Classified, Rules, classify
 from usagestats.rules.of_silo import Records
 from usagestats.rules.settings import Settings
 from usagestats.store.events import day_text, engine, write_events
-from usagestats.store.keys import Keys, client_text, token, visitor_text
+from usagestats.store.keys import Keys, agent_text, client_text, mixed, token, user_text
 from usagestats.values import Fate
 
 SECONDS = 30
@@ -146,15 +146,17 @@ class Workplace:
         row = np.flatnonzero(keep)
         if not len(row):
             return
-        day, person = days[row], events.person[row]
-        client, visitor, country, codes = self._tokens(day, person, events.people, texts)
+        day, who = days[row], (events.client[row], events.agent[row])
+        client, visitor = self._tokens(day, *who, events)
         neighbour = np.zeros(len(row), np.int64)
-        for place in np.flatnonzero(follows[row]).tolist():
-            previous = day_text(int(day[place]) - 1)
-            if previous not in frozen:
-                text = visitor_text(*events.people[int(person[place])])
-                neighbour[place] = token(self._keys.key(previous), text)
-                done.before.append(previous)
+        ending = np.flatnonzero(follows[row])
+        previous = day[ending] - 1
+        ending = ending[[day_text(one) not in frozen for one in previous.tolist()]]
+        if len(ending):
+            before = day[ending] - 1
+            _, neighbour[ending] = self._tokens(before, who[0][ending], who[1][ending], events)
+            done.before = [day_text(one) for one in np.unique(before).tolist()]
+        country, codes = self._countries(who[0], events.clients)
         items = events.item[row]
         columns: dict[str, np.ndarray[Any, Any]] = {
             "day": day.astype(np.int32), "moment": events.moment[row],
@@ -175,33 +177,53 @@ class Workplace:
             countries=codes,
             barrier=self._barrier,
         )
-        done.before = sorted(set(done.before))
 
     def _tokens(
-        self, day: Array, person: Array, people: list[tuple[str, str, str]], texts: dict[int, str]
-    ) -> tuple[Array, Array, Array, list[str]]:
-        """Return the tokens of each event's client and visitor, and its country's number."""
-        distinct, place = np.unique(day * len(people) + person, return_inverse=True)
-        clients: dict[tuple[int, str], int] = {}
+        self, days: Array, clients: Array, agents: Array, events: Events
+    ) -> tuple[Array, Array]:
+        """Return the tokens of clients and of visitors, under the keys of days."""
+        key = functools.lru_cache(None)(lambda day: self._keys.key(day_text(day)))
+        client = _each(
+            days,
+            clients,
+            lambda day, one: token(key(day), client_text(events.clients[one][0])),
+        )
+        agent = _each(
+            days, agents, lambda day, one: token(key(day), agent_text(events.agents[one]))
+        )
+        visitor = mixed(client, agent)
+        named = {one for one in np.unique(clients).tolist() if events.clients[one][1]}
+        if named:
+            row = np.flatnonzero(np.isin(clients, list(named)))
+            visitor[row] = _each(
+                days[row],
+                clients[row],
+                lambda day, one: token(key(day), user_text(events.clients[one][1])),
+            )
+        return client, visitor
+
+    def _countries(self, clients: Array, known: list[tuple[str, str]]) -> tuple[Array, list[str]]:
+        """Return the number of each client's country, and the codes by number."""
+        distinct, place = np.unique(clients, return_inverse=True)
         codes: dict[str, int] = {}
-        made = np.zeros((3, len(distinct)), np.int64)
-        for number, both in enumerate(distinct.tolist()):
-            of_day, who = divmod(both, len(people))
-            address, user, agent = people[who]
-            key = self._keys.key(texts[of_day])
-            known = clients.get((of_day, address))
-            if known is None:
-                known = clients[of_day, address] = token(key, client_text(address))
-            made[0, number] = known
-            made[1, number] = token(key, visitor_text(address, user, agent))
-            made[2, number] = codes.setdefault(self._country(address), len(codes))
-        return made[0][place], made[1][place], made[2][place], list(codes)
+        numbers = [
+            codes.setdefault(self._country(known[one][0]), len(codes)) for one in distinct.tolist()
+        ]
+        return np.array(numbers, np.int64)[place], list(codes)
 
     def close(self) -> None:
         """Close the Silo and the engine."""
         self._silo.close()
         if self._engine is not None:
             self._engine.close()
+
+
+def _each(days: Array, numbers: Array, make: Callable[[int, int], int]) -> Array:
+    """Return what is made of each day and number; it is made once."""
+    most = int(numbers.max(initial=0)) + 1
+    distinct, place = np.unique(days * most + numbers, return_inverse=True)
+    made = (make(*divmod(both, most)) for both in distinct.tolist())
+    return np.fromiter(made, np.int64, len(distinct))[place]
 
 
 def offsets(moments: Array, zone: ZoneInfo) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from recordsilo import Silo
+from recordsilo.disk.identifier import unclean
 from recordsilo.errors import RecordSiloError
 from recordsilo.formats import links_of
 from usagestats.errors import ProfileNeeded
@@ -38,10 +39,12 @@ class Records:
     def _resolve(self, text: str) -> str:
         """Return the full form; the same text if the Silo does not hold the record."""
         try:
-            return self._silo.resolve(text)
+            if self._silo.exists(text) or unclean(text) != text:
+                return self._silo.resolve(text)
         except (RecordSiloError, OSError):
-            self.not_held.add(text)
-            return text
+            pass
+        self.not_held.add(text)
+        return text
 
     def by_link(self, path: str) -> str:
         """Return the only record that links to a path; ``""`` if none does, or several."""

@@ -9,7 +9,7 @@ because whole days are written, replaced and summed.
 # ruff: noqa: S608  # names of columns are constants
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from typing import Any
@@ -186,43 +186,89 @@ class CountsChange:
             rows: Each record once as regular and once as machine use, in any order.
         """
         rows = list(rows)
-        execute, many = self._connection.execute, self._connection.executemany
-        many("INSERT OR IGNORE INTO item (name) VALUES (?)", {(row.item,) for row in rows})
-        self._add_to_month(day, "-")
-        for table in ("day_item", "day_country", "day_site"):
-            execute(f"DELETE FROM {table} WHERE day = ?", (day,))
-        many(
-            f"INSERT INTO day_item (day, item, machine, {_FIGURES}, first, last) "
-            f"VALUES (?, (SELECT id FROM item WHERE name = ?), ?, {_PLACES}, ?, ?)",
+        ids = self.ids({row.item for row in rows})
+        self.replace_days(
+            [day],
             (
-                (day, row.item, row.machine, *astuple(row.figures), row.first, row.last)
+                (day, row.machine, ids[row.item], *astuple(row.figures), row.first, row.last)
                 for row in rows
             ),
+            ((day, ids[row.item], *country) for row in rows for country in row.countries),
+        )
+
+    def ids(self, names: Collection[str]) -> dict[str, int]:
+        """Return the numbers of records by their identifiers; new ones get one."""
+        execute = self._connection.execute
+        execute("CREATE TEMP TABLE IF NOT EXISTS wanted (name TEXT)")
+        execute("DELETE FROM temp.wanted")
+        self._connection.executemany(
+            "INSERT INTO temp.wanted VALUES (?)", ((name,) for name in names)
+        )
+        execute("INSERT OR IGNORE INTO item (name) SELECT name FROM temp.wanted ORDER BY name")
+        found = execute("SELECT item.name, id FROM temp.wanted JOIN item USING (name)")
+        return dict(found.fetchall())
+
+    def replace_days(
+        self,
+        days: Sequence[str],
+        rows: Iterable[Sequence[Any]],
+        countries: Iterable[Sequence[Any]],
+    ) -> None:
+        """Replace the counts of some days, without a value for each row.
+
+        Args:
+            days: ISO 8601.
+            rows: Day, whether machine, number of the record, the figures, first and last use.
+                Best in this order.
+            countries: Day, number of the record, country, investigations and requests.
+        """
+        execute, many = self._connection.execute, self._connection.executemany
+        listed = ", ".join("?" for _ in days)
+        for table in ("day_item", "day_country"):
+            execute(f"CREATE TEMP TABLE IF NOT EXISTS new_{table} AS SELECT * FROM {table} LIMIT 0")
+            execute(f"DELETE FROM temp.new_{table}")
+        many(
+            f"INSERT INTO temp.new_day_item (day, machine, item, {_FIGURES}, first, last) "
+            f"VALUES (?, ?, ?, {_PLACES}, ?, ?)",
+            rows,
         )
         many(
-            "INSERT INTO day_country VALUES (?, (SELECT id FROM item WHERE name = ?), ?, ?, ?)",
-            ((day, row.item, *country) for row in rows for country in row.countries),
+            "INSERT INTO temp.new_day_country (day, item, country, investigations, requests) "
+            "VALUES (?, ?, ?, ?, ?)",
+            countries,
         )
+        where = f"WHERE day IN ({listed})"
+        self._add_to_months("-", "day_item", "day_country", where, days)
+        for table in ("day_item", "day_country", "day_site"):
+            execute(f"DELETE FROM {table} {where}", days)
+        for table in ("day_item", "day_country"):
+            execute(f"INSERT INTO {table} SELECT * FROM temp.new_{table}")
         execute(
-            f"INSERT INTO day_site SELECT day, machine, {_SUMS} FROM day_item "
-            "WHERE day = ? GROUP BY day, machine",
-            (day,),
+            f"INSERT INTO day_site SELECT day, machine, {_SUMS} FROM temp.new_day_item "
+            "GROUP BY day, machine"
         )
-        self._add_to_month(day, "+")
+        self._add_to_months("+", "temp.new_day_item", "temp.new_day_country", "WHERE true", ())
+        months = sorted({day[:7] for day in days})
+        listed = ", ".join("?" for _ in months)
         empty = " AND ".join(f"{one} = 0" for one in FIGURES)
-        execute(f"DELETE FROM month_item WHERE month = ? AND {empty}", (day[:7],))
+        execute(f"DELETE FROM month_item WHERE month IN ({listed}) AND {empty}", months)
         for table in ("month_country", "month_site_country"):
             execute(
-                f"DELETE FROM {table} WHERE month = ? AND investigations = 0 AND requests = 0",
-                (day[:7],),
+                f"DELETE FROM {table} "
+                f"WHERE month IN ({listed}) AND investigations = 0 AND requests = 0",
+                months,
             )
 
-    def _add_to_month(self, day: str, sign: str) -> None:
+    def _add_to_months(
+        self, sign: str, items: str, countries: str, where: str, days: Sequence[str]
+    ) -> None:
+        """Add the rows of days to those of their months, or subtract them."""
         added = ", ".join(f"{one} = {one} {sign} excluded.{one}" for one in FIGURES)
         self._connection.execute(
-            f"INSERT INTO month_item SELECT substr(day, 1, 7), item, machine, {_FIGURES} "
-            f"FROM day_item WHERE day = ? ON CONFLICT DO UPDATE SET {added}",
-            (day,),
+            f"INSERT INTO month_item SELECT substr(day, 1, 7), item, machine, {_SUMS} "
+            f"FROM {items} {where} GROUP BY substr(day, 1, 7), machine, item "
+            f"ON CONFLICT DO UPDATE SET {added}",
+            days,
         )
         added = ", ".join(f"{one} = {one} {sign} excluded.{one}" for one in _COUNTRY)
         for table, columns in (
@@ -231,7 +277,7 @@ class CountsChange:
         ):
             self._connection.execute(
                 f"INSERT INTO {table} SELECT substr(day, 1, 7), {columns}, sum(investigations), "
-                f"sum(requests) FROM day_country WHERE day = ? GROUP BY {columns} "
+                f"sum(requests) FROM {countries} {where} GROUP BY substr(day, 1, 7), {columns} "
                 f"ON CONFLICT DO UPDATE SET {added}",
-                (day,),
+                days,
             )
