@@ -198,8 +198,9 @@ _INTACT = f"""
     SELECT identifier, datestamp, sets, deleted, curated, upstream_newer, current_version,
         versions, revision, mtime_ns, size, inode, described, record.title, title_key, seconds,
         flags, facets, facets_large,
-        (SELECT count(*) FROM json_each(sets) JOIN record_set
-            ON set_spec = value AND record_set.identifier = record.identifier),
+        (SELECT count(*) FROM json_each(sets) AS spec
+            JOIN facet_value ON field = 'set' AND facet_value.value = spec.value
+            JOIN record_set ON record_set.value = facet_value.id AND record_set.id = record.id),
         text_digest, {", ".join(f"text.{name}" for name in TEXT_COLUMNS)}
     FROM record JOIN text ON text.rowid = record.id WHERE identifier = ?"""  # noqa: S608 - constants
 
@@ -302,19 +303,21 @@ def _found_of(connection: sqlite3.Connection, identifier: str) -> dict[str, obje
     ).fetchone()
     return {
         **dict(zip(("seconds", "flags", "title", "title_key"), plain, strict=True)),
-        "sets": _sets_of(connection, identifier, sets),
+        "sets": _sets_of(connection, number, sets),
         "facets": _facets_of(connection, bytes(small) + bytes(large)),
         **{f"text {name}": found for name, found in zip(TEXT_COLUMNS, text or (), strict=False)},
         "text_digest": bytes(digest).hex(),
     }
 
 
-def _sets_of(connection: sqlite3.Connection, identifier: str, listed: str) -> list[str]:
+def _sets_of(connection: sqlite3.Connection, number: int, listed: str) -> list[str]:
     """The sets of a row under which lists find the record."""
     rows = connection.execute(
-        "SELECT set_spec FROM json_each(?) JOIN record_set ON set_spec = value "
-        "WHERE identifier = ? ORDER BY set_spec",
-        (listed, identifier),
+        "SELECT spec.value FROM json_each(?) AS spec "
+        "JOIN facet_value ON field = 'set' AND facet_value.value = spec.value "
+        "JOIN record_set ON record_set.value = facet_value.id "
+        "WHERE record_set.id = ? ORDER BY 1",
+        (listed, number),
     )
     return [spec for (spec,) in rows]
 

@@ -25,8 +25,9 @@ _SURPLUS = {
         SELECT count(*) FROM text_docsize WHERE id NOT IN (SELECT id FROM record)""",
     "a set that its record names": """
         SELECT count(*) FROM record_set WHERE NOT EXISTS (
-            SELECT 1 FROM record, json_each(sets)
-            WHERE record.identifier = record_set.identifier AND value = set_spec)""",
+            SELECT 1 FROM record, json_each(sets) AS spec, facet_value
+            WHERE record.id = record_set.id AND facet_value.id = record_set.value
+            AND field = 'set' AND facet_value.value = spec.value)""",
 }
 """What is expected → a query that counts surplus rows.
 

@@ -88,8 +88,8 @@ class _Where:
         if filters.set_spec is not None:
             spec = filters.set_spec
             self.add(
-                "identifier IN (SELECT identifier FROM record_set WHERE set_spec = ? "
-                "OR (set_spec > ? AND set_spec < ?))",
+                "id IN (SELECT id FROM record_set WHERE value IN (SELECT id FROM facet_value "
+                "WHERE field = 'set' AND (value = ? OR (value > ? AND value < ?))))",
                 spec, spec + ":", spec + ";",
             )  # fmt: skip
         for column in ("deleted", "curated", "upstream_newer"):
@@ -176,7 +176,10 @@ def _exists(connection: sqlite3.Connection, filters: Filters, term: str, value: 
 
 def set_counts(connection: sqlite3.Connection) -> dict[str, int]:
     """setSpec → number of its records, sorted by setSpec."""
-    sql = "SELECT set_spec, count(*) FROM record_set GROUP BY set_spec ORDER BY set_spec"
+    sql = (
+        "SELECT facet_value.value, count(*) FROM record_set "
+        "JOIN facet_value ON facet_value.id = record_set.value GROUP BY record_set.value ORDER BY 1"
+    )
     return dict(connection.execute(sql))
 
 

@@ -124,20 +124,20 @@ class RowWriter:
         highest = connection.execute(
             "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'record'"
         ).fetchone()
-        first = (highest[0] if highest else 0) + 1
+        numbered = list(enumerate(found, (highest[0] if highest else 0) + 1))
         connection.executemany(
             f"INSERT INTO record (id, {_COLUMNS}) VALUES ({_MARKS}, ?)",  # noqa: S608 - constants
-            [(number, *self._row(connection, one)) for number, one in enumerate(found, first)],
+            [(number, *self._row(connection, one)) for number, one in numbered],
         )
         connection.executemany(
             f"INSERT INTO text (rowid, {_TEXT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-            [(number, *one.text) for number, one in enumerate(found, first)],
+            [(number, *one.text) for number, one in numbered],
         )
         connection.executemany(
             "INSERT INTO recent (rowid, words) VALUES (?, ?)",
-            [(number, " ".join(one.text)) for number, one in enumerate(found, first)],
+            [(number, " ".join(one.text)) for number, one in numbered],
         )
-        _write_sets(connection, found)
+        self._write_sets(connection, numbered)
 
     def write(self, connection: sqlite3.Connection, one: Prepared) -> None:
         """Write or replace all rows of a record; if its text changed, it gets a new row id."""
@@ -151,8 +151,8 @@ class RowWriter:
         number, sets, _ = old
         connection.execute(_UPDATE, (*self._row(connection, one), number))
         if one.sets != sets:
-            _delete_sets(connection, one.identifier, sets)
-            _write_sets(connection, [one])
+            self._delete_sets(connection, number, sets)
+            self._write_sets(connection, [(number, one)])
 
     def _row(self, connection: sqlite3.Connection, one: Prepared) -> tuple[object, ...]:
         """The values of `_COLUMNS`."""
@@ -171,7 +171,25 @@ class RowWriter:
             number, sets = found
             connection.execute("DELETE FROM text WHERE rowid = ?", (number,))
             connection.execute("INSERT INTO gone VALUES (?, ?)", (number, self._change))
-            _delete_sets(connection, identifier, sets)
+            self._delete_sets(connection, number, sets)
+
+    def _write_sets(
+        self, connection: sqlite3.Connection, found: Iterable[tuple[int, Prepared]]
+    ) -> None:
+        connection.executemany(
+            "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
+            [
+                (self.number_of(connection, "set", spec), number)
+                for number, one in found
+                for spec in one.specs
+            ],
+        )
+
+    def _delete_sets(self, connection: sqlite3.Connection, number: int, sets: str) -> None:
+        connection.executemany(
+            "DELETE FROM record_set WHERE value = ? AND id = ?",
+            [(self.number_of(connection, "set", spec), number) for spec in json.loads(sets)],
+        )
 
     def _codes(self, connection: sqlite3.Connection, values: tuple[tuple[str, str], ...]) -> bytes:
         """The numbers of facet values; new values get new numbers."""
@@ -208,20 +226,6 @@ def _number_in(connection: sqlite3.Connection, field: str, value: str) -> int:
             "INSERT INTO facet_value (field, value) VALUES (?, ?) RETURNING id", (field, value)
         ).fetchone()
     return int(found[0])
-
-
-def _write_sets(connection: sqlite3.Connection, found: Sequence[Prepared]) -> None:
-    connection.executemany(
-        "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
-        [(spec, one.identifier) for one in found for spec in one.specs],
-    )
-
-
-def _delete_sets(connection: sqlite3.Connection, identifier: str, sets: str) -> None:
-    connection.executemany(
-        "DELETE FROM record_set WHERE set_spec = ? AND identifier = ?",
-        ((spec, identifier) for spec in json.loads(sets)),
-    )
 
 
 def flags_of(entry: Entry) -> int:

@@ -7,7 +7,7 @@ from functools import cache
 from recordsilo import formats
 from recordsilo.formats import signature
 
-TABLES = 9
+TABLES = 10
 """Increase this number when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
@@ -79,9 +79,9 @@ CREATE TABLE record (
 CREATE TABLE gone (id INTEGER PRIMARY KEY, change INTEGER NOT NULL);
 
 CREATE TABLE record_set (
-    set_spec   TEXT NOT NULL,
-    identifier TEXT NOT NULL,
-    PRIMARY KEY (set_spec, identifier)
+    value INTEGER NOT NULL,            -- number of the facet value that is the setSpec
+    id    INTEGER NOT NULL,            -- of the record
+    PRIMARY KEY (value, id)
 ) WITHOUT ROWID;
 
 CREATE TABLE facet_value (

@@ -70,7 +70,8 @@ def rows(silo: Silo) -> dict[str, list[tuple[object, ...]]]:
             "record": "SELECT identifier, datestamp, title, sets, deleted, curated, versions, "
             "revision, title_key, seconds, flags, text_digest, mtime_ns, size, inode FROM record",
             "text": "SELECT title, creators, subjects, identifiers, harvested_title FROM text",
-            "record_set": "SELECT * FROM record_set",
+            "record_set": "SELECT identifier, facet_value.value FROM record_set JOIN record "
+            "USING (id) JOIN facet_value ON facet_value.id = record_set.value",
             "facet_value": "SELECT field, value FROM facet_value",
             "problem": "SELECT * FROM problem",
         }

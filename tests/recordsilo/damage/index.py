@@ -52,7 +52,11 @@ def seconds_of_a_row_changed(box: Box) -> None:
 
 @breaks_index("S113")
 def set_of_a_record_lost(box: Box) -> None:
-    in_index(box, "DELETE FROM record_set WHERE identifier = :identifier AND set_spec = 'a'")
+    in_index(
+        box,
+        "DELETE FROM record_set WHERE id = (SELECT id FROM record WHERE identifier = :identifier) "
+        "AND value = (SELECT id FROM facet_value WHERE field = 'set' AND value = 'a')",
+    )
 
 
 @breaks_index("S114")
@@ -127,4 +131,4 @@ def number_of_records_miscounted(box: Box) -> None:
 
 @breaks_index("S115")
 def set_of_no_record(box: Box) -> None:
-    in_index(box, "INSERT INTO record_set VALUES ('z', 'nobody')")
+    in_index(box, "INSERT INTO record_set SELECT id, 7777 FROM facet_value LIMIT 1")
