@@ -1,13 +1,15 @@
 """One Silo through its life: ingest, list, search, check, reindex, each in a process of its own.
 
-    .venv/bin/python benchmarks/million.py 1000000 --directory /var/tmp
+    .venv/bin/python benchmarks/million.py 10000 100000 1000000 --directory /var/tmp
 
-Prints, for each step, wall and CPU seconds, records a second, and the peak of its memory.
-Of the ingest it prints the CPU of the first ten thousand records and of the last, since no
-record may cost more because there are many others. ``--keep`` leaves the Silo.
+Prints, for each size and step, wall and CPU seconds, records a second, and the peak of its
+memory. Of the ingest it prints the CPU of the first ten thousand records and of the last, since
+no record may cost more because there are many others. At the end it prints what a record costs
+in each step at each size. ``--keep`` leaves the Silos.
 """
 
 import argparse
+import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -100,25 +102,36 @@ STEPS: dict[str, Callable[[str, int], None]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("records", type=int)
+    parser.add_argument("records", type=int, nargs="+")
     parser.add_argument("--directory", help="where to work (default: a temporary directory)")
     parser.add_argument("--keep", action="store_true", help="leave the Silo there")
     parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.step:
-        STEPS[arguments.step](arguments.directory, arguments.records)
+        STEPS[arguments.step](arguments.directory, *arguments.records)
         return
-    path = tempfile.mkdtemp(prefix="silo-million-", dir=arguments.directory) + "/silo"
+    costs = [
+        lived(records, arguments.directory, keep=arguments.keep) for records in arguments.records
+    ]
+    print("µs of CPU a record, with the start of the process:")
+    for number, step in enumerate(STEPS):
+        each = [one[number] for one in costs]
+        told = "; ".join(f"{cost:,.0f}" for cost in each)
+        print(f"  {step}: {told} ({each[-1] / each[0]:.2f} ×)")
+
+
+def lived(records: int, directory: str | None, *, keep: bool) -> list[float]:
+    """All steps of one Silo; the CPU of a record in each, in µs."""
+    path = tempfile.mkdtemp(prefix="silo-million-", dir=directory) + "/silo"
     print(path)
     try:
-        for step in STEPS:
-            run_step(step, path, arguments.records)
+        return [run_step(step, path, records) for step in STEPS]
     finally:
-        if not arguments.keep:
-            shutil.rmtree(path, ignore_errors=True)
+        if not keep:
+            shutil.rmtree(os.path.dirname(path), ignore_errors=True)
 
 
-def run_step(step: str, path: str, records: int) -> None:
+def run_step(step: str, path: str, records: int) -> float:
     print(f"{step}, {records:,} records", flush=True)
     done = measured(__file__, str(records), "--directory", path, "--step", step)
     print(done.output, end="")
@@ -127,6 +140,7 @@ def run_step(step: str, path: str, records: int) -> None:
         f" {done.megabytes:.0f} MB at most",
         flush=True,
     )
+    return done.microseconds(records)
 
 
 if __name__ == "__main__":
