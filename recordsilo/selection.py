@@ -14,11 +14,13 @@ from recordsilo.errors import RecordNotFound, SearchError, did_you_mean
 from recordsilo.index import PageRequest, Row, SearchFilters
 from recordsilo.index.facets import facet_names
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, misread, parse_query
-from recordsilo.index.search_values import FLAGS, facet_of, filters_of, texts_of
+from recordsilo.index.search_values import FLAGS, facet_of, filters_of, range_of, texts_of
 from recordsilo.silo import Silo
 
 CHUNK = 1000
 """Listed records that are looked up at a time."""
+LOOKED_UP, LISTED = 5, 10_000
+"""Values of filters that are looked up in `remarks_on`, and values that are suggested from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +186,24 @@ def query_from(text: str) -> str:
     return text
 
 
-def remarks_on(query: str) -> Iterator[str]:
-    """Say why a query that finds nothing may not mean what was typed, a clause for each reason."""
+def remarks_on(silo: Silo, query: str, filters: SearchFilters) -> Iterator[str]:
+    """Say why a search that found nothing may not mean what was typed, a clause for each reason.
+
+    Cost: a search for each value of the filters, of at most `LOOKED_UP`.
+    """
+    yield from _misread(query)
+    wanted = [(name, one) for name, some in filters.values.items() for one in some]
+    for name, value in wanted[:LOOKED_UP]:
+        if name == facet_of(name) and range_of(name, value) is None:
+            page = PageRequest(limit=1, facet_limit=LISTED)
+            found = silo.search("", SearchFilters(values={name: [value]}), [name], page)
+            if not found.total:
+                known = (one.value for one in found.facets[name])
+                yield f"no record has the {name} {value!r}{did_you_mean(value, known)}"
+
+
+def _misread(query: str) -> Iterator[str]:
+    """Say which words of a query were probably meant as a field."""
     for name, text in misread(query):
         if name in COLUMN_OF_FIELD:
             yield f"{name}: has no word behind its colon; write both together, as in {name}:solar"

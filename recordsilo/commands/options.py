@@ -11,6 +11,7 @@ import click
 
 from recordsilo.cli import fail
 from recordsilo.errors import SearchError
+from recordsilo.index import SearchFilters
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import Selection, filters_from, query_from, remarks_on
 from recordsilo.silo import Silo
@@ -73,13 +74,15 @@ def check_not_empty(silo: Silo, selection: Selection) -> None:
     """End the command, with 2 and a sentence that names the search, if no record is selected."""
     if next(selection.iterate(silo), None) is None:
         by = f" by {selection}" if not selection.is_everything else ""
-        remarks = "".join(f"; {remark}" for remark in remarks_on(selection.query))
+        remarks = "".join(
+            f"; {remark}" for remark in remarks_on(silo, selection.query, selection.filters)
+        )
         fail(f"no record of {silo.storage_dir} is selected{by}{remarks}")
 
 
-def remark_on(query: str) -> None:
-    """Say on standard error why a query found nothing, if it looks like a mistake."""
-    for remark in remarks_on(query):
+def remark_on(silo: Silo, query: str, filters: SearchFilters) -> None:
+    """Say on standard error why a search found nothing, if it looks like a mistake."""
+    for remark in remarks_on(silo, query, filters):
         click.echo(f"silo: {remark}", err=True)
 
 

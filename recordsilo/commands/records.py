@@ -85,7 +85,7 @@ def ls(
         for line in _json_lines(silo, rows) if as_json else map(_line, rows):
             click.echo(line)
         if line is None:
-            remark_on(select.query)
+            remark_on(silo, select.query, select.filters)
     return ExitCode.OK
 
 
@@ -195,7 +195,7 @@ def search(
         page = PageRequest(limit=limit, after=after, sort=sort)
         result = silo.search(" ".join(words), filters, facets, page)
         if not result.total:
-            remark_on(" ".join(words))
+            remark_on(silo, " ".join(words), filters)
         if as_json:
             click.echo(json.dumps(_result_as_json(silo, result), ensure_ascii=False, indent=1))
             return

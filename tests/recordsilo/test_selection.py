@@ -19,6 +19,7 @@ from recordsilo.index import SearchFilters
 from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.search_values import FACETS, FLAGS
 from recordsilo.selection import (
+    LOOKED_UP,
     Selection,
     filters_from,
     remarks_on,
@@ -240,10 +241,23 @@ def test_ls_takes_the_options(terns: Silo, tmp_path: Path) -> None:
         ('title:solar "colour: x" oai:a.org:1 doi:10.5/1 https://a.org 10:30', []),
     ],
 )
-def test_what_looks_like_a_field_and_is_none_is_remarked_on(query: str, told: list[str]) -> None:
-    found = [*remarks_on(query)]
+def test_what_looks_like_a_field_and_is_none_is_remarked_on(
+    terns: Silo, query: str, told: list[str]
+) -> None:
+    found = [*remarks_on(terns, query, SearchFilters())]
     assert len(found) == len(told)
     assert all(re.search(pattern, one) for pattern, one in zip(told, found, strict=True))
+
+
+def test_a_value_that_no_record_has_is_remarked_on(terns: Silo) -> None:
+    def remarks(**values: list[str]) -> list[str]:
+        return [*remarks_on(terns, "nothing", SearchFilters(values=values))]
+
+    assert remarks(set=["s:4x"]) == ["no record has the set 's:4x'; did you mean 's:4'?"]
+    assert remarks(set=["s", "s:4"], year=["2050.."], **{"set!": ["x"]}) == []
+    assert len(remarks(type=[str(number) for number in range(9)])) == LOOKED_UP
+    result = CliRunner().invoke(silo_command, ("ls", terns.path, "--filter", "type=x"))
+    assert (result.exit_code, result.stderr) == (0, "silo: no record has the type 'x'\n")
 
 
 def test_commands_that_find_nothing_say_why(terns: Silo) -> None:

@@ -103,6 +103,7 @@ def _order_label(order: str) -> str:
 def _view(
     site: Site, request: SearchRequest, result: SearchResult, named: str | None
 ) -> SearchView:
+    remarks = remarks_on(site.silo, request.q, request.filters)
     return SearchView(
         request=request,
         rows=row_views(site, result.rows, request.way_back),
@@ -113,7 +114,7 @@ def _view(
         next_url=request.following_url(result.next_page) if result.next_page else "",
         previous_url=request.previous_url,
         named=named,
-        remarks=() if result.total else tuple(map(as_sentence, remarks_on(request.q))),
+        remarks=() if result.total else tuple(map(as_sentence, remarks)),
     )
 
 
