@@ -12,9 +12,11 @@ OTHERS = {
     "search": {"--search", "--item", "--ids"},  # the query is its argument
     "harvest": {"--search", "--filter", "--state", "--since", "--item", "--ids"},
     "state": OPTIONS - {"--set"},
+    **{f"usage {one}": OPTIONS - {"--until"} for one in ("report", "show", "top", "totals")},
+    **{f"usage visitors {one}": OPTIONS - {"--set", "--until"} for one in ("flatten", "profile")},
 }
 """Commands with some of the names, and the names they lack: `harvest` selects at the source,
-and ``--set`` of `state` stores a setting."""
+``--set`` of `state` stores a setting, and those of `usage` select uses, by period."""
 
 
 def commands(
