@@ -54,6 +54,7 @@ NAVIGATION: tuple[Group, ...] = (
         (
             Entry("Records", "/search", also=("/records",)),
             Entry("Sets", "/sets"),
+            Entry("Usage", "/usage"),
             Entry("Saved searches", "/searches"),
         ),
     ),

@@ -147,7 +147,7 @@ def static_content(name: str) -> bytes:
 
 STYLES = (
     "silo.css", "lists.css", "record.css", "forms.css", "differences.css",
-    "home.css", "jobs.css", "charts.css", "selection.css",
+    "home.css", "jobs.css", "charts.css", "selection.css", "usage.css",
 )  # fmt: skip
 """The page's own styles, in the order in which they apply."""
 
@@ -157,6 +157,7 @@ STATIC: Mapping[str, str] = {
     "curate.js": "text/javascript; charset=utf-8",
     "jobs.js": "text/javascript; charset=utf-8",
     "selection.js": "text/javascript; charset=utf-8",
+    "usage.js": "text/javascript; charset=utf-8",
     "vendor/pico-2.1.1.min.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }

@@ -19,6 +19,7 @@ from webui.pages import (
     bulk_choice,
     bulk_report,
     clusters,
+    counter,
     crawls,
     differences,
     edit,
@@ -48,6 +49,7 @@ from webui.pages import (
     source,
     static,
     upstream,
+    usage,
     versions,
 )
 from webui.people.roles import Role
@@ -133,6 +135,17 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/searches/{name}",              searches.show_one),
     Route("DELETE", "/searches/{name}",              searches.delete,      Body.FIELDS),
     Route("POST",   "/searches/{name}/delete",       searches.delete,      Body.FIELDS),
+
+    Route("GET",    "/usage",                        usage.show),
+    Route("GET",    "/usage/top",                    usage.show_top),
+    Route("GET",    "/usage/top.csv",                usage.top_csv),
+    Route("GET",    "/usage/days.csv",               usage.days_csv),
+    Route("GET",    "/usage/countries.csv",          usage.countries_csv),
+    Route("GET",    "/usage/fragments/{part}",       usage.fragment),
+    Route("GET",    "/usage/widgets/{part}",         usage.widget),
+    Route("GET",    "/usage/records/{record}",       usage.show_record),
+    Route("GET",    "/usage/entities/{key}",         usage.show_entity),
+    Route("GET",    "/usage/entities/{key}/records.csv", usage.entity_csv),
 
     Route("GET",    "/clusters",                     clusters.show),
     Route("POST",   "/clusters",                     buttons(
@@ -227,6 +240,11 @@ ROUTES: tuple[Route, ...] = (
     Route("POST",   _VERSION + "/rename-file",       files.rename,         Body.FIELDS),
     Route("GET",    _VERSION + "/delete-file",       files.ask_delete,     Body.NONE,   CURATOR),
     Route("POST",   _VERSION + "/delete-file",       files.delete,         Body.FIELDS),
+
+    Route("GET",    "/r51/status",                   counter.status,       Body.NONE,   ANYONE),
+    Route("GET",    "/r51/reports",                  counter.reports),
+    Route("GET",    "/r51/reports/{report}",         counter.report),
+    Route("GET",    "/r51/members",                  counter.members),
 
     Route("GET",    "/openapi.json",                 openapi.show),
     Route("GET",    "/sign-in",                      people.ask_sign_in,   Body.NONE,   ANYONE),

@@ -209,7 +209,7 @@ class Site:
         try:
             return self.silo.resolve(segment)
         except RecordNotFound as error:
-            raise type(error)(_decoded(segment), self.silo.path) from None
+            raise type(error)(decoded(segment), self.silo.path) from None
 
     def named(self, text: str) -> str | None:
         """Return the one record that a text names by its identifier in any form, or by its DOI."""
@@ -225,7 +225,7 @@ class Site:
         return named[0] if len(named) == 1 and found.total <= _SAME_DOI else None
 
 
-def _decoded(segment: str) -> str:
+def decoded(segment: str) -> str:
     """The identifier that a segment stands for if it is a cleaned form; else the segment."""
     with contextlib.suppress(IdentifierError):
         found = unclean(segment)

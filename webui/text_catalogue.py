@@ -50,6 +50,8 @@ from webui.record.columns import LABELS
 from webui.record.view import FIELDS
 from webui.schedule_forms import WHEN
 from webui.search.request import FACET_LABELS, SORT_LABELS
+from webui.usage.asked import KINDS as KINDS_OF_USAGE
+from webui.usage.asked import ORDERS, SINGULAR
 from webui.words.field_labels import FIELD_LABELS
 
 ROOM = Path(__file__).parent
@@ -125,6 +127,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
         yield "pages/upstream.py", labels.values()
     yield "pages/crawls.py", (*crawls.TITLES.values(), *crawls.COLUMNS.values(), "Domain")
     yield "crawlmatch/outcomes.py", crawls.NEXT.values()
+    yield "usage/asked.py", (*ORDERS.values(), *KINDS_OF_USAGE.values(), *SINGULAR.values())
     yield "pages/clusters.py", clusters.DONE.values()
     yield "pages/record.py", record.DONE.values()
     yield "pages/search.py", search.DONE.values()

@@ -52,6 +52,10 @@ CREATE TABLE IF NOT EXISTS month_site_country (
   month TEXT NOT NULL, country TEXT NOT NULL,
   investigations INTEGER NOT NULL, requests INTEGER NOT NULL,
   PRIMARY KEY (month, country)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS day_site_country (
+  day TEXT NOT NULL, country TEXT NOT NULL,
+  investigations INTEGER NOT NULL, requests INTEGER NOT NULL,
+  PRIMARY KEY (day, country)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS change (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL)
 """
 KIND = LedgerKind(_SCHEMA, CountsUnreadable, version=1, synchronous="FULL", has_log=True)
@@ -239,13 +243,17 @@ class CountsChange:
         )
         where = f"WHERE day IN ({listed})"
         self._add_to_months("-", "day_item", "day_country", where, days)
-        for table in ("day_item", "day_country", "day_site"):
+        for table in ("day_item", "day_country", "day_site", "day_site_country"):
             execute(f"DELETE FROM {table} {where}", days)
         for table in ("day_item", "day_country"):
             execute(f"INSERT INTO {table} SELECT * FROM temp.new_{table}")
         execute(
             f"INSERT INTO day_site SELECT day, machine, {_SUMS} FROM temp.new_day_item "
             "GROUP BY day, machine"
+        )
+        execute(
+            "INSERT INTO day_site_country SELECT day, country, sum(investigations), sum(requests) "
+            "FROM temp.new_day_country GROUP BY day, country"
         )
         self._add_to_months("+", "temp.new_day_item", "temp.new_day_country", "WHERE true", ())
         months = sorted({day[:7] for day in days})

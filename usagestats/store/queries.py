@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from usagestats.store.counts import Counts, Period
-from usagestats.store.periods import parts_of
+from usagestats.store.periods import LATEST, parts_of
 from usagestats.values import FIGURES, Figures
 
 if TYPE_CHECKING:
@@ -114,6 +114,24 @@ def days_of(
     return [(day, Figures(*figures)) for day, *figures in rows]
 
 
+def months_of(
+    counts: Counts, items: Collection[str], period: Period
+) -> dict[str, dict[str, Figures]]:
+    """Return the figures of each of some records by month, of the months in a period.
+
+    Cost: reads a row of each record and month; `days_of` one of each day.
+    """
+    sql = (
+        f"SELECT name, month, {_COLUMNS} FROM month_item JOIN item ON item.id = item "
+        f"WHERE {_ITEMS} AND month >= ? AND month <= ? AND machine = 0 ORDER BY month"
+    )
+    values = (json.dumps(list(items)), period.first[:7], period.last[:7] or LATEST)
+    found: dict[str, dict[str, Figures]] = {}
+    for name, month, *figures in counts.rows(sql, values):
+        found.setdefault(name, {})[month] = Figures(*figures)
+    return found
+
+
 def first_and_last_use(counts: Counts, items: Collection[str]) -> tuple[int, int] | None:
     """Return the moments of the first and the last use of some records, in seconds since 1970."""
     sql = f"SELECT min(first), max(last) FROM day_item WHERE {_ITEMS} AND machine = 0"
@@ -131,11 +149,13 @@ def countries(
         period: Which days.
         items: Only these records; by default the whole site.
     """
-    months = "month_site_country" if items is None else "month_country"
+    tables = ("month_country", "day_country")
+    if items is None:
+        tables = ("month_site_country", "day_site_country")
     limit = "" if items is None else f" AND {_ITEMS}"
     named = () if items is None else (json.dumps(list(items)),)
     columns = "country, investigations, requests"
-    selects, values = _parts(period, (months, "day_country"), columns, limit, named)
+    selects, values = _parts(period, tables, columns, limit, named)
     sql = (
         f"SELECT country, sum(investigations), sum(requests) FROM ({selects}) "
         "GROUP BY country ORDER BY 2 DESC, 1"

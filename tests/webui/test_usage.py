@@ -1,0 +1,225 @@
+"""The pages of usage: every figure of a page is that of its JSON, its CSV and the counts."""
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from counter_rules import faults
+from made_up import GONE, count
+
+from recordsilo import Silo
+from recordsilo.index import PageRequest
+from usagestats.entities.mapping import key_of
+from usagestats.store import queries
+from usagestats.store.counts import Counts, Period
+from usagestats.store.places import counts_path
+from webui.usage.world import world_map
+
+PLAIN = "oai:example.org:1"
+RIGHT_TO_LEFT = "oai:example.org:3"
+WORLD = "customer_id=0000000000000000"
+PERIOD = "begin_date=2026-01&end_date=2026-03"
+
+
+@pytest.fixture
+def used(silo: Silo) -> Silo:
+    count(silo.path, items=(PLAIN, RIGHT_TO_LEFT, GONE))
+    return silo
+
+
+def _rows(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text.removeprefix("\ufeff"))))
+
+
+def _table(page: str, key: str) -> list[list[str]]:
+    """The table of a chart."""
+    found = re.search(rf'<figure class="chart" id="{key}">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    assert found
+    rows = re.findall(r"<tr>(.*?)</tr>", found[1], re.DOTALL)
+    return [re.findall(r">([^<>]+)</t[hd]>", row) for row in rows]
+
+
+def test_without_logs_the_page_says_so(client: Any) -> None:
+    assert "No access logs were imported yet" in client.get("/usage").text
+    assert client.json("/usage.json") == {"usage": None}
+    assert "Usage by month" not in client.get("/records/oai+example,org+1").text
+    assert client.get("/usage/top").status == 200
+    assert client.get("/usage/records/oai+example,org+1").status == 404
+
+
+def test_the_charts_have_the_figures_of_the_counts(used: Silo, client: Any) -> None:
+    page, told = client.get("/usage").text, client.json("/usage.json")
+    with Counts(used.path) as counts:
+        total = counts.totals(Period("2025-12", "2026-03"))
+        days = counts.days(Period("2025-12", "2026-03"))
+    assert told["views"] == total.views == sum(one["views"] for one in told["days"])
+    assert f"<dd>{total.views:,}</dd>" in page
+    drawn = {row[0]: [int(n.replace(",", "")) for n in row[1:]] for row in _table(page, "days")}
+    assert {day: [one.views, one.total_requests] for day, one in days} == {
+        day: drawn[day] for day, _ in days
+    }
+    months = [[int(n.replace(",", "")) for n in row[1:]] for row in _table(page, "months")]
+    assert [sum(column) for column in zip(*months, strict=True)] == [
+        total.views, total.total_requests,
+    ]  # fmt: skip
+    rows = _rows(client.get("/usage/days.csv").text)
+    place = rows[0].index("total_requests")
+    assert sum(int(row[place]) for row in rows[1:]) == total.total_requests
+    assert told["top"][0]["key"] == PLAIN
+
+
+def test_countries_agree_with_their_csv(used: Silo, client: Any) -> None:
+    told = client.json("/usage.json?from=2026-01&until=2026-02-10")
+    rows = _rows(client.get("/usage/countries.csv?from=2026-01&until=2026-02-10").text)
+    assert [[one["code"], one["name"]] for one in told["countries"]] == [
+        row[:2] for row in rows[1:]
+    ]
+    assert [str(one["investigations"]) for one in told["countries"]] == [row[2] for row in rows[1:]]
+    with Counts(used.path) as counts:
+        places = queries.countries(counts, Period("2026-01", "2026-02-10"))
+    assert [one["investigations"] for one in told["countries"]] == [uses for _, uses, _ in places]
+
+
+def test_the_most_used_of_a_kind(used: Silo, client: Any) -> None:
+    page = client.get("/usage/top?kind=creator&from=2026-01&until=2026-02").text
+    told = client.json("/usage/top.json?kind=creator&from=2026-01&until=2026-02")
+    for one in told["top"]:
+        assert one["key"] in page
+    rows = _rows(client.get("/usage/top.csv?kind=creator&from=2026-01&until=2026-02").text)
+    assert rows[0][0] == "Label"
+    assert [row[4] for row in rows[1:-1]] == [one["key"] for one in told["top"]]
+    label = told["top"][0]["label"]
+    match = client.json(f"/usage/top.json?kind=creator&match={label[:3]}")
+    assert label in {one["label"] for one in match["top"]}
+
+
+def test_a_record_and_an_entity_have_pages(used: Silo, client: Any) -> None:
+    assert "Usage by month, day and country" in client.get("/records/oai+example,org+1").text
+    record = client.json("/usage/records/oai+example,org+1.json")
+    assert record["views"] == sum(one["views"] for one in record["days"])
+    entity = record["entities"][0]
+    found = client.json(f"/usage/entities/{entity['key']}.json")
+    assert PLAIN in {one["key"] for one in found["items"]}
+    page = client.get(f"/usage/entities/{entity['key']}").text
+    assert f"<dd>{found['views']:,}</dd>" in page
+    rows = _rows(client.get(f"/usage/entities/{entity['key']}/records.csv").text)
+    assert rows[-1][0] == "Totals"
+    assert client.get(f"/usage/records/{GONE.replace(':', '+')}").status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/usage?from=yesterday", 400),
+        ("/usage?from=2026-02&until=2026-01", 400),
+        ("/usage?by=colour", 400),
+        ("/usage/top?kind=colour", 400),
+        ("/usage/top?limit=0", 400),
+        ("/usage/entities/x", 404),
+        (f"/usage/entities/{key_of('n', 'nobody')}", 404),
+        ("/usage/fragments/x", 404),
+        ("/r51/reports/xx", 404),
+        ("/r51/reports/IR", 404),
+    ],
+)
+def test_what_is_refused(used: Silo, client: Any, path: str, status: int) -> None:
+    assert client.get(path).status == status
+
+
+def test_damaged_counts_are_told(silo: Silo, client: Any) -> None:
+    Path(counts_path(silo.path)).parent.mkdir()
+    Path(counts_path(silo.path)).write_bytes(b"no database " * 100)
+    answer = client.get("/usage")
+    assert answer.status == 500
+    assert "cannot be read" in answer.text
+    assert client.get("/records/oai+example,org+1").status == 200
+    assert client.get(f"/r51/reports?{WORLD}").status == 503
+
+
+def test_fragments_and_widgets_are_for_other_pages(used: Silo, client: Any) -> None:
+    fragment = client.get("/usage/fragments/top?limit=2")
+    assert fragment.text.count("<li>") == 2
+    assert "<html" not in fragment.text
+    assert 'href="http://' in fragment.text
+    widget = client.get("/usage/widgets/days")
+    assert "frame-ancestors *" in widget.headers["Content-Security-Policy"]
+    assert "<svg" in widget.text
+
+
+def test_uses_are_an_order_and_a_column(used: Silo, client: Any) -> None:
+    found = [row.identifier for row in used.search(page=_sorted("-uses")).rows]
+    assert found[:2] == [PLAIN, RIGHT_TO_LEFT]
+    rows = _rows(client.get("/search/results.csv?sort=-downloads").text)
+    assert {"uses", "downloads"} <= set(rows[0])
+
+
+def _sorted(name: str) -> Any:
+    return PageRequest(sort=name)
+
+
+def test_the_map_and_its_table() -> None:
+    found = world_map([("DE", 100, 40), ("SG", 7, 1), ("XX", 2, 0)])
+    assert [(one.name, one.on_map) for one in found.places] == [
+        ("Germany", True),
+        ("Singapore", False),
+        ("Unknown country", False),
+    ]
+    assert [one.label for one in found.shapes if one.label] == ["Germany: 100"]
+    assert found.summary.startswith("Uses by country. Most: Germany 100, Singapore 7")
+    assert len(found.shapes) > 170
+    assert world_map([]).summary == "No uses."
+
+
+# -- the COUNTER API ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["ir", "ir_a1", "pr", "pr_p1"])
+def test_reports_by_the_api_keep_the_rules(used: Silo, client: Any, name: str) -> None:
+    report = client.json(f"/r51/reports/{name}?{WORLD}&{PERIOD}")
+    assert list(faults(report)) == []
+    if name == "ir":
+        ids = {one["Item_ID"]["Proprietary"] for one in report["Report_Items"][0]["Items"]}
+        assert f"silo:{PLAIN}" in ids
+
+
+def test_the_api_lists_reports_and_members(used: Silo, client: Any) -> None:
+    assert client.json("/r51/status")["Service_Active"] is True
+    found = client.json(f"/r51/reports?{WORLD}")
+    assert [one["Path"] for one in found] == [
+        f"/r51/reports/{name}" for name in ("pr", "pr_p1", "ir", "ir_a1")
+    ]
+    assert {one["First_Month_Available"] for one in found} == {"2025-12"}
+    (member,) = client.json(f"/r51/members?{WORLD}")
+    assert member["Institution_Name"] == "The World"
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        (PERIOD, 400, 1030),
+        (f"customer_id=1&{PERIOD}", 403, 2010),
+        (WORLD, 400, 1030),
+        (f"{WORLD}&begin_date=2026-03&end_date=2026-01", 400, 3020),
+        (f"{WORLD}&begin_date=2026-01-05&end_date=2026-01-31", 400, 3020),
+        (f"{WORLD}&begin_date=2999-01&end_date=2999-02", 400, 3020),
+    ],
+)
+def test_refusals_are_exceptions(
+    used: Silo, client: Any, query: str, status: int, code: int
+) -> None:
+    answer = client.get(f"/r51/reports/ir?{query}")
+    assert (answer.status, answer.json["Code"]) == (status, code)
+
+
+def test_what_is_ignored_is_named_in_the_report(used: Silo, client: Any) -> None:
+    more = "metric_type=Total_Item_Requests|Clicks&foo=1&include_component_details=True"
+    report = client.json(
+        f"/r51/reports/ir?{WORLD}&begin_date=2025-01&end_date=2026-02&{more}&attributes_to_show=X"
+    )
+    codes = [one["Code"] for one in report["Report_Header"]["Exceptions"]]
+    assert {3032, 3050, 3060, 3062, 3063, 0} <= set(codes)
+    assert report["Report_Header"]["Report_Filters"]["Metric_Type"] == ["Total_Item_Requests"]
+    assert list(faults(report)) == []

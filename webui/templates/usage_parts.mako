@@ -1,0 +1,108 @@
+## What the pages of usage share: the figures, the map, lists, and the form of the period.
+<%namespace name="charts" file="charts.mako"/>
+
+<%def name="figures(some)">
+<dl class="figures">
+  <div><dt>${_("Views")}</dt><dd>${f"{some.views:,}"}</dd></div>
+  <div><dt>${_("Downloads")}</dt><dd>${f"{some.total_requests:,}"}</dd></div>
+  <div><dt>${_("Used in a session")}</dt><dd>${f"{some.unique_investigations:,}"}</dd></div>
+  <div><dt>${_("Downloaded in a session")}</dt><dd>${f"{some.unique_requests:,}"}</dd></div>
+</dl>
+<details class="rules">
+  <summary>${_("Rules, and the figures of 2010")}</summary>
+  <p class="hint">${_("COUNTER R5.1: double clicks within 30 seconds count once, and robots and machines are left out. In a session (a user, a day, an hour) a record counts once.")}</p>
+  <p class="hint">${_("The rule of 2010 counts one use for each address, record, day and kind: {views} views, {downloads} downloads, {others} others. Visitors, of each record and day: {visitors}.", views=f"{some.views_2010:,}", downloads=f"{some.downloads_2010:,}", others=f"{some.others_2010:,}", visitors=f"{some.visitors:,}")}</p>
+</details>
+</%def>
+
+<%def name="period(asked, action, hidden=(), orders=())">
+<form class="period" action="${action}" method="get" aria-label="${_('Period')}">
+% for name, value in hidden:
+  <input type="hidden" name="${name}" value="${value}">
+% endfor
+  <p><label for="from">${_("From")}</label> <input id="from" name="from" value="${asked.first}" size="10" autocomplete="off" placeholder="2026-01"></p>
+  <p><label for="until">${_("Until")}</label> <input id="until" name="until" value="${asked.last}" size="10" autocomplete="off" placeholder="2026-03-31"></p>
+% if orders:
+  <p><label for="by">${_("Order")}</label> <select id="by" name="by">
+% for name, label in orders.items():
+    <option value="${name}"${' selected' if name == asked.by else ''}>${label}</option>
+% endfor
+  </select></p>
+% endif
+  <p><button type="submit">${_("Show")}</button></p>
+</form>
+</%def>
+
+<%def name="world(map)">
+<div class="world">
+<figure class="chart">
+  <figcaption>${_("Uses by country")}</figcaption>
+  <svg class="drawing map" viewBox="0 0 ${map.width} ${map.height}" role="img" aria-label="${map.summary}">
+% for shape in map.shapes:
+<path class="${shape.css}" d="${shape.path}">${tip(shape.label)}</path>
+% endfor
+  </svg>
+% if map.places:
+  <ul class="legend">
+% for css, least in map.legend:
+    <li><svg width="12" height="12" aria-hidden="true" class="drawing map"><rect class="${css}" width="12" height="12"/></svg> ${_("from {number}", number=f"{least:,}")}</li>
+% endfor
+  </ul>
+% endif
+</figure>
+% if map.places:
+<div class="scroll places" tabindex="0" role="region" aria-label="${_('Uses by country')}">
+<table class="cards">
+  <thead><tr><th scope="col">${_("Country")}</th><th scope="col" class="number">${_("Uses")}</th><th scope="col" class="number">${_("Downloads")}</th></tr></thead>
+  <tbody>
+% for place in map.places:
+    <tr><th scope="row">${place.name}</th><td class="number" data-label="${_('Uses')}">${f"{place.investigations:,}"}</td><td class="number" data-label="${_('Downloads')}">${f"{place.requests:,}"}</td></tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% else:
+<p class="empty-line">${_("No countries are known. They need a file of addresses when logs are imported.")}</p>
+% endif
+</div>
+</%def>
+
+<%def name="tip(label)">\
+% if label:
+<title>${label}</title>\
+% endif
+</%def>
+
+<%def name="used(lines, label)">
+% if lines:
+<div class="scroll" tabindex="0" role="region" aria-label="${label}">
+<table class="cards used">
+  <thead><tr><th scope="col">${label}</th><th scope="col" class="number">${_("Views")}</th><th scope="col" class="number">${_("Downloads")}</th>
+% if any(line.used.kind != "record" for line in lines):
+<th scope="col" class="number">${_("Records")}</th>
+% endif
+% if any(line.spark for line in lines):
+<th scope="col">${_("By month")}</th>
+% endif
+</tr></thead>
+  <tbody>
+% for line in lines:
+    <tr>
+      <th scope="row" dir="auto"><a href="${line.url}">${line.label}</a></th>
+      <td class="number" data-label="${_('Views')}">${f"{line.used.figures.views:,}"}</td>
+      <td class="number" data-label="${_('Downloads')}">${f"{line.used.figures.total_requests:,}"}</td>
+% if line.used.kind != "record":
+      <td class="number" data-label="${_('Records')}">${f"{line.used.records:,}"}</td>
+% endif
+% if line.spark:
+      <td data-label="${_('By month')}">${charts.spark(line.spark)}</td>
+% endif
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% else:
+<p class="empty-line">${_("Nothing was used in this period.")}</p>
+% endif
+</%def>

@@ -1,0 +1,63 @@
+"""Charts of usage."""
+
+from collections.abc import Mapping, Sequence
+
+from usagestats.store.periods import days_between, first_day, last_day, months_between
+from usagestats.store.queries import by_month
+from usagestats.values import Figures
+from webui.charts.pictures import Bar, Picture, Series, columns, sparkline
+from webui.usage.asked import Asked
+from webui.words.texts import text as _
+
+MOST_DAYS = 92
+"""A chart by day shows at most so many, the last ones."""
+MOST_MONTHS = 60
+Days = Sequence[tuple[str, Figures]]
+
+
+def charts(days: Days, asked: Asked) -> dict[str, Picture]:
+    """Draw the views and downloads by month, and by day."""
+    return {"months": months_chart(by_month(days), asked), "days": days_chart(days, asked)}
+
+
+def months_chart(figures: Mapping[str, Figures], asked: Asked) -> Picture:
+    """Draw views and downloads by month."""
+    months = months_between(asked.first[:7], asked.last[:7])[-MOST_MONTHS:]
+    data = [_bar(month, figures.get(month)) for month in months]
+    return columns(_("Views and downloads by month"), _("Month"), _series(), data)
+
+
+def days_chart(days: Days, asked: Asked) -> Picture:
+    """Draw views and downloads by day, of the last days of the period up to the last use."""
+    known = dict(days)
+    first, last = first_day(asked.first), last_day(asked.last)
+    shown = [day for day in days_between(first, last) if day <= max(known, default=last)]
+    data = [_bar(day, known.get(day)) for day in shown[-MOST_DAYS:]]
+    return columns(_("Views and downloads by day"), _("Day"), _series(), data)
+
+
+def spark_of_days(days: Days, first: str, last: str) -> Picture:
+    """Draw views and downloads of each day as a sparkline."""
+    known = dict(days)
+    data = [Bar(day, (_uses(known.get(day)),)) for day in days_between(first, last)]
+    return sparkline(_("Views and downloads by day"), _("Day"), data, height=36)
+
+
+def spark_of_months(figures: Mapping[str, Figures], asked: Asked) -> Picture:
+    """Draw views and downloads of each month as a sparkline."""
+    months = months_between(asked.first[:7], asked.last[:7])[-MOST_MONTHS:]
+    data = [Bar(month, (_uses(figures.get(month)),)) for month in months]
+    return sparkline(_("Views and downloads by month"), _("Month"), data)
+
+
+def _series() -> tuple[Series, Series]:
+    return Series(_("Views"), "second"), Series(_("Downloads"))
+
+
+def _bar(label: str, figures: Figures | None) -> Bar:
+    found = figures or Figures()
+    return Bar(label, (found.views, found.total_requests))
+
+
+def _uses(figures: Figures | None) -> int:
+    return figures.total_investigations if figures else 0

@@ -1,0 +1,96 @@
+"""A map of the world with the uses from each country (``world.json``: `draw_world`)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from webui.words.texts import text as _
+
+SHADES = 5
+"""Number of colours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A country of the map; ``label`` is its tooltip, empty if nothing came from there."""
+
+    path: str
+    css: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the table beside the map."""
+
+    code: str
+    name: str
+    investigations: int
+    requests: int
+    on_map: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WorldMap:
+    """The map and its table. The map lacks small countries; the table has all.
+
+    Attributes:
+        summary: The text alternative of the map.
+        legend: Class and least number of uses of each colour.
+    """
+
+    width: int
+    height: int
+    shapes: tuple[Shape, ...]
+    places: tuple[Place, ...]
+    legend: tuple[tuple[str, int], ...]
+    summary: str
+
+
+def country_name(code: str) -> str:
+    """Return the English name of a country; of an unknown code, the code."""
+    if code in {"", "XX", "ZZ"}:
+        return _("Unknown country")
+    return str(_world()["names"].get(code.upper(), code))
+
+
+def world_map(countries: Sequence[tuple[str, int, int]]) -> WorldMap:
+    """Draw a map.
+
+    Args:
+        countries: Code, investigations and requests of each, most used first.
+    """
+    world = _world()
+    paths: Mapping[str, str] = world["paths"]
+    places = tuple(
+        Place(code.upper(), country_name(code), uses, requests, code.upper() in paths)
+        for code, uses, requests in countries
+    )
+    uses = {one.code: one for one in places}
+    bounds = _bounds(max((one.investigations for one in places if one.on_map), default=0))
+    shapes = []
+    for code, path in paths.items():
+        one = uses.get(code)
+        if one is None or not one.investigations:
+            shapes.append(Shape(path, "land"))
+        else:
+            shade = sum(one.investigations >= bound for bound in bounds)
+            shapes.append(Shape(path, f"shade{shade}", f"{one.name}: {one.investigations:,}"))
+    first = ", ".join(f"{one.name} {one.investigations:,}" for one in places[:3])
+    summary = _("Uses by country. Most: {first}.", first=first) if first else _("No uses.")
+    legend = tuple((f"shade{place + 1}", bound) for place, bound in enumerate(bounds))
+    return WorldMap(world["width"], world["height"], tuple(shapes), places, legend, summary)
+
+
+def _bounds(most: int) -> tuple[int, ...]:
+    """The least number of each colour: 1, and powers of a factor; few countries have most."""
+    factor = max(most, 1) ** (1 / SHADES)
+    return tuple(dict.fromkeys(max(1, round(factor**one)) for one in range(SHADES)))
+
+
+@cache
+def _world() -> Any:
+    return json.loads((files("webui") / "usage" / "world.json").read_text("utf-8"))
