@@ -13,10 +13,10 @@ OTHERS = {
     "harvest": {"--search", "--filter", "--state", "--since", "--item", "--ids"},
     "state": OPTIONS - {"--set"},
     **{f"usage {one}": OPTIONS - {"--until"} for one in ("report", "show", "top", "totals")},
-    **{f"usage visitors {one}": OPTIONS - {"--set", "--until"} for one in ("flatten", "profile")},
+    **{f"usage visitors {one}": OPTIONS - {"--set"} for one in ("flatten", "profile")},
 }
 """Commands with some of the names, and the names they lack: `harvest` selects at the source,
-``--set`` of `state` stores a setting, and those of `usage` select uses, by period."""
+``--set`` of `state` and of `usage visitors` is a setting, and `usage` selects periods."""
 
 
 def commands(
