@@ -1,5 +1,8 @@
 """For all tests: in CI nothing is skipped, no example has a time limit, Ctrl-C is a terminal's.
 
+Temporary directories are in memory where there is room; those of the store's tests are on the
+disk, which its promises are about.
+
 Hypothesis has two profiles: `default` tries few examples, `--hypothesis-profile=ci` all of them.
 """
 
@@ -13,6 +16,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from memory import MEMORY
 
 from recordsilo import contributions
 
@@ -23,11 +27,13 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
 def pytest_configure() -> None:
-    """Take SIGINT as a terminal gives it.
+    """Put temporary directories in memory; take SIGINT as a terminal gives it.
 
     A shell starts what it runs in the background with SIGINT ignored, which every
     process below inherits: then no Ctrl-C would reach the programs that are tested.
     """
+    if MEMORY:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -20,6 +20,7 @@ from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from memory import MEMORY
 
 from oaipmhprotocol import Granularity, IdDoesNotExist
 from oaipmhprovider.provider import respond
@@ -93,7 +94,7 @@ class Operations(RuleBasedStateMachine):
         super().__init__()
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(atomic_file, "flush_fd", lambda fd: None)
-        self.directory = tempfile.TemporaryDirectory()
+        self.directory = tempfile.TemporaryDirectory(dir=MEMORY)
         self.granary = Granary(f"{self.directory.name}/data")
         self.source = MutableSource(sample_repository(3, granularity=Granularity.SECOND))
         self.moment = datetime(2024, 1, 1, tzinfo=UTC)
@@ -304,7 +305,7 @@ class Operations(RuleBasedStateMachine):
 
     @rule(number=numbers, version=versions, content=documents, force=st.booleans())
     def move_directory(self, number: int, version: str, content: bytes, force: bool) -> None:
-        with tempfile.TemporaryDirectory() as above:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as above:
             os.makedirs(f"{above}/new/d")
             for path in ("oai_dc", "d/oai_dc"):
                 with open(f"{above}/new/{path}", "wb") as file:

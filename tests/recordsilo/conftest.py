@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,13 @@ from recordsilo import Origin, Silo
 DATA = Path(__file__).parent / "data"
 
 Harvest = Callable[..., str]
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """On the disk, where inodes, times and room are those of the Silos that people have."""
+    with tempfile.TemporaryDirectory(prefix="recordsilo-test-") as made:
+        yield Path(made)
 
 
 @pytest.fixture

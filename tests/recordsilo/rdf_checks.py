@@ -13,7 +13,6 @@ from recordsilo import RDFRecord, RDFSilo
 
 ORE = "http://www.openarchives.org/ore/terms/aggregates"
 DC_TITLE = URIRef("http://purl.org/dc/elements/1.1/title")
-MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from examples import family
+from memory import MEMORY
 
 from recordsilo import HarvestedRecord, Origin, Silo
 from recordsilo.disk import atomic_file
@@ -34,10 +35,6 @@ CALLS = frozenset(
 OPENING = frozenset({"open", "listdir", "scandir"})
 INTERRUPT = 0
 """Instead of an error's number: the call is made, and the process interrupted after it."""
-
-
-_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-"""Where flushing costs nothing, as far as there is such a place."""
 
 
 def failures(call: str) -> tuple[int, ...]:
@@ -200,7 +197,7 @@ def leftovers(path: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def template() -> Iterator[str]:
-    with tempfile.TemporaryDirectory(dir=_MEMORY) as directory:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as directory:
         build(f"{directory}/silo")
         yield f"{directory}/silo"
 

@@ -15,6 +15,7 @@ from examples import examples, family
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from killing import KILLED, exit_code_of
+from memory import MEMORY
 
 from recordsilo import Silo
 from recordsilo.audit.check import Audit
@@ -98,7 +99,7 @@ rule_sets = st.builds(
 
 @contextlib.contextmanager
 def silo_of(records: list[Made]) -> Iterator[Silo]:
-    with tempfile.TemporaryDirectory() as path, Silo(f"{path}/silo") as silo:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as path, Silo(f"{path}/silo") as silo:
         for number, one in enumerate(records):
             identifier, date = f"oai:repo.example:{number}", "2020-01-01T00:00:00"
             with silo.batch([identifier]) as batch:

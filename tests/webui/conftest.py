@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -191,6 +192,9 @@ def silo(harvested: str, tmp_path: Any) -> Iterator[Silo]:
     shutil.copytree(harvested, path)
     with Silo(path, create=False) as silo:
         yield silo
+        for thread in threading.enumerate():
+            if thread.name.endswith("(run_here)"):  # a job, which writes in the Silo
+                thread.join(60)
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from examples import family
+from memory import MEMORY
 from rdf_checks import (
     DC_TITLE,
-    MEMORY,
     aggregated,
     assert_in_step,
     content,

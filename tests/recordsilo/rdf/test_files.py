@@ -10,8 +10,8 @@ import pytest
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory import MEMORY
 from rdf_checks import (
-    MEMORY,
     RDF_OF_2010,
     aggregated,
     assert_in_step,

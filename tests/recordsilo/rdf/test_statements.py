@@ -10,9 +10,9 @@ import pytest
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory import MEMORY
 from rdf_checks import (
     DC_TITLE,
-    MEMORY,
     RunPython,
     aggregated,
     assert_in_step,

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memory import MEMORY
 from ordeal import check_every_record, find_no_damage
 
 from recordsilo import Silo
 
 SCRIPT = Path(__file__).with_name("history_writer.py")
 PROCESSES = 8
-_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 Event = dict[str, Any]
 
@@ -168,7 +168,7 @@ def check_histories(directory: str, count: int) -> Counter[str]:
 
 @pytest.fixture
 def directory() -> Iterator[str]:
-    with tempfile.TemporaryDirectory(dir=_MEMORY) as path:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as path:
         yield path
 
 

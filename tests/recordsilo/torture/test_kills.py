@@ -6,17 +6,17 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from memory import MEMORY
 from ordeal import NAMES, Figures, Ordeal, mend, write_everywhere
 
 from recordsilo import Silo
 
 KILLS = int(os.environ.get("KILLS") or 2000)
-_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 @pytest.fixture
 def directory() -> Iterator[str]:
-    with tempfile.TemporaryDirectory(dir=_MEMORY) as path:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as path:
         yield path
 
 
