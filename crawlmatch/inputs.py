@@ -26,6 +26,8 @@ _PRINTABLE = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
 _OTHER = re.compile(rb"[^\t\n\r -~]+")
 _BLANK, _LF = ord(" "), ord("\n")
 _LOCATIONS_AT_ONCE = 100_000
+_BLOCK = 32 << 20
+"""Bytes of lines at once; smaller blocks cost more CPU, larger ones more memory."""
 
 
 _READ = {Kind.LOG: "read_log", Kind.JSON: "read_json"}
@@ -76,7 +78,7 @@ def read_lines(
     """
     digest = hashlib.sha256()
     with open_input(name) as stream:
-        cut = blocks(stream)
+        cut = blocks(stream, size=_BLOCK)
         first = next(cut, None)
         kind = kind_of_lines(first.data[:100_000] if first else b"")
         if kind is Kind.WARC:

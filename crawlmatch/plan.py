@@ -42,15 +42,15 @@ def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:
         unseeded: Whether full texts without a seed have rows too.
     """
     steps.run("resolve_revisits").run("pages")
-    steps.drop(["page", "repeated"])
+    steps.drop(["repeated"])
     steps.run("seeds").run("seed_rows").run("asked").run("found").run("found_alike").run(
         "asked_pages"
     )
     steps.run("parents").run("nodes_needed", walls=rules.walled)
-    steps.drop(["node", "known", "asked", "parent"])
-    steps.run("next_known").run("chains_begin")
+    steps.drop(["page", "known", "asked", "parent"])
+    steps.run("next_known").run("chains_begin").run("make_chains")
     for _ in range(MAX_REDIRECTS + 2):
-        steps.run("chains_go_on").run("chains_keep").run("chains_open")
+        steps.run("chains_go_on").run("chains_keep").run("chains_left").run("chains_open")
         if not _is_open(steps):
             break
     steps.run("ways_up").run("climb_begins").run("climb_seen")

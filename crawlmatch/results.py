@@ -44,6 +44,8 @@ def write_sqlite(pages: Iterable[Sequence[tuple[Any, ...]]], path: str) -> None:
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA page_size = 8192")
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA cache_size = -64000")  # KiB; the indexes are sorted in it
         columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
         connection.execute(f"CREATE TABLE {TABLE} ({columns})")
         connection.execute("BEGIN")

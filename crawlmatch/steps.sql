@@ -343,8 +343,9 @@ WHERE grade < 70 AND sha1 IN (SELECT sha1 FROM page WHERE grade IN (70, 75) AND 
 GROUP BY sha1
 
 -- step: pages
--- All pages, with revisits as what they are a copy of.
-CREATE OR REPLACE TEMP TABLE node AS
+-- All pages, with revisits as what they are a copy of. It is a view, because most pages are
+-- those of `page`.
+CREATE OR REPLACE TEMP VIEW node AS
 SELECT page.url AS url, source,
     CASE
         WHEN page.grade NOT IN (70, 75) THEN page.grade
@@ -425,8 +426,8 @@ FROM (
     ) AS sought
     JOIN (
         SELECT url, grade, age,
-            rtrim(CASE WHEN strpos(bare, '%7') = 0 THEN bare
-                ELSE replace(replace(bare, '%7E', '~'), '%7e', '~') END, '/') AS alike
+            CASE WHEN strpos(bare, '%7') = 0 AND NOT ends_with(bare, '/') THEN bare
+                ELSE rtrim(replace(replace(bare, '%7E', '~'), '%7e', '~'), '/') END AS alike
         FROM (
             SELECT url, grade, age, CASE
                     WHEN starts_with(url, 'https://www.') THEN substring(url, 13)
@@ -492,44 +493,49 @@ FROM (
 )
 
 -- step: chains_begin
-CREATE OR REPLACE TEMP TABLE chain AS
-SELECT url AS start, url AS place, 'go' AS state, [url] AS path FROM asked_page
+CREATE OR REPLACE TEMP TABLE going AS
+SELECT url AS start, url AS place, [url] AS path FROM asked_page
+
+-- step: make_chains
+CREATE OR REPLACE TEMP TABLE chain AS SELECT start, place, 'end' AS state, path FROM going WHERE start = ''
 
 -- step: chains_go_on
 -- A redirect further; a page that comes a second time closes a loop.
 CREATE OR REPLACE TEMP TABLE chain_after AS
-SELECT start,
-    CASE WHEN state = 'go' AND redirect.target IS NOT NULL THEN redirect.target ELSE place END AS place,
+SELECT start, COALESCE(redirect.target, place) AS place,
     CASE
-        WHEN state <> 'go' THEN state
         WHEN redirect.target IS NULL THEN 'end'
         WHEN array_contains(path, redirect.target) THEN 'loop'
         WHEN array_length(path) > 40 THEN 'limit'
         ELSE 'go'
     END AS state,
     CASE
-        WHEN state = 'go' AND redirect.target IS NOT NULL AND array_length(path) <= 40
+        WHEN redirect.target IS NOT NULL AND array_length(path) <= 40
         THEN list_append(path, redirect.target) ELSE path
     END AS path
-FROM chain
-LEFT JOIN redirect ON redirect.url = chain.place AND chain.state = 'go'
+FROM going
+LEFT JOIN redirect ON redirect.url = going.place
 
 -- step: chains_keep
-CREATE OR REPLACE TEMP TABLE chain AS SELECT * FROM chain_after
+INSERT INTO chain SELECT start, place, state, path FROM chain_after WHERE state <> 'go'
+
+-- step: chains_left
+CREATE OR REPLACE TEMP TABLE going AS SELECT start, place, path FROM chain_after WHERE state = 'go'
 
 -- step: chains_open
-SELECT count(*) FROM chain WHERE state = 'go'
+SELECT count(*) FROM going
 
 -- step: ways_up
--- Who led to a page: by its line, by other lines of it, and by redirects to it.
+-- Who led to a page: by its line, by other lines of it, and by redirects to it. Some are there
+-- twice, which the steps that follow do not mind.
 CREATE OR REPLACE TEMP TABLE way_up AS
 SELECT url AS child, via AS parent, CASE WHEN ends_with(hops, 'R') THEN 'R' ELSE 'L' END AS link,
     CASE WHEN hops = '' THEN 'X' ELSE right(hops, 1) END AS crumb
 FROM needed
 WHERE via <> '' AND NOT ends_with(hops, 'P')
-UNION
+UNION ALL
 SELECT child, parent, link, link FROM way
-UNION
+UNION ALL
 SELECT target, url, 'R', 'R' FROM redirect
 
 -- step: climb_begins
@@ -608,9 +614,9 @@ FROM (
     LEFT JOIN mark ON mark.url = chain.start
     LEFT JOIN needed AS hit ON hit.url = mark.hit
     LEFT JOIN (
-        SELECT start, bool_or(needed.is_wall AND (chains.state <> 'end' OR chains.place = needed.url)) AS is_walled
+        SELECT start, bool_or(chains.state <> 'end' OR chains.place = needed.url) AS is_walled
         FROM (SELECT start, place, state, unnest(path) AS url FROM chain) AS chains
-        JOIN needed ON needed.url = chains.url
+        JOIN needed ON needed.url = chains.url AND needed.is_wall
         GROUP BY start
     ) AS walled ON walled.start = chain.start
 )
@@ -793,7 +799,7 @@ SELECT url FROM (
 )
 
 -- step: write_result
-COPY result TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
+COPY result TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, DICTIONARY_SIZE_LIMIT 1000)
 
 -- step: write_outcomes
 COPY (

@@ -42,6 +42,7 @@ class Engine:
         except ImportError:
             raise PackageMissing("this command", "duckdb") from None
         self._steps, self._watch = steps, watch
+        self._given: set[str] = set()
         self._error: type[Exception] = duckdb.Error
         self._connection: Any = duckdb.connect(
             ":memory:",
@@ -91,12 +92,9 @@ class Engine:
         Each byte becomes one character (Latin-1), so that no line is dropped, split or
         joined; DuckDB's read_csv loses lines that are not UTF-8.
         """
-        text = lines.removesuffix(b"\n").decode("latin-1")
-        self._connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {_identifier(name)} AS "
-            "SELECT unnest(string_split($1, chr(10))) AS line",
-            [text],
-        )
+        split = lines.removesuffix(b"\n").decode("latin-1").split("\n")
+        self._connection.register(_identifier(name), {"line": np.array(split, dtype=object)})
+        self._given.add(name)
 
     def table(self, name: str, columns: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Create a table from columns of equal length.
@@ -112,9 +110,13 @@ class Engine:
             self._connection.unregister("_given")
 
     def drop(self, names: Iterable[str]) -> None:
-        """Drop tables that steps created."""
+        """Drop tables that steps created, and tables of lines."""
         for name in names:
-            self._connection.execute(f"DROP TABLE IF EXISTS {_identifier(name)}")
+            if name in self._given:
+                self._given.remove(name)
+                self._connection.unregister(name)
+            else:
+                self._connection.execute(f"DROP TABLE IF EXISTS {_identifier(name)}")
 
     def close(self) -> None:
         """Close the database and free its memory."""

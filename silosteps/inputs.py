@@ -42,16 +42,26 @@ class Input(io.RawIOBase):
         Raises:
             InputUnreadable: It is truncated or damaged.
         """
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def read(self, size: int = -1) -> bytes:
+        """As `io.RawIOBase`, without copying.
+
+        Raises:
+            InputUnreadable: It is truncated or damaged.
+        """
+        if size < 0:
+            return self.readall()
         try:
-            data = self._stream.read(len(buffer))
+            return self._stream.read(size)
         except (OSError, EOFError, zlib.error, ValueError) as error:
             raise InputUnreadable(self.name, str(error) or type(error).__name__) from error
         except Exception as error:
             if type(error).__module__.split(".")[0] in {"zstd", "zstandard", "isal"}:
                 raise InputUnreadable(self.name, str(error)) from error
             raise
-        buffer[: len(data)] = data
-        return len(data)
 
 
 @contextlib.contextmanager
