@@ -203,6 +203,7 @@ _PAGE_COUNTERS = (
     "skip-empty-file",
     "skip-log-prereq",
     "skip-map-scope",
+    "skip-cdx-scope",
 )
 
 
@@ -226,7 +227,7 @@ def _receipt(engine: Engine, reading: Reading, pages: Mapping[str, int]) -> Matc
         **{
             name: pages[name]
             for name in _PAGE_COUNTERS
-            if name.startswith("skip-") and name != "skip-log-prereq"
+            if name not in {"skip-log-prereq", "skip-cdx-scope"}
         },
         "map-url-missing": missing,
         "map-url-redirect-loop": loops,
@@ -242,5 +243,9 @@ def _receipt(engine: Engine, reading: Reading, pages: Mapping[str, int]) -> Matc
         "skip-raw-line": blank,
     }
     rules = {str(name): count for name, count in engine.run("count_rules").all()}
-    counters = {"backward": backward, "forward": forward}
+    indexes = {
+        "skip-cdx-raw": sum(one.set_aside for one in inputs if one.kind == Kind.CDX),
+        "skip-cdx-scope": pages["skip-cdx-scope"],
+    }
+    counters = {"backward": backward, "backward_cdx": indexes, "forward": forward}
     return MatchReceipt(tuple(inputs), seed_rows, outcomes, rules, counters)

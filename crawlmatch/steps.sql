@@ -872,7 +872,8 @@ SELECT
     count(*) FILTER (WHERE grade = 80 AND mime = 'application/octet-stream' AND size > 0),
     count(*) FILTER (WHERE grade = 80 AND NOT (mime = 'application/octet-stream' AND size > 0)),
     count(*) FILTER (WHERE ends_with(hops, 'P')),
-    count(*) FILTER (WHERE grade > 80)
+    count(*) FILTER (WHERE grade > 80),
+    count(*) FILTER (WHERE source = 1 AND grade > 30)
 FROM page
 
 -- step: count_missing

@@ -73,7 +73,7 @@ class Engine:
         try:
             self._connection.execute(sql, values or None)
         except self._error as error:
-            raise StepsError(f"step {step}: {error}") from error
+            raise StepsError(_sentence(step, str(error))) from error
         return self
 
     def rows(self, size: int = 50_000) -> Iterator[list[tuple[Any, ...]]]:
@@ -93,6 +93,7 @@ class Engine:
         joined; DuckDB's read_csv loses lines that are not UTF-8.
         """
         split = lines.removesuffix(b"\n").decode("latin-1").split("\n")
+        self._leave_result()
         self._connection.register(_identifier(name), {"line": np.array(split, dtype=object)})
         self._given.add(name)
 
@@ -101,6 +102,7 @@ class Engine:
 
         Texts and bytes are in arrays of objects, in which None is NULL.
         """
+        self._leave_result()
         self._connection.register("_given", dict(columns))
         try:
             self._connection.execute(
@@ -114,9 +116,14 @@ class Engine:
         for name in names:
             if name in self._given:
                 self._given.remove(name)
+                self._leave_result()
                 self._connection.unregister(name)
             else:
                 self._connection.execute(f"DROP TABLE IF EXISTS {_identifier(name)}")
+
+    def _leave_result(self) -> None:
+        """Give up rows of the last step that were not read; DuckDB registers nothing before."""
+        self._connection.execute("SELECT 1").fetchall()
 
     def close(self) -> None:
         """Close the database and free its memory."""
@@ -128,6 +135,13 @@ class Engine:
     def __exit__(self, *exception: object) -> None:
         with contextlib.suppress(self._error):
             self.close()
+
+
+def _sentence(step: str, error: str) -> str:
+    """What went wrong in a step; of DuckDB's text, the first line suffices."""
+    if "No space left on device" in error:
+        return f"the disk is full (at step {step}); make room, then run the command again"
+    return f"step {step}: {error.partition(chr(10))[0]}"
 
 
 def _identifier(name: str) -> str:

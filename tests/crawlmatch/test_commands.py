@@ -174,6 +174,20 @@ def test_backward_forward_and_everything(log: Path, tmp_path: Path, told: Told) 
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
 
 
+def test_an_index_is_traced_back_and_counted(tmp_path: Path, told: Told) -> None:
+    index = tmp_path / "crawl.cdx"
+    fields = "20240501030405 http://a.example.org/{} {} 200 - - - 9 0 a.warc.gz"
+    lines = (
+        "x,y) " + fields.format(*one) for one in (("1.pdf", "application/pdf"), ("2", "text/html"))
+    )
+    index.write_text(
+        "".join(f"{line}\n" for line in (" CDX N b a m s k r M S V g", *lines, "x y z"))
+    )
+    receipt = told("backward", index, "-o", tmp_path / "b.sqlite", code=1)
+    assert receipt["counters"]["backward"]["inserted"] == 1
+    assert receipt["counters"]["backward_cdx"] == {"skip-cdx-raw": 1, "skip-cdx-scope": 1}
+
+
 def test_a_map_serves_in_place_of_its_log(log: Path, tmp_path: Path, told: Told) -> None:
     told("map", log, "-o", tmp_path / "shard")
     shard = told("backward", tmp_path / "shard", "-o", tmp_path / "a.sqlite")

@@ -1,6 +1,7 @@
 """DuckDB behind named steps."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -73,6 +74,25 @@ def test_a_step_that_fails_is_named() -> None:
         pytest.raises(StepsError, match="step wrong"),
     ):
         engine.run("wrong")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path) -> None:
+    steps = {"out": "COPY (SELECT range AS n FROM range(100000)) TO $file (FORMAT csv)"}
+    with (
+        Engine(steps, str(tmp_path)) as engine,
+        pytest.raises(StepsError, match=r"^the disk is full \(at step out\); make room"),
+    ):
+        engine.run("out", file="/dev/full")
+
+
+def test_a_step_is_watched_before_it_runs(tmp_path: Path) -> None:
+    seen: list[str] = []
+    with Engine({"one": "SELECT 1"}, str(tmp_path), watch=seen.append) as engine:
+        engine.table_of_lines("line", b"a\nb\n")
+        engine.run("one")
+        engine.drop(["line", "none"])
+    assert seen == ["one"]
 
 
 @pytest.mark.parametrize("processes", [1, 2])
