@@ -6,7 +6,7 @@ In a set of a million, the probability that two identifiers collide is 1 in 37 m
 import struct
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
@@ -49,23 +49,29 @@ class IdentifierSet:
 
     def add_digests(self, digests: bytes) -> list[bool]:
         """Add concatenated digests; see `add_all`."""
-        return self._add(number for (number,) in struct.iter_unpack("<Q", digests))
+        return self._add(struct.unpack(f"<{len(digests) // 8}Q", digests))
 
-    def _add(self, numbers: Iterable[int]) -> list[bool]:
-        found: list[bool] = []
-        recent, is_all_recent = self._recent, not self._buckets
-        for number in numbers:
-            is_new = number not in recent and (is_all_recent or not self._is_settled(number))
-            if is_new:
-                recent.add(number)
-            found.append(is_new)
-        if len(recent) > _RECENT:
-            self._settle()
+    def _add(self, numbers: Sequence[int]) -> list[bool]:
+        different, recent = set(numbers), self._recent
+        if len(different) == len(numbers) and not self._buckets and recent.isdisjoint(different):
+            recent |= different  # nearly all pages of most lists
+            found = [True] * len(numbers)
+        else:
+            found = [self._add_one(number) for number in numbers]
+        self._settle_if_many()
         return found
+
+    def _add_one(self, number: int) -> bool:
+        is_new = not self._has(number)
+        if is_new:
+            self._recent.add(number)
+        return is_new
 
     def add_set(self, other: "IdentifierSet") -> None:
         """Add all identifiers of another set."""
-        self._add(other)
+        for number in other:
+            self._add_one(number)
+        self._settle_if_many()
 
     def lacking(self, other: "IdentifierSet") -> int:
         """Return how many identifiers of another set are not in this one."""
@@ -85,8 +91,10 @@ class IdentifierSet:
         place = bisect_left(bucket, number)
         return place < len(bucket) and bucket[place] == number
 
-    def _settle(self) -> None:
-        """Move recent digests to the buckets; replace each bucket, since other threads read."""
+    def _settle_if_many(self) -> None:
+        """Move many recent digests to the buckets; replace each one, since other threads read."""
+        if len(self._recent) <= _RECENT:
+            return
         added: list[list[int]] = [[] for _ in range(_BUCKETS)]
         for number in self._recent:
             added[number % _BUCKETS].append(number)
