@@ -2,10 +2,12 @@
 
 import os
 import runpy
+import statistics
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 _REPORT = "SILO_BENCHMARK_REPORT"
 
@@ -32,6 +34,15 @@ class Process:
     def microseconds(self, records: int) -> float:
         """CPU of a record."""
         return self.cpu / records * 1e6
+
+
+def median(runs: Sequence[Process]) -> Process:
+    """The run with the median CPU, with the median of all wall times and peaks."""
+    by_cpu = sorted(runs, key=lambda one: one.cpu)
+    wall, megabytes = (
+        statistics.median(getattr(one, name) for one in runs) for name in ("wall", "megabytes")
+    )
+    return replace(by_cpu[len(runs) // 2], wall=wall, megabytes=megabytes)
 
 
 def peak_megabytes() -> float:
