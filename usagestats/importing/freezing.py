@@ -39,8 +39,9 @@ def freeze(silo_path: str, ledger: Ledger, before: str, *, young: bool = False) 
             with Outbox(silo_path) as outbox:
                 expire(silo_path, outbox, before)
         for day in frozen:
-            if os.path.isdir(events_path(silo_path, day)):
-                shutil.rmtree(events_path(silo_path, day))
+            for directory in (events_path(silo_path, day), place(silo_path, "logs", day)):
+                if os.path.isdir(directory):
+                    shutil.rmtree(directory)
     for file in _old_lines(silo_path, before):
         keys.shred(key_name(file))
         os.unlink(unreadable_path(silo_path, file))

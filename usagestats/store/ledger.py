@@ -65,14 +65,14 @@ class Imported:
 
     Attributes:
         hint: Of the file.
-        mark: The file up to the end of the block.
+        mark: The file up to the end of the block; None for lines that are of no file.
         files: Day → name of its file of events, and how many they are.
         stale: Further days that are to be counted again.
         late: Frozen day → lines that came too late.
     """
 
     hint: bytes
-    mark: Mark
+    mark: Mark | None
     files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     stale: Iterable[str] = ()
     late: Mapping[str, int] = field(default_factory=dict)
@@ -141,10 +141,11 @@ class Ledger:
             receipt: The receipt of the import so far, as JSON values.
         """
         with self._file.transaction() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?)",
-                (done.hint, *astuple(done.mark)),
-            )
+            if done.mark is not None:
+                connection.execute(
+                    "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?)",
+                    (done.hint, *astuple(done.mark)),
+                )
             connection.executemany(
                 "INSERT OR REPLACE INTO event_file VALUES (?, ?, ?)",
                 ((one, name, events) for one, (name, events) in done.files.items()),

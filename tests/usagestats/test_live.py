@@ -1,0 +1,222 @@
+"""Live lines are counted as imported ones are, and each is in one log, once."""
+
+import configparser
+import logging
+import os
+import random
+import re
+import threading
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from live_logs import kinds_of, logs_of, numbered
+from made_up_log import made_up_log
+from usage_oracle import truth_of
+from usage_silo import counts_of
+
+from recordsilo.cli import silo_command
+from silowork.stop import Stop
+from usagestats.live.desk import KINDS, VIEWS, Desk
+from usagestats.live.entries import Entry
+from usagestats.live.journal import Journal
+from usagestats.live.tail import Position, tail
+from usagestats.logger import RedisLogger
+from usagestats.rules.settings import read_settings
+from usagestats.values import Fate
+
+SETTINGS = '\ntimezone = "Europe/London"\n[log]\nformat = "combined"\n'
+
+
+def entries_of(lines: list[bytes], most: int = 20) -> list[Entry]:
+    drawn, found, at = random.Random(3), list[Entry](), 0
+    while at < len(lines):
+        size = drawn.randint(1, most)
+        found.append(Entry(f"{at}-0", tuple(lines[at : at + size])))
+        at += size
+    return found
+
+
+def without_addresses(silo_path: str, lines: list[bytes]) -> None:
+    """No file of the Silo has an address of these lines."""
+    addresses = {line.split(b" ")[0] for line in lines if line.count(b" ") > 3}
+    pattern = re.compile(b"|".join(rb"(?<![\d.])%s(?![\d])" % re.escape(one) for one in addresses
+                                   if one.count(b".") == 3 or b":" in one))  # fmt: skip
+    for path in Path(silo_path).rglob("*"):
+        if path.is_file():
+            assert not pattern.search(path.read_bytes()), path
+
+
+def test_entries_that_come_again_count_once(new_silo: Callable[[str], str]) -> None:
+    lines = made_up_log(300)
+    silo, entries = new_silo(SETTINGS), entries_of(lines)
+    drawn = random.Random(5)
+    desk, other = Desk(silo), Desk(silo)
+    taken = 0
+    for at in range(0, len(entries), 7):
+        taken += sum(desk.take(entries[at : at + 7]).values())
+        again = drawn.sample(entries[: at + 7], min(at + 7, 3))
+        assert not other.take(again)
+    desk.count()
+    desk.close()
+    other.close()
+    truth = truth_of(lines, "Europe/London")
+    found = counts_of(silo)
+    assert found.figures == truth.figures
+    assert found.first_last == truth.first_last
+    journal = Journal(silo)
+    assert taken == len(lines) == sum(journal.lines().values())
+    assert journal.lines()[VIEWS] == truth.fates[Fate.COUNTED]
+    journal.close()
+    without_addresses(silo, lines)
+
+
+def test_what_another_worker_has_acknowledged_meanwhile_is_not_logged_again(
+    new_silo: Callable[[str], str],
+) -> None:
+    silo, entries = new_silo(SETTINGS), entries_of(numbered(20))
+    desk = Desk(silo)
+    assert desk.take(entries, held=lambda some: {one.entry_id for one in some[1:]})
+    found = sum(sum(kind.values()) for kind in logs_of(silo).values())
+    assert found == sum(len(one.lines) for one in entries[1:])
+    desk.close()
+
+
+def test_each_line_is_in_the_log_of_its_kind(new_silo: Callable[[str], str]) -> None:
+    lines = numbered(200)
+    silo = new_silo(SETTINGS)
+    desk = Desk(silo)
+    desk.take(entries_of(lines))
+    desk.close()
+    assert logs_of(silo) == kinds_of(lines, read_settings(silo))
+    view = Path(silo, "usage/logs/2026-10-10/views.log").read_text().splitlines()[0]
+    assert re.fullmatch(
+        r'\[[0-9a-f]{16}\] - - \[10/Oct/2026:01:00:00 \+0100\] "GET /3000/1/p.pdf\?line=0 HTTP/1.1"'
+        r' 200 9 "-" "Mozilla/5.0 \(X11; Linux x86_64; rv:140.0\) Gecko/20100101 Firefox/140.0"',
+        view,
+    )
+    without_addresses(silo, lines)
+
+
+def test_what_a_killed_worker_appended_but_did_not_note_is_cut_off(silo_path: str) -> None:
+    journal, log = Journal(silo_path), Path(silo_path, "usage/logs/d/views.log")
+    journal.write({("d", "views"): [b"one"]}, ["1-0"], 1000)
+    with log.open("ab") as file:
+        file.write(b"two\nthr")
+    journal.write({("d", "views"): [b"two", b"three"]}, ["2-0"], 1000)
+    assert log.read_bytes() == b"one\ntwo\nthree\n"
+    assert journal.known(["1-0", "2-0", "3-0"]) == {"1-0", "2-0"}
+    log.unlink()
+    journal.write({("d", "views"): [b"four"]}, ["4-0"], 1000)
+    assert log.read_bytes() == b"four\n"
+    assert journal.lines() == {"views": 4}
+    journal.close()
+
+
+def follow(silo: str, log: Path) -> str:
+    done = CliRunner().invoke(silo_command, ["usage", "follow", silo, str(log), "--until-end"])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_file_is_followed_over_rotation(new_silo: Callable[[str], str], tmp_path: Path) -> None:
+    lines = numbered(120)
+    silo, log = new_silo(SETTINGS), tmp_path / "access.log"
+    parts = [lines[:50], lines[50:80], lines[80:100], lines[100:]]
+    log.write_bytes(b"\n".join(parts[0]) + b"\n" + parts[1][0][:20])
+    follow(silo, log)
+    with log.open("ab") as file:
+        file.write(parts[1][0][20:] + b"\n" + b"\n".join(parts[1][1:]) + b"\n")
+    log.rename(tmp_path / "access.log.1")
+    log.write_bytes(b"\n".join(parts[2]) + b"\n")
+    follow(silo, log)
+    assert "moved away" not in follow(silo, log)
+    log.write_bytes(b"\n".join(parts[3]) + b"\n")  # truncated
+    (tmp_path / "other").write_bytes(b"\n".join(parts[3]) + b"\n")
+    follow(silo, log)
+    assert logs_of(silo) == kinds_of(lines, read_settings(silo))
+    os.replace(tmp_path / "other", log)
+    assert "silo usage import" in follow(silo, log)
+
+
+def test_tail_waits_for_more_and_goes_on_in_the_new_file(tmp_path: Path) -> None:
+    log, found, stop = tmp_path / "log", list[bytes](), Stop()
+    log.write_bytes(b"a\nb")
+
+    def read() -> None:
+        for lines, _ in tail(str(log), None, lambda: stop.wait(0.01)):
+            found.extend(lines)
+
+    def until(*expected: bytes) -> None:
+        for _ in range(500):
+            if found == list(expected):
+                return
+            stop.wait(0.01)
+        assert found == list(expected)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        until(b"a")
+        writer = log.open("ab")
+        writer.write(b"b\n")
+        writer.flush()
+        until(b"a", b"bb")
+        log.rename(tmp_path / "log.1")
+        writer.write(b"c\nlast")
+        writer.close()
+        log.write_bytes(b"d\n")
+        until(b"a", b"bb", b"c", b"last", b"d")
+    finally:
+        stop.ask()
+        thread.join()
+
+
+def test_a_position_is_read_again(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"a\nb\n")
+    _, (lines, position) = tail(str(log), None, lambda: True, until_end=True)
+    assert lines == [b"a", b"b"]
+    again = Position.of(position.as_json())
+    assert list(tail(str(log), again, lambda: True, until_end=True)) == []
+
+
+def test_the_logger_keeps_lines_while_redis_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = list[logging.LogRecord]()
+    handler = RedisLogger("127.0.0.1", "q:loglines", 1, 0, keep=2)
+    monkeypatch.setattr(handler, "handleError", failed.append)
+    for number in range(3):
+        handler.emit(logging.makeLogRecord({"msg": f"line\n{number}"}))
+    assert list(handler._waiting) == ["line 1", "line 2"]
+    assert [one.getMessage() for one in failed] == ["line\n2"]
+    handler.close()
+
+
+def test_the_units_start_commands_that_exist() -> None:
+    units = files("usagestats.live").joinpath("units")
+    commands = []
+    for one in units.iterdir():
+        unit = configparser.RawConfigParser(strict=False)
+        unit.optionxform = str  # type: ignore[assignment,method-assign]
+        unit.read_string(one.read_text("utf-8"))
+        for section in unit.sections():
+            commands += [unit[section][name] for name in ("ExecStart", "command")
+                         if name in unit[section]]  # fmt: skip
+    assert len(commands) == 4
+    for command in commands:
+        _, *words = command.split()
+        parameters = dict.fromkeys(word.partition("=")[0] for word in words if word[:2] == "--")
+        help_text = CliRunner().invoke(silo_command, [*words[:2], "--help"]).output
+        assert all(one in help_text for one in parameters), command
+
+
+def test_a_worker_needs_a_redis(silo_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SILO_REDIS", raising=False)
+    done = CliRunner().invoke(silo_command, ["usage", "work", silo_path])
+    assert (done.exit_code, "--redis redis://host/0" in done.output) == (2, True)
+    away = ["usage", "work", silo_path, "--redis", "redis://127.0.0.1:1/0", "--until-idle", "1"]
+    done = CliRunner().invoke(silo_command, away)
+    assert (done.exit_code, "Redis cannot be used" in done.output) == (3, True)
+    assert set(KINDS)

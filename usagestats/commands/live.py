@@ -1,0 +1,140 @@
+"""`silo usage work` and `silo usage follow`: log lines, as they are written."""
+
+import os
+from collections import Counter
+from typing import Any
+
+import click
+
+from recordsilo.cli import ExitCode, example, fail
+from recordsilo.commands.options import directory
+from silowork.stop import Stop
+from usagestats.commands.group import told
+from usagestats.commands.trying import log_format, profile
+from usagestats.live.desk import KINDS, Desk
+from usagestats.live.queue import DEFAULT_QUEUE, Queue, QueueUnusable
+from usagestats.live.work import Rhythm, follow_here, follow_into_queue, run_worker
+
+_redis = click.option(
+    "--redis", "redis_url", metavar="URL", envvar="SILO_REDIS",
+    help="Redis with the queue, such as redis://host/0 [also: SILO_REDIS].",
+)  # fmt: skip
+_queue = click.option(
+    "--queue", "queue_name", default=DEFAULT_QUEUE, show_default=True, metavar="NAME",
+    help="Name of the queue.",
+)  # fmt: skip
+_count = click.option(
+    "--count-every", type=click.FloatRange(min=0.1), default=60.0, show_default=True,
+    metavar="SECONDS", help="Seconds between two counts.",
+)  # fmt: skip
+
+
+@click.command(epilog=example("silo usage work myrepo --redis redis://redis/0"))
+@directory
+@_redis
+@_queue
+@log_format
+@profile
+@_count
+@click.option(
+    "--gather",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Work on the lines of so many seconds together.",
+)
+@click.option(
+    "--claim-after",
+    type=click.FloatRange(min=0.05),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Take over the lines of a worker that is silent so long.",
+)
+@click.option(
+    "--until-idle",
+    "idle",
+    type=click.FloatRange(min=0.1),
+    metavar="SECONDS",
+    help="End when no line comes for so long; else run until stopped.",
+)
+def work(
+    silo_dir: str, *, redis_url: str | None, queue_name: str, log_format: str,
+    profile: str | None, count_every: float, gather: float, claim_after: float, idle: float | None,
+) -> int:  # fmt: skip
+    """Take log lines from the queue, sort them into logs, and count them.
+
+    Any number of workers may run. One that is killed loses no line: another one takes it over.
+    """
+    if not redis_url:
+        fail("name the Redis with the queue: --redis redis://host/0")
+    stop, done = Stop(), Counter[str]()
+    with told(), stop.on_signals():
+        queue = Queue(redis_url, queue_name, claim_after)
+        desk = Desk(silo_dir, profile or "", log_format)
+        try:
+            done = run_worker(queue, desk, stop, Rhythm(gather, count_every, idle))
+        except QueueUnusable as error:
+            fail(str(error), ExitCode.ENDPOINT)
+        finally:
+            desk.close()
+            queue.close()
+    return _ended(done, stop)
+
+
+@click.command(epilog=example("silo usage follow myrepo /var/log/apache2/access.log"))
+@directory
+@click.argument("log", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
+@_redis
+@_queue
+@log_format
+@profile
+@_count
+@click.option("--until-end", is_flag=True, help="End at the end of the file; else wait for more.")
+def follow(
+    silo_dir: str, log: str, *, redis_url: str | None, queue_name: str, log_format: str,
+    profile: str | None, count_every: float, until_end: bool,
+) -> int:  # fmt: skip
+    """Follow a log FILE as it grows, over rotation, and count its lines.
+
+    With --redis, the lines go into the queue for workers; else they are worked on here.
+    The same command continues where it ended.
+    """
+    path = os.path.realpath(log)
+    stop, done = Stop(), Counter[str]()
+    more: dict[str, Any] = {"until_end": until_end, "lost": lambda: _say_lost(silo_dir, path)}
+    with told(), stop.on_signals():
+        if redis_url:
+            queue = Queue(redis_url, queue_name)
+            try:
+                lines = follow_into_queue(path, queue, log_format, stop, **more)
+            except QueueUnusable as error:
+                fail(str(error), ExitCode.ENDPOINT)
+            finally:
+                queue.close()
+            click.echo(f"{lines:,} lines into {queue_name}", err=True)
+            return _ended(None, stop)
+        desk = Desk(silo_dir, profile or "", log_format)
+        try:
+            rhythm = Rhythm(count=count_every)
+            done = follow_here(path, desk, log_format, stop, rhythm, **more)
+        finally:
+            desk.close()
+    return _ended(done, stop)
+
+
+def _say_lost(silo_dir: str, path: str) -> None:
+    click.echo(
+        f"silo: the log that {path} was before has been moved away; what is missing of it is "
+        f"counted by: silo usage import {silo_dir} LOG",
+        err=True,
+    )
+
+
+def _ended(done: Counter[str] | None, stop: Stop) -> int:
+    if done is not None:
+        click.echo(", ".join(f"{done[kind]:,} {kind}" for kind in KINDS), err=True)
+    if stop.asked:
+        return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
+    return ExitCode.OK

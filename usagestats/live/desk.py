@@ -1,0 +1,225 @@
+"""Does all that is done with live lines: counts them, logs them by kind, collects pushes.
+
+An entry may come twice, because a worker died before it acknowledged it. Events are a set, so they
+count once; so do pushes; and the journal knows which entries are in the logs.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from recordsilo import Silo
+from silosteps.lines import Block
+from silowork.ledger_file import new_id
+from usagestats.counting.counting import count
+from usagestats.errors import ZoneChanged
+from usagestats.importing.freezing import freeze
+from usagestats.importing.receipt import Receipt
+from usagestats.importing.unreadable import key_name, without_addresses
+from usagestats.importing.work import Done, Task, Workplace
+from usagestats.lines.readers import Reader, detected, reader_of
+from usagestats.live.entries import Entry
+from usagestats.live.journal import Journal, Log
+from usagestats.push.outbox import Outbox
+from usagestats.rules.classify import NOT_FOUND, Classified, Rules, classify
+from usagestats.rules.of_silo import rules_of
+from usagestats.store.keys import Keys, client_text, token
+from usagestats.store.ledger import Imported, Ledger
+from usagestats.values import Fate, Hit
+
+BOTS, VIEWS, MISSING, OTHER, UNREADABLE = "bots", "views", "notfound", "other", "unreadable"
+KINDS = (BOTS, VIEWS, MISSING, OTHER, UNREADABLE)
+_DEFAULT = "combined"
+Held = Callable[[Sequence[Entry]], set[str]]
+
+
+class _Sorted(NamedTuple):
+    """A line and what became of it."""
+
+    line: bytes
+    found: Classified
+
+
+class Desk:
+    """Where the live lines of a Silo are worked on; any number of processes may have one.
+
+    Args:
+        silo_path: The Silo.
+        profile: Of the repository's software; ``""``: as in ``usage.toml``.
+        log_format: `Reader.spec`; ``""``: as in ``usage.toml``, or as the entries say.
+
+    Raises:
+        UsageError: The settings are invalid.
+    """
+
+    def __init__(self, silo_path: str, profile: str = "", log_format: str = "") -> None:
+        self._silo = Silo(silo_path, create=False)
+        self._path = self._silo.path
+        self._rules: Rules = rules_of(self._silo, profile)[0]
+        self._settings = self._rules.settings
+        self._format = log_format or self._settings.format
+        self._journal = Journal(self._path)
+        self._ledger = Ledger(self._path)
+        zone = self._ledger.fixed("timezone", self._settings.timezone)
+        if zone != self._settings.timezone:
+            raise ZoneChanged(zone, self._settings.timezone)
+        self._workplace = Workplace(self._path, self._settings)
+        self._keys = Keys(self._path)
+        self._import_id, self._receipt = new_id(), Receipt()
+        self._receipt.robots = self._rules.robots.version
+        self._frozen_on = ""
+
+    def take(
+        self,
+        entries: Sequence[Entry],
+        position: tuple[str, object] | None = None,
+        held: Held | None = None,
+    ) -> Counter[str]:
+        """Work on entries; return how many lines of each kind were new.
+
+        When it returns, all is on the medium, and the entries can be acknowledged.
+
+        Args:
+            entries: Some entries; those that were taken before are recognised.
+            position: Noted with them; see `Journal.write`.
+            held: Returns the ids of those entries that nobody has acknowledged: another worker
+                may have taken them over from this one, because it was slow.
+        """
+        now = datetime.now(UTC)
+        today = f"{now.astimezone(self._settings.zone):%Y-%m-%d}"
+        frozen = frozenset(self._ledger.frozen())
+        sorted_lines: dict[str, list[_Sorted]] = {}
+        for one in entries:
+            reader = self._reader(one)
+            sorted_lines[one.entry_id] = []
+            for line in one.lines:
+                reader = reader.after(line)
+                found = classify(line, reader, self._rules)
+                sorted_lines[one.entry_id].append(_Sorted(line, found))
+        self._store(self._fresh(entries), today, frozen)
+        with self._journal.lock():
+            fresh = self._fresh(entries)
+            if held is not None:
+                # In this order: an entry is acknowledged before the journal forgets it.
+                still = held(fresh)
+                fresh = [one for one in fresh if one.entry_id in still]
+            logs: dict[Log, list[bytes]] = {}
+            for one in fresh:
+                for log, line in self._logged(sorted_lines[one.entry_id], today, frozen):
+                    logs.setdefault(log, []).append(line)
+            ids = [one.entry_id for one in fresh]
+            self._journal.write(logs, ids, int(time.time()), position)
+        told: Counter[str] = Counter()
+        for (_, kind), lines in logs.items():
+            told[kind] += len(lines)
+        return told
+
+    def _fresh(self, entries: Sequence[Entry]) -> list[Entry]:
+        known = self._journal.known([one.entry_id for one in entries])
+        return [one for one in entries if one.entry_id not in known]
+
+    def acknowledged(self, entries: Sequence[Entry]) -> None:
+        """Forget entries that will not come again."""
+        with self._journal.lock():
+            self._journal.forget([one.entry_id for one in entries])
+
+    def position(self, source: str) -> object:
+        """Return the position after the last lines of a source; None at first."""
+        return self._journal.position(source)
+
+    def count(self) -> None:
+        """Count the days that changed; freeze those that are old enough, once a day."""
+        count(self._path, self._ledger)
+        now = datetime.now(self._settings.zone)
+        if self._frozen_on != f"{now:%Y-%m-%d}":
+            before = now - timedelta(days=self._settings.window)
+            freeze(self._path, self._ledger, f"{before:%Y-%m-%d}")
+            self._frozen_on = f"{now:%Y-%m-%d}"
+
+    def close(self) -> None:
+        """Close all files."""
+        self._workplace.close()
+        if self._receipt.lines:
+            self._ledger.end(self._import_id, self._receipt.as_json())
+        self._ledger.close()
+        self._journal.close()
+        self._silo.close()
+
+    # ------------------------------------------------------------------ counting
+
+    def _reader(self, entry: Entry) -> Reader:
+        spec = self._format or entry.format
+        return (reader_of(spec) if spec else detected(entry.lines)) or reader_of(_DEFAULT)
+
+    def _store(self, entries: Sequence[Entry], today: str, frozen: frozenset[str]) -> None:
+        """Store the events of entries, as the import of a block does."""
+        by_format: dict[str, list[bytes]] = {}
+        for one in entries:
+            by_format.setdefault(self._reader(one).spec, []).extend(one.lines)
+        for spec, lines in by_format.items():
+            data = b"".join(line + b"\n" for line in lines)
+            task = Task(self._path, self._settings, spec, Block(0, len(data), data), frozen)
+            done = self._workplace.work(task)
+            self._tell(done)
+            if done.to_push:
+                with Outbox(self._path) as outbox:
+                    outbox.add(done.to_push)
+            added = Imported(b"", None, done.files, done.before, done.late)
+            self._ledger.add(self._import_id, today, added, self._receipt.as_json())
+
+    def _tell(self, done: Done) -> None:
+        self._receipt.lines += done.lines.lines
+        for (fate, reason), number in done.lines.fates.items():
+            self._receipt.fates[fate][reason] += number
+        self._receipt.kinds.update(done.lines.kinds)
+        self._receipt.late.update(done.late)
+
+    # ------------------------------------------------------------------ logging
+
+    def _logged(
+        self, lines: Sequence[_Sorted], today: str, frozen: frozenset[str]
+    ) -> Iterator[tuple[Log, bytes]]:
+        """Yield each line for its log, without addresses; late ones are only in the ledger."""
+        for line, found in lines:
+            if found.hit is None:
+                kind = UNREADABLE if found.fate is Fate.UNREADABLE else OTHER
+                key = self._keys.key(key_name(today))
+                yield (today, kind), without_addresses(line, key)
+                continue
+            moment = datetime.fromtimestamp(found.hit.moment, self._settings.zone)
+            day = f"{moment:%Y-%m-%d}"
+            if day in frozen:
+                continue
+            yield (day, kind_of(found)), logged_line(found.hit, moment, self._keys.key(day))
+
+
+def kind_of(found: Classified) -> str:
+    """Return the log of a line."""
+    if found.fate is Fate.BOT:
+        return BOTS
+    if found.fate is Fate.COUNTED:
+        return VIEWS
+    return MISSING if found.reason == NOT_FOUND else OTHER
+
+
+def logged_line(hit: Hit, moment: datetime, key: bytes) -> bytes:
+    """Return a line in the combined format, with tokens in place of addresses and users."""
+    mark = f"[{token(key, client_text(hit.address)) & 0xFFFF_FFFF_FFFF_FFFF:016x}]"
+    user = f"[{token(key, hit.user) & 0xFFFF_FFFF_FFFF_FFFF:016x}]" if hit.user else "-"
+    target = hit.path + (f"?{hit.query}" if hit.query else "")
+    size = "-" if hit.size is None else str(hit.size)
+
+    def plain(text: str) -> str:
+        return without_addresses(text.encode("utf-8", "replace"), key).decode("utf-8", "replace")
+
+    agent = hit.agent.replace(hit.address, mark)
+    quoted = [
+        text.replace("\\", "\\\\").replace('"', '\\"')
+        for text in (f"{hit.method} {plain(target)} HTTP/1.1", plain(hit.referrer) or "-", agent)
+    ]
+    return (
+        f'{mark} - {user} [{moment:%d/%b/%Y:%H:%M:%S %z}] "{quoted[0]}" {hit.status} {size}'
+        f' "{quoted[1]}" "{quoted[2]}"'
+    ).encode("utf-8", "replace")

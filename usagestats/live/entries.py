@@ -1,0 +1,18 @@
+"""What a queue holds (pure)."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Some lines that were put into the queue at once.
+
+    Attributes:
+        entry_id: The same whenever the entry is delivered; ``""`` is never delivered again.
+        lines: Without their LF.
+        format: `Reader.spec` of the log; ``""`` if it is not known.
+    """
+
+    entry_id: str
+    lines: tuple[bytes, ...]
+    format: str = ""

@@ -1,0 +1,145 @@
+"""The loops: a worker that takes lines from the queue, and one that follows a file."""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from silowork.stop import Stop
+from usagestats.live.desk import Desk
+from usagestats.live.entries import Entry
+from usagestats.live.queue import Queue, QueueUnusable
+from usagestats.live.tail import Position, tail
+
+_ENTRIES = 1000
+_LINES = 20_000
+_SECONDS_BETWEEN_TRIES = 2.0
+_FULL = 1_000_000
+_SECONDS_FULL = 1.0
+logger = logging.getLogger("usagestats")
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """How often what is done.
+
+    Attributes:
+        gather: Seconds for which lines gather before they are worked on together.
+        count: Seconds between two counts.
+        idle: End after so many seconds without lines; None: never.
+    """
+
+    gather: float = 1.0
+    count: float = 60.0
+    idle: float | None = None
+
+
+class _Counting:
+    """Counts from time to time."""
+
+    def __init__(self, desk: Desk, seconds: float) -> None:
+        self._desk, self._seconds = desk, seconds
+        self._due = time.monotonic() + seconds
+        self._has_changed = True
+
+    def changed(self) -> None:
+        """Note that lines were taken."""
+        self._has_changed = True
+
+    def maybe(self) -> None:
+        """Count, if it is time."""
+        if time.monotonic() >= self._due:
+            self.now()
+
+    def now(self) -> None:
+        """Count, if there is anything to count."""
+        if self._has_changed:
+            self._desk.count()
+            self._has_changed = False
+        self._due = time.monotonic() + self._seconds
+
+
+def run_worker(queue: Queue, desk: Desk, stop: Stop, rhythm: Rhythm) -> Counter[str]:
+    """Take lines from the queue until stopped; return how many of each kind there were.
+
+    While Redis cannot be reached, it waits and tries again.
+    """
+    told: Counter[str] = Counter()
+    counting = _Counting(desk, rhythm.count)
+    last, is_joined = time.monotonic(), False
+    while not stop.asked:
+        try:
+            if not is_joined:
+                queue.join()
+                is_joined = True
+            if entries := queue.take(_ENTRIES, 0.5):
+                if sum(len(one.lines) for one in entries) < _LINES and rhythm.gather:
+                    stop.wait(rhythm.gather)
+                    entries += queue.take(_ENTRIES, 0)
+                told += desk.take(entries, held=queue.held)
+                counting.changed()
+                queue.done(entries)
+                desk.acknowledged(entries)
+                last = time.monotonic()
+            elif rhythm.idle is not None and time.monotonic() - last > rhythm.idle:
+                break
+        except QueueUnusable as error:
+            if rhythm.idle is not None:
+                raise
+            logger.warning("%s; trying again", error)
+            stop.wait(_SECONDS_BETWEEN_TRIES)
+        counting.maybe()
+    counting.now()
+    return told
+
+
+def follow_into_queue(
+    path: str,
+    queue: Queue,
+    log_format: str,
+    stop: Stop,
+    *,
+    until_end: bool,
+    lost: Callable[[], None],
+) -> int:
+    """Put the lines of a file into the queue as they come; return how many there were."""
+    lines = 0
+    start = Position.of(queue.position(path))
+    for some, position in tail(path, start, _waiting(stop), until_end=until_end, lost=lost):
+        while queue.length() > _FULL and not stop.wait(_SECONDS_FULL):
+            pass
+        if stop.asked:
+            break
+        queue.add(some, log_format, path, position.as_json())
+        lines += len(some)
+    return lines
+
+
+def follow_here(
+    path: str, desk: Desk, log_format: str, stop: Stop, rhythm: Rhythm, *, until_end: bool,
+    lost: Callable[[], None],
+) -> Counter[str]:  # fmt: skip
+    """Work on the lines of a file as they come, without a queue; return how many of each kind."""
+    told: Counter[str] = Counter()
+    counting = _Counting(desk, rhythm.count)
+
+    def wait() -> bool:
+        counting.maybe()
+        return stop.wait(max(0.1, min(rhythm.gather, 0.5)))
+
+    start = Position.of(desk.position(path))
+    for some, position in tail(path, start, wait, until_end=until_end, lost=lost):
+        entry = Entry(f"{path}:{position.inode}:{position.offset}", tuple(some), log_format)
+        told += desk.take([entry] if some else [], (path, position.as_json()))
+        if some:
+            counting.changed()
+        counting.maybe()
+        if stop.asked:
+            break
+    counting.now()
+    return told
+
+
+def _waiting(stop: Stop) -> Callable[[], bool]:
+    return lambda: stop.wait(0.3)
