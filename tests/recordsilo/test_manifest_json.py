@@ -55,7 +55,7 @@ pending = st.builds(
 
 
 @st.composite
-def manifests(draw: st.DrawFn) -> Manifest:
+def manifests(draw: st.DrawFn, pending: st.SearchStrategy[Pending] = pending) -> Manifest:
     made = draw(st.lists(versions, max_size=3, unique_by=lambda version: version.name))
     return Manifest(
         item_id=draw(plain.filter(bool)),
@@ -97,7 +97,7 @@ def test_each_line_is_as_the_json_encoder_writes_it(manifest: Manifest) -> None:
     assert list(to_2010(manifest).items()) == list(json.loads(content).items())[:10]
 
 
-@given(manifests().filter(lambda manifest: manifest.versions and not manifest.pending))
+@given(manifests(st.just(Pending())).filter(lambda manifest: bool(manifest.versions)))
 def test_what_is_written_here_is_read_the_short_way(manifest: Manifest) -> None:
     assert plain_manifest(json.loads(to_json(manifest))) == manifest
 
