@@ -229,6 +229,11 @@ def test_sets_lead_into_the_search_and_are_filtered_by_name_or_spec(
     assert one["url"].startswith("/search?set=")
     assert client.json(one["url"].replace("/search", "/search.json"))["total"] == one["records"]
     assert client.json("/sets.json?match=" + one["spec"][:6])["sets"] == [one]
+    shown = f'<span class="id">{one["spec"]}</span>'
+    assert [shown in client.get(url).text for url in ("/sets", "/sets?match=" + one["spec"])] == [
+        False,
+        True,
+    ]
     assert client.json("/sets.json?match=nothing")["sets"] == []
     assert "No set matches." in client.get("/sets?match=nothing").text
 

@@ -1,5 +1,8 @@
 """The sets of the Silo, by name, with the number of their records and their years."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 from webui import urls
 from webui.charts.by_year import by_year, years_of_all
 from webui.rendering import View
@@ -43,6 +46,7 @@ def show(call: Call) -> View:
     shown = choices[start : start + PAGE]
     data = {
         "set_choices": shown,
+        "specs": _specs(shown, part),
         "total": len(every),
         "match": match,
         "few": FEW,
@@ -52,6 +56,16 @@ def show(call: Call) -> View:
         "pictures": {one[0]: by_year(years[one[0]], bins) for one in shown if one[0] in years},
     }
     return View("sets.mako", data, twin, urls.with_query(urls.sets(), {"match": match}))
+
+
+def _specs(shown: Sequence[tuple[str, str, int]], part: str) -> set[str]:
+    """The setSpecs shown beside names: those of equal names, and those that were searched for."""
+    names = Counter(name for _spec, name, _count in shown)
+    return {
+        spec
+        for spec, name, _count in shown
+        if names[name] > 1 or (part and part in spec.casefold() and part not in name.casefold())
+    }
 
 
 def _page(match: str, start: int = 0) -> str:

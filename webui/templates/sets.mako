@@ -24,9 +24,11 @@
 <ul class="set-list">
 % for spec, name, count in set_choices:
   <li>
-    <a href="${urls.records_of_set(spec)}" dir="auto">${name}</a>
+    <a href="${urls.records_of_set(spec)}" title="${spec}" dir="auto">${name}</a>
     <span class="number">${f"{count:,}"}<span class="unseen"> ${_("records")}</span></span>
+% if spec in specs:
     <span class="id">${spec}</span>
+% endif
 % if spec in pictures:
     ${charts.spark(pictures[spec])}
 % endif
