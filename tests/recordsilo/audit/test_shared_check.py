@@ -44,6 +44,12 @@ def test_a_record_as_it_was_indexed_is_not_described_again(
         list(Audit(silo_dir).steps(hashing=False))  # the files were not compared
 
 
+def test_among_many_sets_only_those_of_a_record_are_looked_up(silo_dir: str) -> None:
+    with contextlib.closing(sqlite3.connect(f"{silo_dir}/{index_check.PATH}")) as index:
+        plan = [row[3] for row in index.execute(f"EXPLAIN QUERY PLAN {index_check._INTACT}", "r")]
+    assert any("facet_value" in step and "(field=? AND value=?)" in step for step in plan)
+
+
 def test_a_description_by_other_code_is_compared_though_its_text_is_the_same(
     silo_dir: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
