@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from recordsilo.errors import RecordSiloError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import Distribution, EntryPoint
 
 logger = logging.getLogger("RecordSilo")
 OURS = "recordsilo"
@@ -62,8 +62,14 @@ def points(group: str) -> Mapping[str, "EntryPoint"]:
 
 
 def _rank(point: "EntryPoint") -> tuple[str, bool, str]:
-    package = point.dist.name if point.dist else ""
+    package = _name_of(point.dist) if point.dist else ""
     return point.name, package != OURS, package
+
+
+@cache
+def _name_of(package: "Distribution") -> str:
+    """Its name; cached, because it is parsed from all metadata of the package each time."""
+    return package.name
 
 
 def load(point: "EntryPoint") -> Any:

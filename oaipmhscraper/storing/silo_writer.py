@@ -308,6 +308,8 @@ def date_of_2010(datestamp: str) -> str:
 
 def _log(stored: Iterable[_Stored]) -> None:
     """Log one line for each record written; "New object" has the wording of 2010."""
+    if not logger.isEnabledFor(logging.INFO):
+        return
     for one in stored:
         if one.writes:
             what = "New" if one.is_new else "Deleted" if _deletes(one) else "Updated"
