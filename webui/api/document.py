@@ -77,9 +77,9 @@ def _operation(route: Route, operation: Operation) -> dict[str, Any]:
             **{status: _answer(operation) for status in _statuses(route, operation)},
             **({"304": {"description": "Unchanged."}} if route.method == "GET" else {}),
             **({"303": {"description": "Leads to the page."}} if not operation.answer else {}),
-            **{status: {"description": text} for status, text in operation.leads.items()},
             "4XX": {"$ref": "#/components/responses/Error"},
             "5XX": {"$ref": "#/components/responses/Error"},
+            **{status: {"description": text} for status, text in operation.leads.items()},
         },
     }
     body = _body(route, operation)

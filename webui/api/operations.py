@@ -12,6 +12,7 @@ from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, SMALL_FIELD
 from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
 from webui.pages import (
     activity,
+    counter,
     crawls,
     differences,
     facet_values,
@@ -29,9 +30,11 @@ from webui.pages import (
     sets,
     sheets,
     source,
+    usage,
     versions,
 )
 from webui.search.request import MAX_SIZE
+from webui.usage.asked import ORDERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Operation:
     Attributes:
         answer: A component of `schemas`, or a media type other than JSON.
         fields: Name → description of each form field; required ones are in `needed`.
-        leads: Status → the target, if the answer may be a redirect.
+        leads: Status → the target, if the answer may be a redirect; or what else it means.
     """
 
     answer: str
@@ -86,6 +89,17 @@ _YEARS = (
     Query("year_from", text="With `year_to`, the same as `year=FROM..TO`."),
     Query("year_to"),
 )
+_PERIOD = (
+    Query("from", text="First day or month."),
+    Query("until", text="Last day or month."),
+    Query("by", one_of("", *ORDERS), "What the most used are compared by."),
+)
+_KIND = (Query("kind", text="`record`, or a kind of entity."),)
+_CUSTOMER = (Query("customer_id", text="0000000000000000, the world.", required=True),)
+_EXCEPTIONS = {
+    "4XX": "A COUNTER exception: Code, Message, Data.",
+    "5XX": "A COUNTER exception: Code, Message, Data.",
+}
 _AFTER = Query("after", text="The cursor `after` of the page before.")
 _BACK = Query("back", several(TEXT), "Cursors of earlier pages, for `previous`; `next` has them.")
 _BY = Query("by", several(TEXT), "Orders of facets, such as `type.name` or `year.count`.")
@@ -117,6 +131,30 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     ),
     records.create: _CREATED,
     harvests.show: Operation("Harvests", (Query("start", COUNT),)),
+    usage.show: Operation("", _PERIOD),
+    usage.show_top: Operation("", (*_KIND, *_PERIOD, Query("match"), Query("limit", COUNT))),
+    usage.top_csv: Operation("text/csv", (*_KIND, *_PERIOD, Query("match"))),
+    usage.days_csv: Operation("text/csv", _PERIOD),
+    usage.countries_csv: Operation("text/csv", _PERIOD),
+    usage.show_record: Operation("", _PERIOD),
+    usage.show_entity: Operation("", _PERIOD),
+    usage.entity_csv: Operation("text/csv", _PERIOD),
+    usage.fragment: Operation("text/html", (*_KIND, *_PERIOD, Query("limit", COUNT))),
+    usage.widget: Operation("text/html", (*_KIND, *_PERIOD, Query("limit", COUNT))),
+    counter.status: Operation("application/json"),
+    counter.members: Operation("application/json", _CUSTOMER, leads=_EXCEPTIONS),
+    counter.reports: Operation("application/json", _CUSTOMER, leads=_EXCEPTIONS),
+    counter.report: Operation(
+        "application/json",
+        (
+            *_CUSTOMER,
+            Query("begin_date", text="First month.", required=True),
+            Query("end_date", text="Last month.", required=True),
+            *map(Query, ("metric_type", "data_type", "access_method", "access_type", "yop")),
+            *map(Query, ("item_id", "author", "attributes_to_show", "granularity")),
+        ),
+        leads=_EXCEPTIONS,
+    ),
     crawls.show: Operation("Crawls"),
     crawls.show_one: Operation("Crawl"),
     crawls.as_csv: Operation("text/csv"),
