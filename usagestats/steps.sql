@@ -115,3 +115,8 @@ ORDER BY text, id, country
 -- The events of a day without those of a client.
 COPY (SELECT * FROM read_parquet($files) WHERE client <> $client)
 TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
+
+-- step: clients_of_day
+-- Who used a record how on a day, for the keys of 2010 in Redis; and the last moment.
+SELECT item, kind, client, max(moment) FROM read_parquet($files)
+WHERE NOT machine GROUP BY item, kind, client
