@@ -29,8 +29,6 @@ from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS
 ENDING = ".columns"
 """Of the file's name, behind that of the index."""
 _FORMAT = f"silo columns 1 {sys.byteorder}"
-LEAST = 20_000
-"""The number of records from which a file is worth its writing."""
 Array = NDArray[Any]
 
 

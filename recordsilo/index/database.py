@@ -38,6 +38,7 @@ from recordsilo.index.search_values import (
 
 if TYPE_CHECKING:
     from recordsilo.index.columns import Columns
+    from recordsilo.index.kept_columns import KeptColumns
 
 logger = logging.getLogger("RecordSilo")
 
@@ -87,7 +88,7 @@ class SqliteIndex:
         self._inode: int | None = None
         self._in_memory = False
         self._writer = RowWriter()
-        self._columns: Columns | None = None
+        self._kept: KeptColumns | None = None
 
     @property
     def _lock(self) -> threading.RLock:
@@ -245,7 +246,7 @@ class SqliteIndex:
         with self.asking() as connection:
             columns = self.columns(connection, large=large, beside=beside)
             found = search(connection, columns, words, filters, facets=facets, page=page)
-        self._store_columns()
+        self._columns.store()
         return found
 
     def around(
@@ -265,72 +266,30 @@ class SqliteIndex:
             columns = self.columns(connection, large=large, beside=beside)
             return around(connection, columns, words, filters, sort=sort, identifier=identifier)
 
+    @property
+    def _columns(self) -> "KeptColumns":
+        from recordsilo.index.kept_columns import KeptColumns
+
+        if self._kept is None:
+            self._kept = KeptColumns(self)
+        return self._kept
+
     def columns(
         self, connection: sqlite3.Connection, *, large: bool, beside: Iterable[str] = ()
     ) -> "Columns":
-        """The facet columns, in step with the snapshot of an open `reading`.
-
-        Args:
-            large: Whether subjects and creators are needed.
-            beside: The names of the contributed facets that are needed.
-
-        Raises:
-            sqlite3.DatabaseError: The index is damaged.
-        """
-        from recordsilo.index import columns_file
-        from recordsilo.index.columns import Columns
-
-        try:
-            if self._columns is None or (large and not self._columns.large):
-                stored = columns_file.load(connection, self.path, large=large)
-                self._columns = stored or Columns(connection, large=large)
-            self._columns.refresh(connection)
-            self._columns.take_in(connection, beside)
-        except query.WRONG as error:
-            raise query.damaged(error) from error
-        return self._columns
+        """The facet columns, in step with the snapshot of an open `reading`; see `KeptColumns`."""
+        return self._columns.get(connection, large=large, beside=beside)
 
     def warm(self) -> None:
         """Load the facet columns and prepare them for counting.
 
         Other threads can search while the columns are prepared.
         """
-        self._load_columns()
-        if (columns := self._columns) is not None:
-            columns.prepare()
-
-    def _load_columns(self) -> None:
-        with self.asking() as connection:
-            self.columns(connection, large=True)
-        self._store_columns()
-
-    def _store_columns(self) -> None:
-        """Write columns that were loaded from the rows into their file, once.
-
-        The token is stored durably, and so are all changes before it. Therefore an index
-        with this token has the rows that the columns were made of, also after a power cut.
-        """
-        from recordsilo.index import columns_file
-
-        columns, token = self._columns, secrets.randbits(62)
-        if columns is None or not columns.is_from_rows or self._in_memory:
-            return
-        columns.is_from_rows = False
-        if len(columns.segments[0].ids) < columns_file.LEAST:
-            return
-        try:
-            with self.reading() as connection:
-                base = columns.base(connection)
-            with self._unless_busy(), self.writing(durable=True) as connection:
-                if self._columns is not columns:  # the file was replaced meanwhile
-                    return
-                connection.execute("INSERT OR REPLACE INTO about VALUES ('columns', ?)", (token,))
-            columns_file.store(self.path, token, base, large=columns.large)
-        except (sqlite3.Error, OSError) as error:
-            logger.info("the facet columns of %s were not stored: %s", self.path, error)
+        self._columns.load()
+        self._columns.prepare()
 
     @contextlib.contextmanager
-    def _unless_busy(self) -> Iterator[None]:
+    def unless_busy(self) -> Iterator[None]:
         """Do not wait for other writers."""
         with self._lock:
             connection = self._open()
@@ -470,10 +429,7 @@ class SqliteIndex:
             forget_gone(connection)
             _complete(connection)
             records = _about(connection, "records")
-        from recordsilo.index.columns_file import LEAST
-
-        if records >= LEAST:
-            self._load_columns()
+        self._columns.load_if_many(records)
         return records
 
     def problems(self) -> list[tuple[str, str]]:
@@ -488,7 +444,9 @@ class SqliteIndex:
                 self._connection.close()
             elif self._connection is not None:
                 _INHERITED.append(self._connection)
-            self._connection = self._inode = self._columns = None
+            self._connection = self._inode = None
+            if self._kept is not None:
+                self._kept.forget()
             self._writer.forget()
 
     # -- the file -------------------------------------------------------------------------

@@ -12,13 +12,13 @@ import pytest
 from index_conformance import RECORDS, put, put_all
 
 from recordsilo import Silo
-from recordsilo.index import PageRequest, columns, columns_file
+from recordsilo.index import PageRequest, columns, columns_file, kept_columns
 from recordsilo.index.search_values import FACETS
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns_file, "LEAST", 1)
+    monkeypatch.setattr(kept_columns, "LEAST", 1)
 
 
 @pytest.fixture
@@ -178,8 +178,8 @@ KILLED = """
 import os, sys
 from recordsilo import Silo
 from recordsilo.disk import atomic_file
-from recordsilo.index import columns_file
-columns_file.LEAST = 1
+from recordsilo.index import kept_columns
+kept_columns.LEAST = 1
 write = atomic_file._write
 
 def half(fd, content):
