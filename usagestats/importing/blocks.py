@@ -6,7 +6,7 @@ for each field that repeats; every other line by `classify`.
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +22,7 @@ from usagestats.values import Fate, Kind
 KINDS = (Kind.VIEW, Kind.DOWNLOAD, Kind.OTHER)
 """The kinds, by their number in an event."""
 TOO_LONG = "longer than 1 MiB"
+_PIECE = 2 << 20
 _REMEMBERED = 300_000
 """Texts that are remembered of each field; then they are forgotten, to bound the memory."""
 
@@ -171,17 +172,13 @@ class Sorter:
             if reader.has_host != self._has_host:
                 self._forget()
                 self._has_host = reader.has_host
-            columns = columns_of(block.data, has_agent=reader.has_agent)
-            others = [
-                block.data[start:end]
-                for start, end in zip(
-                    columns.other_start.tolist(), columns.other_end.tolist(), strict=True
-                )
-            ]
-            done.lines = len(columns.moment) + len(others)
-            parts.append(self._plain(block.data, columns, done, others))
-            for line in others:
-                self._one(line, reader, done, found)
+            for data in _pieces(block.data):
+                columns = columns_of(data, has_agent=reader.has_agent)
+                others = [data[a:b] for a, b in _pairs(columns.other)]
+                done.lines += len(columns.moment) + len(others)
+                parts.append(self._plain(data, columns, done, others))
+                for line in others:
+                    self._one(line, reader, done, found)
         else:
             lines = block.split()
             done.lines = len(lines)
@@ -227,26 +224,34 @@ class Sorter:
         self, data: bytes, columns: Columns, done: Sorted, others: list[bytes]
     ) -> tuple[Array, ...]:
         """Sort plain lines; adds lines to `others` whose head is not that of a line."""
-        texts = [data[a:b] for a, b in _pairs(columns.head)]
-        heads = self._numbers(self._head, texts)
         if len(columns.agent[0]):
             agents = self._numbers(self._agents, [data[a:b] for a, b in _pairs(columns.agent)])
         else:
-            agents = np.full(len(heads), self._agent_number("") * 4)
+            agents = np.full(len(columns.moment), self._agent_number("") * 4)
+        who = agents & 3
+        # Whose robot it was is not needed, only whether the line's head is one.
+        asked = np.flatnonzero((who != 1) | ~columns.is_plain_head)
+        heads = np.zeros(len(who), np.int64)
+        heads[asked] = self._numbers(
+            self._head,
+            [data[a:b] for a, b in _pairs((columns.head[0][asked], columns.head[1][asked]))],
+        )
         good = heads >= 0
         if not good.all():
             # The line's end is not in the columns: it is the next LF.
             for start in columns.head[0][~good].tolist():
                 end = data.find(b"\n", start)
                 others.append(data[start : end if end >= 0 else len(data)])
-        who = agents & 3
         done.fates[Fate.BOT, ROBOT] += int(np.count_nonzero(good & (who == 1)))
         done.fates[Fate.BOT, MACHINE] += int(np.count_nonzero(good & (who == 2)))
         row = np.flatnonzero(good & (who != 1))
         requests = [
             data[a:b] for a, b in _pairs((columns.request[0][row], columns.request[1][row]))
         ]
-        methods = self._numbers(self._methods, requests)
+        methods = np.full(len(row), 2)
+        # What begins with GET and a path is a request; the rest is read.
+        for place in np.flatnonzero(~columns.is_get[row]).tolist():
+            methods[place] = self._methods[requests[place]]
         status, machine = columns.status[row], (who[row] == 2).astype(np.int64)
         person = machine == 0
         possible = (methods == 2) & ((status == 200) | (status == 304))
@@ -264,7 +269,7 @@ class Sorter:
         done.fates[Fate.OTHER, NO_PATTERN] += int(np.count_nonzero(people & ~is_use))
         done.fates[Fate.COUNTED, ""] += int(np.count_nonzero(people & is_use))
         chosen, uses = chosen[is_use], uses[is_use]
-        known = np.array(self._known_uses, np.int64).reshape(-1, 3)[uses]
+        known = np.array([self._known_uses[one] for one in uses.tolist()], np.int64).reshape(-1, 3)
         kinds = known[:, 1]
         for number, kind in enumerate(KINDS):
             done.kinds[kind] += int(np.count_nonzero((kinds == number) & (machine[chosen] == 0)))
@@ -277,6 +282,15 @@ class Sorter:
     @staticmethod
     def _numbers(known: _Remembering, texts: list[bytes]) -> Array:
         return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """Yield whole lines in pieces whose columns fit into a processor's cache."""
+    start = 0
+    while start < len(data):
+        end = data.rfind(b"\n", start, start + _PIECE) + 1 or data.find(b"\n", start) + 1
+        yield data[start : end or len(data)]
+        start = end or len(data)
 
 
 def _pairs(field_of: tuple[Array, Array]) -> "zip[tuple[int, int]]":

@@ -22,6 +22,7 @@ _TIME = 26
 _MONTHS = np.array([int.from_bytes(one.encode()) for one in MONTHS])
 _PUNCTUATION = {2: b"/", 6: b"/", 11: b":", 14: b":", 17: b":", 20: b" "}
 _LONGEST_SIZE = 18
+_LONGEST_ADDRESS = 45
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +34,20 @@ class Columns:
     Attributes:
         moment: Seconds since 1970, of each plain line; so are the other columns.
         head: What is before the time: address, identity and user.
+        is_plain_head: Whether the head is certainly one: a word, and `` - -``.
+        is_get: Whether the request begins with ``GET /``.
         agent: Empty columns in a log without user agents.
-        other_start: Where the lines begin that are not plain; `other_end` likewise.
+        other: The lines that are not plain.
     """
 
     moment: Array
     status: Array
     head: tuple[Array, Array]
+    is_plain_head: Mask
     request: tuple[Array, Array]
+    is_get: Mask
     agent: tuple[Array, Array]
-    other_start: Array
-    other_end: Array
+    other: tuple[Array, Array]
 
 
 def columns_of(data: bytes, *, has_agent: bool) -> Columns:
@@ -57,8 +61,8 @@ def columns_of(data: bytes, *, has_agent: bool) -> Columns:
     needed = 6 if has_agent else 2
     first = np.searchsorted(quotes, starts)
     plain = np.searchsorted(quotes, ends) - first == needed
-    escapes = np.flatnonzero(text == _BACKSLASH)
-    if len(escapes):
+    if b"\\" in data:
+        escapes = np.flatnonzero(text == _BACKSLASH)
         plain &= np.searchsorted(escapes, starts) == np.searchsorted(escapes, ends)
     all_starts, all_ends = starts, ends
     row = np.flatnonzero(plain)
@@ -90,11 +94,31 @@ def columns_of(data: bytes, *, has_agent: bool) -> Columns:
         moment[good],
         status[good],
         (starts[good], at[good] - 2),
+        _plain_heads(padded, starts[good], at[good] - 2),
         (quote[good, 0] + 1, quote[good, 1]),
+        _begins(padded, quote[good, 0] + 1, b"GET /"),
         agent,
-        all_starts[~plain],
-        all_ends[~plain],
+        (all_starts[~plain], all_ends[~plain]),
     )
+
+
+def _begins(text: Bytes, at: Array, word: bytes) -> Mask:
+    """Whether this is at each place."""
+    same = np.ones(len(at), np.bool_)
+    for place, letter in enumerate(word):
+        same &= text[at + place] == letter
+    return same
+
+
+def _plain_heads(text: Bytes, start: Array, end: Array) -> Mask:
+    """Whether each head is a word of printable ASCII and `` - -``."""
+    length = end - start - 4
+    good = (length > 0) & (length <= _LONGEST_ADDRESS) & _begins(text, end - 4, b" - -")
+    longest = int(length[good].max()) if good.any() else 0
+    for place in range(longest):
+        letter = text[np.where(good, start + place, 0)]
+        good &= (place >= length) | ((letter > _SPACE) & (letter < 127))
+    return good
 
 
 def _digits(text: Bytes, at: Array, number: int) -> tuple[Array, Mask]:

@@ -7,7 +7,7 @@ count.
 import functools
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,7 +30,7 @@ from usagestats.rules.classify import LATE, Classified, Rules, classify
 from usagestats.rules.of_silo import Records
 from usagestats.rules.settings import Settings
 from usagestats.store.events import day_text, engine, write_events
-from usagestats.store.keys import Keys, agent_text, client_text, mixed, token, user_text
+from usagestats.store.keys import Keys, agent_text, client_text, mixed, tokens, user_text
 from usagestats.values import Fate
 
 SECONDS = 30
@@ -102,8 +102,7 @@ class Workplace:
         lines, events = self._sorter.sort(task.block, reader)
         done = Done(lines)
         if len(events.moment):
-            name = hashlib.sha256(task.block.data).hexdigest()[:32]
-            self._store(events, task.frozen, name, done)
+            self._store(events, task.frozen, done)
             done.to_push = self._to_push(task, reader)
         return done
 
@@ -127,7 +126,7 @@ class Workplace:
             )
         )  # fmt: skip
 
-    def _store(self, events: Events, frozen: frozenset[str], name: str, done: Done) -> None:
+    def _store(self, events: Events, frozen: frozenset[str], done: Done) -> None:
         """Write the events of days that are not frozen."""
         local = events.moment + offsets(events.moment, self.settings.zone)
         days = local // 86_400
@@ -171,7 +170,7 @@ class Workplace:
         done.files = write_events(
             self.silo_path,
             self._engine,
-            name,
+            _digest(columns),
             columns,
             items=used,
             countries=codes,
@@ -182,25 +181,28 @@ class Workplace:
         self, days: Array, clients: Array, agents: Array, events: Events
     ) -> tuple[Array, Array]:
         """Return the tokens of clients and of visitors, under the keys of days."""
-        key = functools.lru_cache(None)(lambda day: self._keys.key(day_text(day)))
-        client = _each(
-            days,
-            clients,
-            lambda day, one: token(key(day), client_text(events.clients[one][0])),
-        )
-        agent = _each(
-            days, agents, lambda day, one: token(key(day), agent_text(events.agents[one]))
-        )
-        visitor = mixed(client, agent)
-        named = {one for one in np.unique(clients).tolist() if events.clients[one][1]}
+        addresses = [address for address, _ in events.clients]
+        client = self._each(days, clients, addresses, client_text)
+        visitor = mixed(client, self._each(days, agents, events.agents, agent_text))
+        users = [user for _, user in events.clients]
+        named = [one for one in np.unique(clients).tolist() if users[one]]
         if named:
-            row = np.flatnonzero(np.isin(clients, list(named)))
-            visitor[row] = _each(
-                days[row],
-                clients[row],
-                lambda day, one: token(key(day), user_text(events.clients[one][1])),
-            )
+            row = np.flatnonzero(np.isin(clients, named))
+            visitor[row] = self._each(days[row], clients[row], users, user_text)
         return client, visitor
+
+    def _each(
+        self, days: Array, numbers: Array, texts: list[str], made_of: Callable[[str], str]
+    ) -> Array:
+        """Return the token of each number's text under the key of its day; each is made once."""
+        made = np.zeros(len(days), np.int64)
+        for day in np.unique(days).tolist():
+            row = np.flatnonzero(days == day)
+            distinct, place = np.unique(numbers[row], return_inverse=True)
+            named = (made_of(texts[one]) for one in distinct.tolist())
+            found = tokens(self._keys.key(day_text(day)), named)
+            made[row] = np.fromiter(found, np.int64, len(distinct))[place]
+        return made
 
     def _countries(self, clients: Array, known: list[tuple[str, str]]) -> tuple[Array, list[str]]:
         """Return the number of each client's country, and the codes by number."""
@@ -218,12 +220,12 @@ class Workplace:
             self._engine.close()
 
 
-def _each(days: Array, numbers: Array, make: Callable[[int, int], int]) -> Array:
-    """Return what is made of each day and number; it is made once."""
-    most = int(numbers.max(initial=0)) + 1
-    distinct, place = np.unique(days * most + numbers, return_inverse=True)
-    made = (make(*divmod(both, most)) for both in distinct.tolist())
-    return np.fromiter(made, np.int64, len(distinct))[place]
+def _digest(columns: Mapping[str, np.ndarray[Any, Any]]) -> str:
+    """Return a name for events: the same ones have the same name, whoever wrote them."""
+    digest = hashlib.sha256()
+    for name in ("moment", "kind", "path", "client", "visitor", "neighbour"):
+        digest.update(columns[name].tobytes())
+    return digest.hexdigest()[:32]
 
 
 def offsets(moments: Array, zone: ZoneInfo) -> Array:

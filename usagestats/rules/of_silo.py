@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from recordsilo import Silo
 from recordsilo.disk.identifier import unclean
-from recordsilo.errors import RecordSiloError
+from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.formats import links_of
 from usagestats.errors import ProfileNeeded
 from usagestats.rules.classify import Rules
@@ -20,6 +20,8 @@ from usagestats.rules.settings import (
     read_settings,
 )
 
+_MISSES = 1000
+"""Identifiers that were not found on the disk, after which all are listed once."""
 _LOOKED_AT = 50
 """Records whose links are looked at to choose a profile."""
 
@@ -34,17 +36,36 @@ class Records:
     def __init__(self, silo: Silo) -> None:
         self._silo = silo
         self.not_held: set[str] = set()
+        self._held: frozenset[str] | None = None
         self.resolve = functools.lru_cache(1_000_000)(self._resolve)
 
     def _resolve(self, text: str) -> str:
         """Return the full form; the same text if the Silo does not hold the record."""
+        if self._held is None and len(self.not_held) > _MISSES:
+            self._held = frozenset(self._silo.keys())
         try:
+            if self._held is not None:
+                return self._among_held(text)
             if self._silo.exists(text) or unclean(text) != text:
                 return self._silo.resolve(text)
         except (RecordSiloError, OSError):
             pass
         self.not_held.add(text)
         return text
+
+    def _among_held(self, text: str) -> str:
+        """Return the full form, by the list of all identifiers, without looking at the disk.
+
+        Raises:
+            RecordNotFound: The Silo does not hold the record.
+        """
+        assert self._held is not None
+        prefixes = [self._silo.state.get(key) for key in ("identifier_uri_prefix", "uri_base")]
+        for form in dict.fromkeys((text, unclean(text))):
+            for prefix in ("", *(one for one in prefixes if isinstance(one, str))):
+                if prefix + form in self._held:
+                    return prefix + form
+        raise RecordNotFound(text, self._silo.storage_dir)
 
     def by_link(self, path: str) -> str:
         """Return the only record that links to a path; ``""`` if none does, or several."""

@@ -5,10 +5,12 @@ salt the key cannot be derived again, so nobody can tell which address a token s
 how a day is frozen.
 """
 
+import hashlib
 import hmac
 import os
 import re
 import secrets
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TypeAlias
 
@@ -110,6 +112,21 @@ def token(key: bytes, text: str) -> int:
     """Return the token of a text under a key: 64 bits, signed."""
     data = text.encode("utf-8", "surrogatepass")
     return int.from_bytes(hmac.digest(key, data, "sha256")[:TOKEN], "little", signed=True)
+
+
+def tokens(key: bytes, texts: Iterable[str]) -> Iterator[int]:
+    """Yield the tokens of many texts: `token`, with what all have in common done once.
+
+    Source: RFC 2104, section 4, "Implementation Note".
+    """
+    padded = key.ljust(64, b"\0")
+    inner = hashlib.sha256(bytes(one ^ 0x36 for one in padded)).copy
+    outer = hashlib.sha256(bytes(one ^ 0x5C for one in padded)).copy
+    for text in texts:
+        first, second = inner(), outer()
+        first.update(text.encode("utf-8", "surrogatepass"))
+        second.update(first.digest())
+        yield int.from_bytes(second.digest()[:TOKEN], "little", signed=True)
 
 
 def client_text(address: str) -> str:
