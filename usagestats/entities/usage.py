@@ -1,6 +1,6 @@
 """Questions about the usage of a Silo: what was used most, and how one thing was used."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -124,19 +124,18 @@ class Usage:
             for key in (links.keys[one],)
         ]
 
-    def used_items(self, items: Iterable[str], period: Period, number: int) -> list[Used]:
+    def used_items(self, items: Collection[str], period: Period, number: int) -> list[Used]:
         """Return some records with their figures, the most used first."""
-        sums, wanted = self.sums(period), set(items)
-        names = queries.names_of(self.counts)
-        numbers = {item for item, name in names.items() if name in wanted}
-        titles = self.catalogue.titles(numbers)
-        rows = {item: row for row, item in enumerate(sums.items.tolist()) if item in numbers}
-        found = [
-            Used(names[one], RECORD, titles.get(one, ""), Figures(*sums.figures[row].tolist()))
-            for one, row in rows.items()
+        sums, names = self.sums(period), queries.numbers_of(self.counts, items)
+        rows = np.flatnonzero(np.isin(sums.items, list(names)))
+        order = np.argsort(-sums.figures[rows, 0], kind="stable")[:number]
+        first = rows[order].tolist()
+        titles = self.catalogue.titles(sums.items[first].tolist())
+        return [
+            Used(names[item], RECORD, titles.get(item, ""), Figures(*sums.figures[row].tolist()))
+            for row in first
+            for item in (int(sums.items[row]),)
         ]
-        found.sort(key=lambda used: (-used.figures.total_investigations, used.key))
-        return found[:number]
 
     # ------------------------------------------------------------------ one record or entity
 

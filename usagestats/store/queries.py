@@ -132,6 +132,22 @@ def months_of(
     return found
 
 
+def months_together(counts: Counts, items: Collection[str], period: Period) -> dict[str, Figures]:
+    """Return the figures of some records together by month; as `months_of`."""
+    sql = (
+        f"SELECT month, {_SUMS} FROM month_item WHERE {_ITEMS} AND month >= ? AND month <= ? "
+        "AND machine = 0 GROUP BY month ORDER BY month"
+    )
+    values = (json.dumps(list(items)), period.first[:7], period.last[:7] or LATEST)
+    return {month: Figures(*figures) for month, *figures in counts.rows(sql, values)}
+
+
+def numbers_of(counts: Counts, items: Collection[str]) -> dict[int, str]:
+    """Return the identifiers of some records by their number in the counts."""
+    sql = "SELECT id, name FROM item WHERE name IN (SELECT value FROM json_each(?))"
+    return dict(counts.rows(sql, (json.dumps(list(items)),)))
+
+
 def first_and_last_use(counts: Counts, items: Collection[str]) -> tuple[int, int] | None:
     """Return the moments of the first and the last use of some records, in seconds since 1970."""
     sql = f"SELECT min(first), max(last) FROM day_item WHERE {_ITEMS} AND machine = 0"

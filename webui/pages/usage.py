@@ -13,7 +13,7 @@ from usagestats.entities.usage import RECORD, Usage, Used
 from usagestats.errors import EntityUnknown
 from usagestats.store import queries
 from usagestats.store.periods import month_after
-from usagestats.values import FIGURES, Figures
+from usagestats.values import FIGURES
 from webui import urls
 from webui.charts.pictures import Picture
 from webui.http.errors import BadRequest, NotFound
@@ -207,7 +207,10 @@ def _one(call: Call, kind: str) -> View:
         total = queries.figures_of(usage.counts, one.items, asked.period)
         by_day = len(one.items) <= BY_DAY
         days = queries.days_of(usage.counts, one.items, asked.period) if by_day else []
-        months = queries.by_month(days) if by_day else _months(usage, one, asked)
+        if by_day:
+            months = queries.by_month(days)
+        else:
+            months = queries.months_together(usage.counts, one.items, asked.period)
         places = queries.countries(usage.counts, asked.period, one.items)
         moments = queries.first_and_last_use(usage.counts, one.items[:BY_DAY]) if by_day else None
         entities = usage.catalogue.entities_of(one.key) if one.kind == RECORD else []
@@ -263,14 +266,6 @@ def _found(usage: Usage, call: Call, kind: str) -> Used:
         return usage.entity(key)
     except EntityUnknown as error:
         raise NotFound("No record that was used is of this name.") from error
-
-
-def _months(usage: Usage, one: Used, asked: Asked) -> dict[str, Figures]:
-    found: dict[str, Figures] = {}
-    for months in queries.months_of(usage.counts, one.items, asked.period).values():
-        for month, figures in months.items():
-            found[month] = found.get(month, Figures()) + figures
-    return dict(sorted(found.items()))
 
 
 def _top(usage: Usage, kind: str, match: str, asked: Asked, number: int) -> list[Used]:

@@ -31,7 +31,7 @@ def days_chart(days: Days, asked: Asked) -> Picture:
     """Draw views and downloads by day, of the last days of the period up to the last use."""
     known = dict(days)
     first, last = first_day(asked.first), last_day(asked.last)
-    shown = [day for day in days_between(first, last) if day <= max(known, default=last)]
+    shown = days_between(first, min(last, max(known, default=last)))
     data = [_bar(day, known.get(day)) for day in shown[-MOST_DAYS:]]
     return columns(_("Views and downloads by day"), _("Day"), _series(), data)
 
