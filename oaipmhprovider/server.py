@@ -28,6 +28,8 @@ _log = logging.getLogger(__name__)
 class _QuietServer(wsgi.Server):
     """Cheroot, with its messages sent to this module's logger instead of stderr."""
 
+    expiration_interval = 0.1  # seconds; stopping takes as long
+
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
         _log.log(level, "%s", msg, exc_info=traceback)
 

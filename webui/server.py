@@ -111,6 +111,7 @@ class _Server(Server):
     """
 
     ConnectionClass = Connection
+    expiration_interval = 0.1  # seconds; stopping takes as long
 
     def prepare(self) -> None:
         """Listen, and start the threads."""

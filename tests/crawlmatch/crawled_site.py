@@ -138,7 +138,7 @@ def serving(closed: int) -> Iterator[Site]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     site.root = f"http://127.0.0.1:{server.server_address[1]}"
     site.build(closed)

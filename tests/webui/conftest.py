@@ -225,7 +225,7 @@ class Stage:
 
 @pytest.fixture(scope="session")
 def stage() -> Iterator[Stage]:
-    """Stopping a server takes half a second, so there is one for all tests."""
+    """Stopping a server takes a tenth of a second, so there is one for all tests."""
     stage = Stage()
     yield stage
     stage.server.close()
