@@ -4,6 +4,7 @@ Tokens stand in place of addresses. The whole projection is made each time; keys
 has are deleted, and no others. `docs/usage-live.md`, "The Redis keys of 2010", lists the keys.
 """
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from usagestats.errors import UsageError
 from usagestats.packages import needed
 from usagestats.store.counts import Counts
 from usagestats.store.events import engine, event_path
+from usagestats.store.journal import Journal, journal_path
 from usagestats.store.ledger import Ledger
 
 SETS = {
@@ -24,6 +26,10 @@ SETS = {
     "type": "contenttype", "tt": "thesistype", "col": "collection",
 }  # fmt: skip
 """Beginning of an entity's key → the set of all such keys; others have the name of their kind."""
+LINES = {
+    "u:bothits": "bots", "u:objectviews": "views", "u:fof": "notfound", "u:other": "other"
+}  # fmt: skip
+"""A counter of 2010 → the log of live lines."""
 _LETTERS = ("v", "d", "o")
 _TOTALS = ("views", "dls", "other")
 _OWNER, _KEYS = "silo:projection", "silo:projection:keys"
@@ -124,8 +130,19 @@ def _writes(silo: Silo) -> Iterator[Write]:
         yield from _entities(usage, sorted(items), totals)
         for name, number in totals.items():
             yield name, str(number)
+        yield from _lines(silo.path)
         for letter, moment in last.items():
             yield f"{letter}:stamp", f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _lines(silo_path: str) -> Iterator[Write]:
+    """Yield how many live lines of each kind there were."""
+    if os.path.exists(journal_path(silo_path)):
+        journal = Journal(silo_path)
+        lines = journal.lines()
+        journal.close()
+        for key, kind in LINES.items():
+            yield key, str(lines.get(kind, 0))
 
 
 def _dates(

@@ -21,10 +21,10 @@ from recordsilo.cli import silo_command
 from silowork.stop import Stop
 from usagestats.live.desk import KINDS, VIEWS, Desk
 from usagestats.live.entries import Entry
-from usagestats.live.journal import Journal
 from usagestats.live.tail import Position, tail
 from usagestats.logger import RedisLogger
 from usagestats.rules.settings import read_settings
+from usagestats.store.journal import Journal
 from usagestats.values import Fate
 
 SETTINGS = '\ntimezone = "Europe/London"\n[log]\nformat = "combined"\n'
@@ -98,6 +98,20 @@ def test_each_line_is_in_the_log_of_its_kind(new_silo: Callable[[str], str]) -> 
         view,
     )
     without_addresses(silo, lines)
+
+
+def test_a_client_is_forgotten_in_the_logs_too(new_silo: Callable[[str], str]) -> None:
+    lines = numbered(60)
+    silo = new_silo(SETTINGS)
+    desk = Desk(silo)
+    desk.take(entries_of(lines))
+    done = CliRunner().invoke(silo_command, ["usage", "forget", silo, "203.0.113.5"])
+    assert done.exit_code == 0, done.output
+    more = numbered(100)[len(lines) :]
+    desk.take([Entry("x", tuple(more))])
+    desk.close()
+    kept = [one for one in lines if not one.startswith(b"203.0.113.5 ")]
+    assert logs_of(silo) == kinds_of(kept + more, read_settings(silo))
 
 
 def test_what_a_killed_worker_appended_but_did_not_note_is_cut_off(silo_path: str) -> None:

@@ -240,6 +240,15 @@ def test_nothing_is_sent_before_somebody_agrees(pushing: Callable[..., str]) -> 
     assert {one["req_id"] for one in server.received} == {"urn:ip:198.51.100.0"}
 
 
+@pytest.mark.parametrize("client", ["raw", "token"])
+def test_what_waits_of_a_client_can_be_forgotten(pushing: Callable[..., str], client: str) -> None:
+    path = pushing("http://127.0.0.1:1/", LINES, client=client)
+    for address, left in (("192.0.2.1", State.WAITING), (ADDRESS, State.UNSENDABLE)):
+        CliRunner().invoke(silo_command, ["usage", "forget", path, address])
+        assert states(path) == {left: 3}
+    assert b"Firefox/130" not in Path(path, "usage", "push.sqlite").read_bytes()
+
+
 def test_what_waits_longer_than_the_window_is_given_up(pushing: Callable[..., str]) -> None:
     path = pushing("http://127.0.0.1:1/", LINES, client="raw")
     assert ADDRESS.encode() in Path(path, "usage", "push.sqlite").read_bytes()

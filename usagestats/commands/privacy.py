@@ -52,7 +52,8 @@ def freeze(silo_dir: str, before: str) -> int:
 def forget(silo_dir: str, address: str) -> int:
     """Remove the uses of an ADDRESS from all days that are not frozen, and count them again.
 
-    In a frozen day nobody can tell which uses those were.
+    Its lines in the logs of live lines, and what waits to be pushed, are removed, too. In a frozen
+    day nobody can tell which uses those were.
     """
     with told(), open_silo(silo_dir) as silo:
         from usagestats.importing.freezing import forget as forget_client  # noqa: PLC0415

@@ -5,8 +5,10 @@ import shutil
 
 from usagestats.counting.counting import count, import_lock, lock
 from usagestats.importing.unreadable import key_name
+from usagestats.push.collecting import client_token
 from usagestats.push.outbox import Outbox, expire, outbox_path
 from usagestats.store.events import day_number, day_text, engine, rewrite_without
+from usagestats.store.journal import Journal, journal_path
 from usagestats.store.keys import Keys, client_text, token
 from usagestats.store.ledger import Ledger
 from usagestats.store.places import events_path, place, unreadable_path
@@ -88,6 +90,24 @@ def forget(silo_path: str, ledger: Ledger, address: str) -> tuple[int, int]:
                 if removed := rewrite_without(silo_path, steps, ledger, day, client):
                     events += removed
                     days.append(day)
+    _forget_elsewhere(silo_path, ledger, keys, address)
     ledger.set_stale([*days, *(day_text(day_number(day) - 1) for day in days)])
     count(silo_path, ledger)
     return events, len(days)
+
+
+def _forget_elsewhere(silo_path: str, ledger: Ledger, keys: Keys, address: str) -> None:
+    """Remove a client's lines from the logs of live lines, and what waits to be pushed of it."""
+    known = {day: keys.key(day) for day in ledger.not_frozen("~") if keys.has_key(day)}
+    if os.path.exists(journal_path(silo_path)):
+        journal = Journal(silo_path)
+        with journal.lock():
+            for day, key in known.items():
+                texts = (client_text(address), address)
+                marks = [b"[%016x]" % (token(key, text) & (1 << 64) - 1) for text in texts]
+                journal.remove(day, marks)
+        journal.close()
+    if os.path.exists(outbox_path(silo_path)):
+        with Outbox(silo_path) as outbox:
+            for day, key in known.items():
+                outbox.remove(day, {address, f"urn:ip:{address}", client_token(key, address)})

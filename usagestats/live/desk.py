@@ -21,10 +21,10 @@ from usagestats.importing.unreadable import key_name, without_addresses
 from usagestats.importing.work import Done, Task, Workplace
 from usagestats.lines.readers import Reader, detected, reader_of
 from usagestats.live.entries import Entry
-from usagestats.live.journal import Journal, Log
 from usagestats.push.outbox import Outbox
 from usagestats.rules.classify import NOT_FOUND, Classified, Rules, classify
 from usagestats.rules.of_silo import rules_of
+from usagestats.store.journal import Journal, Log
 from usagestats.store.keys import Keys, client_text, token
 from usagestats.store.ledger import Imported, Ledger
 from usagestats.values import Fate, Hit

@@ -36,10 +36,20 @@ def rows_of(
         if not is_open(day):
             continue
         key = key_of(day)
-        content = collected(settings, hit, use, _digest(key, "push", hit.address).hex())
+        content = collected(settings, hit, use, client_token(key, hit.address))
         if content is not None:
             parts = (str(hit.moment), hit.address, hit.user, hit.agent, hit.path, str(hit.status))
             yield Row(_digest(key, *parts), day, use.item, content)
+
+
+def client_token(key: bytes, address: str) -> str:
+    """Return the token of a client that a gatherer gets.
+
+    Args:
+        key: Of the day.
+        address: Of the client.
+    """
+    return _digest(key, "push", address).hex()
 
 
 def _digest(key: bytes, *parts: str) -> bytes:

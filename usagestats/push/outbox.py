@@ -8,7 +8,7 @@ is marked before it is sent: if the process dies, it is known that its outcome i
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -157,6 +157,23 @@ class Outbox:
         """Delete all uses before a day; their lines are no longer taken."""
         with self._file.transaction() as connection:
             connection.execute("DELETE FROM push WHERE day < ?", (before,))
+
+    def remove(self, day: str, clients: Collection[str]) -> int:
+        """Delete what waits of a client on a day, by the ``req_id`` that it has; return how many.
+
+        It is not taken again.
+        """
+        rows = self._file.rows(
+            "SELECT id, item, content FROM push WHERE state IN (0, 1) AND day = ?", (day,)
+        )
+        found = [
+            Row(row_id, day, item, {})
+            for row_id, item, content in rows
+            if json.loads(content).get("req_id") in clients
+        ]
+        for row in found:
+            self._done(row, State.UNSENDABLE)
+        return len(found)
 
     def has_consent(self, text: str) -> bool:
         """Whether somebody agreed to this push."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from recordsilo.disk.atomic_file import make_parents
+from recordsilo.disk.atomic_file import make_parents, replace_file
 from recordsilo.disk.locks import Locks
 from silowork.ledger_file import LedgerFile, LedgerKind
 from usagestats.errors import CountsUnreadable
@@ -39,7 +39,7 @@ class Journal:
     def __init__(self, silo_path: str) -> None:
         self._silo_path = silo_path
         os.makedirs(place(silo_path), exist_ok=True)
-        self._file = LedgerFile(place(silo_path, "live.sqlite"), KIND)
+        self._file = LedgerFile(journal_path(silo_path), KIND)
         self._locks = Locks(os.path.join(silo_path, ".silo", "locks"))
 
     def lock(self) -> AbstractContextManager[None]:
@@ -103,6 +103,28 @@ class Journal:
         with self._file.transaction() as connection:
             connection.executemany("DELETE FROM done WHERE id = ?", ((one,) for one in ids))
 
+    def remove(self, day: str, marks: Collection[bytes]) -> int:
+        """Remove the lines with one of some marks from the logs of a day; return how many."""
+        removed = 0
+        names = self._file.rows("SELECT name, length FROM log WHERE name LIKE ?", (f"{day}/%",))
+        for name, length in names:
+            path = place(self._silo_path, "logs", f"{name}.log")
+            try:
+                with open(path, "rb") as file:
+                    lines = file.read(length).splitlines(keepends=True)
+            except FileNotFoundError:
+                continue
+            kept = [line for line in lines if not any(mark in line for mark in marks)]
+            if len(kept) < len(lines):
+                replace_file(path, b"".join(kept))
+                removed += len(lines) - len(kept)
+                with self._file.transaction() as connection:
+                    connection.execute(
+                        "UPDATE log SET length = ?, lines = ? WHERE name = ?",
+                        (sum(map(len, kept)), len(kept), name),
+                    )
+        return removed
+
     def lines(self) -> dict[str, int]:
         """Return how many lines are in all logs of each kind."""
         found: dict[str, int] = {}
@@ -132,6 +154,11 @@ class Journal:
             return os.fstat(fd).st_size
         finally:
             os.close(fd)
+
+
+def journal_path(silo_path: str) -> str:
+    """Return the path of the journal."""
+    return place(silo_path, "live.sqlite")
 
 
 def _name(log: Log) -> str:
