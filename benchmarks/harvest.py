@@ -63,6 +63,17 @@ IDENTIFY = (
     b"<earliestDatestamp>2015-01-01T00:00:00Z</earliestDatestamp><deletedRecord>no</deletedRecord>"
     b"<granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>"
 )
+SHORT = {
+    "Identify": IDENTIFY,
+    "ListSets": b"<ListSets><set><setSpec>7374617475733D707562</setSpec>"
+    b"<setName>Published</setName></set></ListSets>",
+    "ListMetadataFormats": b"<ListMetadataFormats><metadataFormat>"
+    b"<metadataPrefix>oai_dc</metadataPrefix>"
+    b"<schema>http://www.openarchives.org/OAI/2.0/oai_dc.xsd</schema>"
+    b"<metadataNamespace>http://www.openarchives.org/OAI/2.0/oai_dc/</metadataNamespace>"
+    b"</metadataFormat></ListMetadataFormats>",
+}
+"""The answers to verbs that list no records."""
 
 
 # --------------------------------------------------------------------------- the server
@@ -78,8 +89,8 @@ class Repository:
 
     def answer(self, query: str) -> bytes:
         asked = {name: values[0] for name, values in parse_qs(query).items()}
-        if asked["verb"] == "Identify":
-            return ENVELOPE % IDENTIFY
+        if asked["verb"] in SHORT:
+            return ENVELOPE % SHORT[asked["verb"]]
         time.sleep(self.latency)
         if token := asked.get("resumptionToken"):
             begin, first, end = map(int, token.split("-"))
