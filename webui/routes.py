@@ -146,10 +146,12 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/usage/records/{record}",       usage.show_record),
     Route("GET",    "/usage/entities/{key}",         usage.show_entity),
     Route("GET",    "/usage/entities/{key}/records.csv", usage.entity_csv),
+    Route("POST",   "/usage/entities/{key}/separate", usage.separate,      Body.FIELDS),
 
     Route("GET",    "/clusters",                     clusters.show),
     Route("POST",   "/clusters",                     buttons(
         merge=clusters.merge,
+        same=clusters.count_as_one,
         ignore=clusters.ignore,
         restore=clusters.restore,
     ), Body.LIST),

@@ -12,6 +12,7 @@ from made_up import GONE, count
 
 from recordsilo import Silo
 from recordsilo.index import PageRequest
+from usagestats.entities.bundles import read_bundles
 from usagestats.entities.mapping import key_of
 from usagestats.store import queries
 from usagestats.store.counts import Counts, Period
@@ -137,6 +138,23 @@ def test_damaged_counts_are_told(silo: Silo, client: Any) -> None:
     assert "cannot be read" in answer.text
     assert client.get("/records/oai+example,org+1").status == 200
     assert client.get(f"/r51/reports?{WORLD}").status == 503
+
+
+def test_a_cluster_is_counted_as_one_and_apart_again(used: Silo, client: Any) -> None:
+    creators = client.json("/usage/top.json?kind=creator")["top"]
+    first, second = (one["label"] for one in creators[:2])
+    fields = {"do": "same", "use-0": "yes", "field-0": "creator", "to-0": first,
+              "value-0-0": first, "value-0-1": second}  # fmt: skip
+    answer = client.post("/clusters", fields)
+    assert answer.status == 303
+    assert "done=counted" in answer.headers["Location"]
+    (bundle,) = read_bundles(used.path).members
+    page = client.get(f"/usage/entities/{bundle}").text
+    assert "Count them apart" in page
+    assert page.count("<bdi>") == 2
+    assert client.post(f"/usage/entities/{bundle}/separate", {}).status in {200, 303}
+    assert not read_bundles(used.path).members
+    assert client.post("/clusters", {"do": "same"}).status == 400
 
 
 def test_fragments_and_widgets_are_for_other_pages(used: Silo, client: Any) -> None:

@@ -90,6 +90,27 @@ def take_back(silo_path: str, keys: Sequence[str], agent: str, now: str) -> int:
     return len(found)
 
 
+def dissolve(silo_path: str, key: str, agent: str, now: str) -> int:
+    """Take back every assertion about a bundle; return their number.
+
+    Args:
+        silo_path: Of the Silo.
+        key: Of the bundle, or of one of its entities.
+        agent: Who says so.
+        now: When, ISO 8601.
+
+    Raises:
+        EntityUnknown: There is no such bundle.
+        CountsUnreadable, OSError: As `assert_same`.
+    """
+    members = set(read_bundles(silo_path).whole(key))
+    found = [some for some in _assertions(silo_path) if members.intersection(some)]
+    if not found:
+        raise EntityUnknown("no assertion says that this entity is the same as another")
+    _append(silo_path, {"undo": [list(some) for some in found], "agent": agent, "at": now})
+    return len(found)
+
+
 def _append(silo_path: str, line: Mapping[str, Any]) -> None:
     append_lines(bundles_path(silo_path), [json.dumps(line).encode()])
 

@@ -11,7 +11,7 @@ from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from usagestats.entities.bundles import Bundles, read_bundles
 from usagestats.entities.catalogue import Catalogue
-from usagestats.entities.mapping import KEY
+from usagestats.entities.mapping import KEY, key_of
 from usagestats.errors import EntityUnknown
 from usagestats.store import queries
 from usagestats.store.counts import Counts, Period
@@ -138,6 +138,22 @@ class Usage:
         ]
 
     # ------------------------------------------------------------------ one record or entity
+
+    def keys_of_values(self, kind: str, values: Collection[str]) -> list[str]:
+        """Return the keys of the entities of a kind with these labels, each once.
+
+        Args:
+            kind: Such as ``creator``.
+            values: As they are in the records.
+        """
+        mapping = self.catalogue.mapping
+        found = mapping.kind(kind)
+        if found is None:
+            return []
+        if not mapping.by_record:
+            return [key_of(found.prefix, value) for value in dict.fromkeys(values)]
+        entities = (one for value in values for one in self.catalogue.labelled(value))
+        return [one.key for one in entities if one.kind == kind and one.label in values]
 
     def label(self, key: str) -> str:
         """Return the label of an entity; of a bundle, that of its first entity."""

@@ -1,6 +1,7 @@
 """Probable variants of values; merging them makes a rule."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from silocuration.review.clusters import Method
@@ -12,6 +13,7 @@ from silocuration.review.variants import (
     rule_out,
     take_back,
 )
+from usagestats.entities.bundles import assert_same
 from webui import urls
 from webui.bulk.rule_form import RuleForm
 from webui.bulk.rule_view import rule_view
@@ -20,6 +22,7 @@ from webui.http.messages import Response, redirect, whole_number
 from webui.rendering import View
 from webui.site import Call
 from webui.timed_cache import TimedCache
+from webui.usage.asked import has_usage, opened
 from webui.words.field_labels import field_label
 from webui.words.texts import text as _
 
@@ -35,6 +38,7 @@ METHODS = (
 """English texts of the catalogue."""
 DONE = {
     "ignored": "Ignored. This cluster is not shown again unless a new variant joins it.",
+    "counted": "Usage of these values is counted as one. The records are unchanged.",
     "restored": "The cluster is shown again.",
 }
 """Messages by the field ``done`` of the address; English texts of the catalogue."""
@@ -64,6 +68,7 @@ def show(call: Call) -> View:
         "methods": [(one.value, _(label)) for one, label in METHODS],
         "field_label": field_label,
         "ruled_out": ruled_out,
+        "has_usage": has_usage(call.site),
         "done": _(DONE.get(asked.get("done", ""), "")),
     }
     twin = about | {
@@ -103,6 +108,30 @@ def merge(call: Call) -> View | Response:
     names = ", ".join(field_label(field) for field in tables)
     title = _("{field}: merge variants", field=names)
     return rule_view(call, RuleForm(title=title, changes=tuple(changes)))
+
+
+def count_as_one(call: Call) -> Response:
+    """Assert, for the usage, that the chosen values of each cluster are one; no record changes.
+
+    Raises:
+        BadRequest: No cluster is chosen.
+        WebError: The usage cannot be read.
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    for field, old, new in _pairs(call):
+        groups.setdefault((field, new), [new]).append(old)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    with opened(call) as usage:
+        found = [usage.keys_of_values(field, values) for (field, _to), values in groups.items()]
+    chosen = [keys for keys in found if len(keys) > 1]
+    if not chosen:
+        raise BadRequest(
+            "Nothing would be counted as one. Tick Merge in a cluster, and the values that are "
+            "the same."
+        )
+    for keys in chosen:
+        assert_same(call.site.silo.path, keys, call.user.name, now)
+    return _back(call, "counted")
 
 
 def ignore(call: Call) -> Response:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from usagestats.entities.as_table import as_csv, figures_json, used_json
+from usagestats.entities.bundles import dissolve
 from usagestats.entities.mapping import KEY
 from usagestats.entities.usage import RECORD, Usage, Used
 from usagestats.errors import EntityUnknown
@@ -20,7 +21,7 @@ from webui.http.errors import BadRequest, NotFound
 from webui.http.messages import Response, whole_number
 from webui.http.streams import CSV
 from webui.rendering import PAGE as HTML_PAGE
-from webui.rendering import View, html
+from webui.rendering import View, changed_answer, html
 from webui.site import Call, decoded
 from webui.usage.asked import KINDS, ORDERS, SINGULAR, Asked, asked_of, bounds_of, opened
 from webui.usage.pictures import charts, days_chart, months_chart, spark_of_months
@@ -120,6 +121,24 @@ def show_record(call: Call) -> View:
 def show_entity(call: Call) -> View:
     """Show how an entity, or a bundle of entities, was used, with its records."""
     return _one(call, "")
+
+
+def separate(call: Call) -> Response:
+    """Take back that the entities of a bundle are the same.
+
+    Raises:
+        NotFound: There is no such bundle.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    with opened(call) as usage:
+        one = _found(usage, call, "")
+        key = usage.bundles.whole(one.key)[0]
+        try:
+            dissolve(call.site.silo.path, one.key, call.user.name, now)
+        except EntityUnknown as error:
+            raise NotFound("This entity is the same as no other.") from error
+    url = urls.usage_of("", key)
+    return changed_answer(call, url, {"url": url}, status=200)
 
 
 def days_csv(call: Call) -> Response:

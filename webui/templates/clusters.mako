@@ -81,7 +81,11 @@ ${listed(number, one, shown, len(values))}
 % endfor
 </div>
 % if may_change:
-  <div class="savebar"><p class="act"><button type="submit" name="do" value="merge">${_("Create rule")}</button></p></div>
+  <div class="savebar"><p class="act"><button type="submit" name="do" value="merge">${_("Create rule")}</button>
+% if has_usage:
+  <button type="submit" class="quiet" name="do" value="same">${_("Count as one in the usage")}</button>
+% endif
+  </p></div>
 </form>
 % else:
 </div>

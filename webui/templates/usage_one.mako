@@ -18,9 +18,12 @@
 % if same:
 <p class="note">${_("These are the same:")}\
 % for entity in same:
- <span dir="auto">${entity.label}</span>${"" if loop.last else ";"}\
+ <bdi>${entity.label}</bdi>${"" if loop.last else ";"}\
 % endfor
 </p>
+% if may_change:
+<form action="${urls.usage_of(one.kind, one.key, '/separate')}" method="post"><p><button type="submit" class="quiet">${_("Count them apart")}</button></p></form>
+% endif
 % endif
 ${shared.period(asked, urls.usage_of(one.kind, one.key))}
 ${shared.figures(figures)}

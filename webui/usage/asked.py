@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from usagestats.entities.usage import MEASURES, RECORD, Usage
 from usagestats.errors import PeriodInvalid, UsageError
 from usagestats.store import queries
-from usagestats.store.counts import Period
+from usagestats.store.counts import Counts, Period
 from usagestats.store.periods import first_day, last_day, month_after, period_of
 from webui.http.errors import BadRequest, WebError, as_sentence
-from webui.site import Call
+from webui.site import Call, Site
 
 ORDERS = {"all": "Most used", "downloads": "Most downloaded", "views": "Most viewed"}
 """Order → its label, an English text of the catalogue."""
@@ -101,6 +101,15 @@ def asked_of(call: Call, bounds: tuple[str, str]) -> Asked:
     if first and not last:
         end = max(end, first[:7])
     return Asked(begin, end, given, by)
+
+
+def has_usage(site: Site) -> bool:
+    """Whether anything was counted in the Silo."""
+    try:
+        with Counts(site.silo.path) as counts:
+            return bool(counts.stamp())
+    except (UsageError, OSError):
+        return False
 
 
 def bounds_of(usage: Usage) -> tuple[str, str] | None:
