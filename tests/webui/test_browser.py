@@ -72,6 +72,12 @@ PAGES = {
 OTHER_TESTS = {
     "/jobs/{job}": "jobs/test_in_browser.py",
     "/crawls/{name}": "test_crawls.py",
+    "/usage": "test_browser_usage.py",
+    "/usage/top": "test_browser_usage.py",
+    "/usage/records/{record}": "test_browser_usage.py",
+    "/usage/entities/{key}": "test_browser_usage.py",
+    "/usage/fragments/{part}": "test_usage.py",
+    "/usage/widgets/{part}": "test_browser_usage.py",
     "/bulk/jobs/{job}": "test_browser_people.py",
     "/bulk/jobs/{job}/changes": "test_browser_people.py",
 }
@@ -81,6 +87,7 @@ NOT_PAGES = {
     "/records/{record}/citation.bib",
     "/jobs/events", "/jobs/{job}/events", "/jobs/{job}/file", "/openapi.json", "/favicon.ico",
     "/robots.txt", "/records",
+    "/r51/status", "/r51/reports", "/r51/reports/{report}", "/r51/members",
 }  # fmt: skip
 """Files and streams, and an address that redirects."""
 FILES = (".csv", ".jsonl", ".zip")
