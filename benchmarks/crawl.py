@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument("--sqlite-only", action="store_true", help="without Parquet")
     parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    memory = given.memory or ("600MB" if given.millions <= 2 else "3500MB")
+    memory = given.memory or ("600MB" if given.millions <= 2 else "4800MB")
     if given.keep:
         given.keep.mkdir(exist_ok=True, parents=True)
     with tempfile.TemporaryDirectory(dir=given.keep) as scratch:

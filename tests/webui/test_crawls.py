@@ -141,7 +141,9 @@ def test_a_report_is_for_everybody(
     open_page: Callable[..., Page], crawled: Silo, scheme: str, width: int
 ) -> None:
     page = open_page("/crawls", color_scheme=scheme, viewport={"width": width, "height": 800})
-    for path in ("/crawls", "/crawls/spring"):
+    Path(f"{crawled.path}.crawls").mkdir()
+    Path(f"{crawled.path}.crawls", "crawl.log." + "x" * 80).touch()
+    for path in ("/crawls", "/crawls/spring", "/jobs/new/crawl-match"):
         page.goto(path)
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag22aa"]}).response
