@@ -145,6 +145,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/usage/widgets/{part}",         usage.widget),
     Route("GET",    "/usage/records/{record}",       usage.show_record),
     Route("GET",    "/usage/entities/{key}",         usage.show_entity),
+    Route("GET",    "/usage/records/{record}/days.csv", usage.record_days_csv),
+    Route("GET",    "/usage/entities/{key}/days.csv", usage.entity_days_csv),
     Route("GET",    "/usage/entities/{key}/records.csv", usage.entity_csv),
     Route("POST",   "/usage/entities/{key}/separate", usage.separate,      Body.FIELDS),
 

@@ -30,6 +30,7 @@ from usagestats.reports.making import Platform, Report, Request, make_report
 from usagestats.reports.making import Usage as Used
 from usagestats.reports.of_silo import report_of
 from usagestats.store.counts import Counts, Period
+from usagestats.store.ledger import Ledger
 from usagestats.values import Figures
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
@@ -187,6 +188,23 @@ def test_a_spike_is_flagged() -> None:
         assert told == expected
 
 
+def test_a_report_names_the_lists_of_the_imports(
+    usage: Usage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receipts = [
+        ("b", {"robots": "list 2"}),
+        ("a", {"robots": "list 1"}),
+        ("c", {"robots": "list 2"}),
+    ]
+    monkeypatch.setattr(Ledger, "receipts", lambda _self: receipts)
+    monkeypatch.setattr(Ledger, "stale", lambda _self: ["2026-02-03", "2025-01-01"])
+    report = report_of(usage, REPORTS["PR"], Request(MONTHS), now=NOW)
+    told = {one.code: one.data for one in report.notices}
+    assert told[0] == "list 2; list 1"
+    assert told[3040] == "not counted yet: 2026-02-03"
+    _valid(report)
+
+
 def test_types_of_data() -> None:
     assert data_type(["info:eu-repo/semantics/doctoralThesis"]) == "Thesis_or_Dissertation"
     assert data_type(["something", "Conference Paper"]) == "Conference_Item"
@@ -230,6 +248,7 @@ def test_the_command_refuses(path: str, words: list[str], sentence: str) -> None
 
 def test_without_counts_the_command_says_so(tmp_path: Path) -> None:
     make_silo(str(tmp_path / "silo")).close()
-    result = CliRunner().invoke(silo_command, ["usage", "report", str(tmp_path / "silo"), "IR"])
-    assert result.exit_code == 2
-    assert "has no usage yet" in result.output
+    for name, *more in (("report", "IR"), ("top",), ("show", "1")):
+        result = CliRunner().invoke(silo_command, ["usage", name, str(tmp_path / "silo"), *more])
+        assert result.exit_code == 2
+        assert "has no usage yet" in result.output

@@ -101,9 +101,14 @@ def test_a_record_and_an_entity_have_pages(used: Silo, client: Any) -> None:
     assert "Usage by month, day and country" in client.get("/records/oai+example,org+1").text
     record = client.json("/usage/records/oai+example,org+1.json")
     assert record["views"] == sum(one["views"] for one in record["days"])
+    rows = _rows(client.get("/usage/records/oai+example,org+1/days.csv").text)
+    assert [row[0] for row in rows[1:]] == [one["day"] for one in record["days"]]
     entity = record["entities"][0]
     found = client.json(f"/usage/entities/{entity['key']}.json")
     assert PLAIN in {one["key"] for one in found["items"]}
+    rows = _rows(client.get(f"/usage/entities/{entity['key']}/days.csv").text)
+    uses = rows[0].index("total_investigations")
+    assert sum(int(row[uses]) for row in rows[1:]) == found["total_investigations"]
     page = client.get(f"/usage/entities/{entity['key']}").text
     assert f"<dd>{found['views']:,}</dd>" in page
     rows = _rows(client.get(f"/usage/entities/{entity['key']}/records.csv").text)

@@ -96,6 +96,7 @@ EXCEPTIONS = {
     3030: (200, "No Usage Available for Requested Dates"),
     3031: (200, "Usage Not Ready for Requested Dates"),
     3032: (200, "Usage No Longer Available for Requested Dates"),
+    3040: (200, "Partial Data Returned"),
     3050: (200, "Parameter Not Recognized in this Context"),
     3060: (200, "Invalid ReportFilter Value"),
     3062: (200, "Invalid ReportAttribute Value"),

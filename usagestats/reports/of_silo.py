@@ -31,6 +31,7 @@ from usagestats.reports.making import (
 from usagestats.rules.robots import Robots
 from usagestats.rules.settings import read_settings
 from usagestats.store import queries
+from usagestats.store.ledger import Ledger
 from usagestats.store.periods import month_after, months_between
 from usagestats.store.places import settings_path
 from usagestats.values import Figures
@@ -79,11 +80,25 @@ def _repository_name(silo_path: str) -> str:
 
 
 def robots_of(silo_path: str) -> str:
-    """Return the name and version of the list of robots; without the extra, that it is unknown."""
+    """Return the names and versions of the lists of robots by which the logs were read.
+
+    If no import says so, it is the installed list, or that it is unknown without the extra.
+    """
+    with Ledger(silo_path, "read") as ledger:
+        used = [str(receipt.get("robots", "")) for _, receipt in ledger.receipts()]
+    if known := "; ".join(filter(None, dict.fromkeys(used))):
+        return known
     try:
         return Robots(read_settings(silo_path).robots).version
     except PackageMissing:
         return "unknown: the package counter-robots is not installed"
+
+
+def _not_counted(silo_path: str, months: Sequence[str]) -> list[Notice]:
+    """Say which days of a report are not counted yet, because an import was interrupted."""
+    with Ledger(silo_path, "read") as ledger:
+        days = [day for day in ledger.stale() if day[:7] in months]
+    return [Notice.of(3040, f"not counted yet: {', '.join(days)}")] if days else []
 
 
 def months_of(usage: UsageOfSilo, first: str, last: str) -> tuple[str, ...]:
@@ -121,7 +136,7 @@ def report_of(
         platform_of(path),
         Usage(figures, items, robots_of(path)),
         now=now,
-        notices=notices,
+        notices=(*notices, *_not_counted(path, request.months)),
     )
 
 

@@ -138,6 +138,8 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     usage.countries_csv: Operation("text/csv", _PERIOD),
     usage.show_record: Operation("", _PERIOD),
     usage.show_entity: Operation("", _PERIOD),
+    usage.record_days_csv: Operation("text/csv", _PERIOD),
+    usage.entity_days_csv: Operation("text/csv", _PERIOD),
     usage.entity_csv: Operation("text/csv", _PERIOD),
     usage.fragment: Operation("text/html", (*_KIND, *_PERIOD, Query("limit", COUNT))),
     usage.widget: Operation("text/html", (*_KIND, *_PERIOD, Query("limit", COUNT))),

@@ -24,7 +24,7 @@ from webui.rendering import PAGE as HTML_PAGE
 from webui.rendering import View, changed_answer, html
 from webui.site import Call, decoded
 from webui.usage.asked import KINDS, ORDERS, SINGULAR, Asked, asked_of, bounds_of, opened
-from webui.usage.pictures import charts, days_chart, months_chart, spark_of_months
+from webui.usage.pictures import Days, charts, days_chart, months_chart, spark_of_months
 from webui.usage.world import country_name, world_map
 from webui.words.texts import text as _
 
@@ -123,6 +123,28 @@ def show_entity(call: Call) -> View:
     return _one(call, "")
 
 
+def record_days_csv(call: Call) -> Response:
+    """Send a record's figures of each day as CSV."""
+    return _days_of_one(call, RECORD)
+
+
+def entity_days_csv(call: Call) -> Response:
+    """Send an entity's figures of each day as CSV."""
+    return _days_of_one(call, "")
+
+
+def _days_of_one(call: Call, kind: str) -> Response:
+    with opened(call) as usage:
+        one = _found(usage, call, kind)
+        asked = asked_of(call, bounds_of(usage) or NO_DAYS)
+        return _days_csv(queries.days_of(usage.counts, one.items, asked.period))
+
+
+def _days_csv(days: Days) -> Response:
+    rows = ([day, *(getattr(one, name) for name in FIGURES)] for day, one in days)
+    return _csv("days", ("day", *FIGURES), rows)
+
+
 def separate(call: Call) -> Response:
     """Take back that the entities of a bundle are the same.
 
@@ -145,9 +167,7 @@ def days_csv(call: Call) -> Response:
     """Send the site's figures of each day as CSV."""
     with opened(call) as usage:
         asked = asked_of(call, bounds_of(usage) or NO_DAYS)
-        days = usage.counts.days(asked.period)
-    rows = ([day, *(getattr(one, name) for name in FIGURES)] for day, one in days)
-    return _csv("days", ("day", *FIGURES), rows)
+        return _days_csv(usage.counts.days(asked.period))
 
 
 def countries_csv(call: Call) -> Response:

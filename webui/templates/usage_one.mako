@@ -10,8 +10,9 @@
 % if record_url:
  <a href="${record_url}">${_("Record")}</a>
 % endif
+ <a href="${urls.usage_of(one.kind, one.key, '/days.csv', **asked.fields)}">${_("Days as CSV")}</a>
 % if one.kind != "record":
- <a href="${urls.usage_of(one.kind, one.key, '/records.csv', **asked.fields)}">${_("CSV")}</a>
+ <a href="${urls.usage_of(one.kind, one.key, '/records.csv', **asked.fields)}">${_("Records as CSV")}</a>
 % endif
 </p>
 </div>
