@@ -327,6 +327,7 @@ def test_nothing_is_too_wide_or_broken_letter_by_letter_in_a_small_window(
     page = open_page("/search", viewport={"width": 320, "height": 800})
     routes = {route.pattern for route in ROUTES if route.method == "GET"}
     plain = {one for one in routes if "{" not in one and "." not in one and "events" not in one}
+    plain = {one for one in plain if not one.startswith("/r51/")}  # JSON for programs only
     record = {URL + one.partition("{record}")[2] for one in routes if one.endswith("{record}")}
     shown = sorted(plain | record | {*PAGES.values(), URL + "/differences", f"/bulk/jobs/{job}"})
     assert len(shown) > 35
