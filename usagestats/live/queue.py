@@ -7,7 +7,7 @@ claimed by another one after a while (XAUTOCLAIM).
 import json
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from usagestats.errors import UsageError
@@ -17,6 +17,8 @@ from usagestats.packages import needed
 DEFAULT_QUEUE = "q:loglines"
 GROUP = "workers"
 LINES, FORMAT = "lines", "format"
+_ENTRY = 64 << 10
+"""Bytes of an entry, so that a worker can bound what it takes at once."""
 
 
 class QueueUnusable(UsageError):
@@ -60,8 +62,8 @@ class Queue:
         """
         try:
             with self._client.pipeline(transaction=True) as pipeline:
-                if lines:
-                    pipeline.xadd(self.name, {LINES: b"\n".join(lines), FORMAT: log_format})
+                for some in _parts(lines):
+                    pipeline.xadd(self.name, {LINES: b"\n".join(some), FORMAT: log_format})
                 pipeline.set(self._position_key(source), json.dumps(position))
                 pipeline.execute()
         except self._error as error:
@@ -152,6 +154,19 @@ class Queue:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+
+def _parts(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """Yield the lines in parts of about `_ENTRY` bytes."""
+    part, size = list[bytes](), 0
+    for line in lines:
+        part.append(line)
+        size += len(line)
+        if size > _ENTRY:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 def _flat(rows: Any) -> Any:

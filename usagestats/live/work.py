@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from silowork.stop import Stop
@@ -12,10 +12,12 @@ from usagestats.live.entries import Entry
 from usagestats.live.queue import Queue, QueueUnusable
 from usagestats.live.tail import Position, tail
 
-_ENTRIES = 1000
-_LINES = 20_000
+_FIRST, _MOST = 64, 2000
+"""Entries to take at once: at first, and at most."""
+_FEW, _MANY = 1 << 20, 4 << 20
+"""Bytes up to which more entries are taken at once, and from which on fewer."""
 _SECONDS_BETWEEN_TRIES = 2.0
-_FULL = 1_000_000
+_FULL = 10_000
 _SECONDS_FULL = 1.0
 logger = logging.getLogger("usagestats")
 
@@ -67,16 +69,17 @@ def run_worker(queue: Queue, desk: Desk, stop: Stop, rhythm: Rhythm) -> Counter[
     """
     told: Counter[str] = Counter()
     counting = _Counting(desk, rhythm.count)
-    last, is_joined = time.monotonic(), False
+    last, is_joined, most = time.monotonic(), False, _FIRST
     while not stop.asked:
         try:
             if not is_joined:
                 queue.join()
                 is_joined = True
-            if entries := queue.take(_ENTRIES, 0.5):
-                if sum(len(one.lines) for one in entries) < _LINES and rhythm.gather:
+            if entries := queue.take(most, 0.5):
+                if len(entries) < most and rhythm.gather:
                     stop.wait(rhythm.gather)
-                    entries += queue.take(_ENTRIES, 0)
+                    entries += queue.take(most - len(entries), 0)
+                most = _next_most(most, entries)
                 told += desk.take(entries, held=queue.held)
                 counting.changed()
                 queue.done(entries)
@@ -92,6 +95,13 @@ def run_worker(queue: Queue, desk: Desk, stop: Stop, rhythm: Rhythm) -> Counter[
         counting.maybe()
     counting.now()
     return told
+
+
+def _next_most(most: int, entries: Sequence[Entry]) -> int:
+    size = sum(len(line) for one in entries for line in one.lines)
+    if len(entries) >= most and size < _FEW:
+        return min(most * 2, _MOST)
+    return max(1, most // 2) if size > _MANY else most
 
 
 def follow_into_queue(
