@@ -22,7 +22,7 @@ from siloexport.report import DepositOutcome, Progress, RunReport
 from siloexport.table_jobs import NOTHING, shown, write_file
 from siloexport.target_kinds import Asked as AskedWhere
 from siloexport.target_kinds import Opening, TargetKind, checked, kind_named
-from siloexport.values import REPLACE, Deletions, OnConflict
+from siloexport.values import REPLACE, ActionKind, Deletions, OnConflict
 from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
@@ -156,8 +156,9 @@ def _small(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _counts(report: RunReport) -> Mapping[str, int]:
-    found = {"records": report.records} | {kind.value: n for kind, n in report.actions.items()}
-    found |= {"failed": report.failed, "conflicts": report.conflicts}
+    found = {"records": report.records}
+    found |= {kind.value: report.actions.get(kind, 0) for kind in ActionKind}
+    found |= {"failed": report.failed, "conflicts": report.conflicts, "skipped": report.skipped}
     return shown(found)
 
 

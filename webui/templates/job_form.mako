@@ -234,7 +234,7 @@ ${when_field()}
     <input id="${own}" name="${field.name}" aria-describedby="${own}-hint" autocomplete="off" spellcheck="false">
 % if field.default:
     <small id="${own}-hint">${_("Separated by spaces. Leave empty for the usual ones.")}</small></p>
-    <details class="usual">
+    <details>
       <summary>${_("The usual ones")}</summary>
       <p dir="ltr">${field.default}</p>
     </details>

@@ -71,6 +71,22 @@ def again(path: str, job: Job) -> Job:
     return Jobs.of(path).ledger.job(job.job_id)
 
 
+def test_the_counts_of_an_export_have_their_order_and_what_was_skipped(few: str) -> None:
+    select = json.dumps({"identifiers": NAMES[:1]})
+    assert done(few, form="files", name="out", select=select).counts == {"records": 1, "create": 1}
+    with Silo(few) as silo:
+        silo[NAMES[0]].clone_version("1", "workingcopy")
+        silo[NAMES[0]].put_stream("note.txt", "changed here")
+    (held,) = Path(f"{few}.exports/out").glob("*/oai_dc")
+    held.write_text("changed by others")
+    job = done(few, form="files", name="out", conflicts="skip")
+    assert [*job.counts.items()] == [("records", 4), ("create", 3), ("skipped", 1)]
+    select = json.dumps({"identifiers": NAMES[1:3]})
+    assert done(few, form="files", name="other", select=select).counts["create"] == 2
+    job = done(few, form="files", name="other")
+    assert [*job.counts.items()] == [("records", 4), ("create", 2), ("nothing", 2)]
+
+
 # -- tables -----------------------------------------------------------------------------
 
 
