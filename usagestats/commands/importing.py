@@ -1,6 +1,7 @@
 """`silo usage import`: log lines into the Silo."""
 
 import json
+import os
 import sys
 import time
 from typing import Any
@@ -11,13 +12,14 @@ from recordsilo.cli import ExitCode, example
 from recordsilo.commands.options import as_json, directory
 from usagestats.commands.group import told
 from usagestats.commands.trying import log_format, profile
+from usagestats.rules.settings import logs_of, read_settings
 
 _SECONDS = 5.0
 
 
 @click.command("import", epilog=example("silo usage import myrepo /var/log/apache2/access.log*"))
 @directory
-@click.argument("logs", metavar="LOG...", nargs=-1)
+@click.argument("logs", metavar="[LOG]...", nargs=-1)
 @log_format
 @profile
 @click.option("--complete", is_flag=True, help="Read a last line without a line end, too.")
@@ -31,13 +33,17 @@ def import_command(silo_dir: str, *, as_json: bool, **given: Any) -> int:
     """Import access logs, and count the uses of records in them.
 
     Lines that were imported before are recognised, also in files that were renamed, compressed
-    or have grown. An import that was interrupted continues with the same command.
+    or have grown. An import that was interrupted continues with the same command. Without a
+    LOG, those that usage.toml names (logs) are imported.
     """
     with told():
         from usagestats.importing.importing import Request, import_logs  # noqa: PLC0415
 
+        logs = given["logs"]
+        if not logs and os.path.isdir(silo_dir):
+            logs = logs_of(silo_dir, read_settings(silo_dir))
         request = Request(
-            given["logs"], given["profile"] or "", given["log_format"],
+            logs, given["profile"] or "", given["log_format"],
             complete=given["complete"], again=given["again"], processes=given["processes"],
         )  # fmt: skip
         with _Display() as show:

@@ -3,6 +3,7 @@
 Tables of other parts of the package are read by those parts.
 """
 
+import glob
 import os
 import tomllib
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from usagestats.rules.patterns import Pattern, pattern_from
 from usagestats.store.places import settings_path
 
 PROFILES = ("eprints", "dspace6", "dspace7", "ojs", "invenio", "fedora", "silo")
-_KNOWN = {"profile", "timezone", "window", "robots", "pattern", "log", "countries"}
+_KNOWN = {"profile", "timezone", "window", "robots", "pattern", "log", "logs", "countries"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Settings:
         format: The `Reader.spec` of the logs; ``""``: detected.
         countries: File of addresses and countries, relative to ``usage/``; ``debian``: that of
             its package tor-geoipdb; ``""``: none.
+        logs: The logs that are imported when none is named; ``*`` stands for any characters.
     """
 
     own: tuple[Pattern, ...] = ()
@@ -45,6 +47,7 @@ class Settings:
     robots: tuple[str, ...] = ()
     format: str = ""
     countries: str = ""
+    logs: tuple[str, ...] = ()
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -113,7 +116,7 @@ def settings_from(known: Mapping[str, Any]) -> Settings:
         raise ValueError("patterns are tables [[pattern]]")  # noqa: TRY004  # of a file
     return Settings(
         tuple(map(pattern_from, patterns)), profile, zone, window, _robots(known),
-        _format(known.get("log", {})), _text(known, "countries"),
+        _format(known.get("log", {})), _text(known, "countries"), _texts(known, "logs"),
     )  # fmt: skip
 
 
@@ -124,16 +127,36 @@ def _text(known: Mapping[str, Any], name: str) -> str:
     return value
 
 
+def logs_of(silo_path: str, settings: Settings) -> tuple[str, ...]:
+    """Return the logs that the settings name, the oldest first; paths are relative to the Silo.
+
+    Raises:
+        SettingsInvalid: A name stands for no file.
+    """
+    found: dict[str, None] = {}
+    for pattern in settings.logs:
+        names = glob.glob(os.path.join(silo_path, pattern))
+        if not names:
+            raise SettingsInvalid(settings_path(silo_path), f"there is no log {pattern}")
+        found.update(dict.fromkeys(names))
+    return tuple(sorted(found, key=lambda name: (os.path.getmtime(name), name)))
+
+
+def _texts(known: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    texts = known.get(name, [])
+    if not isinstance(texts, list) or not all(isinstance(one, str) and one for one in texts):
+        raise ValueError(f"{name} is a list of texts")
+    return tuple(texts)
+
+
 def _robots(known: Mapping[str, Any]) -> tuple[str, ...]:
-    robots = known.get("robots", [])
-    if not isinstance(robots, list) or not all(isinstance(one, str) and one for one in robots):
-        raise ValueError("robots is a list of regular expressions")
+    robots = _texts(known, "robots")
     for one in robots:
         try:
             regex.compile(one)
         except regex.error as error:
             raise ValueError(f"the expression {one!r} in robots is invalid: {error}") from error
-    return tuple(robots)
+    return robots
 
 
 def _format(log: Any) -> str:

@@ -1,0 +1,57 @@
+"""The import of access logs as a kind of job, for schedules and for several workers.
+
+The logs are those that ``logs`` in ``usage.toml`` names: no form can name a file of the server.
+"""
+
+from silosteps.errors import StepsError
+from silowork.errors import JobRefused
+from silowork.values import Ending, Problem
+from silowork.work import Asked, Fields, Kind, Work
+from usagestats.errors import UsageError
+from usagestats.rules.settings import logs_of, read_settings
+from usagestats.values import Fate
+
+
+def run(work: Work) -> Ending:
+    """Import the logs, and count.
+
+    Raises:
+        Interrupted: The job was asked to end; another run continues.
+    """
+    # The engine is loaded here: the page reads the kinds of all jobs.
+    from usagestats.importing.importing import Request, import_logs  # noqa: PLC0415
+
+    def show(_name: str, lines: int) -> None:
+        work.advanced(lines)
+        work.end_if_asked()
+
+    logs = logs_of(work.silo_path, read_settings(work.silo_path))
+    receipt = import_logs(work.silo_path, Request(logs), progress=show)
+    problems = [
+        Problem("", f"{number:,} lines are {what}")
+        for what, number in (
+            ("unreadable", receipt.number(Fate.UNREADABLE)),
+            ("of frozen days", sum(receipt.late.values())),
+        )
+        if number
+    ]
+    counts = {"lines": receipt.lines, **{str(fate): receipt.number(fate) for fate in Fate}}
+    return Ending(receipt.whole, receipt.text(), receipt.as_json(), counts, problems)
+
+
+def _asked(_fields: Fields, silo_path: str, _records: int) -> Asked:
+    try:
+        logs = logs_of(silo_path, read_settings(silo_path))
+    except UsageError as error:
+        raise JobRefused(str(error)) from None
+    if not logs:
+        raise JobRefused(
+            "name the access logs in usage/usage.toml: logs = ['/var/log/apache2/access.log*']"
+        )
+    return Asked("Import access logs", {})
+
+
+USAGE_IMPORT = Kind(
+    "usage-import", "Import access logs", run, lane="usage", foreseen=(UsageError, StepsError),
+    read=_asked, result="lines", did="{n} lines",
+)  # fmt: skip
