@@ -76,9 +76,13 @@ def quality(
     with sentences(), open_silo(silo_dir) as silo:
         if mark is not None and duplicate_of is not None:
             of = None if duplicate_of == "none" else silo.resolve(duplicate_of)
-            mark_duplicate(silo, silo.resolve(mark), of, agent=who)
+            record = silo.resolve(mark)
+            mark_duplicate(silo, record, of, agent=who)
+            click.echo(f"{record} is {f'a duplicate of {of}' if of else 'no duplicate any more'}")
         elif distinct:
-            mark_distinct(silo, tuple(silo.resolve(one) for one in distinct), agent=who)
+            records = tuple(silo.resolve(one) for one in distinct)
+            mark_distinct(silo, records, agent=who)
+            click.echo(f"distinct: {', '.join(records)}")
         elif list_duplicates:
             _print_duplicates(silo, as_json=as_json)
         else:

@@ -209,10 +209,13 @@ def test_quality_counts_findings_and_duplicates_are_marked(run: Run, myrepo: str
     assert "        3  Q201  no date\n" in run("quality", myrepo).out
     assert json.loads(run("quality", myrepo, "--json").out)[0]["findings"]["Q301"] == 3
     one, other = "oai:repo.example:1", "oai:repo.example:2"
-    assert run("quality", myrepo, "--mark", one, "--duplicate-of", other).code == 0
+    marked = run("quality", myrepo, "--mark", one, "--duplicate-of", other)
+    assert (marked.code, marked.out) == (0, f"{one} is a duplicate of {other}\n")
     assert "Q901" in run("quality", myrepo, "--by-set").out
-    assert run("quality", myrepo, "--mark", one, "--duplicate-of", "none").code == 0
-    assert run("quality", myrepo, "--distinct", one, "--distinct", other).code == 0
+    marked = run("quality", myrepo, "--mark", one, "--duplicate-of", "none")
+    assert (marked.code, marked.out) == (0, f"{one} is no duplicate any more\n")
+    marked = run("quality", myrepo, "--distinct", one, "--distinct", other)
+    assert (marked.code, marked.out) == (0, f"distinct: {one}, {other}\n")
     assert run("quality", myrepo, "--duplicates", "--json").out == "[]\n"
 
 
