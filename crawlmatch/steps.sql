@@ -844,27 +844,28 @@ FROM result
 -- The most frequent values of some columns, for the report.
 SELECT name, value, number
 FROM (
-    SELECT name, value, count(*) AS number,
-        row_number() OVER (PARTITION BY name ORDER BY count(*) DESC, value) AS place
-    FROM (
-        SELECT 'initial_domains' AS name, COALESCE(initial_domain, '') AS value FROM result WHERE terminal = 1
-        UNION ALL
-        SELECT 'initial_domains_without_full_text', COALESCE(initial_domain, '') FROM result WHERE terminal = 1 AND hit = 0
-        UNION ALL
-        SELECT 'final_domains_of_full_texts', COALESCE(final_domain, '') FROM result WHERE terminal > 0 AND hit = 1
-        UNION ALL
-        SELECT 'status', COALESCE(final_status_code, '') FROM result WHERE terminal = 1
-        UNION ALL
-        SELECT 'media_types', COALESCE(final_mimetype, '') FROM result WHERE terminal = 1
-        UNION ALL
-        SELECT 'breadcrumbs_of_full_texts', breadcrumbs FROM result WHERE terminal > 0 AND hit = 1
-        UNION ALL
-        SELECT 'match_rules', COALESCE(match_rule, '') FROM result WHERE terminal = 1
-    ) AS one
-    GROUP BY name, value
-) AS counted
-WHERE place <= $most
-ORDER BY name, place
+    (SELECT 'initial_domains' AS name, COALESCE(initial_domain, '') AS value, count(*) AS number FROM result WHERE terminal = 1
+        GROUP BY 2 ORDER BY 3 DESC, 2 LIMIT $most)
+    UNION ALL
+    (SELECT 'initial_domains_without_full_text', COALESCE(initial_domain, ''), count(*) FROM result WHERE terminal = 1 AND hit = 0
+        GROUP BY 2 ORDER BY 3 DESC, 2 LIMIT $most)
+    UNION ALL
+    (SELECT 'final_domains_of_full_texts', COALESCE(final_domain, ''), count(*) FROM result WHERE terminal > 0 AND hit = 1
+        GROUP BY 2 ORDER BY 3 DESC, 2 LIMIT $most)
+    UNION ALL
+    (SELECT 'status', COALESCE(final_status_code, ''), count(*) FROM result WHERE terminal = 1
+        GROUP BY 2 ORDER BY 3 DESC, 2 LIMIT $most)
+    UNION ALL
+    (SELECT 'media_types', COALESCE(final_mimetype, ''), count(*) FROM result WHERE terminal = 1
+        GROUP BY 2 ORDER BY 3 DESC, 2 LIMIT $most)
+    UNION ALL
+    (SELECT 'breadcrumbs_of_full_texts', breadcrumbs, count(*) FROM result WHERE terminal > 0 AND hit = 1
+        GROUP BY 2 ORDER BY 3 DESC, 2 LIMIT $most)
+    UNION ALL
+    (SELECT 'match_rules', COALESCE(match_rule, ''), count(*) FROM result WHERE terminal = 1
+        GROUP BY 2 ORDER BY 3 DESC, 2 LIMIT $most)
+) AS one
+ORDER BY name, number DESC, value
 
 -- step: count_pages
 SELECT
