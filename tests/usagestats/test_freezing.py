@@ -93,6 +93,9 @@ def test_a_log_in_no_format_is_refused(silo_path: str, tmp_path: Path) -> None:
     log = write(tmp_path / "a.log", [b"nonsense", b"more nonsense"])
     assert "in no known log format" in str(run("import", silo_path, log, code=2).exception)
     assert run("import", silo_path, log, "--format", "combined", code=1).output
+    good = write(tmp_path / "good.log", [line("01/Jan/2026")])
+    run("import", silo_path, good, str(tmp_path / "missing.log"), code=2)
+    assert set(counts_of(silo_path).figures) == {("2026-01-01", "3002", False)}
     kept = next(Path(silo_path, "usage", "unreadable").iterdir()).read_text()
     assert kept == "nonsense\nmore nonsense\n"
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from recordsilo import Silo
+from silosteps.errors import StepsError
 from silosteps.inputs import Input
 from silosteps.lines import Block, blocks
 from silosteps.runners import in_order
 from silowork.ledger_file import new_id
 from usagestats.counting.counting import count, import_lock
-from usagestats.errors import NothingRead, ZoneChanged
+from usagestats.errors import NothingRead, UsageError, ZoneChanged
 from usagestats.importing import unreadable
 from usagestats.importing.files import Part, opened
 from usagestats.importing.freezing import freeze
@@ -98,6 +99,9 @@ def import_logs(
             remove_unnamed(silo_path, ledger, before=time.time() - 86_400)
             for name in request.files:
                 running.file(name)
+        except (UsageError, StepsError):
+            count(silo_path, ledger)  # what was imported of the files before
+            raise
         finally:
             running.close()
         receipt = running.receipt

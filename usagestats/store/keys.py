@@ -50,7 +50,10 @@ class Keys:
     def key(self, day: str) -> bytes:
         """Return the key of a day (ISO 8601)."""
         if day not in self._known:
-            secret = self._made_once(secret_path(self._silo_path))
+            path = secret_path(self._silo_path)
+            if not os.path.exists(path) and self.days():
+                raise OSError(f"{path} is missing; restore it from a backup")
+            secret = self._made_once(path)
             salt = self._made_once(key_path(self._silo_path, day))
             self._known[day] = hmac.digest(secret, day.encode() + salt, "sha256")
         return self._known[day]
