@@ -141,6 +141,13 @@ def test_fields_of_ones_own(silo: Silo) -> None:
         assert list(usage.catalogue.kinds())[-2:] == ["journal", "institution"]
 
 
+def test_sets_are_called_by_their_names(silo: Silo) -> None:
+    Path(silo.path, "oaipmh_harvester.json").write_text('{"sets": {"all": "Everything"}}')
+    with Usage(silo) as usage:
+        (found,) = usage.top_entities("set", ALL)
+        assert (found.key, found.label, found.records) == (key_of("set", "all"), "Everything", 2)
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -49,6 +49,19 @@ POST   /searches                                                -   - 400 400
 GET    /searches/{name}                                         - 404 404 404
 DELETE /searches/{name}                                         -   - 404 404
 POST   /searches/{name}/delete                                  -   - 404 404
+GET    /usage                                                   - 200 200 200
+GET    /usage/top                                               - 200 200 200
+GET    /usage/top.csv                                           - 200 200 200
+GET    /usage/days.csv                                          - 200 200 200
+GET    /usage/countries.csv                                     - 200 200 200
+GET    /usage/fragments/{part}                                  - 404 404 404
+GET    /usage/widgets/{part}                                    - 404 404 404
+GET    /usage/records/{record}                                  - 404 404 404
+GET    /usage/entities/{key}                                    - 404 404 404
+GET    /usage/records/{record}/days.csv                         - 200 200 200
+GET    /usage/entities/{key}/days.csv                           - 404 404 404
+GET    /usage/entities/{key}/records.csv                        - 404 404 404
+POST   /usage/entities/{key}/separate                           -   - 404 404
 GET    /clusters                                                - 200 200 200
 POST   /clusters                                                -   - 400 400
 GET    /upstream                                                - 200 200 200
@@ -121,6 +134,10 @@ GET    /records/{record}/versions/{version}/rename-file         -   - 200 200
 POST   /records/{record}/versions/{version}/rename-file         -   - 400 400
 GET    /records/{record}/versions/{version}/delete-file         -   - 200 200
 POST   /records/{record}/versions/{version}/delete-file         -   - 400 400
+GET    /r51/status                                            200 200 200 200
+GET    /r51/reports                                             - 400 400 400
+GET    /r51/reports/{report}                                    - 404 404 404
+GET    /r51/members                                             - 400 400 400
 GET    /openapi.json                                            - 200 200 200
 GET    /sign-in                                               200 303 303 303
 POST   /sign-in                                               403 403 403 403
@@ -176,7 +193,7 @@ def ask(silo: Silo, working_copy: str) -> Ask:
     job = site.jobs.begin("harvest", "Harvest oai_dc", {"prefixes": ["oai_dc"]}, "mona")
     named = {"record": "oai+example,org+1", "version": "workingcopy", "path": "oai_dc",
              "job": job.job_id, "action": "retry", "name": "none", "form": "none",
-             "token": "0" * 32}  # fmt: skip
+             "part": "none", "key": "none", "report": "none", "token": "0" * 32}  # fmt: skip
 
     def ask(who: str, method: str, pattern: str, end: str = "", accept: str = "text/html") -> Any:
         path = pattern.replace("static/{path...}", "static/silo.css")

@@ -8,7 +8,8 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from recordsilo import Silo
@@ -62,6 +63,8 @@ class Catalogue:
             path = ":memory:"
         self._file = LedgerFile(path, KIND)
         self.mapping: EntityMapping = read_mapping(silo.path)
+        self._state, names = _set_names(silo.path)
+        self._set_names: Mapping[str, str] = dict(names)
 
     def close(self) -> None:
         """Close the file."""
@@ -80,7 +83,8 @@ class Catalogue:
         Cost: nothing if neither the counts nor any record changed; else looks at the manifest
         of each used record, and reads those that changed.
         """
-        own = f"{self._counts.stamp()} {self.mapping!r}"
+        mapping = f" {self.mapping!r} {self._state}"
+        own = f"{self._counts.stamp()}{mapping}"
         index = self._silo.index_stamp()
         now, wanted = time.monotonic(), f"{own} {index}"
         if index is None:
@@ -89,7 +93,6 @@ class Catalogue:
                 return
         elif self.stamp() == wanted:
             return
-        mapping = f" {self.mapping!r}"
         with self._file.transaction() as connection:
             rows = connection.execute("SELECT id, name, stamp FROM record").fetchall()
             known = {number: (name, stamp) for number, name, stamp in rows}
@@ -146,7 +149,7 @@ class Catalogue:
                 "INSERT INTO record VALUES (?, ?, ?, ?, ?)",
                 (number, name, stamp, found.title, found.as_text()),
             )
-            for one in self.mapping.entities(name, found):
+            for one in self.mapping.entities(name, found, self._set_names):
                 connection.execute(
                     "INSERT INTO entity (key, kind, label, folded) VALUES (?, ?, ?, ?) "
                     "ON CONFLICT DO NOTHING",
@@ -227,6 +230,17 @@ class Catalogue:
         """Return the number of entities of each kind that has any, in the mapping's order."""
         found = dict(self._file.rows("SELECT kind, count(*) FROM entity GROUP BY kind"))
         return {kind.name: found[kind.name] for kind in self.mapping.kinds if kind.name in found}
+
+
+def _set_names(silo_path: str) -> tuple[int, tuple[tuple[str, str], ...]]:
+    """Return the names of the sets, as the harvester stored them, with their CRC-32."""
+    try:
+        with open(os.path.join(silo_path, "oaipmh_harvester.json"), "rb") as file:
+            sets = json.load(file).get("sets")
+        names = tuple(sorted((str(spec), str(name)) for spec, name in sets.items() if name))
+    except (OSError, ValueError, AttributeError):
+        names = ()
+    return zlib.crc32(repr(names).encode("utf-8", "replace")), names
 
 
 def _like(text: str) -> str:

@@ -20,6 +20,7 @@ _NAME = re.compile(r"[a-z][a-z_]{0,30}")
 _PREFIX = re.compile(r"[a-z][a-z0-9]{0,15}")
 _RESERVED = ("b", "e", "t", "q", "u", "dv", "dd", "do", "ua", "g", "geocode", "analysis")
 """Beginnings of keys that mean something else in 2010."""
+_NO_NAMES: Mapping[str, str] = {}
 KEY = re.compile(r"[a-z][a-z0-9]*:[0-9a-f]{32}")
 
 
@@ -88,12 +89,21 @@ class EntityMapping:
         """The elements of XML that are read."""
         return tuple(kind.field for kind in self.kinds if kind.field not in (*FIELDS, "sets"))
 
-    def entities(self, item: str, metadata: Metadata) -> Iterator[Entity]:
-        """The entities of a record."""
+    def entities(
+        self, item: str, metadata: Metadata, set_names: Mapping[str, str] = _NO_NAMES
+    ) -> Iterator[Entity]:
+        """The entities of a record.
+
+        Args:
+            item: Its identifier.
+            metadata: Of the record.
+            set_names: setSpec → the set's name, which is its label; its key is of the setSpec.
+        """
         for kind in self.kinds:
             for label in kind.labels(metadata):
                 hashed = f"{item}\n{label}" if self.by_record else label
-                yield Entity(key_of(kind.prefix, hashed), kind.name, label)
+                shown = set_names.get(label, label) if kind.field == "sets" else label
+                yield Entity(key_of(kind.prefix, hashed), kind.name, shown)
 
     def kind(self, name: str) -> EntityKind | None:
         """The kind of a name."""
