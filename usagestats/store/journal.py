@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from recordsilo.disk.atomic_file import make_parents, replace_file
+from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_file
 from recordsilo.disk.locks import Locks
 from silowork.ledger_file import LedgerFile, LedgerKind
 from usagestats.errors import CountsUnreadable
@@ -143,6 +143,7 @@ class Journal:
         """Append lines to a log of a known length; return its length after them."""
         path = place(self._silo_path, "logs", f"{name}.log")
         make_parents(path)
+        is_new = not os.path.exists(path)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
         try:
             # A log that somebody has moved away begins anew.
@@ -151,6 +152,8 @@ class Journal:
             with open(fd, "ab", closefd=False) as file:
                 file.write(b"".join(line + b"\n" for line in lines))
             os.fsync(fd)
+            if is_new:
+                flush_directory(os.path.dirname(path))
             return os.fstat(fd).st_size
         finally:
             os.close(fd)
