@@ -4,6 +4,7 @@ An entry may come twice, because a worker died before it acknowledged it. Events
 count once; so do pushes; and the journal knows which entries are in the logs.
 """
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +33,7 @@ from usagestats.values import Fate, Hit
 BOTS, VIEWS, MISSING, OTHER, UNREADABLE = "bots", "views", "notfound", "other", "unreadable"
 KINDS = (BOTS, VIEWS, MISSING, OTHER, UNREADABLE)
 _DEFAULT = "combined"
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 Held = Callable[[Sequence[Entry]], set[str]]
 
 
@@ -215,11 +217,15 @@ def logged_line(hit: Hit, moment: datetime, key: bytes) -> bytes:
         return without_addresses(text.encode("utf-8", "replace"), key).decode("utf-8", "replace")
 
     agent = hit.agent.replace(hit.address, mark)
-    quoted = [
-        text.replace("\\", "\\\\").replace('"', '\\"')
-        for text in (f"{hit.method} {plain(target)} HTTP/1.1", plain(hit.referrer) or "-", agent)
-    ]
+    request = f"{hit.method} {plain(target)} HTTP/1.1"
+    quoted = [_quoted(text) for text in (request, plain(hit.referrer) or "-", agent)]
     return (
-        f'{mark} - {user} [{moment:%d/%b/%Y:%H:%M:%S %z}] "{quoted[0]}" {hit.status} {size}'
+        f'{mark} - {user} [{moment:%d/%b/%Y:%H:%M:%S %z}] "{quoted[0]}" {hit.status:03} {size}'
         f' "{quoted[1]}" "{quoted[2]}"'
     ).encode("utf-8", "replace")
+
+
+def _quoted(text: str) -> str:
+    """Escape a text as web servers do; a line of JSON may have a line end in a text."""
+    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
