@@ -71,6 +71,9 @@ def test_a_period_sums_its_days(counts: Counts, first: str, last: str) -> None:
     days = queries.days_of(counts, ITEMS, period)
     assert [day for day, _ in days] == [day for _, day in inside]
     assert sum(queries.by_month(days).values(), Figures()) == counts.totals(period)
+    assert queries.months_together(counts, ITEMS, period) == queries.by_month(days)
+    for item, months in queries.months_of(counts, ITEMS, period).items():
+        assert sum(months.values(), Figures()) == expected[item]
     assert {code: uses for code, uses, _ in queries.countries(counts, period)} == places
     assert sorted(queries.countries(counts, period, ITEMS)) == sorted(
         queries.countries(counts, period)

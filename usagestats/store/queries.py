@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from usagestats.store.counts import Counts, Period
-from usagestats.store.periods import LATEST, parts_of
+from usagestats.store.periods import parts_of
 from usagestats.values import FIGURES, Figures
 
 if TYPE_CHECKING:
@@ -117,15 +117,15 @@ def days_of(
 def months_of(
     counts: Counts, items: Collection[str], period: Period
 ) -> dict[str, dict[str, Figures]]:
-    """Return the figures of each of some records by month, of the months in a period.
+    """Return the figures of each of some records by month; the ends may be parts of a month.
 
-    Cost: reads a row of each record and month; `days_of` one of each day.
+    Cost: reads a row of each record and whole month; `days_of` one of each day.
     """
+    selects, values = _by_month(items, period)
     sql = (
-        f"SELECT name, month, {_COLUMNS} FROM month_item JOIN item ON item.id = item "
-        f"WHERE {_ITEMS} AND month >= ? AND month <= ? AND machine = 0 ORDER BY month"
+        f"SELECT name, month, {_SUMS} FROM ({selects}) JOIN item ON item.id = item "
+        "GROUP BY item, month ORDER BY month"
     )
-    values = (json.dumps(list(items)), period.first[:7], period.last[:7] or LATEST)
     found: dict[str, dict[str, Figures]] = {}
     for name, month, *figures in counts.rows(sql, values):
         found.setdefault(name, {})[month] = Figures(*figures)
@@ -134,12 +134,23 @@ def months_of(
 
 def months_together(counts: Counts, items: Collection[str], period: Period) -> dict[str, Figures]:
     """Return the figures of some records together by month; as `months_of`."""
-    sql = (
-        f"SELECT month, {_SUMS} FROM month_item WHERE {_ITEMS} AND month >= ? AND month <= ? "
-        "AND machine = 0 GROUP BY month ORDER BY month"
-    )
-    values = (json.dumps(list(items)), period.first[:7], period.last[:7] or LATEST)
+    selects, values = _by_month(items, period)
+    sql = f"SELECT month, {_SUMS} FROM ({selects}) GROUP BY month ORDER BY month"
     return {month: Figures(*figures) for month, *figures in counts.rows(sql, values)}
+
+
+def _by_month(items: Collection[str], period: Period) -> tuple[str, list[object]]:
+    """Make the SELECT of months, records and figures, and its values."""
+    parts, named = parts_of(period), json.dumps(list(items))
+    found = [("month_item", "month", "month", *parts.months)] if parts.months else []
+    found += [("day_item", "day", "substr(day, 1, 7) AS month", *some) for some in parts.days]
+    selects = (
+        f"SELECT {shown}, item, {_COLUMNS} FROM {table} "
+        f"WHERE {_ITEMS} AND machine = 0 AND {unit} >= ? AND {unit} <= ?"
+        for table, unit, shown, _, _ in found
+    )
+    values: list[object] = [x for *_, first, last in found for x in (named, first, last)]
+    return " UNION ALL ".join(selects), values
 
 
 def numbers_of(counts: Counts, items: Collection[str]) -> dict[int, str]:
