@@ -22,7 +22,8 @@ from webui.site import Settings
 
 _RECORD = "oai:x:1"
 _REAL = {"record": quote("oai+x+1"), "version": "w", "path...": "oai_dc", "name": "tidy",
-         "action": "stop", "job": "1", "token": "1", "form": "harvest"}  # fmt: skip
+         "action": "stop", "job": "1", "token": "1", "form": "harvest", "part": "top",
+         "key": "author:" + "0" * 32, "report": "pr"}  # fmt: skip
 _FIELDS = {
     "identifier": "oai:x:9", "name": "w2", "clone_of": "1", "comment": "why", "path": "a.txt",
     "new_path": "b/c.txt", "title": "Kept", "search": "q=tides", "do": "preview", "changes": "1",
@@ -40,7 +41,7 @@ _LOGGED = "fuzzed request"
 class Forms(Target):
     promise = (
         "No request to the page is answered with a 5xx, a traceback or a head that was "
-        "broken by what was sent; a refusal of JSON has the one shape of errors."
+        "broken by what was sent; a refusal of JSON has the one shape of errors, or COUNTER's."
     )
     words = (
         b"GET", b"POST", b"PUT", b"DELETE", b"HEAD", b"\n", b"\n\n", b"Accept: application/json",
@@ -128,7 +129,10 @@ class Forms(Target):
             assert not re.search(r"[\x00-\x1f]", _text(name) + _text(value)), (name, value)
         kind = dict(heads).get("Content-Type", "")
         if status >= 400 and "json" in _text(kind) and environ["REQUEST_METHOD"] != "HEAD":
-            error = json.loads(body)["error"]
+            told = json.loads(body)
+            if "r51" in environ["PATH_INFO"] and "error" not in told:  # as COUNTER's API has it
+                return environ["REQUEST_METHOD"], status, told["Code"], bool(told["Message"])
+            error = told["error"]
             assert error["status"] == status
             return environ["REQUEST_METHOD"], status, error["code"]
         return environ["REQUEST_METHOD"], status
