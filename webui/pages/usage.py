@@ -72,14 +72,17 @@ def show(call: Call) -> View:
         "kinds": [(kind, _label_of(kind), number) for kind, number in kinds.items()],
         "orders": {name: _(label) for name, label in ORDERS.items()},
     }
-    twin = {
-        **_period_json(asked),
-        **figures_json(total),
-        "days": [{"day": day, **figures_json(one)} for day, one in days],
-        "countries": _places_json(places),
-        "top": [used_json(one) for one in top],
-        "kinds": kinds,
-    }
+
+    def twin() -> Mapping[str, Any]:
+        return {
+            **_period_json(asked),
+            **figures_json(total),
+            "days": [{"day": day, **figures_json(one)} for day, one in days],
+            "countries": _places_json(places),
+            "top": [used_json(one) for one in top],
+            "kinds": kinds,
+        }
+
     return View("usage.mako", data, twin, urls.usage(**asked.fields))
 
 
@@ -280,18 +283,21 @@ def _one(call: Call, kind: str) -> View:
         "record_url": urls.record(one.key) if held else "",
         "moments": tuple(map(_moment, moments)) if moments else None,
     }
-    twin = {
-        **used_json(one),
-        **_period_json(asked),
-        **figures_json(total),
-        "months": [{"month": month, **figures_json(some)} for month, some in months.items()],
-        "days": [{"day": day, **figures_json(some)} for day, some in days],
-        "countries": _places_json(places),
-        "entities": [entity._asdict() for entity in entities],
-        "items": [used_json(item) for item in found],
-        "first_use": _moment(moments[0]) if moments else None,
-        "last_use": _moment(moments[1]) if moments else None,
-    }
+
+    def twin() -> Mapping[str, Any]:
+        return {
+            **used_json(one),
+            **_period_json(asked),
+            **figures_json(total),
+            "months": [{"month": month, **figures_json(some)} for month, some in months.items()],
+            "days": [{"day": day, **figures_json(some)} for day, some in days],
+            "countries": _places_json(places),
+            "entities": [entity._asdict() for entity in entities],
+            "items": [used_json(item) for item in found],
+            "first_use": _moment(moments[0]) if moments else None,
+            "last_use": _moment(moments[1]) if moments else None,
+        }
+
     return View("usage_one.mako", data, twin, url)
 
 
