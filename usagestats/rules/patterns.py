@@ -1,6 +1,7 @@
 """Which path means which record, and what was done with it (pure)."""
 
 import functools
+import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,11 +26,21 @@ class Pattern:
         record: The record's identifier, from the expression's groups: ``uuid:{id}``;
             ``{link}`` stands for the path itself: then it is the record with that link.
         kind: What such a request is.
+        is_ours: Whether it is of a profile: then it needs no time limit, which costs a multiple of
+            the search.
     """
 
     path: str
     record: str
     kind: Kind
+    is_ours: bool = False
+
+    @property
+    def search(self) -> Callable[[str], "regex.Match[str] | re.Match[str] | None"]:
+        """Return a function that searches a path; it raises TimeoutError."""
+        if self.is_ours:
+            return re.compile(self.path).search
+        return functools.partial(self.compiled().search, timeout=_SECONDS)
 
     def compiled(self) -> "regex.Pattern[str]":
         """Compile the expression.
@@ -90,15 +101,15 @@ class Patterns:
         resolve: Resolve = lambda text: text,
         by_link: Resolve = lambda _: "",
     ) -> None:
-        self._patterns = [(one.compiled(), one) for one in patterns]
+        self._patterns = [(one.search, one) for one in patterns]
         self._resolve, self._by_link = resolve, by_link
         self.use = functools.lru_cache(50_000)(self._use)
 
     def _use(self, path: str) -> Use | None:
         """Return the use that a request for a path is; None if no pattern is found in it."""
-        for compiled, pattern in self._patterns:
+        for search, pattern in self._patterns:
             try:
-                found = compiled.search(path, timeout=_SECONDS)
+                found = search(path)
             except TimeoutError:
                 continue
             if found is not None:

@@ -7,7 +7,7 @@ import glob
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -63,7 +63,8 @@ class Settings:
 def profile_patterns(name: str) -> tuple[Pattern, ...]:
     """Return the patterns of a profile."""
     text = files("usagestats.rules").joinpath("profiles", f"{name}.toml").read_text("utf-8")
-    return tuple(map(pattern_from, tomllib.loads(text)["pattern"]))
+    found = map(pattern_from, tomllib.loads(text)["pattern"])
+    return tuple(replace(one, is_ours=True) for one in found)
 
 
 def read_settings(silo_path: str) -> Settings:

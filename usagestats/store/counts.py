@@ -124,6 +124,9 @@ class Counts:
     @contextmanager
     def changing(self) -> Iterator["CountsChange"]:
         """Change the counts of some days; all changes of the block are stored, or none."""
+        with self._file.reading() as connection:  # room for the rows of many days
+            connection.execute("PRAGMA temp_store = MEMORY")
+            connection.execute("PRAGMA cache_size = -65536")
         with self._file.transaction() as connection:
             yield CountsChange(connection)
             connection.execute(
