@@ -203,6 +203,17 @@ def test_a_block_of_any_bytes_gives_what_its_lines_give(lines: list[bytes], name
     both_ways(b"\n".join(lines) + b"\n", name)
 
 
+@pytest.mark.parametrize("name", ["combined", "common", "vhost_combined"])
+def test_a_block_of_damaged_lines_gives_what_its_lines_give(name: str) -> None:
+    line = {"combined": GOOD, "common": GOOD.partition(b' "-"')[0]}.get(name, b"a:1 " + GOOD)
+    damaged = [
+        line[:place] + bytes([one]) + line[place + 1 :]
+        for place in range(len(line))
+        for one in range(256)
+    ]
+    both_ways(b"\n".join(damaged), name)
+
+
 def test_a_block_of_a_log_gives_what_its_lines_give() -> None:
     lines = made_up_log(2000, seed=3)
     both_ways(b"\n".join(lines), "combined")

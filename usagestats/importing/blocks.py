@@ -13,7 +13,7 @@ import numpy as np
 
 from silosteps.lines import Block
 from usagestats.importing.columns import Array, Columns, columns_of
-from usagestats.lines.readers import Reader, WebServerReader, text_of
+from usagestats.lines.readers import HEAD, Reader, WebServerReader, text_of
 from usagestats.lines.requests import Request, read_request
 from usagestats.rules.classify import MACHINE, NO_PATTERN, ROBOT, Classified, Rules, classify
 from usagestats.rules.robots import Agent
@@ -140,10 +140,10 @@ class Sorter:
         text = text_of(data)
         if self._has_host:
             text = text.partition(" ")[2]
-        parts = text.split(" ", 2)
-        if len(parts) < 3 or not all(parts) or any(len(one.split()) != 1 for one in parts[:2]):
+        found = HEAD.fullmatch(text)
+        if found is None:
             return -1
-        address, _, user = parts
+        address, _, user = found.groups()
         return self._client(address, "" if user == "-" else user)
 
     def _client(self, address: str, user: str) -> int:
@@ -230,7 +230,7 @@ class Sorter:
             agents = np.full(len(columns.moment), self._agent_number("") * 4)
         who = agents & 3
         # Whose robot it was is not needed, only whether the line's head is one.
-        asked = np.flatnonzero((who != 1) | ~columns.is_plain_head)
+        asked = np.flatnonzero((who != 1) | ~columns.is_plain_head | self._has_host)
         heads = np.zeros(len(who), np.int64)
         heads[asked] = self._numbers(
             self._head,

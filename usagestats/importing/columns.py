@@ -53,14 +53,16 @@ class Columns:
 def columns_of(data: bytes, *, has_agent: bool) -> Columns:
     """Find the fields of the plain lines of a block in the common or combined format."""
     text = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(text == _LF)
+    marks = np.flatnonzero((text == _LF) | (text == _QUOTE))
+    is_end = text[marks] == _LF
+    ends, quotes = marks[is_end], marks[~is_end]
+    before = np.flatnonzero(is_end) - np.arange(len(ends))  # quotes before the end of each line
     if not data.endswith(b"\n"):
-        ends = np.append(ends, len(data))
+        ends, before = np.append(ends, len(data)), np.append(before, len(quotes))
     starts = np.concatenate(([0], ends[:-1] + 1))
-    quotes = np.flatnonzero(text == _QUOTE)
     needed = 6 if has_agent else 2
-    first = np.searchsorted(quotes, starts)
-    plain = np.searchsorted(quotes, ends) - first == needed
+    first = np.concatenate(([0], before[:-1]))
+    plain = before - first == needed
     if b"\\" in data:
         escapes = np.flatnonzero(text == _BACKSLASH)
         plain &= np.searchsorted(escapes, starts) == np.searchsorted(escapes, ends)

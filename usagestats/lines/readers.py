@@ -19,6 +19,8 @@ from usagestats.lines.requests import Request, read_request, read_target
 from usagestats.values import Hit
 
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
+HEAD = re.compile(r"(\S+) (\S+) (.+)", re.ASCII | re.DOTALL)
+"""What is before the time in the formats of Apache: address, identity and user."""
 _LINE = re.compile(
     rf"(\S+) (\S+) (.+?) \[([^][]{{0,64}})\] {_QUOTED} (\d{{3}}) (\d+|-)(.*)", re.ASCII | re.DOTALL
 )
