@@ -5,6 +5,8 @@ name each time. Then any queue with at-least-once delivery can run it too.
 """
 
 import multiprocessing
+import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -39,7 +41,7 @@ def in_order(
         return
     context = multiprocessing.get_context("spawn")
     waiting: deque[Future[Result]] = deque()
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+    with ProcessPoolExecutor(processes, context, initializer=_end_with_parent) as pool:
         try:
             for job in jobs:
                 waiting.append(pool.submit(task, job))
@@ -54,3 +56,15 @@ def in_order(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is killed; by itself it would wait for ever."""
+    threading.Thread(target=_wait_and_end, daemon=True).start()
+
+
+def _wait_and_end() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(os.EX_TEMPFAIL)

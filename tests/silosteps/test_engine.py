@@ -1,6 +1,9 @@
 """DuckDB behind named steps."""
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -103,3 +106,31 @@ def test_results_come_in_the_order_of_the_jobs(processes: int) -> None:
 def test_a_killed_worker_is_told() -> None:
     with pytest.raises(WorkerDied, match="killed"):
         list(in_order(os._exit, [3], processes=2))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at /proc")
+def test_processes_end_with_the_one_that_started_them() -> None:
+    program = (
+        "import os, time; from silosteps.runners import in_order\n"
+        "if __name__ == '__main__':\n"
+        "    pids = in_order(abs, range(100), processes=2); next(pids)\n"
+        "    import multiprocessing\n"
+        "    print(*(one.pid for one in multiprocessing.active_children()), flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        pids = running.stdout.readline().split()
+        running.kill()
+    assert pids
+    end = time.monotonic() + 30
+    while time.monotonic() < end and any(_runs(pid.decode()) for pid in pids):
+        time.sleep(0.05)
+    assert not any(_runs(pid.decode()) for pid in pids)
+
+
+def _runs(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
