@@ -214,6 +214,17 @@ def test_a_block_of_damaged_lines_gives_what_its_lines_give(name: str) -> None:
     both_ways(b"\n".join(damaged), name)
 
 
+@pytest.mark.parametrize("time", ["31/Dec/9999:23:59:59 +0000", "31/Dec/9999:23:59:59 -9959"])
+def test_a_line_of_a_far_year_is_unreadable_and_stops_no_import(
+    time: str, new_silo: Callable[[str], str], tmp_path: Path
+) -> None:
+    far = GOOD.replace(b"12/Oct/2026:10:00:01 +0000", time.encode())
+    both_ways(b"\n".join((GOOD, far)), "combined")
+    silo = new_silo('\ntimezone = "Pacific/Apia"\n')
+    receipt = import_logs(silo, Request([write(tmp_path / "a.log", [far, GOOD])]))
+    assert (receipt.number(Fate.UNREADABLE), receipt.number(Fate.COUNTED)) == (1, 1)
+
+
 def test_a_block_of_a_log_gives_what_its_lines_give() -> None:
     lines = made_up_log(2000, seed=3)
     both_ways(b"\n".join(lines), "combined")

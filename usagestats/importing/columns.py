@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from usagestats.lines.moments import MONTHS
+from usagestats.lines.moments import LATEST, MONTHS
 
 Array: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
 Mask: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -165,7 +165,7 @@ def _moments(text: Bytes, at: Array) -> tuple[Array, Mask]:
     ahead = (ahead_hours * 60 + ahead_minutes) * 60
     seconds = (begins + day - 1) * 86_400 + hour * 3600 + minute * 60 + second
     moment = seconds - np.where(plus_or_minus == ord("+"), ahead, -ahead)
-    return moment, good & (moment >= 0)
+    return moment, good & (moment >= 0) & (moment < LATEST)
 
 
 def _statuses(text: Bytes, quote: Array) -> tuple[Array, Mask]:

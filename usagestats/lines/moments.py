@@ -9,13 +9,14 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 _CLF = re.compile(
     r"(\d\d)/([A-Z][a-z]{2})/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)([0-5]\d)", re.ASCII
 )
-_MILLISECONDS = 100_000_000_000
-"""Numbers from here on are milliseconds: as seconds, this is the year 5138."""
+LATEST = 100_000_000_000
+"""Numbers from here on are milliseconds: as seconds, this is the year 5138. No time is that late,
+so a time zone's offset never leads past the year 9999."""
 
 
 @functools.lru_cache(100_000)
 def clf_moment(text: str) -> int | None:
-    """Read ``12/Oct/2026:10:00:01 +0000``; None if it is no such time, or before 1970."""
+    """Read ``12/Oct/2026:10:00:01 +0000``; None if it is no such time, or implausible."""
     found = _CLF.fullmatch(text)
     if found is None or found[2] not in MONTHS:
         return None
@@ -26,8 +27,7 @@ def clf_moment(text: str) -> int | None:
     except ValueError:
         return None
     offset = (int(found[8]) * 60 + int(found[9])) * 60
-    moment = int(local.timestamp()) - (offset if found[7] == "+" else -offset)
-    return moment if moment >= 0 else None
+    return _plausible(local.timestamp() - (offset if found[7] == "+" else -offset))
 
 
 @functools.lru_cache(10_000)
@@ -54,7 +54,7 @@ def any_moment(value: object) -> int | None:
         except ValueError:
             return None
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _plausible(value / 1000 if abs(value) >= _MILLISECONDS else value)
+        return _plausible(value / 1000 if abs(value) >= LATEST else value)
     return None
 
 
@@ -68,6 +68,6 @@ def moment_by(form: str, text: str) -> int | None:
 
 
 def _plausible(seconds: float) -> int | None:
-    if not math.isfinite(seconds) or not 0 <= seconds < _MILLISECONDS:
+    if not math.isfinite(seconds) or not 0 <= seconds < LATEST:
         return None
     return math.floor(seconds)
