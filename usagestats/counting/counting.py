@@ -12,7 +12,7 @@ from usagestats.store.counts import Counts, CountsChange
 from usagestats.store.events import day_number, day_text, engine, event_path, merge_files
 from usagestats.store.ledger import Ledger
 
-EVENTS_AT_ONCE = 2_000_000
+EVENTS_AT_ONCE = 750_000
 MOST_FILES = 16
 """Files of a day above which they are put into one."""
 
