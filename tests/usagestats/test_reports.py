@@ -234,7 +234,9 @@ def test_the_command_prints_each_form(path: str) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["IR", "--from", "2026-01-05"], "whole months"),
+        (["IR", "--from", "2026-02-05"], "write 2026-02 instead of 2026-02-05"),
+        (["IR", "--from", "2031-01"], "no usage in this period; it is from 20"),
+        (["IR", "--until", "1999-12"], "no usage in this period; it is from 20"),
         (["IR", "--from", "2026-02", "--until", "2026-01"], "before it begins"),
         (["PR", "--show", "YOP"], "PR has no column YOP"),
         (["IR", "--json", "--csv"], "choose one"),

@@ -14,6 +14,7 @@ from usagestats.reports.as_table import as_table
 from usagestats.reports.definitions import MACHINE, REGULAR, REPORTS
 from usagestats.reports.making import Request
 from usagestats.reports.of_silo import months_of, report_of
+from usagestats.store import queries
 from usagestats.store.periods import period_of
 
 
@@ -50,11 +51,15 @@ def report(
         fail(f"{definition.report_id} has no column {unknown[0]}; it can show {columns}")
     with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
         period_of(first, last)
-        if len(first) > 7 or len(last) > 7:
-            fail("a report has whole months; write 2026-03")
+        for day in (first, last):
+            if len(day) > 7:
+                fail(f"a report has whole months; write {day[:7]} instead of {day}")
         months = months_of(usage, first, last)
         if not months:
-            fail(f"{silo_dir} has no usage yet; silo usage import reads access logs")
+            bounds = queries.bounds(usage.counts)
+            if bounds is None:
+                fail(f"{silo_dir} has no usage yet; silo usage import reads access logs")
+            fail(f"there is no usage in this period; it is from {bounds[0]} to {bounds[1]}")
         methods = (MACHINE,) if machine else (REGULAR,)
         request = Request(months, access_methods=methods, shown=shown)
         found = report_of(usage, definition, request, now=datetime.now(UTC))
