@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_up_log import made_up_log
 from usage_oracle import Truth, truth_of
 from usage_silo import counts_of
 
+from recordsilo.cli import silo_command
 from silosteps.lines import Block
 from usagestats.importing import importing
 from usagestats.importing.blocks import KINDS, Sorter
@@ -102,6 +104,11 @@ def test_a_line_that_is_being_written_waits(silo_path: str, tmp_path: Path) -> N
     log.write_bytes(content + b"203.0.113.9 - - [")
     assert import_logs(silo_path, Request([str(log)])).waiting == [str(log)]
     assert import_logs(silo_path, Request([str(log)], complete=True)).lines == 1
+
+
+def test_without_a_log_the_command_asks_for_one(silo_path: str) -> None:
+    done = CliRunner().invoke(silo_command, ["usage", "import", silo_path])
+    assert (done.exit_code, "name a LOG" in done.output) == (2, True)
 
 
 def test_double_clicks_over_midnight_in_any_order(

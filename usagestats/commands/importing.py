@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from recordsilo.cli import ExitCode, example
+from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import as_json, directory
 from usagestats.commands.group import told
 from usagestats.commands.trying import log_format, profile
@@ -42,6 +42,8 @@ def import_command(silo_dir: str, *, as_json: bool, **given: Any) -> int:
         logs = given["logs"]
         if not logs and os.path.isdir(silo_dir):
             logs = logs_of(silo_dir, read_settings(silo_dir))
+            if not logs:
+                fail('name a LOG, or write into usage/usage.toml: logs = ["/path/access.log*"]')
         request = Request(
             logs, given["profile"] or "", given["log_format"],
             complete=given["complete"], again=given["again"], processes=given["processes"],
