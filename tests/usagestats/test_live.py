@@ -1,6 +1,7 @@
 """Live lines are counted as imported ones are, and each is in one log, once."""
 
 import configparser
+import gzip
 import logging
 import os
 import random
@@ -234,3 +235,10 @@ def test_a_worker_needs_a_redis(silo_path: str, monkeypatch: pytest.MonkeyPatch)
     done = CliRunner().invoke(silo_command, away)
     assert (done.exit_code, "Redis cannot be used" in done.output) == (3, True)
     assert set(KINDS)
+
+
+def test_a_compressed_log_is_not_followed(silo_path: str, tmp_path: Path) -> None:
+    log = tmp_path / "access.log.2.gz"
+    log.write_bytes(gzip.compress(b"\n".join(made_up_log(3)) + b"\n"))
+    done = CliRunner().invoke(silo_command, ["usage", "follow", silo_path, str(log), "--until-end"])
+    assert (done.exit_code, "silo usage import counts it" in done.output) == (2, True)

@@ -8,6 +8,7 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory
+from silosteps.inputs import GZIP, ZSTD
 from silowork.stop import Stop
 from usagestats.commands.group import told
 from usagestats.commands.trying import log_format, profile
@@ -102,6 +103,9 @@ def follow(
     The same command continues where it ended.
     """
     path = os.path.realpath(log)
+    with open(path, "rb") as file:
+        if file.read(4).startswith((GZIP, ZSTD)):
+            fail(f"{log} is compressed and does not grow; silo usage import counts it")
     stop, done = Stop(), Counter[str]()
     more: dict[str, Any] = {"until_end": until_end, "lost": lambda: _say_lost(silo_dir, path)}
     with told(), stop.on_signals():
