@@ -127,6 +127,8 @@ def test_a_record_and_an_entity_have_pages(used: Silo, client: Any) -> None:
         ("/usage/entities/x", 404),
         (f"/usage/entities/{key_of('n', 'nobody')}", 404),
         ("/usage/fragments/x", 404),
+        ("/usage/fragments/top?kind=colour", 400),
+        ("/usage/widgets/top?kind=colour", 400),
         ("/r51/reports/xx", 404),
         ("/r51/reports/IR", 404),
     ],

@@ -94,9 +94,7 @@ def show_top(call: Call) -> View:
     )
     number = _number(call)
     with opened(call) as usage:
-        kinds = (RECORD, *(one.name for one in usage.catalogue.mapping.kinds))
-        if kind not in kinds:
-            raise BadRequest("Unknown kind; choose one of {known} (kind).", known=", ".join(kinds))
+        kinds = _kinds(usage, kind)
         bounds = bounds_of(usage) or NO_DAYS
         asked = asked_of(call, bounds)
         found = _top(usage, kind, match, asked, number)
@@ -222,12 +220,21 @@ def widget(call: Call) -> Response:
     return Response(200, _part(call, "usage_widget.mako"), HTML_PAGE, headers)
 
 
+def _kinds(usage: Usage, kind: str) -> tuple[str, ...]:
+    """Return the kinds that can be asked for; refuse one that is not among them."""
+    kinds = (RECORD, *(one.name for one in usage.catalogue.mapping.kinds))
+    if kind not in kinds:
+        raise BadRequest("Unknown kind; choose one of {known} (kind).", known=", ".join(kinds))
+    return kinds
+
+
 def _part(call: Call, template: str) -> bytes:
     part = call.params["part"]
     if part not in {"top", "days"}:
         raise NotFound("There is no such part; there are top and days.")
     kind = call.request.query.get("kind", RECORD)
     with opened(call) as usage:
+        _kinds(usage, kind)
         asked = asked_of(call, bounds_of(usage) or NO_DAYS)
         found = _top(usage, kind, "", asked, _number(call, TOP)) if part == "top" else []
         lines = _lines(usage, found, asked, with_sparks=False)
