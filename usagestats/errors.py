@@ -61,6 +61,16 @@ class ZoneChanged(UsageError):
         )
 
 
+class PartMissing(UsageError):
+    """Of the ledger and the counts, which tell of the same days, one is missing."""
+
+    def __init__(self, missing: str, present: str) -> None:
+        super().__init__(
+            f"{missing} is missing or empty, but {present} knows of counted days; restore it from "
+            "a backup, or move both away and import all logs again (frozen days are then lost)"
+        )
+
+
 class NothingRead(UsageError):
     """No line of a file is in a known format."""
 

@@ -12,6 +12,7 @@ from usage_oracle import truth_of
 from usage_silo import counts_of
 
 from recordsilo.cli import silo_command
+from usagestats.errors import PartMissing
 from usagestats.importing.importing import Request, import_logs
 from usagestats.sample import import_sample
 from usagestats.values import Fate
@@ -115,3 +116,18 @@ def test_the_sample_year_can_be_repeated(silo_path: str) -> None:
     again = import_sample(silo_path, today=date(2026, 11, 9), progress=lambda _name, _lines: None)
     assert (again.lines, again.known) == (0, first.lines)
     assert counts_of(silo_path) == counts
+
+
+@pytest.mark.parametrize("lost", ["ledger", "counts"])
+def test_nothing_is_counted_without_the_ledger_or_the_counts(
+    silo_path: str, tmp_path: Path, lost: str
+) -> None:
+    """Else the counts of a day would become those of its new lines, and frozen ones be lost."""
+    days = [line("01/Jan/2026"), line("10/Oct/2026")]
+    import_logs(silo_path, Request([write(tmp_path / "a.log", days)]))
+    Path(silo_path, "usage", f"{lost}.sqlite").unlink()
+    more = write(tmp_path / "b.log", [line("10/Oct/2026", "203.0.113.8")])
+    with pytest.raises(PartMissing, match=f"{lost}.sqlite is missing or empty"):
+        import_logs(silo_path, Request([more]))
+    run("freeze", silo_path, "--before", "2026-11-01", code=0 if lost == "ledger" else 2)
+    assert len(list(Path(silo_path, "usage", "events").rglob("*.parquet"))) == 2

@@ -7,7 +7,7 @@ import pytest
 from usagestats.errors import PeriodInvalid
 from usagestats.store import queries
 from usagestats.store.counts import Counts, DayItem, Period
-from usagestats.store.periods import parts_of, period_of
+from usagestats.store.periods import days_between, months_between, parts_of, period_of
 from usagestats.values import Figures
 
 DAYS = [str(date(2025, 12, 20) + timedelta(n)) for n in range(100)]
@@ -96,3 +96,10 @@ def test_parts_of_a_period() -> None:
 def test_what_is_no_period_is_refused(first: str, last: str) -> None:
     with pytest.raises(PeriodInvalid, match=r"no day or month|before it begins"):
         period_of(first, last)
+
+
+def test_months_and_days_end_with_the_last_year() -> None:
+    assert months_between("9999-11", "9999-12") == ["9999-11", "9999-12"]
+    assert months_between("0001-01", "9999-12", 2) == ["9999-11", "9999-12"]
+    assert days_between("9999-12-31", "9999-12-31") == ["9999-12-31"]
+    assert days_between("2026-02-27", "2026-03-01", 2) == ["2026-02-28", "2026-03-01"]

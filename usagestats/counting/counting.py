@@ -8,9 +8,12 @@ import numpy as np
 
 from recordsilo.disk.locks import Locks
 from silosteps.engine import Engine
+from usagestats.errors import PartMissing, ZoneChanged
 from usagestats.store.counts import Counts, CountsChange
 from usagestats.store.events import day_number, day_text, engine, event_path, merge_files
 from usagestats.store.ledger import Ledger
+from usagestats.store.places import counts_path, ledger_path
+from usagestats.store.queries import bounds
 
 EVENTS_AT_ONCE = 750_000
 MOST_FILES = 16
@@ -27,6 +30,35 @@ def import_lock(silo_path: str) -> Any:
     return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("usage-import")
 
 
+def check(silo_path: str, ledger: Ledger, timezone: str = "") -> None:
+    """Check that the ledger and the counts belong together.
+
+    Else the counts of days would be replaced by those of their new lines alone, or be lost when
+    their events are.
+
+    Args:
+        silo_path: The Silo.
+        ledger: Its ledger.
+        timezone: Of the settings; ``""``: it is not compared.
+
+    Raises:
+        PartMissing: One of them is missing or empty.
+        ZoneChanged: The days are of another time zone.
+    """
+    path = counts_path(silo_path)
+    # A running import adds to the ledger first, and notes last what was counted.
+    was_counted = bool(set(ledger.days()) - set(ledger.stale()))
+    if os.path.exists(path) and os.path.getsize(path):
+        with Counts(silo_path) as counts:
+            has_counts = bounds(counts) is not None
+        if has_counts and not ledger.days():
+            raise PartMissing(ledger_path(silo_path), path)
+    elif was_counted:
+        raise PartMissing(path, ledger_path(silo_path))
+    if timezone and (stored := ledger.fixed("timezone", timezone)) != timezone:
+        raise ZoneChanged(stored, timezone)
+
+
 def count(
     silo_path: str, ledger: Ledger, progress: Callable[[int], object] = lambda _: None
 ) -> list[str]:
@@ -36,8 +68,12 @@ def count(
         silo_path: The Silo.
         ledger: Its ledger.
         progress: Called with the number of days counted so far.
+
+    Raises:
+        PartMissing: As `check`.
     """
     done: list[str] = []
+    check(silo_path, ledger)
     if not ledger.stale():
         return done
     with lock(silo_path), engine(silo_path) as steps, Counts(silo_path, "create") as counts:

@@ -17,8 +17,8 @@ from silosteps.inputs import Input
 from silosteps.lines import Block, blocks
 from silosteps.runners import in_order
 from silowork.ledger_file import new_id
-from usagestats.counting.counting import count, import_lock
-from usagestats.errors import NothingRead, UsageError, ZoneChanged
+from usagestats.counting.counting import check, count, import_lock
+from usagestats.errors import NothingRead, UsageError
 from usagestats.importing import unreadable
 from usagestats.importing.files import Part, opened
 from usagestats.importing.freezing import freeze
@@ -90,9 +90,7 @@ def import_logs(
     settings = rules.settings
     os.makedirs(place(silo_path), exist_ok=True)
     with Ledger(silo_path) as ledger:
-        stored = ledger.fixed("timezone", settings.timezone)
-        if stored != settings.timezone:
-            raise ZoneChanged(stored, settings.timezone)
+        check(silo_path, ledger, settings.timezone)
         running = _Import(silo_path, request, settings, ledger, now=now, progress=progress)
         running.receipt.robots = rules.robots.version
         try:

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from recordsilo import Silo
 from silosteps.lines import Block
 from silowork.ledger_file import new_id
-from usagestats.counting.counting import count
-from usagestats.errors import ZoneChanged
+from usagestats.counting.counting import check, count
 from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import Receipt
 from usagestats.importing.unreadable import key_name, without_addresses
@@ -64,9 +63,7 @@ class Desk:
         self._format = log_format or self._settings.format
         self._journal = Journal(self._path)
         self._ledger = Ledger(self._path)
-        zone = self._ledger.fixed("timezone", self._settings.timezone)
-        if zone != self._settings.timezone:
-            raise ZoneChanged(zone, self._settings.timezone)
+        check(self._path, self._ledger, self._settings.timezone)
         self._workplace = Workplace(self._path, self._settings)
         self._keys = Keys(self._path)
         self._import_id, self._receipt = new_id(), Receipt()

@@ -3,7 +3,7 @@
 import re
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 from usagestats.errors import PeriodInvalid
 from usagestats.store.counts import Period
@@ -70,19 +70,18 @@ def month_after(month: str, number: int = 1) -> str:
     return f"{years:04}-{of_year + 1:02}"
 
 
-def months_between(first: str, last: str) -> list[str]:
-    """Return the months from the first to the last, both included."""
-    found = []
-    while first <= last:
-        found.append(first)
-        first = month_after(first)
-    return found
+def months_between(first: str, last: str, most: int = 0) -> list[str]:
+    """Return the months from the first to the last, both included; at most the last `most`."""
+    begin, end = (int(one[:4]) * 12 + int(one[5:]) - 1 for one in (first, last))
+    begin = max(begin, end - most + 1) if most else begin
+    return [f"{one // 12:04}-{one % 12 + 1:02}" for one in range(begin, end + 1)]
 
 
-def days_between(first: str, last: str) -> list[str]:
-    """Return the days from the first to the last, both included."""
-    one, end = date.fromisoformat(first), date.fromisoformat(last)
-    return [str(one + timedelta(days)) for days in range((end - one).days + 1)]
+def days_between(first: str, last: str, most: int = 0) -> list[str]:
+    """Return the days from the first to the last, both included; at most the last `most`."""
+    begin, end = (date.fromisoformat(one).toordinal() for one in (first, last))
+    begin = max(begin, end - most + 1) if most else begin
+    return [str(date.fromordinal(one)) for one in range(begin, end + 1)]
 
 
 def parts_of(period: Period) -> Parts:

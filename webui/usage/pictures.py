@@ -22,7 +22,7 @@ def charts(days: Days, asked: Asked) -> dict[str, Picture]:
 
 def months_chart(figures: Mapping[str, Figures], asked: Asked) -> Picture:
     """Draw views and downloads by month."""
-    months = months_between(asked.first[:7], asked.last[:7])[-MOST_MONTHS:]
+    months = months_between(asked.first[:7], asked.last[:7], MOST_MONTHS)
     data = [_bar(month, figures.get(month)) for month in months]
     return columns(_("Views and downloads by month"), _("Month"), _series(), data)
 
@@ -31,8 +31,8 @@ def days_chart(days: Days, asked: Asked) -> Picture:
     """Draw views and downloads by day, of the last days of the period up to the last use."""
     known = dict(days)
     first, last = first_day(asked.first), last_day(asked.last)
-    shown = days_between(first, min(last, max(known, default=last)))
-    data = [_bar(day, known.get(day)) for day in shown[-MOST_DAYS:]]
+    shown = days_between(first, min(last, max(known, default=last)), MOST_DAYS)
+    data = [_bar(day, known.get(day)) for day in shown]
     return columns(_("Views and downloads by day"), _("Day"), _series(), data)
 
 
@@ -45,7 +45,7 @@ def spark_of_days(days: Days, first: str, last: str) -> Picture:
 
 def spark_of_months(figures: Mapping[str, Figures], asked: Asked) -> Picture:
     """Draw views and downloads of each month as a sparkline."""
-    months = months_between(asked.first[:7], asked.last[:7])[-MOST_MONTHS:]
+    months = months_between(asked.first[:7], asked.last[:7], MOST_MONTHS)
     data = [Bar(month, (_uses(figures.get(month)),)) for month in months]
     return sparkline(_("Views and downloads by month"), _("Month"), data)
 
