@@ -1,5 +1,6 @@
 """An import counts what an independent oracle counts, however the lines come."""
 
+import errno
 import gzip
 import random
 import sqlite3
@@ -109,6 +110,19 @@ def test_a_line_that_is_being_written_waits(silo_path: str, tmp_path: Path) -> N
 def test_without_a_log_the_command_asks_for_one(silo_path: str) -> None:
     done = CliRunner().invoke(silo_command, ["usage", "import", silo_path])
     assert (done.exit_code, "name a LOG" in done.output) == (2, True)
+
+
+def test_a_log_is_not_blamed_for_what_fails_meanwhile(
+    silo_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_any: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "usage/secret")
+
+    log = tmp_path / "access.log"
+    log.write_bytes(b"\n".join(made_up_log(3)) + b"\n")
+    monkeypatch.setattr(importing._Import, "_add", fails)
+    with pytest.raises(PermissionError, match="usage/secret"):
+        import_logs(silo_path, Request([str(log)]))
 
 
 def test_double_clicks_over_midnight_in_any_order(

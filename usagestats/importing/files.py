@@ -3,6 +3,7 @@
 A plain file is not read again: the bytes before each mark tell. A compressed one is decompressed.
 """
 
+import contextlib
 import hashlib
 import io
 import os
@@ -142,12 +143,13 @@ def _reopener(name: str, *, compressed: bool) -> Reopen:
                     offset -= len(data)
                 yield stream
             return
-        try:
-            with open(name, "rb") as raw:
+        with contextlib.ExitStack() as open_files:
+            try:
+                raw = open_files.enter_context(open(name, "rb"))
                 raw.seek(offset)
-                yield Input(name, raw, compressed=False)
-        except OSError as error:
-            raise InputUnreadable(name, error.strerror or str(error)) from error
+            except OSError as error:
+                raise InputUnreadable(name, error.strerror or str(error)) from error
+            yield Input(name, raw, compressed=False)
 
     return reopen
 
