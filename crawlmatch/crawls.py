@@ -102,6 +102,9 @@ def _digest(name: str) -> str:
     try:
         return file_digest(f"{name}/{RECEIPT}" if os.path.isdir(name) else name)[0]
     except OSError as error:
+        if os.path.isdir(name) and not os.path.exists(f"{name}/{RECEIPT}"):
+            reason = "it is a directory, but not a shard (silo crawl map); name the files in it"
+            raise InputUnreadable(name, reason) from error
         raise InputUnreadable(name, error.strerror or str(error)) from error
 
 

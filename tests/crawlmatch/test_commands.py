@@ -297,6 +297,7 @@ def test_a_user_is_told_in_a_sentence(
     assert "nothing.log cannot be read" in said(
         "match", records.path, tmp_path / "nothing.log", code=2
     )
+    assert "a directory, but not a shard" in said("match", records.path, tmp_path, code=2)
     assert crawls(records.path) == []
     (tmp_path / "full").mkdir()
     for arguments in (
