@@ -3,12 +3,11 @@
 import hmac
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from usagestats.countries.lookup import country_lookup
 from usagestats.errors import CountriesUnreadable
-from usagestats.store.keys import Keys, mixed, token, tokens
+from usagestats.store.keys import Keys, token, tokens, visitor_text
 
 
 def test_lists_of_both_versions(tmp_path: Path) -> None:
@@ -45,6 +44,7 @@ def test_tokens_are_hmacs_under_the_key_of_a_day(tmp_path: Path) -> None:
         Keys(str(tmp_path)).key("2026-10-14")
 
 
-def test_a_visitor_is_an_address_and_an_agent() -> None:
-    pairs = np.array([(a, b) for a in range(-50, 50) for b in range(-50, 50)], np.int64)
-    assert len(set(mixed(pairs[:, 0].copy(), pairs[:, 1].copy()).tolist())) == len(pairs)
+def test_a_visitor_is_a_user_or_an_address_and_an_agent() -> None:
+    given = [(address, "", agent) for address in ("a", "b", "ab") for agent in ("", "b", "c")]
+    assert len({visitor_text(*one) for one in [*given, ("a", "b", "c")]}) == len(given) + 1
+    assert visitor_text("a", "ann", "c") == visitor_text("b", "ann", "d")

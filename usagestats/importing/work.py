@@ -30,7 +30,7 @@ from usagestats.rules.classify import LATE, Classified, Rules, classify
 from usagestats.rules.of_silo import Records
 from usagestats.rules.settings import Settings
 from usagestats.store.events import day_text, engine, write_events
-from usagestats.store.keys import Keys, agent_text, client_text, mixed, tokens, user_text
+from usagestats.store.keys import Keys, client_text, tokens, visitor_text
 from usagestats.values import Fate
 
 SECONDS = 30
@@ -181,26 +181,22 @@ class Workplace:
         self, days: Array, clients: Array, agents: Array, events: Events
     ) -> tuple[Array, Array]:
         """Return the tokens of clients and of visitors, under the keys of days."""
-        addresses = [address for address, _ in events.clients]
-        client = self._each(days, clients, addresses, client_text)
-        visitor = mixed(client, self._each(days, agents, events.agents, agent_text))
-        users = [user for _, user in events.clients]
-        named = [one for one in np.unique(clients).tolist() if users[one]]
-        if named:
-            row = np.flatnonzero(np.isin(clients, named))
-            visitor[row] = self._each(days[row], clients[row], users, user_text)
-        return client, visitor
+        known, programs = events.clients, events.agents
 
-    def _each(
-        self, days: Array, numbers: Array, texts: list[str], made_of: Callable[[str], str]
-    ) -> Array:
+        def visitor_of(pair: int) -> str:
+            (address, user), agent = known[pair // len(programs)], programs[pair % len(programs)]
+            return visitor_text(address, user, agent)
+
+        client = self._each(days, clients, lambda one: client_text(known[one][0]))
+        return client, self._each(days, clients * len(programs) + agents, visitor_of)
+
+    def _each(self, days: Array, numbers: Array, text_of: Callable[[int], str]) -> Array:
         """Return the token of each number's text under the key of its day; each is made once."""
         made = np.zeros(len(days), np.int64)
         for day in np.unique(days).tolist():
             row = np.flatnonzero(days == day)
             distinct, place = np.unique(numbers[row], return_inverse=True)
-            named = (made_of(texts[one]) for one in distinct.tolist())
-            found = tokens(self._keys.key(day_text(day)), named)
+            found = tokens(self._keys.key(day_text(day)), map(text_of, distinct.tolist()))
             made[row] = np.fromiter(found, np.int64, len(distinct))[place]
         return made
 

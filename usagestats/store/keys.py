@@ -12,9 +12,6 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TypeAlias
-
-import numpy as np
 
 from recordsilo.disk.atomic_file import (
     Barrier,
@@ -25,7 +22,6 @@ from recordsilo.disk.atomic_file import (
 )
 from usagestats.store.places import key_path, secret_path
 
-Tokens: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
 _LENGTH = 32
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 TOKEN = 8
@@ -137,26 +133,9 @@ def client_text(address: str) -> str:
     return f"c\0{address}"
 
 
-def user_text(user: str) -> str:
-    """Return what the token of a visitor with a user name is made of."""
-    return f"u\0{user}"
-
-
-def agent_text(agent: str) -> str:
-    """Return what is mixed with a client's token: a visitor without a name is both.
+def visitor_text(address: str, user: str, agent: str) -> str:
+    """Return what a visitor's token is made of: the user name, or else address and user agent.
 
     Source: COUNTER R5.1, section 7.2.
     """
-    return f"a\0{agent}"
-
-
-def mixed(one: Tokens, other: Tokens) -> Tokens:
-    """Return a token of two tokens, for each pair of them.
-
-    Each step can be undone, so with one of them fixed, different others give different results
-    (the finish of MurmurHash3).
-    """
-    value = one.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + other.view(np.uint64)
-    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        value = (value ^ value >> np.uint64(33)) * np.uint64(factor)
-    return (value ^ value >> np.uint64(33)).view(np.int64)
+    return f"u\0{user}" if user else f"v\0{address}\0{agent}"
