@@ -198,6 +198,13 @@ def test_the_map_and_its_table() -> None:
     assert world_map([]).summary == "No uses."
 
 
+def test_the_colours_of_the_map_tell_countries_apart() -> None:
+    found = world_map([("GB", 4000, 9), ("DE", 700, 9), ("IT", 300, 9)])
+    assert [one.css for one in found.shapes if one.label] != ["shade5"] * 3
+    assert found.legend[0] == ("shade1", 300)
+    assert len({one.css for one in found.shapes if one.label}) == 3
+
+
 # -- the COUNTER API ----------------------------------------------------------------------
 
 

@@ -70,7 +70,8 @@ def world_map(countries: Sequence[tuple[str, int, int]]) -> WorldMap:
         for code, uses, requests in countries
     )
     uses = {one.code: one for one in places}
-    bounds = _bounds(max((one.investigations for one in places if one.on_map), default=0))
+    drawn = [one.investigations for one in places if one.on_map and one.investigations]
+    bounds = _bounds(min(drawn, default=1), max(drawn, default=1))
     shapes = []
     for code, path in paths.items():
         one = uses.get(code)
@@ -85,10 +86,10 @@ def world_map(countries: Sequence[tuple[str, int, int]]) -> WorldMap:
     return WorldMap(world["width"], world["height"], tuple(shapes), places, legend, summary)
 
 
-def _bounds(most: int) -> tuple[int, ...]:
-    """The least number of each colour: 1, and powers of a factor; few countries have most."""
-    factor = max(most, 1) ** (1 / SHADES)
-    return tuple(dict.fromkeys(max(1, round(factor**one)) for one in range(SHADES)))
+def _bounds(least: int, most: int) -> tuple[int, ...]:
+    """The least number of each colour, in equal ratios; few countries have most of the uses."""
+    factor = (most / least) ** (1 / SHADES)
+    return tuple(dict.fromkeys(round(least * factor**one) for one in range(SHADES)))
 
 
 @cache
