@@ -190,6 +190,15 @@ def test_the_commands_print_text_json_and_csv(silo: Silo) -> None:
     assert _run(silo, "show", "Ben", "--csv").splitlines()[-1].startswith("Totals,")
 
 
+def test_a_record_that_was_not_used_is_shown_with_its_title(tmp_path: Path) -> None:
+    path = str(tmp_path / "silo")
+    with make_silo(path) as silo:
+        count(path, days=1, items=(ONE,))
+        shown = _run(silo, "show", "2")
+    assert shown.startswith("=Wind")
+    assert "0 views and 0 downloads" in shown
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -177,6 +177,10 @@ class Catalogue:
         sql = "SELECT id, title FROM record WHERE id IN (SELECT value FROM json_each(?))"
         return dict(self._file.rows(sql, (json.dumps([int(one) for one in numbers]),)))
 
+    def title_of(self, name: str) -> str:
+        """Return the title of a record of the Silo, used or not; it may be empty."""
+        return self._metadata(name).title
+
     def metadata(self) -> Iterator[tuple[int, str, Metadata]]:
         """Yield the number, the identifier and the metadata of every used record."""
         for number, name, text in self._file.rows(

@@ -177,7 +177,8 @@ class Usage:
         if not is_entity and (item := self.item(text)) is not None:
             numbers = self.counts.rows("SELECT id FROM item WHERE name = ?", (item,))
             titles = self.catalogue.titles(number for (number,) in numbers)
-            return Used(item, RECORD, next(iter(titles.values()), ""), items=(item,))
+            title = next(iter(titles.values()), "") or self.catalogue.title_of(item)
+            return Used(item, RECORD, title, items=(item,))
         return self.entity(self.key(text))
 
     def key(self, text: str) -> str:
