@@ -217,6 +217,8 @@ def test_patterns_of_ones_own_come_first() -> None:
     ("known", "why"),
     [
         ({"windows": 3}, "no setting 'windows'"),
+        ({"windows": 3}, "pattern, profile, push, report"),
+        ({"patern": [{}]}, "no setting 'patern'"),
         ({"profile": "dspace"}, "no profile 'dspace'"),
         ({"timezone": "Europe/Londn"}, "no time zone"),
         ({"window": 0}, "number of days"),

@@ -21,7 +21,10 @@ from usagestats.rules.patterns import Pattern, pattern_from
 from usagestats.store.places import settings_path
 
 PROFILES = ("eprints", "dspace6", "dspace7", "ojs", "invenio", "fedora", "silo")
-_KNOWN = {"profile", "timezone", "window", "robots", "pattern", "log", "logs", "countries"}
+_OF_OTHERS = {"entity", "entities", "push", "report"}
+_KNOWN = _OF_OTHERS | {
+    "profile", "timezone", "window", "robots", "pattern", "log", "logs", "countries",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +96,9 @@ def settings_from(known: Mapping[str, Any]) -> Settings:
     Raises:
         ValueError, FormatUnknown: A value is invalid.
     """
-    unknown = sorted(
-        name
-        for name, value in known.items()
-        if name not in _KNOWN and not isinstance(value, dict | list)
-    )
-    if unknown:
-        raise ValueError(
-            f"there is no setting {unknown[0]!r}; there are {', '.join(sorted(_KNOWN))}"
-        )
+    if unknown := sorted(known.keys() - _KNOWN):
+        names = ", ".join(sorted(_KNOWN))
+        raise ValueError(f"there is no setting {unknown[0]!r}; there are {names}")
     profile, zone = _text(known, "profile"), _text(known, "timezone") or "UTC"
     if profile and profile not in PROFILES:
         raise ValueError(f"there is no profile {profile!r}; there are {', '.join(PROFILES)}")
