@@ -225,6 +225,14 @@ def test_patterns_of_ones_own_come_first() -> None:
         ({"robots": ["("]}, "in robots is invalid"),
         ({"pattern": [{"path": "(", "record": "x", "kind": "view"}]}, "is invalid"),
         ({"pattern": [{"path": "x", "record": "{id}", "kind": "view"}]}, "names the group 'id'"),
+        (
+            {"pattern": [{"path": "(?P<id>x)", "record": "{id!x}", "kind": "view"}]},
+            "more than names",
+        ),
+        (
+            {"pattern": [{"path": "(?P<id>x)", "record": "{id:99999999999}", "kind": "view"}]},
+            "more than names",
+        ),
         ({"pattern": [{"path": "x", "record": "x", "kind": "read"}]}, "not 'read'"),
         ({"pattern": [{"path": "x"}]}, "needs a path and a record"),
         ({"log": {"format": "regex", "line": "("}}, "is invalid"),

@@ -53,9 +53,12 @@ class Pattern:
         except regex.error as error:
             raise ValueError(f"the path {self.path!r} is invalid: {error}") from error
         try:
-            named = {name for _, name, _, _ in string.Formatter().parse(self.record)} - {None}
+            fields = list(string.Formatter().parse(self.record))
         except ValueError as error:
             raise ValueError(f"the record {self.record!r} is invalid: {error}") from error
+        if any(form or conversion for _, _, form, conversion in fields):
+            raise ValueError(f"the record {self.record!r} has more than names in braces")
+        named = {name for _, name, _, _ in fields} - {None}
         if lacking := sorted(str(one) for one in named - {*compiled.groupindex, LINK}):
             raise ValueError(
                 f"the record {self.record!r} names the group {lacking[0]!r}, "
