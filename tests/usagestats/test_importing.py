@@ -3,6 +3,7 @@
 import errno
 import gzip
 import random
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -274,3 +275,16 @@ def test_no_address_is_stored(
         codes = {code for (code,) in connection.execute("SELECT country FROM day_country")}
     connection.close()
     assert codes == ({"GB", "XX"} if with_country else set())
+
+
+def test_no_name_of_an_unreadable_line_is_stored(silo_path: str, tmp_path: Path) -> None:
+    lines = [
+        b"203.0.113.7 - alice " + GOOD.partition(b" - - ")[2],
+        b"host.example.org - b " + GOOD.partition(b" - - ")[2],
+    ]
+    broken = [line.replace(b"12/Oct", b"32/Oct") for line in lines]
+    receipt = import_logs(silo_path, Request([write(tmp_path / "a.log", [GOOD, *broken])]))
+    assert receipt.number(Fate.UNREADABLE) == 2
+    [kept] = Path(silo_path, "usage", "unreadable").iterdir()
+    assert re.findall(rb"(?m)^\[\w{16}\] - \[\w{16}\] \[32/Oct", kept.read_bytes()) != []
+    assert not re.search(rb"alice|example|203\.0| b ", kept.read_bytes())

@@ -12,11 +12,14 @@ _LONGEST = 2000
 _TIME = re.compile(rb"(?:\d{4}:)?\d\d?:\d\d(?::\d\d)?(?:\.\d+)?")
 _RUN = re.compile(rb"[0-9A-Fa-f:.]{3,}")
 _DOTTED = re.compile(rb"(?<![0-9])[0-9]+(?:\.[0-9]+){2,}")
-"""These two take time in proportion to a line's length, whatever is in it."""
+_NAME = re.compile(rb"\S{2,}|[^\s-]")
+"""These take time in proportion to a line's length, whatever is in it."""
 
 
 def without_addresses(line: bytes, key: bytes) -> bytes:
     """Replace all that looks like an address, even in part, by a token.
+
+    So are all names before the first ``[``, where Apache writes hosts and users.
 
     Args:
         line: As in the log.
@@ -32,7 +35,10 @@ def without_addresses(line: bytes, key: bytes) -> bytes:
             return found[0]
         return marked(found) if found[0].count(b":") > 1 else _DOTTED.sub(marked, found[0])
 
-    return _RUN.sub(replaced, line)
+    names, bracket, rest = line.partition(b" [")
+    if not bracket:
+        return _RUN.sub(replaced, line)
+    return _NAME.sub(marked, names) + bracket + _RUN.sub(replaced, rest)
 
 
 def key_name(day: str) -> str:
