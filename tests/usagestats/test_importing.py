@@ -23,7 +23,7 @@ from usagestats.importing.blocks import KINDS, Sorter
 from usagestats.importing.importing import Request, import_logs
 from usagestats.importing.receipt import Receipt
 from usagestats.lines.readers import reader_of
-from usagestats.rules.classify import Rules, classify
+from usagestats.rules.classify import NO_PATTERN, Rules, classify
 from usagestats.rules.settings import Settings
 from usagestats.values import Fate
 
@@ -124,6 +124,19 @@ def test_a_log_is_not_blamed_for_what_fails_meanwhile(
     monkeypatch.setattr(importing._Import, "_add", fails)
     with pytest.raises(PermissionError, match="usage/secret"):
         import_logs(silo_path, Request([str(log)]))
+
+
+def test_a_receipt_says_how_to_read_lines_again_of_which_none_was_understood() -> None:
+    for fate, reason, words in (
+        (Fate.UNREADABLE, "not of the log's format", "--format"),
+        (Fate.OTHER, NO_PATTERN, "silo usage try"),
+    ):
+        receipt = Receipt(lines=2)
+        receipt.fates[fate][reason] = 2
+        assert words in receipt.text()
+        assert "--again" in receipt.text()
+        receipt.lines, receipt.fates[Fate.COUNTED][""] = 3, 1
+        assert "--again" not in receipt.text()
 
 
 def test_double_clicks_over_midnight_in_any_order(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from usagestats.rules.classify import MACHINE
+from usagestats.rules.classify import MACHINE, NO_PATTERN
 from usagestats.values import Fate, Kind
 
 _NAMED = 5
@@ -135,6 +135,13 @@ class Receipt:
             notes.append(f"Frozen: {_number(len(self.frozen), 'day')} up to {self.frozen[-1]}.")
         if self.number(Fate.UNREADABLE):
             notes.append("The first unreadable lines are in usage/unreadable/, without addresses.")
+        if self.lines and self.number(Fate.UNREADABLE) == self.lines:
+            notes.append("No line is of this format; name the right one (--format), with --again.")
+        if self.lines and self.fates[Fate.OTHER][NO_PATTERN] == self.lines:
+            notes.append(
+                "No pattern fits any path; correct profile or patterns in usage/usage.toml "
+                "(silo usage try), then import with --again."
+            )
         return notes
 
 
