@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import re
+import select
 import socket
 import threading
 import time
@@ -152,22 +153,23 @@ def test_more_requests_than_threads_can_answer_are_told_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(intake, "MOST_QUEUED", 2)
-    goes_on = threading.Event()
+    goes_on, taken = threading.Event(), threading.Semaphore(0)
 
     def slow(_environ: object, start_response: Callable[..., Any]) -> list[bytes]:
+        taken.release()
         goes_on.wait(20)
         start_response("200 OK", [("Content-Length", "0")])
         return []
 
     with PageServer(slow) as page, connections(page.port, THREADS + 3) as held:
-        for connection in held:
+        for place, connection in enumerate(held):
             connection.sendall(f"GET / HTTP/1.1\r\n{HOST}Connection: close\r\n\r\n".encode())
-            time.sleep(0.05)
-        assert statuses(received(held[-1])) == [503]
+            assert place >= THREADS or taken.acquire(timeout=15)
+        (refused,), _, _ = select.select(held, [], [], 15)
+        assert statuses(received(refused)) == [503]
         goes_on.set()
-        assert [statuses(received(connection)) for connection in held[:-1]] == [[200]] * (
-            THREADS + 2
-        )
+        others = [connection for connection in held if connection is not refused]
+        assert [statuses(received(connection)) for connection in others] == [[200]] * (THREADS + 2)
 
 
 # -- heads ----------------------------------------------------------------------------------
