@@ -3,9 +3,13 @@
 import json
 from collections.abc import Callable
 
+import pytest
 from click.testing import CliRunner
 
 from usagestats.commands.trying import try_line
+from usagestats.errors import SettingsInvalid
+from usagestats.rules.settings import read_settings
+from usagestats.store.places import settings_path
 
 
 def test_the_record_of_a_robots_request_is_named(new_silo: Callable[[str], str]) -> None:
@@ -19,3 +23,11 @@ def test_the_record_of_a_robots_request_is_named(new_silo: Callable[[str], str])
     assert known["because"].startswith("a robot (")
     assert known["kind"] == "download"
     assert known["record"].partition(" ")[0].endswith("7")
+
+
+def test_settings_that_are_not_utf_8_are_refused(new_silo: Callable[[str], str]) -> None:
+    silo_path = new_silo("")
+    with open(settings_path(silo_path), "wb") as file:
+        file.write(b'timezone = "Europe/Z\xfcrich"\n')
+    with pytest.raises(SettingsInvalid, match="not UTF-8"):
+        read_settings(silo_path)

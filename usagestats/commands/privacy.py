@@ -63,6 +63,8 @@ def forget(silo_dir: str, address: str) -> int:
         with Ledger(silo.path, _mode(silo.path)) as ledger:
             events, days = forget_client(silo.path, ledger, address.strip())
     click.echo(f"Removed: {events:,} events of {days:,} days.")
+    if not events:
+        click.echo("Write the address as it is in the log; days that are frozen are not changed.")
     return ExitCode.OK
 
 

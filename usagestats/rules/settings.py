@@ -82,7 +82,9 @@ def read_settings(silo_path: str) -> Settings:
             known = tomllib.load(file)
     except FileNotFoundError:
         return Settings()
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise SettingsInvalid(path, "it is not UTF-8; save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
         raise SettingsInvalid(path, str(error)) from error
     try:
         return settings_from(known)
