@@ -8,6 +8,7 @@ import random
 import re
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 
@@ -20,7 +21,8 @@ from usage_silo import counts_of
 
 from recordsilo.cli import silo_command
 from silowork.stop import Stop
-from usagestats.live.desk import KINDS, VIEWS, Desk
+from usagestats.lines.readers import reader_of
+from usagestats.live.desk import KINDS, VIEWS, Desk, logged_line
 from usagestats.live.entries import Entry
 from usagestats.live.tail import Position, tail
 from usagestats.logger import RedisLogger
@@ -235,6 +237,18 @@ def test_a_worker_needs_a_redis(silo_path: str, monkeypatch: pytest.MonkeyPatch)
     done = CliRunner().invoke(silo_command, away)
     assert (done.exit_code, "Redis cannot be used" in done.output) == (3, True)
     assert set(KINDS)
+
+
+def test_a_host_name_is_hidden_wherever_it_stands() -> None:
+    line = (
+        b'pc7.example.org - - [12/Oct/2026:10:00:01 +0000] "GET /3/?from=pc7.example.org HTTP/1.1"'
+        b' 200 9 "http://pc7.example.org/" "A pc7.example.org"'
+    )
+    hit = reader_of("combined").read(line)
+    assert hit is not None
+    logged = logged_line(hit, datetime.fromtimestamp(hit.moment, UTC), bytes(32))
+    assert b"pc7" not in logged
+    assert logged.count(logged.partition(b" ")[0]) == 4
 
 
 def test_a_compressed_log_is_not_followed(silo_path: str, tmp_path: Path) -> None:

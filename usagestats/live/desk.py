@@ -210,12 +210,18 @@ def logged_line(hit: Hit, moment: datetime, key: bytes) -> bytes:
     target = hit.path + (f"?{hit.query}" if hit.query else "")
     size = "-" if hit.size is None else str(hit.size)
 
-    def plain(text: str) -> str:
-        return without_addresses(text.encode("utf-8", "replace"), key).decode("utf-8", "replace")
+    def hidden(text: str) -> str:
+        # The client may be a host name; a text shorter than 1.1.1.1 is neither.
+        return text.replace(hit.address, mark) if len(hit.address) >= 7 else text
 
-    agent = hit.agent.replace(hit.address, mark)
+    def plain(text: str) -> str:
+        data = hidden(text).encode("utf-8", "replace")
+        return without_addresses(data, key).decode("utf-8", "replace")
+
+    agent = hidden(hit.agent)
     request = f"{hit.method} {plain(target)} HTTP/1.1"
-    quoted = [_quoted(text) for text in (request, plain(hit.referrer) or "-", agent)]
+    texts = (request, plain(hit.referrer) or "-", agent)
+    quoted = [hidden(_quoted(text)) for text in texts]  # an escaped byte may complete an address
     return (
         f'{mark} - {user} [{moment:%d/%b/%Y:%H:%M:%S %z}] "{quoted[0]}" {hit.status:03} {size}'
         f' "{quoted[1]}" "{quoted[2]}"'
