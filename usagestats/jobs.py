@@ -27,7 +27,8 @@ def run(work: Work) -> Ending:
 
     logs = logs_of(work.silo_path, read_settings(work.silo_path))
     receipt = import_logs(work.silo_path, Request(logs), progress=show)
-    problems = [
+    problems = [Problem("", sentence) for sentence in receipt.failed]
+    problems += [
         Problem("", f"{number:,} lines are {what}")
         for what, number in (
             ("unreadable", receipt.number(Fate.UNREADABLE)),

@@ -92,13 +92,26 @@ def test_totals_are_those_of_the_oracle(silo_path: str, tmp_path: Path) -> None:
 
 def test_a_log_in_no_format_is_refused(silo_path: str, tmp_path: Path) -> None:
     log = write(tmp_path / "a.log", [b"nonsense", b"more nonsense"])
-    assert "in no known log format" in str(run("import", silo_path, log, code=2).exception)
+    assert "in no known log format" in run("import", silo_path, log, code=2).stderr
     assert run("import", silo_path, log, "--format", "combined", code=1).output
-    good = write(tmp_path / "good.log", [line("01/Jan/2026")])
-    run("import", silo_path, good, str(tmp_path / "missing.log"), code=2)
-    assert set(counts_of(silo_path).figures) == {("2026-01-01", "3002", False)}
     kept = next(Path(silo_path, "usage", "unreadable").iterdir()).read_text()
     assert kept == "nonsense\nmore nonsense\n"
+
+
+def test_a_broken_file_is_named_and_the_others_are_imported(silo_path: str, tmp_path: Path) -> None:
+    good = write(tmp_path / "good.log", [line("01/Jan/2026")])
+    truncated, missing = tmp_path / "truncated.gz", str(tmp_path / "missing.log")
+    write(truncated, made_up_log(300))
+    truncated.write_bytes(truncated.read_bytes()[:-20])
+    other = write(tmp_path / "other.log", [line("02/Jan/2026")])
+    done = run("import", silo_path, good, str(truncated), missing, other, code=1)
+    assert "2  lines in 4 files" in done.stdout
+    assert [one.split(" cannot be read: ")[0] for one in done.stderr.splitlines()] == [
+        f"silo: {truncated}", f"silo: {missing}",
+    ]  # fmt: skip
+    assert {day for day, *_ in counts_of(silo_path).figures} == {"2026-01-01", "2026-01-02"}
+    known = json.loads(run("import", silo_path, good, missing, "--json", code=1).stdout)
+    assert (known["known"], len(known["failed"])) == (1, 1)
 
 
 def test_without_patterns_a_profile_is_asked_for(silo_path: str, tmp_path: Path) -> None:

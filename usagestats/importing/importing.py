@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from recordsilo import Silo
-from silosteps.errors import StepsError
+from silosteps.errors import InputUnreadable, PackageMissing, StepsError
 from silosteps.inputs import Input
 from silosteps.lines import Block, blocks
 from silosteps.runners import in_order
@@ -77,10 +77,12 @@ def import_logs(
         progress: Called after each block with the file and the lines so far.
 
     Raises:
-        UsageError: The settings are invalid, or a file is in no known format. Files before it
-            are imported.
-        StepsError: A file cannot be read, or the engine failed.
-        OSError: The disk refused. What was imported is kept.
+        UsageError: The settings are invalid.
+        StepsError: The engine failed, or a process was killed.
+        OSError: The disk refused.
+
+    What was imported before an error is kept. A file that cannot be read, or is in no known
+    format, is named in the receipt (`Receipt.failed`), and the others are imported.
     """
     begun = time.monotonic()
     now = now or datetime.now(UTC)
@@ -150,8 +152,14 @@ class _Import:
         self.receipt.not_held = sorted(self._not_held)
 
     def file(self, name: str) -> None:
-        """Import a file."""
+        """Import a file, or note why it cannot be read; what was read before stays."""
         self.receipt.files += 1
+        try:
+            self._file(name)
+        except (InputUnreadable, NothingRead, PackageMissing) as error:
+            self.receipt.failed.append(str(error))
+
+    def _file(self, name: str) -> None:
         # Two imports of one file at a time would tell its lines twice.
         with (
             import_lock(self._silo_path),

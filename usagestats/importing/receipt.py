@@ -23,6 +23,7 @@ class Receipt:
         waiting: Files whose last line is not complete; it is read once it is.
         late: Frozen day → lines that came too late for it; they are among the other lines.
         not_held: Identifiers without a record in the Silo, with counted lines.
+        failed: For each file that could not be read to its end, a sentence that says why.
         days: Days that were counted.
         robots: The lists of robots that were used.
         seconds: How long it took.
@@ -38,6 +39,7 @@ class Receipt:
     waiting: list[str] = field(default_factory=list)
     late: Counter[str] = field(default_factory=Counter)
     not_held: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
     days: list[str] = field(default_factory=list)
     frozen: list[str] = field(default_factory=list)
     without_agents: bool = False
@@ -55,8 +57,8 @@ class Receipt:
 
     @property
     def whole(self) -> bool:
-        """Whether every line could be read, and none came too late."""
-        return not (self.number(Fate.UNREADABLE) or self.late)
+        """Whether every file and line could be read, and none came too late."""
+        return not (self.number(Fate.UNREADABLE) or self.late or self.failed)
 
     def as_json(self) -> dict[str, Any]:
         """Return the receipt as JSON values."""
@@ -78,6 +80,7 @@ class Receipt:
             "late": dict(self.late),
             "not_held": len(self.not_held),
             "not_held_first": sorted(self.not_held)[:_NAMED],
+            "failed": self.failed,
             "days": self.days,
             "frozen": self.frozen,
             "robots": self.robots,
