@@ -1,0 +1,233 @@
+"""Endpoints of a fleet as values: what is wished, what is known, how a run ended. Pure."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, time, timedelta
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+Depth: TypeAlias = Literal["records", "pages"]
+KEPT_OUTCOMES = 30
+
+
+class Outcome(StrEnum):
+    """How a run ended."""
+
+    WHOLE = "whole"
+    PARTIAL = "partial"  # some of what the repository promised is missing
+    SUSPICIOUS = "suspicious"  # the repository lists much less than before, or nothing
+    FAILED = "failed"  # it does not answer, or not with OAI-PMH
+    BLOCKED = "blocked"  # it answers 401 or 403
+    MOVED = "moved"  # it redirects to another address
+    HELD = "held"  # it asks for a pause (Retry-After)
+    CUT = "cut"  # the run was killed or interrupted; it is begun again
+
+    @property
+    def letter(self) -> str:
+        """One letter, for a row of outcomes: ``w p s f b m h c``."""
+        return self.value[0]
+
+
+FAILURES = frozenset({Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED})
+"""Outcomes after which the next run comes later and later."""
+
+
+class State(StrEnum):
+    """The state of an endpoint, as shown; the first that applies in this order of `state_of`."""
+
+    PAUSED = "paused"
+    RUNNING = "running"
+    LOST = "lost"  # its node is lost
+    QUARANTINED = "quarantined"
+    BLOCKED = "blocked"
+    MOVED = "moved"
+    FAILING = "failing"
+    SUSPICIOUS = "suspicious"
+    PARTIAL = "partial"
+    NEW = "new"  # never run
+    DUE = "due"
+    WHOLE = "whole"  # the last harvest was whole
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """Hours of a day in which a repository may be harvested, such as 20:00-06:00.
+
+    Attributes:
+        begin, end: Times of day in `zone`; the end is before the beginning if they are at night.
+        zone: Name of a time zone.
+    """
+
+    begin: time
+    end: time
+    zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What is wished for one repository.
+
+    Attributes:
+        name: Of its Silo; unique in the fleet.
+        url: Base URL, without credentials.
+        every: From the start of a run to the start of the next.
+        prefixes: Metadata formats; empty for oai_dc.
+        sets: Only these sets; empty for all.
+        depth: ``records`` are stored; of ``pages`` only the responses are kept.
+        hours: When it may be harvested; None for always.
+        tags: Words of the user's own.
+        adaptive: Whether the interval follows how often the repository changes.
+        is_giant: Whether its runs have a lane of their own.
+        is_paused: Whether no run is due.
+        node: The node whose disk holds its Silo; empty to let the fleet place it.
+    """
+
+    name: str
+    url: str
+    every: timedelta = timedelta(days=1)
+    prefixes: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    depth: Depth = "records"
+    hours: Hours | None = None
+    tags: tuple[str, ...] = ()
+    adaptive: bool = False
+    is_giant: bool = False
+    is_paused: bool = False
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The rules of a fleet's schedule.
+
+    Attributes:
+        jitter: Share of an interval by which runs are moved, so that they spread.
+        first_rest: Time to the next run after a failure; doubled with each further one.
+        longest_rest: Most of that.
+        most_failures: Failures in a row after which an endpoint is quarantined.
+        probe_every: Between two questions (Identify) to a quarantined endpoint.
+        fewer: Share of records that may be missing before a harvest is suspicious.
+        shortest, longest: Bounds of adaptive intervals.
+        giant_slots: Runs of giants at a time on each node.
+        giant_from: Records from which on an endpoint is a giant.
+    """
+
+    jitter: float = 0.05
+    first_rest: timedelta = timedelta(hours=6)
+    longest_rest: timedelta = timedelta(days=30)
+    most_failures: int = 8
+    probe_every: timedelta = timedelta(days=30)
+    fewer: float = 0.15
+    shortest: timedelta = timedelta(days=1)
+    longest: timedelta = timedelta(days=7)
+    giant_slots: int = 1
+    giant_from: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of an endpoint.
+
+    Attributes:
+        name: See `Endpoint`.
+        host: Its host, of which at most one run is at work; see `silofleet.hosts`.
+        added: When it was added.
+        node: Where its Silo is; empty before the first run.
+        epoch: Increases when the Silo moves to another node; runs of an earlier one are refused.
+        run: Number of the run at work; 0 for none.
+        started, ended: Of the last run.
+        outcome: How it ended; None before the first end.
+        said: A sentence on it.
+        failures: Runs in a row that failed.
+        whole: When the last whole harvest ended.
+        records: Records in the Silo after the last run.
+        promised: Records that the repository promised in its last full list; None if unknown.
+        due: When the next run is due, before hours and pauses of the host.
+        interval: The current interval, if it is adaptive; None for the wished one.
+        is_quarantined: After too many failures, or by a person.
+        moved_to: The address that it redirects to.
+        is_asked: A person asked for a run now.
+        outcomes: Letters of the last outcomes, the oldest first.
+    """
+
+    name: str
+    host: str
+    added: datetime
+    node: str = ""
+    epoch: int = 0
+    run: int = 0
+    started: datetime | None = None
+    ended: datetime | None = None
+    outcome: Outcome | None = None
+    said: str = ""
+    failures: int = 0
+    whole: datetime | None = None
+    records: int = 0
+    promised: int | None = None
+    due: datetime | None = None
+    interval: timedelta | None = None
+    is_quarantined: bool = False
+    moved_to: str = ""
+    is_asked: bool = False
+    outcomes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of a run.
+
+    Attributes:
+        outcome: How.
+        said: A sentence for people.
+        at: When.
+        records: Records in the Silo; None if unknown.
+        promised: Records promised by a full list; None if unknown.
+        changed: Records that were new, changed or deleted in this run.
+        hold: Until when the host asks for a pause; None for no pause.
+        moved_to: The address that it redirects to.
+    """
+
+    outcome: Outcome
+    said: str
+    at: datetime
+    records: int | None = None
+    promised: int | None = None
+    changed: int = 0
+    hold: datetime | None = None
+    moved_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine, or a part of one, with a Granary on its own disk.
+
+    Attributes:
+        name: Unique in the fleet.
+        slots: Runs at a time.
+        free_bytes, free_inodes: Of its disk.
+        seen: When it last reported.
+        is_open: Whether new Silos may be placed there.
+    """
+
+    name: str
+    slots: int
+    free_bytes: int
+    free_inodes: int
+    seen: datetime
+    is_open: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """What is at work now.
+
+    Attributes:
+        endpoints: Names with a run.
+        hosts: Host → number of runs.
+        nodes: Node → number of runs.
+        giants: Node → number of runs of giants.
+    """
+
+    endpoints: frozenset[str] = frozenset()
+    hosts: dict[str, int] = field(default_factory=dict)
+    nodes: dict[str, int] = field(default_factory=dict)
+    giants: dict[str, int] = field(default_factory=dict)
