@@ -69,6 +69,7 @@ from oaipmhscraper.storing.storing_rules import Listing
 from oaipmhscraper.storing.sweep import harvested_records
 from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.errors import RequestRefused
+from politeweb.pace import Turns
 from politeweb.settings import HttpSettings
 from recordsilo import PersistentState, Silo
 from recordsilo.disk.locks import Locks
@@ -93,6 +94,8 @@ class OAIPMHScraper:
             repository's ``oai-identifier`` description.
         transport: A transport that replaces HTTP.
         settings: How to send requests: contact, time and size limits.
+        pace: When requests may be sent, for example shared with other processes that send some
+            to the same host; replaces the delay of the settings.
         quiet: Show no progress, even in a terminal.
         agent: Who harvests, as noted in each version's origin.
 
@@ -116,6 +119,7 @@ class OAIPMHScraper:
         *,
         transport: Transport | None = None,
         settings: HttpSettings | None = None,
+        pace: Turns | None = None,
         quiet: bool = False,
         agent: str = "oaipmhscraper",
     ) -> None:
@@ -123,18 +127,19 @@ class OAIPMHScraper:
         self._agent = agent
         self._settings = settings
         self._transport = transport
+        self._pace = pace
         given = None if base_oai_url is None else BaseURL.parse(base_oai_url).url
         if given is None or holds_something(storage_dir):
             self.store = Silo(
                 storage_dir, create=False, identifier_uri_prefix=identifier_uri_prefix
             )
             base_url = _agreed_base_url(self.store, given)
-            self._access = Access(base_oai_url or base_url, settings, transport)
+            self._access = Access(base_oai_url or base_url, settings, transport, pace)
             identify = self._access.identify(self.store.path) if given else None
             if self.store.state.get("base_oai_url") is None:
                 self._note_base_url()
         else:
-            self._access = Access(base_oai_url or given, settings, transport)
+            self._access = Access(base_oai_url or given, settings, transport, pace)
             identify = self._access.identify()
             self.store = Silo(
                 storage_dir,
@@ -367,7 +372,7 @@ class OAIPMHScraper:
         Raises:
             EndpointError, OAIError: It does not answer Identify there; nothing changes.
         """
-        access = Access(base_oai_url, self._settings, self._transport)
+        access = Access(base_oai_url, self._settings, self._transport, self._pace)
         identify = access.identify()
         self._access.close()
         self._access = access

@@ -6,6 +6,17 @@ A request to wait applies to the client, not to a single connection.
 import threading
 import time
 from collections.abc import Callable
+from typing import Protocol
+
+
+class Turns(Protocol):
+    """Gives the requests to a host their turns: a `Pace`, or one shared by several processes."""
+
+    def reserve(self) -> float:
+        """Reserve the next turn; return the seconds until then, for which the caller must sleep."""
+
+    def hold(self, seconds: float) -> None:
+        """Give no turns for some seconds; existing reservations and longer pauses stay."""
 
 
 class Pace:

@@ -33,7 +33,7 @@ from politeweb.errors import (
     ResponseTooSlow,
 )
 from politeweb.failures import BROKEN, is_final, is_timeout, reason_of
-from politeweb.pace import Pace
+from politeweb.pace import Pace, Turns
 from politeweb.public_hosts import PrivateAddress, guarded, is_public
 from politeweb.sessions import PlainSession, location_of, sent, with_credentials
 from politeweb.settings import HttpSettings
@@ -55,7 +55,7 @@ class Transport(Protocol):
 class HttpTransport:
     """Requests to a repository's base URL over one keep-alive session.
 
-    Threads must not share it, but may share a `Pace`. Nothing is sent before the first `fetch`.
+    Threads must not share it, but may share a pace. Nothing is sent before the first `fetch`.
 
     Args:
         base_url: As a user gave it; credentials and OAI-PMH arguments are removed.
@@ -79,7 +79,7 @@ class HttpTransport:
         base_url: str,
         settings: HttpSettings | None = None,
         *,
-        pace: Pace | None = None,
+        pace: Turns | None = None,
         on_exchange: Callable[[Exchange], None] | None = None,
         session: requests.Session | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -93,7 +93,7 @@ class HttpTransport:
         self._headers = self._settings.headers
         if self._settings.ca_file is not None and not os.path.isfile(self._settings.ca_file):
             raise RequestRefused(f"the certificate file {self._settings.ca_file} does not exist")
-        self._pace = pace or Pace(self._settings.delay, monotonic=monotonic)
+        self._pace: Turns = pace or Pace(self._settings.delay, monotonic=monotonic)
         self._on_exchange = on_exchange
         self._session = session or guarded(
             PlainSession(), self._settings.total_timeout, self._is_allowed

@@ -16,7 +16,7 @@ from oaipmhscraper.lists.journal import Journal, journal_path
 from oaipmhscraper.repository_state import granularity_in
 from politeweb.answers import Answer
 from politeweb.errors import RetryLater
-from politeweb.pace import Pace
+from politeweb.pace import Pace, Turns
 from politeweb.settings import HttpSettings
 
 
@@ -27,6 +27,7 @@ class Access:
         location: The base URL as given, with any credentials.
         settings: How to send requests.
         transport: Replaces HTTP; it is not closed, and one thread uses it at a time.
+        pace: When requests may be sent; by default by the settings alone.
 
     Attributes:
         base_url: Without credentials.
@@ -35,14 +36,18 @@ class Access:
     """
 
     def __init__(
-        self, location: str, settings: HttpSettings | None, transport: Transport | None
+        self,
+        location: str,
+        settings: HttpSettings | None,
+        transport: Transport | None,
+        pace: Turns | None = None,
     ) -> None:
         self.base_url = BaseURL.parse(location).url
         self.identified: Answer | None = None
         self._location = location
         self._settings = settings
         self._transport = transport
-        self._pace = Pace(settings.delay if settings else 0.0)
+        self._pace: Turns = pace or Pace(settings.delay if settings else 0.0)
         self.client = Client(transport or HttpTransport(location, settings, pace=self._pace))
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from misbehaving import misbehaving
 
 from oaipmhclient.errors import PageUnreadable
 from oaipmhscraper.errors import BaseURLConflict, NoBaseURL
@@ -258,3 +259,31 @@ def test_what_other_processes_wrote_into_the_state_stays(repository, silo_dir):
         other.getRecords("p")
         one.getSets()
         assert set(one.state["harvested"]) == {"oai_dc", "p"}
+
+
+class _CountedTurns:
+    """A pace whose turns are counted, and whose pauses are noted."""
+
+    def __init__(self):
+        self.turns, self.pauses = 0, []
+
+    def reserve(self):
+        self.turns += 1
+        return 0.0
+
+    def hold(self, seconds):
+        self.pauses.append(seconds)
+
+
+def test_every_request_takes_a_turn_of_the_pace_that_was_given(silo_dir):
+    turns = _CountedTurns()
+    with (
+        misbehaving("busy_now_and_then") as server,
+        OAIPMHScraper(silo_dir, server.base_url, pace=turns) as scraper,
+    ):
+        assert scraper.getRecords("oai_dc").whole
+        asked = len(server.repository.asked)
+        scraper.moved_to(server.base_url)
+        assert len(server.repository.asked) == asked + 1
+    assert turns.turns == asked + 1
+    assert 0.0 in turns.pauses
