@@ -71,6 +71,23 @@ class PartMissing(UsageError):
         )
 
 
+class CountsLost(UsageError):
+    """The counts are missing, but can be made again from the events."""
+
+    def __init__(self, path: str, silo_path: str) -> None:
+        super().__init__(
+            f"{path} is missing or empty; silo usage import {silo_path} makes it again from the "
+            "events, also without a LOG"
+        )
+
+
+class NothingImported(UsageError):
+    """No log was ever imported."""
+
+    def __init__(self, silo_path: str) -> None:
+        super().__init__(f"{silo_path} has no usage yet; silo usage import reads access logs")
+
+
 class NothingRead(UsageError):
     """No line of a file is in a known format."""
 

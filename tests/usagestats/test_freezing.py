@@ -138,9 +138,23 @@ def test_nothing_is_counted_without_the_ledger_or_the_counts(
     """Else the counts of a day would become those of its new lines, and frozen ones be lost."""
     days = [line("01/Jan/2026"), line("10/Oct/2026")]
     import_logs(silo_path, Request([write(tmp_path / "a.log", days)]))
+    run("freeze", silo_path, "--before", "2026-02")
     Path(silo_path, "usage", f"{lost}.sqlite").unlink()
     more = write(tmp_path / "b.log", [line("10/Oct/2026", "203.0.113.8")])
     with pytest.raises(PartMissing, match=f"{lost}.sqlite is missing or empty"):
         import_logs(silo_path, Request([more]))
     run("freeze", silo_path, "--before", "2026-11-01", code=0 if lost == "ledger" else 2)
-    assert len(list(Path(silo_path, "usage", "events").rglob("*.parquet"))) == 2
+    assert len(list(Path(silo_path, "usage", "events").rglob("*.parquet"))) == 1
+    run("totals", silo_path, code=0 if lost == "ledger" else 2)
+
+
+def test_lost_counts_are_made_again_and_no_zeros_are_told(silo_path: str, tmp_path: Path) -> None:
+    lines = made_up_log(300)
+    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    Path(silo_path, "usage", "counts.sqlite").unlink()
+    for command in (["totals"], ["top"], ["show", "3002"], ["report", "IR"]):
+        done = run(command[0], silo_path, *command[1:], code=2)
+        assert "counts.sqlite is missing or empty; silo usage import" in str(done.exception)
+    assert "0  lines in 0 files" in run("import", silo_path).stdout
+    assert counts_of(silo_path).figures == truth_of(lines).figures
+    assert "name a LOG" in str(run("import", silo_path, code=2).exception)

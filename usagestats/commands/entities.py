@@ -13,7 +13,7 @@ from usagestats.entities.as_table import as_csv, figures_json, used_json
 from usagestats.entities.bundles import assert_same, take_back
 from usagestats.entities.usage import MEASURES, RECORD, Usage, Used
 from usagestats.store import queries
-from usagestats.store.counts import Period
+from usagestats.store.parts import check_imported
 from usagestats.store.periods import period_of
 
 first_day = click.option("--from", "first", default="", metavar="DAY", help="First day or month.")
@@ -57,7 +57,8 @@ def top(
 ) -> int:
     """List the records, or the entities of a kind, that were used most."""
     with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
-        period = _period(usage, silo_dir, first, last)
+        check_imported(silo.path)
+        period = period_of(first, last)
         kinds = (RECORD, *(one.name for one in usage.catalogue.mapping.kinds))
         if kind not in kinds:
             fail(f"there is no kind {kind!r}; there are {', '.join(kinds)}")
@@ -82,7 +83,8 @@ def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with
     An ENTITY is a value such as a name, kind=value (creator=Ben), or a key (n:092f2ba9…).
     """
     with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
-        period = _period(usage, silo_dir, first, last)
+        check_imported(silo.path)
+        period = period_of(first, last)
         one = usage.find(name)
         figures = queries.figures_of(usage.counts, one.items, period)
         records = usage.used_items(one.items, period, len(one.items))
@@ -141,13 +143,6 @@ def same(silo_dir: str, names: Sequence[str], agent: str, *, undo: bool) -> int:
         else:
             click.echo(assert_same(silo.path, keys, who, now))
     return 0
-
-
-def _period(usage: Usage, silo_dir: str, first: str, last: str) -> Period:
-    """The days that were asked for; ends the command if nothing was imported."""
-    if queries.bounds(usage.counts) is None:
-        fail(f"{silo_dir} has no usage yet; silo usage import reads access logs")
-    return period_of(first, last)
 
 
 def _moment(seconds: int) -> str:

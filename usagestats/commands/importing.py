@@ -13,6 +13,9 @@ from recordsilo.commands.options import as_json, directory
 from usagestats.commands.group import told
 from usagestats.commands.trying import log_format, profile
 from usagestats.rules.settings import logs_of, read_settings
+from usagestats.store.ledger import Ledger
+from usagestats.store.parts import has_content
+from usagestats.store.places import counts_path
 
 _SECONDS = 5.0
 
@@ -42,7 +45,7 @@ def import_command(silo_dir: str, *, as_json: bool, **given: Any) -> int:
         logs = given["logs"]
         if not logs and os.path.isdir(silo_dir):
             logs = logs_of(silo_dir, read_settings(silo_dir))
-            if not logs:
+            if not logs and not _is_to_be_counted(silo_dir):
                 fail('name a LOG, or write into usage/usage.toml: logs = ["/path/access.log*"]')
         request = Request(
             logs, given["profile"] or "", given["log_format"],
@@ -56,6 +59,12 @@ def import_command(silo_dir: str, *, as_json: bool, **given: Any) -> int:
         return ExitCode.USAGE
     click.echo(json.dumps(receipt.as_json(), indent=2) if as_json else receipt.text())
     return ExitCode.OK if receipt.whole else ExitCode.LOSSES
+
+
+def _is_to_be_counted(silo_dir: str) -> bool:
+    """Whether days wait to be counted, because an import was interrupted or counts were lost."""
+    with Ledger(silo_dir, "read") as ledger:
+        return bool(ledger.stale() or (ledger.days() and not has_content(counts_path(silo_dir))))
 
 
 class _Display:

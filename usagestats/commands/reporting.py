@@ -15,6 +15,7 @@ from usagestats.reports.definitions import MACHINE, REGULAR, REPORTS
 from usagestats.reports.making import Request
 from usagestats.reports.of_silo import months_of, report_of
 from usagestats.store import queries
+from usagestats.store.parts import check_imported
 from usagestats.store.periods import period_of
 
 
@@ -50,6 +51,7 @@ def report(
         columns = ", ".join(definition.attributes) or "no such columns"
         fail(f"{definition.report_id} has no column {unknown[0]}; it can show {columns}")
     with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
+        check_imported(silo.path)
         period_of(first, last)
         for day in (first, last):
             if len(day) > 7:
@@ -57,9 +59,8 @@ def report(
         months = months_of(usage, first, last)
         if not months:
             bounds = queries.bounds(usage.counts)
-            if bounds is None:
-                fail(f"{silo_dir} has no usage yet; silo usage import reads access logs")
-            fail(f"there is no usage in this period; it is from {bounds[0]} to {bounds[1]}")
+            known = f"it is from {bounds[0]} to {bounds[1]}" if bounds else "nor in any other one"
+            fail(f"there is no usage in this period; {known}")
         methods = (MACHINE,) if machine else (REGULAR,)
         request = Request(months, access_methods=methods, shown=shown)
         found = report_of(usage, definition, request, now=datetime.now(UTC))

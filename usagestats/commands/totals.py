@@ -12,6 +12,7 @@ from usagestats.commands.group import told
 from usagestats.store import queries
 from usagestats.store.counts import Counts
 from usagestats.store.ledger import Ledger
+from usagestats.store.parts import check_imported
 from usagestats.store.periods import period_of
 from usagestats.values import Figures
 
@@ -33,6 +34,7 @@ def totals(
 ) -> int:
     """Print the figures of all records together."""
     with told(), open_silo(silo_dir) as silo:
+        check_imported(silo.path)
         period = period_of(first, last)
         with Counts(silo.path) as counts, Ledger(silo.path, "read") as ledger:
             known: dict[str, str | int] = dict(_known(counts.totals(period, machine=machine)))
@@ -84,7 +86,10 @@ def _text(known: dict[str, str | int]) -> str:
         return f"{known[name]:,} of them once in a session"
 
     begin, end = known["from"] or "the beginning", known["until"] or "the end"
-    access, robots = str(known["access_method"]).lower(), known["robots_list"] or "no import yet"
+    access, robots = (
+        str(known["access_method"]).lower(),
+        known["robots_list"] or "no list of robots",
+    )
     return f"""{begin} to {end}, {access} access ({robots})
 
 {row("total_item_investigations", "views and downloads,")} {once("unique_item_investigations")}

@@ -12,6 +12,7 @@ from usagestats.errors import PartMissing, ZoneChanged
 from usagestats.store.counts import Counts, CountsChange
 from usagestats.store.events import day_number, day_text, engine, event_path, merge_files
 from usagestats.store.ledger import Ledger
+from usagestats.store.parts import has_content, was_counted
 from usagestats.store.places import counts_path, ledger_path
 from usagestats.store.queries import bounds
 
@@ -34,7 +35,7 @@ def check(silo_path: str, ledger: Ledger, timezone: str = "") -> None:
     """Check that the ledger and the counts belong together.
 
     Else the counts of days would be replaced by those of their new lines alone, or be lost when
-    their events are.
+    their events are. Lost counts are made again by `count`, if no day is frozen.
 
     Args:
         silo_path: The Silo.
@@ -42,19 +43,19 @@ def check(silo_path: str, ledger: Ledger, timezone: str = "") -> None:
         timezone: Of the settings; ``""``: it is not compared.
 
     Raises:
-        PartMissing: One of them is missing or empty.
+        PartMissing: One of them is missing or empty, and cannot be made again.
         ZoneChanged: The days are of another time zone.
     """
     path = counts_path(silo_path)
-    # A running import adds to the ledger first, and notes last what was counted.
-    was_counted = bool(set(ledger.days()) - set(ledger.stale()))
-    if os.path.exists(path) and os.path.getsize(path):
+    if has_content(path):
         with Counts(silo_path) as counts:
             has_counts = bounds(counts) is not None
         if has_counts and not ledger.days():
             raise PartMissing(ledger_path(silo_path), path)
-    elif was_counted:
-        raise PartMissing(path, ledger_path(silo_path))
+    elif was_counted(ledger):
+        if ledger.frozen():
+            raise PartMissing(path, ledger_path(silo_path))
+        ledger.set_stale(ledger.days())
     if timezone and (stored := ledger.fixed("timezone", timezone)) != timezone:
         raise ZoneChanged(stored, timezone)
 

@@ -15,6 +15,7 @@ from usagestats.entities.mapping import KEY, key_of
 from usagestats.errors import EntityUnknown
 from usagestats.store import queries
 from usagestats.store.counts import Counts, Period
+from usagestats.store.parts import check_counts
 from usagestats.values import Figures
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Usage:
         self._bundles: Bundles | None = None
 
     def __enter__(self) -> "Usage":
+        check_counts(self.silo.path)
         self.catalogue.refresh()
         return self
 
