@@ -29,7 +29,7 @@ TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The figures of a crawl.
+    """The figures of a crawl; None or empty if an earlier release did not count them.
 
     Attributes:
         outcomes: All outcomes, in the order of `Outcome`.
@@ -43,15 +43,20 @@ class Report:
     matched: str
     seed_rows: int
     outcomes: Mapping[Outcome, int]
-    full_texts: int
-    held_before: int
-    unseeded: int
+    full_texts: int | None
+    held_before: int | None
+    unseeded: int | None
     tables: Mapping[str, tuple[tuple[str, int], ...]]
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether there are figures besides the outcomes."""
+        return None not in {self.full_texts, self.held_before, self.unseeded}
 
     @property
     def dedupe_share(self) -> float:
         """Return the share of full texts that earlier crawls had, from 0 to 1."""
-        return self.held_before / self.full_texts if self.full_texts else 0.0
+        return (self.held_before or 0) / self.full_texts if self.full_texts else 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -59,7 +64,8 @@ class Report:
             "name": self.name, "matched": self.matched, "seed_rows": self.seed_rows,
             "outcomes": {str(name): count for name, count in self.outcomes.items()},
             "full_texts": self.full_texts, "held_before": self.held_before,
-            "dedupe_share": round(self.dedupe_share, 4), "unseeded_full_texts": self.unseeded,
+            "dedupe_share": round(self.dedupe_share, 4) if self.is_counted else None,
+            "unseeded_full_texts": self.unseeded,
             **{name: [{"value": v, "count": n} for v, n in rows]
                for name, rows in self.tables.items()},
         }  # fmt: skip
@@ -73,7 +79,7 @@ class Report:
             writer.writerow(("outcome", str(outcome), count))
         for name, count in (("full texts", self.full_texts), ("held before", self.held_before),
                             ("unseeded full texts", self.unseeded)):  # fmt: skip
-            writer.writerow(("totals", name, count))
+            writer.writerows([("totals", name, count)] if count is not None else [])
         for name, rows in self.tables.items():
             writer.writerows((name.replace("_", " "), _cell(value), count) for value, count in rows)
         return out.getvalue()
@@ -89,6 +95,8 @@ class Report:
         lines.append(
             f"{self.full_texts:,} full texts, {self.held_before:,} of them"
             f" ({100 * self.dedupe_share:.1f} %) held before; {self.unseeded:,} more without a seed"
+            if self.is_counted
+            else "an earlier release did not count the other figures; match the crawl again"
         )
         for name, rows in self.tables.items():
             shown = (f"{count:>11,}  {value or '-'}" for value, count in rows)
@@ -129,22 +137,32 @@ def report_on(crawl: Crawl) -> Report:
     """Return the figures of a crawl.
 
     Raises:
-        CrawlError: They cannot be read, or an earlier release did not count them.
+        CrawlError: They cannot be read.
     """
     path = f"{crawl.path}/{FIGURES}"
     try:
-        with open(path, encoding="utf-8") as file:
-            told = json.load(file)
-        tables = {name: tuple((str(v), int(n)) for v, n in told["tables"][name]) for name in TABLES}
+        told = _json_of(path)
+        counted = told.get("tables", {})
+        tables = {
+            name: tuple((str(v), int(n)) for v, n in counted.get(name, ())) for name in TABLES
+        }
         full_texts, held_before, unseeded = (
-            int(told[name]) for name in ("full_texts", "held_before", "unseeded")
+            int(told[name]) if name in told else None
+            for name in ("full_texts", "held_before", "unseeded")
         )
-    except FileNotFoundError:
-        raise CrawlError(f"the crawl {crawl.name} has no figures; match it again") from None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise CrawlError(f"{path} cannot be read ({error}); match the crawl again") from error
     outcomes = {one: crawl.receipt.outcomes.get(one, 0) for one in Outcome}
     return Report(
         crawl.name, crawl.matched, crawl.receipt.seed_rows, outcomes, full_texts, held_before,
         unseeded, tables,
     )  # fmt: skip
+
+
+def _json_of(path: str) -> Any:
+    """Return the figures in a file; none if an earlier release did not write it."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return {}

@@ -52,6 +52,7 @@ def one_of(*texts: str) -> Schema:
 
 
 _NULL_TEXT = or_null(TEXT)
+_NULL_COUNT = or_null(COUNT)
 _OUTCOME = members(name=TEXT, word=TEXT)
 HARVEST_LINE = members(
     id=TEXT,
@@ -219,10 +220,10 @@ SCHEMAS: Mapping[str, Schema] = {
         matched=TEXT,
         seed_rows=COUNT,
         outcomes=table(COUNT),
-        full_texts=COUNT,
-        held_before=COUNT,
-        dedupe_share={"type": "number", "minimum": 0, "maximum": 1},
-        unseeded_full_texts=COUNT,
+        full_texts=_NULL_COUNT,
+        held_before=_NULL_COUNT,
+        dedupe_share={"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        unseeded_full_texts=_NULL_COUNT,
         **{name: several(ref("FacetValue")) for name in TABLES},
     ),
     "Sets": members(

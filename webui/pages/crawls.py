@@ -121,8 +121,7 @@ def show_one(call: Call) -> View:
     newest = max(_matched(call), default="")
     data = {
         "report": report,
-        "share": _percent(report.full_texts, total),
-        "dedupe_share": _percent(report.held_before, report.full_texts),
+        "dedupe_share": _percent(report.held_before or 0, report.full_texts or 0),
         "outcomes": found,
         "pictures": {"outcomes": _of_outcomes(found)} | _pictures(report),
         "is_newest": report.matched >= newest,
