@@ -15,7 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
+from crawlmatch.errors import CrawlError
+from crawlmatch.inputs import kind_of_file
 from crawlmatch.kept import Crawl
+from crawlmatch.receipts import Kind
 from crawlmatch.warcs import DAMAGED, Capture, capture_of, opened_warc
 from politeweb.warc.records import warc_records
 from recordsilo import Silo
@@ -95,11 +98,16 @@ def attach(
         identifiers: Only these records; if empty, all.
 
     Raises:
+        CrawlError: An input is not a WARC; nothing is added.
         OSError: A WARC cannot be read, or the disk refused; files added before are kept.
     """
+    paths = list(_files(warcs))
+    for path in paths:
+        if os.path.getsize(path) and kind_of_file(path) is not Kind.WARC:
+            raise CrawlError(f"{path} is not a WARC; name WARC files, or directories with such")
     receipt = AttachReceipt()
     left = _wanted(silo, crawl, frozenset(identifiers), receipt)
-    for path in _files(warcs):
+    for path in paths:
         with opened_warc(path) as file:
             try:
                 for record, offset in _records(file):
@@ -164,11 +172,7 @@ def _files(warcs: Iterable[str]) -> Iterator[str]:
     for path in warcs:
         if os.path.isdir(path):
             names = sorted(os.listdir(path))
-            yield from (
-                f"{path}/{name}"
-                for name in names
-                if name.endswith((".warc", ".warc.gz", ".warc.zst"))
-            )
+            yield from (f"{path}/{name}" for name in names if name.endswith(_WARCS))
         else:
             yield path
 

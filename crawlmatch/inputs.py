@@ -4,10 +4,12 @@ Source: Heritrix 3, `UriProcessingFormatter` (crawl.log) and `CrawlLogJsonBuilde
 the CDX formats of the Internet Archive, with 9 and 11 fields; CDXJ.
 """
 
+import contextlib
 import hashlib
 import json
 import re
 import string
+import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
@@ -19,7 +21,7 @@ from crawlmatch.receipts import PASSED_OVER, InputReceipt, Kind
 from crawlmatch.rules import Rules
 from crawlmatch.uris import redirect_target
 from silosteps.engine import Engine
-from silosteps.inputs import STDIN, open_input
+from silosteps.inputs import GZIP, STDIN, open_input
 from silosteps.lines import Block, blocks
 
 _PRINTABLE = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
@@ -58,6 +60,25 @@ def kind_of_lines(first: bytes) -> Kind:
         if text:
             break
     return Kind.LOG
+
+
+def kind_of_file(name: str) -> Kind:
+    """Return the kind of a file by its first bytes, also if it is compressed and truncated.
+
+    Raises:
+        InputUnreadable: It does not exist, or cannot be decompressed.
+    """
+    with open_input(name) as stream:
+        if not stream.compressed:
+            return kind_of_lines(stream.read(4096) or b"")
+    with open(name, "rb") as file:
+        packed = file.read(1 << 16)
+    if packed.startswith(GZIP):
+        with contextlib.suppress(zlib.error):
+            return kind_of_lines(zlib.decompressobj(zlib.MAX_WBITS + 16).decompress(packed, 4096))
+        return Kind.LOG  # the reader reports that it is truncated
+    with open_input(name) as stream:
+        return kind_of_lines(stream.read(4096) or b"")
 
 
 def read_lines(

@@ -77,9 +77,9 @@ class Report:
         writer.writerow(("table", "value", "count"))
         for outcome, count in self.outcomes.items():
             writer.writerow(("outcome", str(outcome), count))
-        for name, count in (("full texts", self.full_texts), ("held before", self.held_before),
-                            ("unseeded full texts", self.unseeded)):  # fmt: skip
-            writer.writerows([("totals", name, count)] if count is not None else [])
+        totals = (("full texts", self.full_texts), ("held before", self.held_before),
+                  ("unseeded full texts", self.unseeded))  # fmt: skip
+        writer.writerows(("totals", name, n) for name, n in totals if n is not None)
         for name, rows in self.tables.items():
             writer.writerows((name.replace("_", " "), _cell(value), count) for value, count in rows)
         return out.getvalue()

@@ -5,20 +5,18 @@ order and also if inputs overlap or are repeated. A shard's directory is renamed
 last, so it is complete or does not exist.
 """
 
-import contextlib
 import gzip
 import hashlib
 import json
 import os
 import secrets
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crawlmatch.errors import CrawlError, ShardUnusable
-from crawlmatch.inputs import kind_of_lines, read_lines, set_aside_line
+from crawlmatch.inputs import kind_of_file, read_lines, set_aside_line
 from crawlmatch.plan import make_tables, merge
 from crawlmatch.receipts import InputReceipt, Kind
 from crawlmatch.rules import Rules
@@ -26,7 +24,7 @@ from crawlmatch.warcs import read_warc
 from recordsilo.disk.atomic_file import flush_directory, flush_fd, remove_tree
 from silosteps.engine import Engine
 from silosteps.errors import InputUnreadable
-from silosteps.inputs import GZIP, STDIN, open_input
+from silosteps.inputs import STDIN
 from silosteps.step_file import steps_of
 
 FORMAT = 1
@@ -149,7 +147,7 @@ def read_input(
     """
     if os.path.isdir(name):
         reading.inputs += take_shard(engine, name, rules, earlier=source == 2)
-    elif name != STDIN and _first_kind(name) is Kind.WARC:
+    elif name != STDIN and kind_of_file(name) is Kind.WARC:
         reading.inputs.append(
             read_warc(engine, name, rules, source=1 if source is None else source)
         )
@@ -231,21 +229,6 @@ def _told(path: str) -> dict[str, Any]:
     if told.get("format") != FORMAT:
         raise ShardUnusable(path, f"it is in format {told.get('format')}, this release reads 1")
     return told
-
-
-def _first_kind(name: str) -> Kind:
-    """Return the kind of a file by its first bytes, also if it is compressed and truncated."""
-    with open_input(name) as stream:
-        if not stream.compressed:
-            return kind_of_lines(stream.read(4096) or b"")
-    with open(name, "rb") as file:
-        packed = file.read(1 << 16)
-    if packed.startswith(GZIP):
-        with contextlib.suppress(zlib.error):
-            return kind_of_lines(zlib.decompressobj(zlib.MAX_WBITS + 16).decompress(packed, 4096))
-        return Kind.LOG  # the reader reports that it is truncated
-    with open_input(name) as stream:
-        return kind_of_lines(stream.read(4096) or b"")
 
 
 def _flush(directory: str) -> None:

@@ -76,14 +76,15 @@ def opened_warc(name: str) -> Iterator[BinaryIO]:
     """
     try:
         with open(name, "rb") as file:
-            if file.read(4) != ZSTD:
-                file.seek(0)
-                yield file
-                return
+            is_zstandard = file.read(4) == ZSTD
     except OSError as error:
         raise InputUnreadable(name, error.strerror or str(error)) from error
-    with open_input(name) as stream:
-        yield cast(BinaryIO, io.BufferedReader(stream))
+    if is_zstandard:
+        with open_input(name) as stream:
+            yield cast(BinaryIO, io.BufferedReader(stream))
+    else:
+        with open(name, "rb") as file:
+            yield file
 
 
 def captures(file: BinaryIO, passed_over: "Counter[str]") -> Iterator[Capture]:

@@ -317,3 +317,16 @@ def test_standard_input_is_a_log(crawl: Crawl, tmp_path: Path, told: Told, invok
     with sqlite3.connect(tmp_path / "o.sqlite") as connection:
         assert connection.execute("SELECT count(*) FROM crawl_result").fetchone() == (2,)
     connection.close()
+
+
+def test_attach_refuses_what_is_no_warc_before_it_attaches_anything(
+    records: Silo, log: Path, tmp_path: Path, invoke: Invoke
+) -> None:
+    invoke("match", records.path, log)
+    place = tmp_path / "warcs"
+    place.mkdir()
+    (place / "a.warc").write_bytes(b"")
+    (place / "b.warc.gz").write_bytes(log.read_bytes())
+    done = invoke("attach", records.path, place, code=2)
+    assert str(done.exception).startswith(f"{place}/b.warc.gz is not a WARC; name WARC files")
+    assert done.output == ""

@@ -17,6 +17,7 @@ from truth_rows import rows_of
 from crawlmatch.inputs import kind_of_lines, plain_lines
 from crawlmatch.matching import Request, match_into
 from crawlmatch.receipts import Kind, MatchReceipt
+from crawlmatch.warcs import opened_warc
 from silosteps.errors import InputUnreadable
 
 A, B = "http://a.example.org/a", "http://a.example.org/b.pdf"
@@ -180,6 +181,15 @@ def test_a_warc_that_breaks_off_is_read_up_to_there(
     assert receipt.inputs[0].lines == receipt.inputs[0].used + sum(
         receipt.inputs[0].reasons.values()
     )
+
+
+def test_an_error_while_a_warc_is_open_is_not_one_of_the_warc(tmp_path: Path) -> None:
+    for name, data in (("a.warc", b"WARC/1.1"), ("a.zst", zstandard.compress(b"WARC/1.1"))):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(FileNotFoundError), opened_warc(str(tmp_path / name)):
+            (tmp_path / "another").read_bytes()
+    with pytest.raises(InputUnreadable), opened_warc(str(tmp_path / "none")):
+        pass
 
 
 def test_kinds_are_told_from_the_first_lines() -> None:
