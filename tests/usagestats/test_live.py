@@ -19,8 +19,9 @@ from made_up_log import made_up_log
 from usage_oracle import truth_of
 from usage_silo import counts_of
 
-from recordsilo.cli import silo_command
+from recordsilo.cli import ExitCode, silo_command
 from silowork.stop import Stop
+from usagestats.errors import FormatUnknown
 from usagestats.lines.readers import reader_of
 from usagestats.live.desk import KINDS, VIEWS, Desk, logged_line
 from usagestats.live.entries import Entry
@@ -256,3 +257,40 @@ def test_a_compressed_log_is_not_followed(silo_path: str, tmp_path: Path) -> Non
     log.write_bytes(gzip.compress(b"\n".join(made_up_log(3)) + b"\n"))
     done = CliRunner().invoke(silo_command, ["usage", "follow", silo_path, str(log), "--until-end"])
     assert (done.exit_code, "silo usage import counts it" in done.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--format", "clf"], "'clf' is not one of 'combined'"),
+        (["--profile", "drupal"], "'drupal' is not one of 'eprints'"),
+        (["--redis", "redis://127.0.0.1:1/0", "--profile", "ojs"], "silo usage work"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_a_line_is_read(
+    silo_path: str, tmp_path: Path, options: list[str], told: str
+) -> None:
+    log = tmp_path / "access.log"
+    log.touch()
+    words = ["usage", "follow", silo_path, str(log), "--until-end", *options]
+    done = CliRunner().invoke(silo_command, words)
+    assert (done.exit_code, told in done.output) == (2, True), done.output
+
+
+def test_a_worker_refuses_a_format_and_survives_one_in_the_queue(silo_path: str) -> None:
+    with pytest.raises(FormatUnknown, match="there is no log format 'clf'"):
+        Desk(silo_path, log_format="clf")
+    desk = Desk(silo_path)
+    for number, spec in enumerate(("clf", "json:{", "regex")):
+        lines = (numbered(1)[0].replace(b"line=0", b"line=%d" % number),)
+        assert desk.take([Entry(f"{number}-0", lines, spec)]) == {VIEWS: 1}
+    desk.close()
+
+
+def test_unreadable_lines_are_losses(silo_path: str, tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    log.write_bytes(numbered(1)[0] + b"\nno line of a log\n")
+    words = ["usage", "follow", silo_path, str(log), "--until-end"]
+    done = CliRunner().invoke(silo_command, words, standalone_mode=False)
+    assert "1 views, 0 notfound, 0 other, 1 unreadable" in done.output
+    assert done.return_value == ExitCode.LOSSES

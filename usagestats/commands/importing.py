@@ -48,7 +48,7 @@ def import_command(silo_dir: str, *, as_json: bool, **given: Any) -> int:
             if not logs and not _is_to_be_counted(silo_dir):
                 fail('name a LOG, or write into usage/usage.toml: logs = ["/path/access.log*"]')
         request = Request(
-            logs, given["profile"] or "", given["log_format"],
+            logs, given["profile"] or "", given["log_format"] or "",
             complete=given["complete"], again=given["again"], processes=given["processes"],
         )  # fmt: skip
         with _Display() as show:

@@ -12,7 +12,7 @@ from silosteps.inputs import GZIP, ZSTD
 from silowork.stop import Stop
 from usagestats.commands.group import told
 from usagestats.commands.trying import log_format, profile
-from usagestats.live.desk import KINDS, Desk
+from usagestats.live.desk import KINDS, UNREADABLE, Desk
 from usagestats.live.queue import DEFAULT_QUEUE, Queue, QueueUnusable
 from usagestats.live.work import Rhythm, follow_here, follow_into_queue, run_worker
 
@@ -61,7 +61,7 @@ _count = click.option(
     help="End when no line comes for so long; else run until stopped.",
 )
 def work(
-    silo_dir: str, *, redis_url: str | None, queue_name: str, log_format: str,
+    silo_dir: str, *, redis_url: str | None, queue_name: str, log_format: str | None,
     profile: str | None, count_every: float, gather: float, claim_after: float, idle: float | None,
 ) -> int:  # fmt: skip
     """Take log lines from the queue, sort them into logs, and count them.
@@ -73,7 +73,7 @@ def work(
     stop, done = Stop(), Counter[str]()
     with told(), stop.on_signals():
         queue = Queue(redis_url, queue_name, claim_after)
-        desk = Desk(silo_dir, profile or "", log_format)
+        desk = Desk(silo_dir, profile or "", log_format or "")
         try:
             done = run_worker(queue, desk, stop, Rhythm(gather, count_every, idle))
         except QueueUnusable as error:
@@ -94,7 +94,7 @@ def work(
 @_count
 @click.option("--until-end", is_flag=True, help="End at the end of the file; else wait for more.")
 def follow(
-    silo_dir: str, log: str, *, redis_url: str | None, queue_name: str, log_format: str,
+    silo_dir: str, log: str, *, redis_url: str | None, queue_name: str, log_format: str | None,
     profile: str | None, count_every: float, until_end: bool,
 ) -> int:  # fmt: skip
     """Follow a log FILE as it grows, over rotation, and count its lines.
@@ -102,6 +102,8 @@ def follow(
     With --redis, the lines go into the queue for workers; else they are worked on here.
     The same command continues where it ended.
     """
+    if redis_url and profile:
+        fail("with --redis, silo usage work decides what an address means: give it the --profile")
     path = os.path.realpath(log)
     with open(path, "rb") as file:
         if file.read(4).startswith((GZIP, ZSTD)):
@@ -112,17 +114,17 @@ def follow(
         if redis_url:
             queue = Queue(redis_url, queue_name)
             try:
-                lines = follow_into_queue(path, queue, log_format, stop, **more)
+                lines = follow_into_queue(path, queue, log_format or "", stop, **more)
             except QueueUnusable as error:
                 fail(str(error), ExitCode.ENDPOINT)
             finally:
                 queue.close()
             click.echo(f"{lines:,} lines into {queue_name}", err=True)
             return _ended(None, stop)
-        desk = Desk(silo_dir, profile or "", log_format)
+        desk = Desk(silo_dir, profile or "", log_format or "")
         try:
             rhythm = Rhythm(count=count_every)
-            done = follow_here(path, desk, log_format, stop, rhythm, **more)
+            done = follow_here(path, desk, log_format or "", stop, rhythm, **more)
         finally:
             desk.close()
     return _ended(done, stop)
@@ -141,4 +143,4 @@ def _ended(done: Counter[str] | None, stop: Stop) -> int:
         click.echo(", ".join(f"{done[kind]:,} {kind}" for kind in KINDS), err=True)
     if stop.asked:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
-    return ExitCode.OK
+    return ExitCode.LOSSES if done and done[UNREADABLE] else ExitCode.OK

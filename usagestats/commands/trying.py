@@ -9,15 +9,15 @@ import click
 from recordsilo.cli import example, fail, open_silo
 from recordsilo.commands.options import as_json, directory
 from usagestats.commands.group import told
-from usagestats.lines.readers import detected, reader_of
+from usagestats.lines.readers import FORMATS, detected, reader_of
 from usagestats.rules.classify import Classified, Rules, classify
 from usagestats.rules.of_silo import rules_of
 from usagestats.rules.settings import PROFILES
 from usagestats.values import Fate, Use
 
 log_format = click.option(
-    "--format", "log_format", default="", metavar="FORMAT",
-    help="Format of the log: combined, vhost_combined, common, iis or json (default: detected).",
+    "--format", "log_format", type=click.Choice(FORMATS),
+    help="Format of the log (default: that in usage.toml, else detected).",
 )  # fmt: skip
 profile = click.option(
     "--profile", type=click.Choice(PROFILES),
@@ -32,7 +32,7 @@ profile = click.option(
 @profile
 @as_json
 def try_line(
-    silo_dir: str, line: str, log_format: str, profile: str | None, *, as_json: bool
+    silo_dir: str, line: str, log_format: str | None, profile: str | None, *, as_json: bool
 ) -> int:
     """Show what becomes of a log LINE (- reads lines from standard input); nothing is stored."""
     lines = sys.stdin.buffer.read().splitlines() if line == "-" else [line.encode()]

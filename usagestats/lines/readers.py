@@ -301,7 +301,9 @@ def _is_status(text: str) -> bool:
 # --------------------------------------------------------------------------- choosing
 
 WEB_SERVER = ("combined", "vhost_combined", "common")
-NAMES = (*WEB_SERVER, "iis", "json", "regex")
+FORMATS = (*WEB_SERVER, "iis", "json")
+"""Formats that their name alone describes."""
+NAMES = (*FORMATS, "regex")
 
 
 def reader_of(spec: str) -> Reader:
@@ -315,10 +317,13 @@ def reader_of(spec: str) -> Reader:
         return WebServerReader(name)
     if name == "iis":
         return IISReader(rest.split())
-    if name == "json":
-        return JSONReader(json.loads(rest) if rest else {})
-    if name == "regex" and rest:
-        return OwnReader(*json.loads(rest))
+    try:
+        if name == "json":
+            return JSONReader(json.loads(rest) if rest else {})
+        if name == "regex":
+            return OwnReader(*json.loads(rest))
+    except (ValueError, TypeError) as error:
+        raise FormatUnknown(f"{spec!r} does not describe a log format") from error
     raise FormatUnknown(f"there is no log format {name!r}; there are {', '.join(NAMES)}")
 
 

@@ -15,6 +15,7 @@ from recordsilo import Silo
 from silosteps.lines import Block
 from silowork.ledger_file import new_id
 from usagestats.counting.counting import check, count
+from usagestats.errors import FormatUnknown
 from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import Receipt
 from usagestats.importing.unreadable import key_name, without_addresses
@@ -52,7 +53,7 @@ class Desk:
         log_format: `Reader.spec`; ``""``: as in ``usage.toml``, or as the entries say.
 
     Raises:
-        UsageError: The settings are invalid.
+        UsageError: The settings are invalid, or there is no such format.
     """
 
     def __init__(self, silo_path: str, profile: str = "", log_format: str = "") -> None:
@@ -61,6 +62,8 @@ class Desk:
         self._rules: Rules = rules_of(self._silo, profile)[0]
         self._settings = self._rules.settings
         self._format = log_format or self._settings.format
+        if self._format:
+            reader_of(self._format)  # refused before a line is taken
         self._journal = Journal(self._path)
         self._ledger = Ledger(self._path)
         check(self._path, self._ledger, self._settings.timezone)
@@ -149,8 +152,12 @@ class Desk:
     # ------------------------------------------------------------------ counting
 
     def _reader(self, entry: Entry) -> Reader:
-        spec = self._format or entry.format
-        return (reader_of(spec) if spec else detected(entry.lines)) or reader_of(_DEFAULT)
+        try:
+            if spec := self._format or entry.format:
+                return reader_of(spec)
+        except FormatUnknown:
+            pass  # of an entry: its lines must not end every worker that takes them
+        return detected(entry.lines) or reader_of(_DEFAULT)
 
     def _store(self, entries: Sequence[Entry], today: str, frozen: frozenset[str]) -> None:
         """Store the events of entries, as the import of a block does."""
