@@ -84,7 +84,8 @@ class LedgerFile:
         path: The file; ``":memory:"`` for one in memory.
         kind: The kind of file.
         mode: With "create", a missing or empty file is created; with "write" it is refused;
-            with "read" nothing is written, and it has no rows.
+            with "read" nothing is written, and it has no rows. Where nothing can be written, a
+            file is read all the same, unless a killed writer's changes are to be rolled back.
 
     Raises (every method):
         Exception: ``kind.unreadable``: it is not such a file, is corrupt, or of a later version.
@@ -186,6 +187,12 @@ class LedgerFile:
         place = self.path
         if self._mode == "read" and not _has_rows(place):
             place = ":memory:"
+        elif self._is_fixed():
+            # A log is read with the memory that its writer shares; without one, none is made.
+            logs = (f"{place}-wal", f"{place}-journal")
+            is_whole = self._kind.has_log and not any(map(_has_rows, logs))
+            how = "immutable=1" if is_whole else "mode=ro"
+            place = f"file:{_quoted(place)}?{how}"
         elif self._mode != "create":
             place = f"file:{_quoted(place)}?mode=rw"
         return sqlite3.connect(
@@ -196,8 +203,12 @@ class LedgerFile:
             uri=place.startswith("file:"),
         )
 
+    def _is_fixed(self) -> bool:
+        """Whether this only reads, where nothing can be written: no file beside it, either."""
+        return self._mode == "read" and not os.access(os.path.dirname(self.path) or ".", os.W_OK)
+
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        if self._kind.has_log and self.path != ":memory:":
+        if self._kind.has_log and self.path != ":memory:" and not self._is_fixed():
             keep_log(connection, self.path)
         connection.execute(f"PRAGMA synchronous = {self._kind.synchronous}")
         connection.execute("PRAGMA foreign_keys = ON")

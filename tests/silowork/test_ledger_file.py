@@ -128,6 +128,20 @@ def test_reading_changes_nothing(path: str) -> None:
         add(file, "b")
 
 
+@pytest.mark.parametrize("kind", [KIND, LOGGED])
+def test_a_file_is_read_where_nothing_can_be_written(
+    path: str, kind: LedgerKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_file.os, "access", lambda *_: False)
+    with LedgerFile(path, kind) as writer:
+        add(writer, "a")
+        with LedgerFile(path, kind, "read") as file:
+            assert texts(file) == ["a"]  # also from the writer's log
+    with LedgerFile(path, kind, "read") as file:
+        assert texts(file) == ["a"]
+        assert os.listdir(os.path.dirname(path)) == ["one.sqlite"]
+
+
 def test_a_reader_rolls_back_what_a_killed_writer_left(path: str) -> None:
     with LedgerFile(path, KIND) as file:
         add(file, "before")
