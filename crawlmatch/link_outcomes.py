@@ -1,4 +1,4 @@
-"""Outcomes of each record's links: a facet, findings, and a panel on the record's page.
+"""Outcomes of each record's links: facets, findings, and a panel on the record's page.
 
 They are read from the tables that `silo crawl match` stores, with SQLite alone. The newest crawl
 that had a record among its seeds gives the outcomes of its links.
@@ -9,6 +9,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 from crawlmatch.kept import KeptCrawl, kept_crawls
@@ -25,7 +26,7 @@ SHOWN = 200
 _HOPS = {"R": "redirect", "L": "link", "E": "embed", "X": "link in a script", "I": "inferred",
          "M": "manifest", "S": "site map", "P": "prerequisite"}  # fmt: skip
 _ABOUT_MANY = (
-    "SELECT DISTINCT identifier, outcome FROM crawl_result "
+    "SELECT DISTINCT identifier, {column} FROM crawl_result "
     "WHERE terminal = 1 AND identifier IN (SELECT value FROM json_each(?))"
 )
 _ABOUT_ONE = (
@@ -34,10 +35,11 @@ _ABOUT_ONE = (
 )
 
 
-def outcomes_of(path: str, identifiers: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return the outcomes of the links of some records, without records that no crawl had.
+def values_of(column: str, path: str, identifiers: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return what is known of the links of some records, without records that no crawl had.
 
     Args:
+        column: A column of `crawl_result`.
         path: The Silo's directory.
         identifiers: In full form.
 
@@ -48,15 +50,16 @@ def outcomes_of(path: str, identifiers: Sequence[str]) -> Mapping[str, tuple[str
     left = list(identifiers)
     for crawl in kept_crawls(path):
         here: dict[str, list[str]] = {}
-        for identifier, outcome in _rows(crawl, _ABOUT_MANY, (json.dumps(left),)):
-            here.setdefault(identifier, []).append(outcome)
+        sql = _ABOUT_MANY.format(column=column)
+        for identifier, value in _rows(crawl, sql, (json.dumps(left),)):
+            here.setdefault(identifier, []).extend([value] if value else [])
         found |= {identifier: tuple(sorted(some)) for identifier, some in here.items()}
         left = [one for one in left if one not in here]
     return found
 
 
 def _dead(path: str, identifiers: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-    found = outcomes_of(path, identifiers)
+    found = values_of("outcome", path, identifiers)
     return {one: (DEAD_LINK,) for one, some in found.items() if not set(DEAD).isdisjoint(some)}
 
 
@@ -90,7 +93,16 @@ def _line(row: tuple[Any, ...]) -> tuple[Cell, ...]:
 
 
 _LABELS = {str(one): one.meaning for one in Outcome}
-LINK_OUTCOME = Facet("link_outcome", "Link outcomes", outcomes_of, stamp, _LABELS, is_column=True)
+LINK_OUTCOME = Facet(
+    "link_outcome", "Link outcomes", partial(values_of, "outcome"), stamp, _LABELS, is_column=True
+)
+LINK_DOMAIN = Facet(
+    "link_domain", "Domains of links", partial(values_of, "initial_domain"), stamp, is_facet=False
+)
+LINK_STATUS = Facet(
+    "link_status", "Statuses of links", partial(values_of, "final_status_code"), stamp,
+    is_facet=False,
+)  # fmt: skip
 DEAD_LINKS = Facet(
     "finding.links", "Dead links", _dead, stamp, {DEAD_LINK: "dead link (found by a crawl)"}
 )

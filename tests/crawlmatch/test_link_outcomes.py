@@ -25,6 +25,7 @@ from siloexport.targets.tables import write_csv
 from webui.app import create_app
 from webui.site import Settings
 
+STATUS = {"landing-only": "200", "fulltext": "200", "http-4xx": "404"}
 ONE, TWO, THREE = (f"oai:example.org:{number}" for number in (1, 2, 3))
 
 
@@ -37,7 +38,8 @@ def keep(silo: Silo, name: str, matched: str, *rows: tuple[str, str, str, str, s
     for identifier, url, outcome, crumbs, final in rows:
         known = {"initial_url": url, "identifier": identifier, "outcome": outcome, "hit": 0,
                  "breadcrumbs": crumbs, "final_url": final, "final_timestamp": "20240502030405",
-                 "terminal": 1}  # fmt: skip
+                 "initial_domain": url.split("/")[2], "terminal": 1,
+                 "final_status_code": STATUS.get(outcome)}  # fmt: skip
         tables.append(tuple(known.get(column) for column in COLUMNS))
     write_sqlite([tables], str(path / DATABASE))
     (path / "crawl.json").write_text(json.dumps({"format": 1, "matched": matched}))
@@ -80,6 +82,17 @@ def test_records_are_found_by_the_outcomes_of_their_links(crawled: Silo) -> None
     assert found(crawled, link_outcome=["fulltext", "http-4xx"]) == [ONE, TWO]
     with pytest.raises(SearchError, match="there is no link_outcome 'landing'; there are fulltext"):
         found(crawled, link_outcome=["landing"])
+
+
+def test_records_are_found_by_the_status_and_the_domain_of_their_links(crawled: Silo) -> None:
+    assert found(crawled, link_status=["404"]) == [ONE]
+    assert found(crawled, link_status=["200"]) == [ONE, TWO]
+    assert found(crawled, link_domain=["a.example.org"]) == [ONE, TWO]
+    never = (TWO, "http://c.example.org/", "not-attempted", "", "")
+    keep(crawled, "autumn", "2024-10-02T00:00:00", never)
+    assert found(crawled, link_status=["200"]) == [ONE]
+    assert found(crawled, link_domain=["c.example.org"]) == [TWO]
+    assert "Domains of links: " not in page(crawled, "/search")
 
 
 def test_a_dead_link_is_a_finding(crawled: Silo) -> None:

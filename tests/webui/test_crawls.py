@@ -75,6 +75,9 @@ def test_the_report_has_every_figure_and_leads_to_the_records(client: Any, crawl
     for figure in re.findall(r'<figure class="chart" id="([\w-]+)"', page):
         assert figure == "outcomes" or told[figure]
     assert page.count('href="/search?link_outcome=http-4xx"') == 3  # picture and both tables
+    assert 'href="/search?link_status=404"' in page
+    assert 'href="/search?link_domain=a.example.org"' in page
+    assert PLAIN in client.get("/search?link_status=404&link_domain=a.example.org").text
     assert "Correct the link" in page
     assert "<script>" not in page.partition("<main")[2]
     assert PLAIN in client.get("/search?link_outcome=http-4xx").text

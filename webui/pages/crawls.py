@@ -33,6 +33,8 @@ COLUMNS = {
     "match_rules": "Rule",
 }
 """Table of a report → the head of its first column, where that is not a domain."""
+FACETS = {"status": "link_status", "initial_domains": "link_domain"}
+"""Table of a report → the facet of its values."""
 NEXT = {one: one.next_step for one in Outcome}
 """Outcome → what to do about it; English texts of the catalogue."""
 DRAWN = 20
@@ -187,11 +189,19 @@ def _pictures(report: Report) -> dict[str, Picture]:
             _(title),
             _(COLUMNS.get(name, "Domain")),
             Series(_("Links")),
-            [Bar(value or _("(none)"), (count,)) for value, count in report.tables[name]],
+            [
+                Bar(value or _("(none)"), (count,), _url_of(name, value))
+                for value, count in report.tables[name]
+            ],
         )
         for name, title in TITLES.items()
         if report.tables[name]
     }
+
+
+def _url_of(table: str, value: str) -> str:
+    """The records with a value of a table; "" if no facet has it."""
+    return urls.search([(FACETS[table], value)]) if value and table in FACETS else ""
 
 
 def _capital(words: str) -> str:

@@ -23,7 +23,7 @@
 <section aria-labelledby="outcomes-of-links">
 <h2 id="outcomes-of-links">${_("Outcomes")}</h2>
 % if outcomes:
-<p class="hint">${_("Each link has one outcome. An outcome leads to the records that have such a link.")}\
+<p class="hint">${_("Each link has one outcome. An outcome, a status or a domain of the links leads to the records that have such a link.")}\
 % if not is_newest:
  ${_("For those, the newest crawl of each record counts.")}\
 % endif
