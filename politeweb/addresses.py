@@ -1,5 +1,6 @@
 """Parse addresses from users and servers, and separate their credentials (pure)."""
 
+import ipaddress
 import re
 from dataclasses import dataclass, field
 from typing import Self
@@ -60,6 +61,16 @@ def _split(text: str) -> SplitResult:
     if not port_is_sound or parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
         raise RequestRefused(f"{without_credentials(text)!r} is not an http or https URL")
     return parts
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address or host name, without brackets and port, means this machine only."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
 
 
 _USERINFO = re.compile(r"(?<=//)[^/?#\s]*@")

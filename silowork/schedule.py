@@ -107,10 +107,7 @@ def next_due(wish: Timetable, past: Past, key: str) -> datetime | None:
     if wish.every is not None:
         due += _jitter(wish, due, key)
     if past.failures and wish.rest is not None and past.started is not None:
-        factor = 1 << min(past.failures - 1, 20)
-        return (past.started + min(min(wish.rest, LONGEST_REST) * factor, LONGEST_REST)).astimezone(
-            UTC
-        )
+        return (past.started + rest_after(past.failures, wish.rest)).astimezone(UTC)
     return due.astimezone(UTC)
 
 
@@ -118,6 +115,20 @@ def is_due(wish: Timetable, past: Past, key: str, now: datetime) -> bool:
     """Whether a run is to be started now."""
     due = next_due(wish, past, key)
     return due is not None and due <= now
+
+
+def rest_after(failures: int, first: timedelta, longest: timedelta = LONGEST_REST) -> timedelta:
+    """Return the time to the next run after some failures in a row: doubled with each."""
+    return min(min(first, longest) * (1 << min(failures - 1, 20)), longest)
+
+
+def share_of(key: str, moment: datetime) -> float:
+    """Return a number from 0 up to 1, always the same for the same key and moment.
+
+    It spreads runs that would begin together.
+    """
+    seed = f"{key} {moment.astimezone(UTC).isoformat()}".encode()
+    return int.from_bytes(hashlib.sha256(seed).digest()[:4]) / 2**32
 
 
 def _next_time(wish: Timetable, last: datetime, key: str) -> datetime:
@@ -136,9 +147,7 @@ def _next_time(wish: Timetable, last: datetime, key: str) -> datetime:
 
 
 def _jitter(wish: Timetable, due: datetime, key: str) -> timedelta:
-    seed = f"{key} {due.astimezone(UTC).isoformat()}".encode()
-    share = int.from_bytes(hashlib.sha256(seed).digest()[:4]) / 2**32
-    return timedelta(seconds=int(wish.jitter.total_seconds() * share))
+    return timedelta(seconds=int(wish.jitter.total_seconds() * share_of(key, due)))
 
 
 # --------------------------------------------------------------------------- as texts

@@ -20,6 +20,7 @@ from oaipmhprovider.server import SampleServer
 from oaipmhscraper.errors import NoBaseURL, ScraperError
 from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import HarvestInterrupted
+from politeweb.addresses import is_loopback
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.errors import NotASilo, RecordSiloError, SiloNotFound
@@ -30,7 +31,7 @@ from silowork.stop import Stop
 from usagestats.commands.group import told
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
-from webui.http.security import LOOPBACK_NAMES, Policy, is_loopback
+from webui.http.security import LOOPBACK_NAMES, Policy
 from webui.job_events import CLOSING
 from webui.multi_silo import Shelf, is_directory_of_silos
 from webui.people.accounts import account_names

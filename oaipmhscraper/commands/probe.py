@@ -4,7 +4,6 @@ Exit codes: 0 no fault; 1 faults, listed in the report; 2 usage; 3 no usable rep
 interrupted.
 """
 
-import ipaddress
 import json
 import logging
 from dataclasses import replace
@@ -17,6 +16,7 @@ from oaipmhclient.probe.asking import Probe
 from oaipmhclient.probe.report import Report
 from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhscraper.commands.http_options import http_options
+from politeweb import addresses
 from politeweb.answers import Exchange
 from politeweb.errors import EndpointError, RequestRefused
 from politeweb.pace import Pace
@@ -110,7 +110,6 @@ def polite_settings(url: str, settings: HttpSettings, budget: float) -> HttpSett
 def is_loopback(url: str) -> bool:
     """Whether a URL names this machine."""
     try:
-        host = urlsplit(url.strip()).hostname or ""
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+        return addresses.is_loopback(urlsplit(url.strip()).hostname or "")
     except ValueError:
         return False

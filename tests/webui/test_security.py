@@ -10,12 +10,13 @@ from urllib.parse import quote
 
 import pytest
 
+from politeweb.addresses import is_loopback
 from recordsilo import Silo
 from recordsilo.disk.identifier import url_segment
 from webui import routes
 from webui.http.errors import UNFORESEEN, CrossSite
 from webui.http.messages import Request
-from webui.http.security import LOOPBACK_ONLY, Policy, check, check_host, is_loopback
+from webui.http.security import LOOPBACK_ONLY, Policy, check, check_host
 from webui.server import PageServer
 from webui.site import Settings
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from politeweb.addresses import is_loopback
 from webui.http.errors import CrossSite, ForeignHost
 from webui.http.messages import Request
 
@@ -61,16 +62,6 @@ class Policy:
 
 
 LOOPBACK_ONLY = Policy()
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address or host name means this machine only."""
-    if address.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
-    except ValueError:
-        return False
 
 
 def forwarded(request: Request, policy: Policy) -> Request:

@@ -1,0 +1,362 @@
+"""When the runs of a fleet are due, in which state an endpoint is, and what starts now (pure).
+
+The clock, the simulator and the tests decide by these functions; none of them reads the clock
+or a file. Hours are those in which a run may *start*; one that has started goes on.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from politeweb.addresses import is_loopback
+from silofleet.values import (
+    FAILURES,
+    KEPT_OUTCOMES,
+    Busy,
+    Ended,
+    Endpoint,
+    Facts,
+    Hours,
+    Node,
+    Outcome,
+    Policy,
+    State,
+)
+from silowork.schedule import rest_after, share_of
+
+__all__ = [
+    "after",
+    "back",
+    "dispatch",
+    "due_of",
+    "first_due",
+    "host_of",
+    "is_giant",
+    "is_loopback",
+    "is_shorter",
+    "is_within",
+    "placed",
+    "quarantined",
+    "room_of",
+    "state_of",
+]
+
+INODES, BYTES = 5, 24_000
+"""That a record takes on a disk: measured with real oai_dc on ext4 were 4.9 and 24 KB."""
+RESERVE = 100_000
+"""Records for which a node keeps room, so that the Silos that it has can grow."""
+MOST_CUTS = 5
+"""Runs in a row that ended without a result (cut or held), before they rest like failures."""
+_CONCLUSIVE = {one.letter: one for one in Outcome if one not in {Outcome.HELD, Outcome.CUT}}
+
+
+# --------------------------------------------------------------------------- hosts
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL in lower case, without its port.
+
+    Hosts on loopback keep their port, because each is another repository of a test.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return ""
+    return f"{host}:{port}" if port and is_loopback(host) else host
+
+
+# --------------------------------------------------------------------------- when
+
+
+def first_due(wish: Endpoint, policy: Policy, added: datetime) -> datetime:  # noqa: ARG001  # as due_of
+    """Return when a new endpoint is due: at once; slots and hosts are the limit."""
+    return added
+
+
+def after(facts: Facts, wish: Endpoint, policy: Policy, ended: Ended) -> Facts:
+    """Return the facts after a run.
+
+    * The next run is counted from the start of this one, with a jitter; missed runs are one.
+    * After a failure it comes later and later; after too many, the endpoint is quarantined and
+      asked seldom. The first run that is answered ends the quarantine.
+    * A pause that the host asked for, and a run that was cut, are no failures. After too many
+      in a row they rest all the same, and cuts then count: a run that always crashes, or a host
+      that always asks for a moment, does not keep a slot busy.
+    * After a suspicious run the list before it stays the measure.
+    """
+    outcomes = (facts.outcomes + ended.outcome.letter)[-KEPT_OUTCOMES:]
+    in_vain = len(outcomes) - len(outcomes.rstrip("ch"))
+    outcome, failures = ended.outcome, facts.failures
+    interval, promised, moved_to = facts.interval, facts.promised, facts.moved_to
+    whole, is_quarantined = facts.whole, facts.is_quarantined
+    if outcome in FAILURES or (outcome is Outcome.CUT and in_vain > MOST_CUTS):
+        failures += 1
+        is_quarantined = is_quarantined or failures >= policy.most_failures
+        rest = rest_after(failures, policy.first_rest, policy.longest_rest)
+        due = ended.at + (policy.probe_every if is_quarantined else rest)
+        moved_to = ended.moved_to or moved_to
+    elif outcome is Outcome.CUT:
+        due = ended.at
+    elif outcome is Outcome.HELD:
+        rest = rest_after(max(1, in_vain - MOST_CUTS), policy.first_rest, policy.longest_rest)
+        due = max(ended.hold or ended.at + rest, ended.at)
+        if in_vain > MOST_CUTS:
+            due = max(due, ended.at + rest)
+    else:
+        failures, is_quarantined, moved_to = 0, False, ""
+        if outcome is Outcome.WHOLE:
+            whole = ended.at
+            promised = promised if ended.promised is None else ended.promised
+            interval = _adapted(facts, wish, policy, bool(ended.changed))
+        elif outcome is Outcome.PARTIAL and ended.promised is not None:
+            promised = max(promised or 0, ended.promised)
+        start = facts.started or ended.at
+        factor = 1 + policy.jitter * (2 * share_of(facts.name, start) - 1)
+        due = start + (interval or wish.every) * factor
+    return replace(
+        facts,
+        run=0,
+        ended=ended.at,
+        outcome=outcome,
+        said=ended.said,
+        failures=failures,
+        whole=whole,
+        records=facts.records if ended.records is None else ended.records,
+        promised=promised,
+        due=due,
+        interval=interval,
+        is_quarantined=is_quarantined,
+        moved_to=moved_to,
+        is_asked=False,
+        outcomes=outcomes,
+    )
+
+
+def _adapted(facts: Facts, wish: Endpoint, policy: Policy, has_changed: bool) -> timedelta | None:
+    """Half the interval after a run that brought changes, half as much again after others."""
+    if not wish.adaptive:
+        return None
+    interval = (facts.interval or wish.every) * (0.5 if has_changed else 1.5)
+    shortest, longest = min(policy.shortest, wish.every), max(policy.longest, wish.every)
+    return min(max(interval, shortest), longest)
+
+
+def back(facts: Facts, at: datetime) -> Facts:
+    """Return the facts after a quarantined endpoint answered Identify, or a person released it."""
+    return replace(facts, failures=0, is_quarantined=False, due=at)
+
+
+def quarantined(facts: Facts, policy: Policy, at: datetime) -> Facts:
+    """Return the facts after a person put an endpoint into quarantine."""
+    return replace(facts, is_quarantined=True, due=at + policy.probe_every)
+
+
+def due_of(facts: Facts, wish: Endpoint, policy: Policy) -> datetime | None:  # noqa: ARG001  # as after
+    """Return when an endpoint may start: its due time, moved into its hours.
+
+    None while it is paused or at work. A run that a person asked for is due since the last one
+    ended, paused or not, and at any hour. Endpoints that are quarantined or moved are due, too:
+    the address may answer again.
+    """
+    if facts.run:
+        return None
+    if facts.is_asked:
+        return facts.ended or facts.added
+    if wish.is_paused:
+        return None
+    due = facts.due or facts.added
+    return due if wish.hours is None else _into(due, wish.hours)
+
+
+@cache
+def _zone(name: str) -> ZoneInfo:
+    return ZoneInfo(name)
+
+
+def is_within(hours: Hours | None, moment: datetime) -> bool:
+    """Whether a run may start at a moment: at or after the beginning, before the end."""
+    if hours is None or hours.begin == hours.end:
+        return True
+    local = moment.astimezone(_zone(hours.zone)).time()
+    if hours.begin < hours.end:
+        return hours.begin <= local < hours.end
+    return local >= hours.begin or local < hours.end
+
+
+def _into(moment: datetime, hours: Hours) -> datetime:
+    """The first moment from this one on that lies within the hours.
+
+    A beginning that daylight saving skips is the same distance after the change of the clocks;
+    of one that comes twice, both count.
+    """
+    if is_within(hours, moment):
+        return moment
+    zone = _zone(hours.zone)
+    day = moment.astimezone(zone).date()
+    for number in range(4):
+        begin = datetime.combine(day + timedelta(days=number), hours.begin, zone)
+        for fold in (0, 1):
+            opening = begin.replace(fold=fold).astimezone(UTC)
+            if opening >= moment and is_within(hours, opening):
+                return opening
+    raise AssertionError("every hour of a day comes again")
+
+
+# --------------------------------------------------------------------------- states
+
+
+def state_of(
+    facts: Facts, wish: Endpoint, policy: Policy, now: datetime, lost_nodes: Collection[str] = ()
+) -> State:
+    """Return the state of an endpoint, the first that applies in the order of `State`.
+
+    Runs that were cut or held say nothing about the repository; the run before them counts.
+    """
+    last = _CONCLUSIVE.get(facts.outcomes.rstrip("ch")[-1:])
+    due = due_of(facts, wish, policy)
+    claims = (
+        (wish.is_paused, State.PAUSED),
+        (facts.run, State.RUNNING),
+        (lost_nodes and (facts.node or wish.node) in lost_nodes, State.LOST),
+        (facts.is_quarantined, State.QUARANTINED),
+        (last is Outcome.BLOCKED, State.BLOCKED),
+        (facts.moved_to or last is Outcome.MOVED, State.MOVED),
+        (facts.failures or last is Outcome.FAILED, State.FAILING),
+        (last is Outcome.SUSPICIOUS, State.SUSPICIOUS),
+        (last is Outcome.PARTIAL, State.PARTIAL),
+        (facts.outcome is None, State.NEW),
+        (last is not Outcome.WHOLE or (due and due <= now), State.DUE),
+    )
+    return next((state for applies, state in claims if applies), State.WHOLE)
+
+
+def is_shorter(facts: Facts, promised: int | None, policy: Policy) -> bool:
+    """Whether a full list is so much shorter than the last whole one that it is suspicious.
+
+    Args:
+        facts: Before the run.
+        promised: Records of the new list; None if unknown, which is never suspicious.
+        policy: What share may be missing.
+    """
+    if promised is None:
+        return False
+    if not promised:
+        return bool(facts.promised or facts.records)
+    return promised < (facts.promised or 0) * (1 - policy.fewer)
+
+
+# --------------------------------------------------------------------------- what starts now
+
+
+def is_giant(facts: Facts, wish: Endpoint, policy: Policy) -> bool:
+    """Whether the runs of an endpoint have a lane of their own."""
+    return wish.is_giant or max(facts.records, facts.promised or 0) >= policy.giant_from
+
+
+def dispatch(  # noqa: PLR0917  # all that a decision takes
+    due: Iterable[tuple[Facts, Endpoint]],
+    busy: Busy,
+    holds: Mapping[str, datetime],
+    free: Mapping[str, int],
+    policy: Policy,
+    now: datetime,
+    unlimited: Callable[[str], bool],
+) -> list[tuple[str, str]]:
+    """Choose the runs to start now, those that a person asked for first, then the most overdue.
+
+    An endpoint, and a host unless it is unlimited, has one run at a time; a held host none. A
+    node starts no more than its free slots, and giants only in their lane, which leaves one
+    slot to the others. What is not chosen stays due.
+
+    Args:
+        due: Endpoints that may be due; those that are not due at `now`, or out of their hours,
+            are left out. One without node goes to the node with most free slots; callers who
+            know the disks put the node of `placed` into the facts.
+        busy: What is at work.
+        holds: Host → until when it asked not to be called.
+        free: Node → free slots; a lost or closed node is not in it.
+        policy: Lanes of giants.
+        now: The time.
+        unlimited: Whether a host may have any number of runs.
+
+    Returns:
+        Pairs of endpoint and node, in order.
+
+    Cost: one sort of `due`, and a look at each until no slot is free; 1 µs an endpoint. So give
+    what is due by a heap or an index of due times, never the whole fleet, and leave out the
+    endpoints of hosts that are held for long.
+    """
+    left = {node: slots for node, slots in free.items() if slots > 0}
+    lanes = {
+        node: min(policy.giant_slots, max(1, slots + busy.nodes.get(node, 0) - 1))
+        for node, slots in left.items()
+    }
+    hosts = {host for host, runs in busy.hosts.items() if runs and not unlimited(host)}
+    endpoints = set(busy.endpoints)
+    giants = dict(busy.giants)
+    chosen = []
+    for facts, wish in sorted(due, key=_urgency):
+        if not left:
+            break
+        name, host, node = facts.name, facts.host, facts.node or wish.node
+        if (node and node not in left) or host in hosts or name in endpoints:
+            continue
+        if host in holds and holds[host] > now:
+            continue
+        moment = due_of(facts, wish, policy)
+        if moment is None or moment > now or not (facts.is_asked or is_within(wish.hours, now)):
+            continue
+        choice = [node] if node else list(left)
+        if is_giant(facts, wish, policy):
+            node = _freest([one for one in choice if giants.get(one, 0) < lanes[one]], left)
+            if not node:
+                continue
+            giants[node] = giants.get(node, 0) + 1
+        else:
+            node = _freest(choice, left)
+        chosen.append((name, node))
+        endpoints.add(name)
+        if not unlimited(host):
+            hosts.add(host)
+        left[node] -= 1
+        if not left[node]:
+            del left[node]
+    return chosen
+
+
+def _urgency(pair: tuple[Facts, Endpoint]) -> tuple[bool, datetime, str]:
+    facts = pair[0]
+    return (not facts.is_asked, facts.due or facts.added, facts.name)
+
+
+def _freest(nodes: Sequence[str], left: Mapping[str, int]) -> str:
+    return max(nodes, key=lambda one: left[one], default="")
+
+
+# --------------------------------------------------------------------------- where
+
+
+def room_of(node: Node) -> int:
+    """Return how many more records the disk of a node holds, by inodes and by bytes."""
+    return min(node.free_inodes // INODES, node.free_bytes // BYTES)
+
+
+def placed(nodes: Sequence[Node], need: int, reserve: int = RESERVE) -> str | None:
+    """Choose the node for a new Silo: the one with most room, by inodes and bytes.
+
+    Args:
+        nodes: Those that are alive, with what was placed there since their last report
+            subtracted from what is free.
+        need: About how many records it will have.
+        reserve: Records for which room must remain after that.
+
+    Returns:
+        Its name; None if no open node has room.
+    """
+    rooms = [(room_of(node), node.name) for node in nodes if node.is_open]
+    room, name = max(rooms, default=(0, ""))
+    return name if name and room - need >= reserve else None
