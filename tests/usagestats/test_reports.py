@@ -250,7 +250,7 @@ def test_the_command_refuses(path: str, words: list[str], sentence: str) -> None
 
 def test_without_counts_the_command_says_so(tmp_path: Path) -> None:
     make_silo(str(tmp_path / "silo")).close()
-    for name, *more in (("report", "IR"), ("top",), ("show", "1"), ("totals",)):
+    for name, *more in (("report", "IR"), ("top",), ("show", "1"), ("totals",), ("same", "a", "b")):
         result = CliRunner().invoke(silo_command, ["usage", name, str(tmp_path / "silo"), *more])
         assert result.exit_code == 2
         assert "has no usage yet" in result.output

@@ -130,6 +130,7 @@ def same(silo_dir: str, names: Sequence[str], agent: str, *, undo: bool) -> int:
     No record is changed.
     """
     with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
+        check_imported(silo.path)
         found = [usage.find(name) for name in names]
         if records := [one.key for one in found if one.kind == RECORD]:
             fail(f"{records[0]} is a record; name entities, such as creator=Ben")
