@@ -9,6 +9,7 @@ from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
 from usagestats.errors import UsageError
 from usagestats.rules.settings import logs_of, read_settings
+from usagestats.settings import check_settings
 from usagestats.values import Fate
 
 
@@ -42,6 +43,7 @@ def run(work: Work) -> Ending:
 
 def _asked(_fields: Fields, silo_path: str, _records: int) -> Asked:
     try:
+        check_settings(silo_path)
         logs = logs_of(silo_path, read_settings(silo_path))
     except UsageError as error:
         raise JobRefused(str(error)) from None

@@ -153,11 +153,14 @@ def test_sets_are_called_by_their_names(silo: Silo) -> None:
     [
         ("entities = 3", "one setting"),
         ("[entities]\nby_record = 3", "true or false"),
-        ("[[entity]]\nkind = 'x'\nprefix = 'b'\nfield = 'f'", "cannot begin keys"),
+        ("[[entity]]\nkind = 'x'\nprefix = 'b'\nfield = 'f'", "prefix cannot be"),
         ("[[entity]]\nkind = 'x'\nprefix = 'n'\nfield = 'f'", "two kinds"),
-        ("[[entity]]\nkind = 'x'\nprefix = 'x'", "names no field"),
-        ("[[entity]]\nkind = 'x'\nprefix = 'x'\nfield = 'f'\nmatch = '('", "invalid"),
-        ("[[entity]]\nkind = 'X'", "no kind of entity"),
+        ("[[entity]]\nkind = 'x'\nprefix = 'x'", "1: field is missing"),
+        (
+            "[[entity]]\nkind = 'x'\nprefix = 'x'\nfield = 'f'\nmatch = '('",
+            "match is no expression",
+        ),
+        ("[[entity]]\nkind = 'X'\nprefix = 'x'\nfield = 'f'", "kind is of lower"),
         ("[[entity", "usage.toml"),
     ],
 )

@@ -261,7 +261,7 @@ def test_what_waits_longer_than_the_window_is_given_up(pushing: Callable[..., st
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({"profile": "iris"}, 'profile is "pirus2" or "irus"'),
+        ({"profile": "iris"}, 'profile is "pirus2", "irus" or "off"'),
         ({"profile": "irus", "site": "e.org"}, "site is an address"),
         ({"profile": "pirus2", "site": "https://e.org"}, "gatherer is an address"),
         ({"profile": "irus", "site": "https://e.org", "client": "ip"}, "client is"),

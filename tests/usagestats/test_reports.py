@@ -26,9 +26,10 @@ from usagestats.reports.as_json import as_json
 from usagestats.reports.as_table import as_table, header_lines, rows
 from usagestats.reports.definitions import MACHINE, REGULAR, REPORTS, Notice
 from usagestats.reports.items import Item, data_type
-from usagestats.reports.making import Platform, Report, Request, make_report
+from usagestats.reports.making import Report, Request, make_report
 from usagestats.reports.making import Usage as Used
 from usagestats.reports.of_silo import report_of
+from usagestats.reports.platform import Platform
 from usagestats.store.counts import Counts, Period
 from usagestats.store.ledger import Ledger
 from usagestats.values import Figures

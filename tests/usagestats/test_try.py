@@ -1,14 +1,17 @@
 """`silo usage try` says what a line means, and why it is not counted."""
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
 from click.testing import CliRunner
 
+from recordsilo.cli import silo_command
 from usagestats.commands.trying import try_line
 from usagestats.errors import SettingsInvalid
 from usagestats.rules.settings import read_settings
+from usagestats.settings import check_settings
 from usagestats.store.places import settings_path
 
 
@@ -31,3 +34,30 @@ def test_settings_that_are_not_utf_8_are_refused(new_silo: Callable[[str], str])
         file.write(b'timezone = "Europe/Z\xfcrich"\n')
     with pytest.raises(SettingsInvalid, match="not UTF-8"):
         read_settings(silo_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[report]\ncolour = 'red'", "[report]: there is no setting 'colour'"),
+        ("[report]\npublisher = 3", "[report]: publisher is a text"),
+        ("[report]\naccess_type = 'Gold'", "[report]: access_type is one of"),
+        ("[report]\nnamespace = '1'", "[report]: namespace has"),
+        ("report = 3", "[report]: it is not a table"),
+        ("[[entity]]\nkind = 'x'", "[[entity]] 1: prefix is missing"),
+        ("[push]\nprofile = 'x'", '[push]: profile is "pirus2", "irus" or "off"'),
+        ("[log]\nformat = 'clf'", "[log]: there is no log format 'clf'"),
+        ("[log]\ncolour = 'red'", "[log]: there is no setting 'colour'"),
+        ("[log]\nformat = 'regex'\nline = '('", "[log]: the expression of the log's lines"),
+        ("[[pattern]]\npath = 'x'\nrecord = 'y'\nkind = 'z'", "[[pattern]] 1: the kind"),
+    ],
+)
+def test_every_command_reads_all_settings(
+    new_silo: Callable[[str], str], text: str, told: str
+) -> None:
+    silo_path = new_silo(f"\n{text}\n")
+    for name, *more in (("totals",), ("import", "-"), ("freeze",), ("top",), ("follow", __file__)):
+        done = CliRunner().invoke(silo_command, ["usage", name, silo_path, *more], input="")
+        assert (done.exit_code, told in done.output) == (2, True), done.output
+    with pytest.raises(SettingsInvalid, match=re.escape(told)):
+        check_settings(silo_path)

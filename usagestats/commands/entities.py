@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import click
 
-from recordsilo.cli import example, fail, open_silo
+from recordsilo.cli import example, fail
 from recordsilo.commands.options import as_json, directory
-from usagestats.commands.group import told
+from usagestats.commands.group import opened
 from usagestats.entities.as_table import as_csv, figures_json, used_json
 from usagestats.entities.bundles import assert_same, take_back
 from usagestats.entities.usage import MEASURES, RECORD, Usage, Used
@@ -56,7 +56,7 @@ def top(
     with_csv: bool,
 ) -> int:
     """List the records, or the entities of a kind, that were used most."""
-    with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
+    with opened(silo_dir) as silo, Usage(silo) as usage:
         check_imported(silo.path)
         period = period_of(first, last)
         kinds = (RECORD, *(one.name for one in usage.catalogue.mapping.kinds))
@@ -82,7 +82,7 @@ def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with
 
     An ENTITY is a value such as a name, kind=value (creator=Ben), or a key (n:092f2ba9…).
     """
-    with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
+    with opened(silo_dir) as silo, Usage(silo) as usage:
         check_imported(silo.path)
         period = period_of(first, last)
         one = usage.find(name)
@@ -129,7 +129,7 @@ def same(silo_dir: str, names: Sequence[str], agent: str, *, undo: bool) -> int:
 
     No record is changed.
     """
-    with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
+    with opened(silo_dir) as silo, Usage(silo) as usage:
         check_imported(silo.path)
         found = [usage.find(name) for name in names]
         if records := [one.key for one in found if one.kind == RECORD]:

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 import click
 
-from recordsilo.cli import ExitCode, fail
+from recordsilo import Silo
+from recordsilo.cli import ExitCode, fail, open_silo
 from silosteps.errors import StepsError, WorkerDied
 from usagestats.errors import CountsUnreadable, UsageError
+from usagestats.settings import check_settings
 
 
 @click.group()
@@ -31,3 +33,11 @@ def told() -> Iterator[None]:
         fail(str(error), ExitCode.STOPPED)
     except StepsError as error:
         fail(str(error), ExitCode.USAGE if type(error) is not StepsError else ExitCode.LOSSES)
+
+
+@contextlib.contextmanager
+def opened(silo_dir: str) -> Iterator[Silo]:
+    """Open a Silo whose settings are all valid; print the errors of this package."""
+    with told(), open_silo(silo_dir) as silo:
+        check_settings(silo.path)
+        yield silo

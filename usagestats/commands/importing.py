@@ -1,7 +1,6 @@
 """`silo usage import`: log lines into the Silo."""
 
 import json
-import os
 import sys
 import time
 from typing import Any
@@ -10,7 +9,7 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import as_json, directory
-from usagestats.commands.group import told
+from usagestats.commands.group import opened
 from usagestats.commands.trying import log_format, profile
 from usagestats.rules.settings import logs_of, read_settings
 from usagestats.store.ledger import Ledger
@@ -39,11 +38,11 @@ def import_command(silo_dir: str, *, as_json: bool, **given: Any) -> int:
     or have grown. An import that was interrupted continues with the same command. Without a
     LOG, those that usage.toml names (logs) are imported.
     """
-    with told():
+    with opened(silo_dir):
         from usagestats.importing.importing import Request, import_logs  # noqa: PLC0415
 
         logs = given["logs"]
-        if not logs and os.path.isdir(silo_dir):
+        if not logs:
             logs = logs_of(silo_dir, read_settings(silo_dir))
             if not logs and not _is_to_be_counted(silo_dir):
                 fail('name a LOG, or write into usage/usage.toml: logs = ["/path/access.log*"]')

@@ -10,7 +10,7 @@ from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory
 from silosteps.inputs import GZIP, ZSTD
 from silowork.stop import Stop
-from usagestats.commands.group import told
+from usagestats.commands.group import opened
 from usagestats.commands.trying import log_format, profile
 from usagestats.live.desk import KINDS, UNREADABLE, Desk
 from usagestats.live.queue import DEFAULT_QUEUE, Queue, QueueUnusable
@@ -71,7 +71,7 @@ def work(
     if not redis_url:
         fail("name the Redis with the queue: --redis redis://host/0")
     stop, done = Stop(), Counter[str]()
-    with told(), stop.on_signals():
+    with opened(silo_dir), stop.on_signals():
         queue = Queue(redis_url, queue_name, claim_after)
         desk = Desk(silo_dir, profile or "", log_format or "")
         try:
@@ -110,7 +110,7 @@ def follow(
             fail(f"{log} is compressed and does not grow; silo usage import counts it")
     stop, done = Stop(), Counter[str]()
     more: dict[str, Any] = {"until_end": until_end, "lost": lambda: _say_lost(silo_dir, path)}
-    with told(), stop.on_signals():
+    with opened(silo_dir), stop.on_signals():
         if redis_url:
             queue = Queue(redis_url, queue_name)
             try:

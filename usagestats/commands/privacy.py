@@ -6,9 +6,9 @@ from typing import Literal
 
 import click
 
-from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory
-from usagestats.commands.group import told
+from usagestats.commands.group import opened
 from usagestats.rules.settings import read_settings
 from usagestats.store.ledger import Ledger
 from usagestats.store.periods import first_day, period_of
@@ -29,7 +29,7 @@ def freeze(silo_dir: str, before: str) -> int:
     Every import does this for days that are older, and were first imported longer ago, than the
     window in usage.toml (90 days).
     """
-    with told(), open_silo(silo_dir) as silo:
+    with opened(silo_dir) as silo:
         from usagestats.importing.freezing import freeze as freeze_days  # noqa: PLC0415
 
         settings = read_settings(silo.path)
@@ -55,7 +55,7 @@ def forget(silo_dir: str, address: str) -> int:
     Its lines in the logs of live lines, and what waits to be pushed, are removed, too. In a frozen
     day nobody can tell which uses those were.
     """
-    with told(), open_silo(silo_dir) as silo:
+    with opened(silo_dir) as silo:
         from usagestats.importing.freezing import forget as forget_client  # noqa: PLC0415
 
         if not address.strip():

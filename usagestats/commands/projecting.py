@@ -2,9 +2,9 @@
 
 import click
 
-from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory
-from usagestats.commands.group import told
+from usagestats.commands.group import opened
 from usagestats.projection import RedisUnusable, project
 
 
@@ -24,7 +24,7 @@ def redis_command(silo_dir: str, redis_url: str) -> int:
     Tokens stand in place of addresses. Repeat it after imports; keys that the Silo no longer
     has are deleted, and no others.
     """
-    with told(), open_silo(silo_dir) as silo:
+    with opened(silo_dir) as silo:
         try:
             done = project(silo, redis_url)
         except RedisUnusable as error:

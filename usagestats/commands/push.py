@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import as_json, directory
 from recordsilo.disk.locks import Locks
 from silowork.stop import Stop
-from usagestats.commands.group import told
+from usagestats.commands.group import opened
 from usagestats.push.openurl import CLIENTS, SENDS
 from usagestats.push.outbox import Outbox, State, expire, unsent_path
 from usagestats.push.sending import HTTP, Push, Pushed
@@ -22,7 +22,7 @@ from usagestats.rules.settings import read_settings
 
 HOW = """this Silo pushes nothing; to push, write into usage/usage.toml, before the next import:
 [push]
-profile = "irus"                          # or "pirus2"
+profile = "irus"                          # or "pirus2"; "off" sends nothing
 site = "https://eprints.example.org"      # the address of the repository
 client = "token"                          # or "truncated", "raw": how IP addresses are sent"""
 
@@ -55,7 +55,7 @@ def push(
     Imports collect what the profile in usage/usage.toml sends. Each use is sent in one request,
     repeated until the gatherer acknowledges it, and never after that.
     """
-    with told(), open_silo(silo_dir) as silo:
+    with opened(silo_dir) as silo:
         settings = push_settings(silo.path)
         if settings is None:
             fail(HOW)

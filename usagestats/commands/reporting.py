@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import click
 
-from recordsilo.cli import example, fail, open_silo
+from recordsilo.cli import example, fail
 from recordsilo.commands.options import as_json, directory
-from usagestats.commands.group import told
+from usagestats.commands.group import opened
 from usagestats.entities.usage import Usage
 from usagestats.reports.as_json import as_json as report_as_json
 from usagestats.reports.as_table import as_table
@@ -50,7 +50,7 @@ def report(
     if unknown := [one for one in shown if one not in definition.attributes]:
         columns = ", ".join(definition.attributes) or "no such columns"
         fail(f"{definition.report_id} has no column {unknown[0]}; it can show {columns}")
-    with told(), open_silo(silo_dir) as silo, Usage(silo) as usage:
+    with opened(silo_dir) as silo, Usage(silo) as usage:
         check_imported(silo.path)
         period_of(first, last)
         for day in (first, last):

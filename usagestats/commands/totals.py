@@ -6,9 +6,9 @@ import json
 
 import click
 
-from recordsilo.cli import ExitCode, example, open_silo
+from recordsilo.cli import ExitCode, example
 from recordsilo.commands.options import as_json, directory
-from usagestats.commands.group import told
+from usagestats.commands.group import opened
 from usagestats.store import queries
 from usagestats.store.counts import Counts
 from usagestats.store.ledger import Ledger
@@ -33,7 +33,7 @@ def totals(
     silo_dir: str, first: str, last: str, *, machine: bool, as_json: bool, as_csv: bool
 ) -> int:
     """Print the figures of all records together."""
-    with told(), open_silo(silo_dir) as silo:
+    with opened(silo_dir) as silo:
         check_imported(silo.path)
         period = period_of(first, last)
         with Counts(silo.path) as counts, Ledger(silo.path, "read") as ledger:

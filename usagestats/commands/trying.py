@@ -6,9 +6,9 @@ from datetime import datetime
 
 import click
 
-from recordsilo.cli import example, fail, open_silo
+from recordsilo.cli import example, fail
 from recordsilo.commands.options import as_json, directory
-from usagestats.commands.group import told
+from usagestats.commands.group import opened
 from usagestats.lines.readers import FORMATS, detected, reader_of
 from usagestats.rules.classify import Classified, Rules, classify
 from usagestats.rules.of_silo import rules_of
@@ -36,7 +36,7 @@ def try_line(
 ) -> int:
     """Show what becomes of a log LINE (- reads lines from standard input); nothing is stored."""
     lines = sys.stdin.buffer.read().splitlines() if line == "-" else [line.encode()]
-    with told(), open_silo(silo_dir) as silo:
+    with opened(silo_dir) as silo:
         rules, records = rules_of(silo, profile or "", remember=False)
         spec = log_format or rules.settings.format
         reader = reader_of(spec) if spec else detected(lines[:100])

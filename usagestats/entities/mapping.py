@@ -7,7 +7,6 @@ Source: `docs/usage.md`, "Entities".
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,9 +14,11 @@ from typing import Any, NamedTuple
 from usagestats.entities.metadata import FIELDS, Metadata
 from usagestats.errors import SettingsInvalid
 from usagestats.store.places import settings_path
+from usagestats.store.tables import naming, read_tables
 
 _NAME = re.compile(r"[a-z][a-z_]{0,30}")
 _PREFIX = re.compile(r"[a-z][a-z0-9]{0,15}")
+_KEYS = ("kind", "prefix", "field", "match")
 _RESERVED = ("b", "e", "t", "q", "u", "dv", "dd", "do", "ua", "g", "geocode", "analysis")
 """Beginnings of keys that mean something else in 2010."""
 _NO_NAMES: Mapping[str, str] = {}
@@ -122,26 +123,10 @@ def read_mapping(silo_path: str) -> EntityMapping:
     Raises:
         SettingsInvalid: They are invalid.
     """
-    path = settings_path(silo_path)
     try:
-        return mapping_from(read_tables(path))
+        return mapping_from(read_tables(silo_path))
     except ValueError as error:
-        raise SettingsInvalid(path, str(error)) from error
-
-
-def read_tables(path: str) -> Mapping[str, Any]:
-    """Read a file of settings; nothing if there is none.
-
-    Raises:
-        SettingsInvalid: It is not TOML.
-    """
-    try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
-    except FileNotFoundError:
-        return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsInvalid(path, str(error)) from error
+        raise SettingsInvalid(settings_path(silo_path), str(error)) from error
 
 
 def mapping_from(tables: Mapping[str, Any]) -> EntityMapping:
@@ -155,11 +140,14 @@ def mapping_from(tables: Mapping[str, Any]) -> EntityMapping:
         raise ValueError("the table [entities] has one setting, by_record")
     by_record = settings.get("by_record", False)
     if not isinstance(by_record, bool):
-        raise ValueError("by_record is true or false")  # noqa: TRY004  # of a file
+        raise ValueError("[entities]: by_record is true or false")  # noqa: TRY004  # of a file
     if not isinstance(own, list):
         raise ValueError("entities are tables [[entity]]")  # noqa: TRY004  # of a file
     kinds = {kind.name: kind for kind in KINDS}
-    kinds |= {kind.name: kind for kind in map(_kind_from, own)}
+    for number, table in enumerate(own, 1):
+        with naming(f"[[entity]] {number}"):
+            kind = _kind_from(table)
+        kinds[kind.name] = kind
     prefixes = [kind.prefix for kind in kinds.values()]
     if twice := next((one for one in prefixes if prefixes.count(one) > 1), None):
         raise ValueError(f"two kinds of entities have the prefix {twice!r}")
@@ -167,20 +155,22 @@ def mapping_from(tables: Mapping[str, Any]) -> EntityMapping:
 
 
 def _kind_from(table: Any) -> EntityKind:
-    if not isinstance(table, dict) or not set(table) <= {"kind", "prefix", "field", "match"}:
-        raise ValueError("an [[entity]] has kind, prefix, field and match")
-    texts = {name: table.get(name, "") for name in ("kind", "prefix", "field", "match")}
-    if not all(isinstance(text, str) for text in texts.values()):
-        raise ValueError("kind, prefix, field and match of an [[entity]] are texts")
+    if not isinstance(table, dict):
+        raise ValueError("it is not a table")  # noqa: TRY004  # of a file
+    if unknown := sorted(set(table) - set(_KEYS)):
+        raise ValueError(f"there is no setting {unknown[0]!r}; there are {', '.join(_KEYS)}")
+    texts = {key: table.get(key, "") for key in _KEYS}
+    if wrong := next((key for key, text in texts.items() if not isinstance(text, str)), None):
+        raise ValueError(f"{wrong} is a text")
+    if missing := next((key for key in _KEYS[:3] if not texts[key]), None):
+        raise ValueError(f"{missing} is missing")
     name, prefix = texts["kind"], texts["prefix"]
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no kind of entity; write lower-case letters and _")
+        raise ValueError(f"kind is of lower-case letters and _, not {name!r}")
     if not _PREFIX.fullmatch(prefix) or prefix in _RESERVED:
-        raise ValueError(f"{prefix!r} cannot begin keys; write some other lower-case letters")
-    if not texts["field"]:
-        raise ValueError(f"the [[entity]] {name} names no field")
+        raise ValueError(f"prefix cannot be {prefix!r}; write some other lower-case letters")
     try:
         match = re.compile(texts["match"]) if texts["match"] else None
     except re.error as error:
-        raise ValueError(f"the expression {texts['match']!r} is invalid: {error}") from error
+        raise ValueError(f"match is no expression: {error}") from error
     return EntityKind(name, prefix, texts["field"], match)

@@ -1,14 +1,14 @@
 """The table ``[push]`` of ``usage.toml``."""
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
 from usagestats.errors import SettingsInvalid
 from usagestats.store.places import settings_path
+from usagestats.store.tables import naming, read_tables
 
 
 class Profile(StrEnum):
@@ -26,6 +26,8 @@ class Client(StrEnum):
     TOKEN = "token"  # noqa: S105  # not a secret
 
 
+OFF = "off"
+"""The profile that sends nothing."""
 GATHERERS = {Profile.IRUS: "https://irus.jisc.ac.uk/counter/"}
 
 
@@ -65,20 +67,14 @@ def push_settings(silo_path: str) -> PushSettings | None:
     Raises:
         SettingsInvalid: The table is invalid; the message says where.
     """
-    path = settings_path(silo_path)
-    try:
-        with open(path, "rb") as file:
-            table = tomllib.load(file).get("push")
-    except FileNotFoundError:
-        return None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsInvalid(path, str(error)) from error
+    table = read_tables(silo_path).get("push")
     if table is None:
         return None
     try:
-        return settings_from(table)
+        with naming("[push]"):
+            return settings_from(table)
     except ValueError as error:
-        raise SettingsInvalid(path, f"[push]: {error}") from error
+        raise SettingsInvalid(settings_path(silo_path), str(error)) from error
 
 
 def settings_from(table: Any) -> PushSettings | None:
@@ -92,9 +88,9 @@ def settings_from(table: Any) -> PushSettings | None:
     known = {one.name for one in fields(PushSettings)}
     if unknown := sorted(set(table) - known):
         raise ValueError(f"there is no setting {unknown[0]!r}; there are {', '.join(known)}")
-    if table.get("profile") == "off":
+    if table.get("profile") == OFF:
         return None
-    profile = _one_of(Profile, table.get("profile"), "profile")
+    profile = _one_of(Profile, table.get("profile"), "profile", OFF)
     pause = table.get("pause", 0.3)
     if not isinstance(pause, int | float) or isinstance(pause, bool) or not 0 <= pause <= 3600:
         raise ValueError("pause is a number of seconds")
@@ -122,14 +118,9 @@ def _address(value: object, name: str) -> str:
     raise ValueError(f'{name} is an address: {name} = "https://host/path"')
 
 
-def _one_of(kind: Any, value: object, name: str) -> Any:
+def _one_of(kind: Any, value: object, name: str, *more: str) -> Any:
     try:
         return kind(value)
     except ValueError:
-        names = " or ".join(f'"{one}"' for one in kind)
-        raise ValueError(f"{name} is {names}") from None
-
-
-def shown(settings: PushSettings) -> dict[str, Any]:
-    """Return the settings as JSON values."""
-    return asdict(settings)
+        *names, last = (f'"{one}"' for one in (*kind, *more))
+        raise ValueError(f"{name} is {', '.join(names)} or {last}") from None

@@ -9,7 +9,8 @@ from typing import Any
 
 from usagestats.reports.definitions import RELEASE
 from usagestats.reports.items import Item
-from usagestats.reports.making import Line, Platform, Report, filters_of
+from usagestats.reports.making import Line, Report, filters_of
+from usagestats.reports.platform import Platform
 from usagestats.store.periods import first_day, last_day
 
 Json = dict[str, Any]

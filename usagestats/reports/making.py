@@ -3,7 +3,6 @@
 Source: COUNTER Code of Practice 5.1, sections 4.1, 4.4 and 7.12.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from usagestats.reports.definitions import (
     Notice,
 )
 from usagestats.reports.items import Item
+from usagestats.reports.platform import Platform
 from usagestats.store.periods import month_after, months_between
 from usagestats.values import Figures
 
@@ -26,27 +26,6 @@ Month = str
 MonthFigures = Mapping[str, Mapping[Month, Figures]]
 """Identifier → month → figures."""
 _SPIKE_TIMES, _SPIKE_PLUS, _SPIKE_MONTHS = 3, 100, 12
-
-
-@dataclass(frozen=True, slots=True)
-class Platform:
-    """Who reports.
-
-    Attributes:
-        name: Of the site, as reports name it.
-        namespace: Begins the site's own identifiers (``silo`` in ``silo:oai:a:1``).
-        publisher: Of items whose metadata name none.
-        access_type: Of every item.
-        created_by: Who makes the report.
-        registry_record: Address in COUNTER's registry, or ``""``.
-    """
-
-    name: str
-    namespace: str = "silo"
-    publisher: str = ""
-    access_type: str = "Open"
-    created_by: str = "recordsilo"
-    registry_record: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +274,3 @@ def filters_of(report: Report) -> dict[str, tuple[str, ...]]:
         "Author": (request.author,) if request.author else (),
     }
     return {name: values for name, values in found.items() if values}
-
-
-def is_namespace(text: str) -> bool:
-    """Whether a text may begin the site's own identifiers (section 3.3, Proprietary_ID)."""
-    return bool(re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_./]{1,17}", text))

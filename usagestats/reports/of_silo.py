@@ -1,18 +1,11 @@
-"""Reports of a Silo: its figures, its items, and how it names itself."""
+"""Reports of a Silo: its figures and its items."""
 
-import json
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from importlib.metadata import version
-from typing import Any
 
-from usagestats.entities.mapping import read_tables
 from usagestats.entities.usage import Usage as UsageOfSilo
-from usagestats.errors import PackageMissing, SettingsInvalid
+from usagestats.errors import PackageMissing
 from usagestats.reports.definitions import (
-    ACCESS_TYPES,
     MACHINE,
     REGULAR,
     Definition,
@@ -21,62 +14,18 @@ from usagestats.reports.definitions import (
 from usagestats.reports.items import item_of
 from usagestats.reports.making import (
     MonthFigures,
-    Platform,
     Report,
     Request,
     Usage,
-    is_namespace,
     make_report,
 )
+from usagestats.reports.platform import platform_of
 from usagestats.rules.robots import Robots
 from usagestats.rules.settings import read_settings
 from usagestats.store import queries
 from usagestats.store.ledger import Ledger
 from usagestats.store.periods import month_after, months_between
-from usagestats.store.places import settings_path
 from usagestats.values import Figures
-
-_HARVESTER_STATE = "oaipmh_harvester.json"
-_SETTINGS = ("platform", "namespace", "publisher", "access_type", "created_by", "registry_record")
-
-
-def platform_of(silo_path: str) -> Platform:
-    """Return how a Silo names itself in reports: ``[report]`` of ``usage.toml``, or the
-    harvested repository's name.
-
-    Raises:
-        SettingsInvalid: The settings are invalid.
-    """
-    path = settings_path(silo_path)
-    table = read_tables(path).get("report", {})
-    if not isinstance(table, dict) or not all(isinstance(one, str) for one in table.values()):
-        raise SettingsInvalid(path, "[report] is a table of texts")
-    if unknown := sorted(set(table) - set(_SETTINGS)):
-        raise SettingsInvalid(path, f"[report] has no setting {unknown[0]!r}; it has {_SETTINGS}")
-    name = table.get("platform") or _repository_name(silo_path)
-    found = Platform(
-        name=name if len(name) > 1 else "Silo",
-        publisher=table.get("publisher", ""),
-        registry_record=table.get("registry_record", ""),
-        created_by=table.get("created_by") or f"recordsilo {version('recordsilo')}",
-    )
-    found = replace(found, access_type=table.get("access_type", found.access_type))
-    found = replace(found, namespace=table.get("namespace", found.namespace))
-    if found.access_type not in ACCESS_TYPES:
-        raise SettingsInvalid(path, f"access_type is one of {', '.join(ACCESS_TYPES)}")
-    if not is_namespace(found.namespace):
-        raise SettingsInvalid(path, "namespace has 2 to 18 letters, digits, _, . and /")
-    return found
-
-
-def _repository_name(silo_path: str) -> str:
-    try:
-        with open(os.path.join(silo_path, _HARVESTER_STATE), "rb") as file:
-            state: Any = json.load(file)
-        name = state["identify"]["repositoryName"]
-    except (OSError, ValueError, KeyError, TypeError):
-        name = ""
-    return str(name or os.path.basename(silo_path.rstrip("/")))
 
 
 def robots_of(silo_path: str) -> str:

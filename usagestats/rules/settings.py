@@ -16,11 +16,13 @@ import regex
 
 from recordsilo.disk.atomic_file import make_parents, replace_file
 from usagestats.errors import FormatUnknown, SettingsInvalid
-from usagestats.lines.readers import JSONReader, OwnReader
+from usagestats.lines.readers import JSONReader, OwnReader, reader_of
 from usagestats.rules.patterns import Pattern, pattern_from
 from usagestats.store.places import settings_path
+from usagestats.store.tables import naming, read_tables
 
 PROFILES = ("eprints", "dspace6", "dspace7", "ojs", "invenio", "fedora", "silo")
+_LOG = ("format", "line", "time", "fields")
 _OF_OTHERS = {"entity", "entities", "push", "report"}
 _KNOWN = _OF_OTHERS | {
     "profile", "timezone", "window", "robots", "pattern", "log", "logs", "countries",
@@ -76,27 +78,17 @@ def read_settings(silo_path: str) -> Settings:
     Raises:
         SettingsInvalid: The file is invalid; the message says where.
     """
-    path = settings_path(silo_path)
     try:
-        with open(path, "rb") as file:
-            known = tomllib.load(file)
-    except FileNotFoundError:
-        return Settings()
-    except UnicodeDecodeError as error:
-        raise SettingsInvalid(path, "it is not UTF-8; save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsInvalid(path, str(error)) from error
-    try:
-        return settings_from(known)
-    except (ValueError, FormatUnknown) as error:
-        raise SettingsInvalid(path, str(error)) from error
+        return settings_from(read_tables(silo_path))
+    except ValueError as error:
+        raise SettingsInvalid(settings_path(silo_path), str(error)) from error
 
 
 def settings_from(known: Mapping[str, Any]) -> Settings:
     """Make settings from the content of a file.
 
     Raises:
-        ValueError, FormatUnknown: A value is invalid.
+        ValueError: A value is invalid.
     """
     if unknown := sorted(known.keys() - _KNOWN):
         names = ", ".join(sorted(_KNOWN))
@@ -114,9 +106,15 @@ def settings_from(known: Mapping[str, Any]) -> Settings:
     patterns = known.get("pattern", [])
     if not isinstance(patterns, list):
         raise ValueError("patterns are tables [[pattern]]")  # noqa: TRY004  # of a file
+    own = []
+    for number, table in enumerate(patterns, 1):
+        with naming(f"[[pattern]] {number}"):
+            own.append(pattern_from(table))
+    with naming("[log]"):
+        log_format = _format(known.get("log", {}))
     return Settings(
-        tuple(map(pattern_from, patterns)), profile, zone, window, _robots(known),
-        _format(known.get("log", {})), _text(known, "countries"), _texts(known, "logs"),
+        tuple(own), profile, zone, window, _robots(known), log_format,
+        _text(known, "countries"), _texts(known, "logs"),
     )  # fmt: skip
 
 
@@ -162,16 +160,23 @@ def _robots(known: Mapping[str, Any]) -> tuple[str, ...]:
 def _format(log: Any) -> str:
     """Return the spec of the reader that the table ``[log]`` describes."""
     if not isinstance(log, dict):
-        raise ValueError("log is a table: [log]")  # noqa: TRY004
+        raise ValueError("it is not a table")  # noqa: TRY004
+    if unknown := sorted(log.keys() - set(_LOG)):
+        raise ValueError(f"there is no setting {unknown[0]!r}; there are {', '.join(_LOG)}")
     name = _text(log, "format")
-    if name == "regex":
-        return OwnReader(_text(log, "line"), _text(log, "time")).spec
-    if name == "json":
-        fields = log.get("fields", {})
-        if not isinstance(fields, dict) or not all(isinstance(one, str) for one in fields.values()):
-            raise ValueError("the fields of a JSON log are texts: [log.fields]")
-        return JSONReader(fields).spec
-    return name
+    try:
+        if name == "regex":
+            return OwnReader(_text(log, "line"), _text(log, "time")).spec
+        if name == "json":
+            fields = log.get("fields", {})
+            if not isinstance(fields, dict) or not all(
+                isinstance(one, str) for one in fields.values()
+            ):
+                raise ValueError("the fields of a JSON log are texts: [log.fields]")
+            return JSONReader(fields).spec
+        return reader_of(name).spec if name else ""
+    except FormatUnknown as error:
+        raise ValueError(str(error)) from error
 
 
 def choose_profile(silo_path: str, name: str) -> None:

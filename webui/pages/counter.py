@@ -26,7 +26,8 @@ from usagestats.reports.definitions import (
     Notice,
 )
 from usagestats.reports.making import Request as Wanted
-from usagestats.reports.of_silo import platform_of, report_of
+from usagestats.reports.of_silo import report_of
+from usagestats.reports.platform import platform_of
 from usagestats.store import queries
 from usagestats.store.periods import last_day, months_between
 from webui.http.errors import NotFound
