@@ -1,5 +1,9 @@
 """Errors of this package: a class for each cause, with one sentence."""
 
+from collections.abc import Sequence
+
+_NAMED = 5
+
 
 class UsageError(Exception):
     """Base class; the text is for the operator."""
@@ -49,6 +53,19 @@ class CountriesUnreadable(UsageError):
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"the countries of addresses cannot be read from {path}: {reason}")
+
+
+class EventsUnreadable(UsageError):
+    """Files of events are missing or damaged, so some days cannot be counted."""
+
+    def __init__(self, paths: Sequence[str], days: Sequence[str]) -> None:
+        more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+        first = ", ".join(days[:_NAMED]) + (", …" if len(days) > _NAMED else "")
+        super().__init__(
+            f"files of events are missing or damaged: {paths[0]}{more}. So {first} cannot be read "
+            "and counted again; what was counted before stays. Restore the files from a backup, "
+            "or import all logs of these days again with --again"
+        )
 
 
 class ZoneChanged(UsageError):

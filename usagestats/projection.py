@@ -13,11 +13,12 @@ from itertools import islice
 from typing import Any
 
 from recordsilo import Silo
+from silosteps.errors import StepsError
 from usagestats.entities.usage import Usage
-from usagestats.errors import UsageError
+from usagestats.errors import EventsUnreadable, UsageError
 from usagestats.packages import needed
 from usagestats.store.counts import Counts
-from usagestats.store.events import engine, event_path
+from usagestats.store.events import engine, event_path, unreadable_files
 from usagestats.store.journal import Journal, journal_path
 from usagestats.store.ledger import Ledger
 
@@ -175,7 +176,13 @@ def _clients(silo_path: str, ledger: Ledger, last: Counter[str]) -> Iterator[Wri
         for day in days:
             files = [event_path(silo_path, day, name) for name, _ in ledger.files(day)]
             found: dict[str, list[str]] = defaultdict(list)
-            for rows in steps.run("clients_of_day", files=files).rows():
+            try:
+                steps.run("clients_of_day", files=files)
+            except StepsError:
+                if unreadable := unreadable_files(silo_path, steps, ledger, [day]):
+                    raise EventsUnreadable(unreadable[day], [day]) from None
+                raise
+            for rows in steps.rows():
                 for item, kind, client, moment in rows:
                     letter = _LETTERS[kind]
                     token = f"{client & 0xFFFF_FFFF_FFFF_FFFF:016x}"

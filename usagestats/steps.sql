@@ -25,6 +25,12 @@ TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
 -- step: number_of_events
 SELECT count(*) FROM read_parquet($files)
 
+-- step: read_events
+-- Every value of a file, to see whether it can be read.
+SELECT bit_xor(hash(day, moment, hour, item, kind, path, client, visitor, neighbour, machine,
+    country))
+FROM read_parquet($files)
+
 -- step: events
 -- Each event once, of the days to be counted and of those that follow them.
 CREATE OR REPLACE TEMP TABLE event AS

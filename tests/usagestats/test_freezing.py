@@ -148,6 +148,36 @@ def test_nothing_is_counted_without_the_ledger_or_the_counts(
     run("totals", silo_path, code=0 if lost == "ledger" else 2)
 
 
+def test_days_whose_events_cannot_be_read_are_named_and_the_others_go_on(
+    silo_path: str, tmp_path: Path
+) -> None:
+    days = [line(f"{one}/Oct/2026") for one in ("10", "12", "14", "16")]
+    log, other = write(tmp_path / "a.log", days), "203.0.113.8"
+    run("import", silo_path, log)
+    damaged, missing = (
+        next(Path(silo_path, "usage", "events", day).iterdir())
+        for day in ("2026-10-12", "2026-10-14")
+    )
+    kept = damaged.read_bytes(), missing.read_bytes()
+    damaged.write_bytes(kept[0][:-9])
+    missing.unlink()
+    more = [line(f"{one}/Oct/2026", other) for one in ("10", "12", "13", "16")]
+    done = run("import", silo_path, write(tmp_path / "b.log", more), code=1)
+    assert (
+        f"events are missing or damaged: {damaged} and 1 more. So 2026-10-12, 2026-10-13 cannot "
+        in done.stderr
+    )
+    assert "Counted: 2 days, 2026-10-10 to 2026-10-16" in done.stdout
+    assert "Removed: 4 events of 4 days" in run("forget", silo_path, other, code=1).stdout
+    frozen = run("freeze", silo_path, "--before", "2026-10-13", code=1)
+    assert "Frozen: 1 day, 2026-10-10" in frozen.stdout
+    assert str(damaged) in frozen.stderr
+    damaged.write_bytes(kept[0])
+    missing.write_bytes(kept[1])
+    run("import", silo_path)
+    assert counts_of(silo_path).figures == truth_of(days).figures
+
+
 def test_lost_counts_are_made_again_and_no_zeros_are_told(silo_path: str, tmp_path: Path) -> None:
     lines = made_up_log(300)
     import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))

@@ -54,7 +54,7 @@ def import_command(silo_dir: str, *, as_json: bool, **given: Any) -> int:
             receipt = import_logs(silo_dir, request, progress=show)
     for sentence in receipt.failed:
         click.echo(f"silo: {sentence}", err=True)
-    if receipt.failed and not (receipt.lines or receipt.known):
+    if receipt.failed and receipt.files and not (receipt.lines or receipt.known):
         return ExitCode.USAGE
     click.echo(json.dumps(receipt.as_json(), indent=2) if as_json else receipt.text())
     return ExitCode.OK if receipt.whole else ExitCode.LOSSES

@@ -38,12 +38,13 @@ def freeze(silo_dir: str, before: str) -> int:
             window = timedelta(days=settings.window)
             day = f"{datetime.now(settings.zone) - window:%Y-%m-%d}"
         with Ledger(silo.path, _mode(silo.path)) as ledger:
-            days = freeze_days(silo.path, ledger, day, young=bool(before))
+            days, problem = freeze_days(silo.path, ledger, day, young=bool(before))
     if not days:
         click.echo(f"No day before {day} is to be frozen.")
     else:
-        click.echo(f"Frozen: {len(days):,} days, {days[0]} to {days[-1]}; their counts stay.")
-    return ExitCode.OK
+        number = f"{len(days):,} day{'' if len(days) == 1 else 's'}"
+        click.echo(f"Frozen: {number}, {days[0]} to {days[-1]}; their counts stay.")
+    return _ended(problem)
 
 
 @click.command(epilog=example("silo usage forget myrepo 203.0.113.7"))
@@ -61,11 +62,18 @@ def forget(silo_dir: str, address: str) -> int:
         if not address.strip():
             fail("name an address, such as 203.0.113.7")
         with Ledger(silo.path, _mode(silo.path)) as ledger:
-            events, days = forget_client(silo.path, ledger, address.strip())
+            events, days, problem = forget_client(silo.path, ledger, address.strip())
     click.echo(f"Removed: {events:,} events of {days:,} days.")
     if not events:
         click.echo("Write the address as it is in the log; days that are frozen are not changed.")
-    return ExitCode.OK
+    return _ended(problem)
+
+
+def _ended(problem: str) -> int:
+    """Print what could not be done; return the exit code."""
+    if problem:
+        click.echo(f"silo: {problem}", err=True)
+    return ExitCode.LOSSES if problem else ExitCode.OK
 
 
 def _mode(silo_path: str) -> Literal["write", "read"]:

@@ -2,15 +2,24 @@
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from recordsilo.disk.locks import Locks
 from silosteps.engine import Engine
-from usagestats.errors import PartMissing, ZoneChanged
+from silosteps.errors import StepsError
+from usagestats.errors import EventsUnreadable, PartMissing, ZoneChanged
 from usagestats.store.counts import Counts, CountsChange
-from usagestats.store.events import day_number, day_text, engine, event_path, merge_files
+from usagestats.store.events import (
+    day_number,
+    day_text,
+    engine,
+    event_path,
+    merge_files,
+    unreadable_files,
+)
 from usagestats.store.ledger import Ledger
 from usagestats.store.parts import has_content, was_counted
 from usagestats.store.places import counts_path, ledger_path
@@ -60,10 +69,31 @@ def check(silo_path: str, ledger: Ledger, timezone: str = "") -> None:
         raise ZoneChanged(stored, timezone)
 
 
+@dataclass(slots=True)
+class Counted:
+    """What was counted.
+
+    Attributes:
+        days: The days that were counted.
+        left: The days that could not be: files of their events, or of those of the next day, are
+            missing or damaged.
+        unreadable: The paths of these files.
+    """
+
+    days: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+
+    @property
+    def problem(self) -> str:
+        """Return a sentence about the days that could not be counted; empty without any."""
+        return str(EventsUnreadable(self.unreadable, self.left)) if self.left else ""
+
+
 def count(
     silo_path: str, ledger: Ledger, progress: Callable[[int], object] = lambda _: None
-) -> list[str]:
-    """Count all days whose events have changed; return them.
+) -> Counted:
+    """Count all days whose events have changed, but those whose events cannot be read.
 
     Args:
         silo_path: The Silo.
@@ -73,22 +103,38 @@ def count(
     Raises:
         PartMissing: As `check`.
     """
-    done: list[str] = []
+    done = Counted()
     check(silo_path, ledger)
     if not ledger.stale():
         return done
     with lock(silo_path), engine(silo_path) as steps, Counts(silo_path, "create") as counts:
-        for days in _groups(ledger):
-            names = {day: {name for name, _ in ledger.files(day)} for day in days}
-            with counts.changing() as change:
-                _count(silo_path, steps, ledger, change, days)
-            ledger.counted(names)
-            done += days
-            progress(len(done))
-        for day in done:
+        for group in _groups(ledger):
+            try:
+                _count(silo_path, steps, ledger, counts, group)
+                days = group
+            except StepsError:
+                days = _readable(silo_path, steps, ledger, group, done)
+                if days == group:
+                    raise
+                _count(silo_path, steps, ledger, counts, days)
+            done.days += days
+            progress(len(done.days))
+        for day in done.days:
             if len(ledger.files(day)) > MOST_FILES:
                 merge_files(silo_path, steps, ledger, day)
     return done
+
+
+def _readable(
+    silo_path: str, steps: Engine, ledger: Ledger, days: list[str], done: Counted
+) -> list[str]:
+    """Return the days of which all files can be read; notes the others."""
+    following = {day: day_text(day_number(day) + 1) for day in days}
+    found = unreadable_files(silo_path, steps, ledger, sorted({*days, *following.values()}))
+    left = [day for day in days if day in found or following[day] in found]
+    done.left += left
+    done.unreadable += [path for some in found.values() for path in some]
+    return [day for day in days if day not in left]
 
 
 def _groups(ledger: Ledger) -> Iterator[list[str]]:
@@ -106,10 +152,17 @@ def _groups(ledger: Ledger) -> Iterator[list[str]]:
         yield group
 
 
-def _count(
+def _count(silo_path: str, steps: Engine, ledger: Ledger, counts: Counts, days: list[str]) -> None:
+    """Replace the counts of days."""
+    names = {day: {name for name, _ in ledger.files(day)} for day in days}
+    with counts.changing() as change:
+        _replace(silo_path, steps, ledger, change, days)
+    ledger.counted(names)
+
+
+def _replace(
     silo_path: str, steps: Engine, ledger: Ledger, change: CountsChange, days: list[str]
 ) -> None:
-    """Replace the counts of days."""
     numbers = [day_number(day) for day in days]
     needed = {*days, *(day_text(number + 1) for number in numbers)}
     files = [

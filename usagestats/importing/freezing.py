@@ -2,8 +2,10 @@
 
 import os
 import shutil
+from collections.abc import Collection
 
 from usagestats.counting.counting import count, import_lock, lock
+from usagestats.errors import EventsUnreadable
 from usagestats.importing.unreadable import key_name
 from usagestats.push.collecting import client_token
 from usagestats.push.outbox import Outbox, expire, outbox_path
@@ -14,21 +16,30 @@ from usagestats.store.ledger import Ledger
 from usagestats.store.places import events_path, place, unreadable_path
 
 
-def freeze(silo_path: str, ledger: Ledger, before: str, *, young: bool = False) -> list[str]:
-    """Freeze days; return those that were not frozen.
+def freeze(
+    silo_path: str, ledger: Ledger, before: str, *, young: bool = False
+) -> tuple[list[str], str]:
+    """Freeze days, but those that cannot be counted: else their new events would be lost.
 
     Args:
         silo_path: The Silo.
         ledger: Its ledger.
         before: Days from this one on are not frozen.
         young: Whether to freeze days, too, that were first imported after `before`.
+
+    Returns:
+        The days that were not frozen before, and a sentence about those that cannot be counted.
     """
     if not ledger.days():
-        return []
-    count(silo_path, ledger)
-    days = ledger.not_frozen(before) if young else _in_a_row(ledger, before)
+        return [], ""
+    counted = count(silo_path, ledger)
     keys = Keys(silo_path)
     with import_lock(silo_path), lock(silo_path):
+        if young:
+            stale = set(ledger.stale())
+            days = [day for day in ledger.not_frozen(before) if day not in stale]
+        else:
+            days = _in_a_row(ledger, before, counted.left)
         # First the ledger: no import makes another key for a frozen day. What is left below if
         # this is killed, the next call does.
         ledger.freeze(days)
@@ -47,20 +58,20 @@ def freeze(silo_path: str, ledger: Ledger, before: str, *, young: bool = False) 
     for file in _old_lines(silo_path, before):
         keys.shred(key_name(file))
         os.unlink(unreadable_path(silo_path, file))
-    return days
+    return days, counted.problem if any(day < before for day in counted.left) else ""
 
 
-def _in_a_row(ledger: Ledger, before: str) -> list[str]:
+def _in_a_row(ledger: Ledger, before: str, left: Collection[str]) -> list[str]:
     """Return the days to freeze; none after a day that is not frozen.
 
     So no day is counted again after its following one was frozen, in whose first seconds a double
-    click may end.
+    click may end. Days that cannot be counted (`left`) do not keep others.
     """
-    ready, frozen = ledger.to_freeze(before), ledger.frozen()
-    known = set(ledger.days())
+    frozen, known, stale = ledger.frozen(), set(ledger.days()), set(ledger.stale())
+    ready = [day for day in ledger.to_freeze(before) if day not in stale]
     for day in ready:
         previous = day_text(day_number(day) - 1)
-        if previous not in known or previous in frozen:
+        if previous not in known or previous in frozen or previous in left:
             frozen.add(day)
     return [day for day in ready if day in frozen]
 
@@ -73,27 +84,32 @@ def _old_lines(silo_path: str, before: str) -> list[str]:
     return sorted(day for day in days if day < before)
 
 
-def forget(silo_path: str, ledger: Ledger, address: str) -> tuple[int, int]:
+def forget(silo_path: str, ledger: Ledger, address: str) -> tuple[int, int, str]:
     """Remove the events of a client from all days that are not frozen, and count them again.
 
     Returns:
-        How many events, and of how many days.
+        How many events, of how many days, and a sentence about those that cannot be read.
     """
     if not ledger.days():
-        return 0, 0
+        return 0, 0, ""
     keys = Keys(silo_path)
     events, days = 0, []
+    unreadable: dict[str, list[str]] = {}
     with lock(silo_path), engine(silo_path) as steps:
         for day in ledger.not_frozen("~"):
             if keys.has_key(day):
                 client = token(keys.key(day), client_text(address))
-                if removed := rewrite_without(silo_path, steps, ledger, day, client):
-                    events += removed
+                removed, some = rewrite_without(silo_path, steps, ledger, day, client)
+                events += removed
+                if removed:
                     days.append(day)
+                if some:
+                    unreadable[day] = some
     _forget_elsewhere(silo_path, ledger, keys, address)
     ledger.set_stale([*days, *(day_text(day_number(day) - 1) for day in days)])
     count(silo_path, ledger)
-    return events, len(days)
+    paths = [path for some in unreadable.values() for path in some]
+    return events, len(days), str(EventsUnreadable(paths, list(unreadable))) if paths else ""
 
 
 def _forget_elsewhere(silo_path: str, ledger: Ledger, keys: Keys, address: str) -> None:

@@ -105,9 +105,12 @@ def import_logs(
         finally:
             running.close()
         receipt = running.receipt
-        receipt.days = count(silo_path, ledger)
+        counted = count(silo_path, ledger)
+        receipt.days = counted.days
+        if counted.problem:
+            receipt.failed.append(counted.problem)
         before = now.astimezone(settings.zone) - timedelta(days=settings.window)
-        receipt.frozen = freeze(silo_path, ledger, f"{before:%Y-%m-%d}")
+        receipt.frozen, _ = freeze(silo_path, ledger, f"{before:%Y-%m-%d}")
         receipt.seconds = time.monotonic() - begun
         ledger.end(running.id, receipt.as_json())
     return receipt

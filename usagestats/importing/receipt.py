@@ -23,7 +23,8 @@ class Receipt:
         waiting: Files whose last line is not complete; it is read once it is.
         late: Frozen day → lines that came too late for it; they are among the other lines.
         not_held: Identifiers without a record in the Silo, with counted lines.
-        failed: For each file that could not be read to its end, a sentence that says why.
+        failed: A sentence for each file that could not be read to its end, and about days that
+            could not be counted.
         days: Days that were counted.
         robots: The lists of robots that were used.
         seconds: How long it took.

@@ -4,6 +4,7 @@ An entry may come twice, because a worker died before it acknowledged it. Events
 count once; so do pushes; and the journal knows which entries are in the logs.
 """
 
+import logging
 import re
 import time
 from collections import Counter
@@ -33,6 +34,7 @@ from usagestats.values import Fate, Hit
 BOTS, VIEWS, MISSING, OTHER, UNREADABLE = "bots", "views", "notfound", "other", "unreadable"
 KINDS = (BOTS, VIEWS, MISSING, OTHER, UNREADABLE)
 _DEFAULT = "combined"
+_log = logging.getLogger(__name__)
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 Held = Callable[[Sequence[Entry]], set[str]]
 
@@ -71,7 +73,7 @@ class Desk:
         self._keys = Keys(self._path)
         self._import_id, self._receipt = new_id(), Receipt()
         self._receipt.robots = self._rules.robots.version
-        self._frozen_on = ""
+        self._frozen_on = self._problem = ""
 
     def take(
         self,
@@ -133,7 +135,10 @@ class Desk:
 
     def count(self) -> None:
         """Count the days that changed; freeze those that are old enough, once a day."""
-        count(self._path, self._ledger)
+        problem = count(self._path, self._ledger).problem
+        if problem != self._problem and problem:
+            _log.warning("%s", problem)
+        self._problem = problem
         now = datetime.now(self._settings.zone)
         if self._frozen_on != f"{now:%Y-%m-%d}":
             before = now - timedelta(days=self._settings.window)

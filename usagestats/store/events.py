@@ -12,6 +12,7 @@ import numpy as np
 
 from recordsilo.disk.atomic_file import Barrier, StrictBarrier, flush_directory, make_parents
 from silosteps.engine import Engine
+from silosteps.errors import StepsError
 from silosteps.step_file import steps_of
 from usagestats.store.ledger import Ledger
 from usagestats.store.places import events_path, place
@@ -126,10 +127,19 @@ def merge_files(silo_path: str, steps: Engine, ledger: Ledger, day: str) -> None
     remove(silo_path, day, names)
 
 
-def rewrite_without(silo_path: str, steps: Engine, ledger: Ledger, day: str, client: int) -> int:
-    """Remove a client's events from a day; return how many they were."""
-    removed = 0
+def rewrite_without(
+    silo_path: str, steps: Engine, ledger: Ledger, day: str, client: int
+) -> tuple[int, list[str]]:
+    """Remove a client's events from a day.
+
+    Returns:
+        How many they were, and the files that cannot be read, which stay.
+    """
+    removed, unreadable = 0, []
     for name, number in ledger.files(day):
+        if not can_be_read(steps, event_path(silo_path, day, name)):
+            unreadable.append(event_path(silo_path, day, name))
+            continue
         made = f"{name}-without"
         path = event_path(silo_path, day, made)
         staged = f"{path}.{os.getpid()}{_NEW}"
@@ -146,7 +156,31 @@ def rewrite_without(silo_path: str, steps: Engine, ledger: Ledger, day: str, cli
         ledger.replace_files(day, made if left else "", left, [name])
         remove(silo_path, day, [name] if left else [name, made])
         removed += number - left
-    return removed
+    return removed, unreadable
+
+
+def unreadable_files(
+    silo_path: str, steps: Engine, ledger: Ledger, days: Iterable[str]
+) -> dict[str, list[str]]:
+    """Return the files of some days that are missing or damaged, by their day."""
+    found: dict[str, list[str]] = {}
+    for day in days:
+        for name, _ in ledger.files(day):
+            path = event_path(silo_path, day, name)
+            if not can_be_read(steps, path):
+                found.setdefault(day, []).append(path)
+    return found
+
+
+def can_be_read(steps: Engine, path: str) -> bool:
+    """Whether a file of events is there and whole; reads all of it."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        steps.run("read_events", files=[path]).all()
+    except StepsError:
+        return False
+    return True
 
 
 def remove(silo_path: str, day: str, names: Iterable[str]) -> None:
