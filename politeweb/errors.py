@@ -8,7 +8,8 @@ FetchError
 │   ├── RetryLater            the server requests a pause until a deadline
 │   ├── ResponseTooLarge      more bytes than allowed
 │   ├── ResponseTooSlow       more seconds than allowed
-│   └── RedirectRefused       an invalid or endless redirect, or one to a private address
+│   ├── RedirectRefused       an invalid or endless redirect, or one to a private address
+│   └── MovedElsewhere        a redirect to another host, which the settings do not follow
 ├── PrivateAddress          a host at an address that is not public (`public_hosts`)
 ├── FileRefused             a file that cannot be fetched (`files`)
 │   └── FileUnavailable       a temporary failure
@@ -126,6 +127,18 @@ class RedirectRefused(EndpointError):
     def __init__(self, url: str, reason: str) -> None:
         self.reason = reason
         super().__init__(url, f"{url} redirects {reason}")
+
+
+class MovedElsewhere(EndpointError):
+    """A redirect to another host, which is not followed (`HttpSettings.stays`).
+
+    Attributes:
+        target: The address of the redirect, without credentials.
+    """
+
+    def __init__(self, url: str, target: str) -> None:
+        self.target = target
+        super().__init__(url, f"{url} redirects to {target}")
 
 
 class WarcUnreadable(FetchError):

@@ -39,6 +39,8 @@ class HttpSettings:
         max_redirects: Redirects followed for one request.
         private_redirects: Follow redirects to addresses that are not public. They are
             always followed if the base URL's own host has such an address.
+        stays: Follow redirects within the base URL's host only (``www.`` is the same host); others
+            raise `MovedElsewhere`.
         attempts: Most attempts of one request; at least 1.
         first_pause: Seconds before the second attempt; doubled before each further one.
         longest_pause: Seconds; a longer ``Retry-After`` raises `RetryLater`.
@@ -59,6 +61,7 @@ class HttpSettings:
     max_response: int = MAX_RESPONSE
     max_redirects: int = 5
     private_redirects: bool = False
+    stays: bool = False
     attempts: int = 5
     first_pause: float = 1.0
     longest_pause: float = 300.0

@@ -109,6 +109,7 @@ class Policy:
         shortest, longest: Bounds of adaptive intervals.
         giant_slots: Runs of giants at a time on each node.
         giant_from: Records from which on an endpoint is a giant.
+        interval: Least seconds between two requests to a host, unless the host has its own.
     """
 
     jitter: float = 0.05
@@ -121,6 +122,7 @@ class Policy:
     longest: timedelta = timedelta(days=7)
     giant_slots: int = 1
     giant_from: int = 1_000_000
+    interval: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

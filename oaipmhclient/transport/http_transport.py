@@ -27,6 +27,7 @@ from politeweb.errors import (
     EndpointError,
     EndpointUnreachable,
     HTTPStatusError,
+    MovedElsewhere,
     RedirectRefused,
     RequestRefused,
     ResponseTooLarge,
@@ -222,6 +223,8 @@ class HttpTransport:
                 raise self._failure(url, error, attempt) from error
             lasting = lasting and response.status_code in {301, 308}
             target, before = _next_target(url, location), url
+            if self._settings.stays and _host(target.url) != _host(self._base.url):
+                raise MovedElsewhere(url, target.url)
         raise RedirectRefused(url, f"more than {self._settings.max_redirects} times")
 
     def _is_allowed(self, host: str, _port: int, address: str) -> bool:
@@ -314,6 +317,10 @@ class _Disturbed(Passing):
     def is_usable(self) -> bool:
         """Whether it is returned if there is no better one: a page or its beginning, no error."""
         return self.answer.status < 300 and (not self.answer.cut or begins_as_oai(self.answer.body))
+
+
+def _host(url: str) -> str:
+    return (urlsplit(url).hostname or "").lower().removeprefix("www.")
 
 
 def _next_target(url: str, location: str) -> BaseURL:

@@ -19,6 +19,7 @@ from politeweb.answers import Exchange
 from politeweb.errors import (
     EndpointUnreachable,
     HTTPStatusError,
+    MovedElsewhere,
     RedirectRefused,
     RequestRefused,
     ResponseTooLarge,
@@ -561,6 +562,22 @@ def test_a_redirect_to_a_page_for_people_is_not_remembered(serve, time):
     with transport(serve(reply).url, time) as sender:
         assert sender.fetch(IDENTIFY).body == b"<html>"
         assert sender.moved_to == ""
+
+
+def test_a_client_that_stays_tells_where_a_redirect_leads(serve, time):
+    def reply(head: str) -> bytes:
+        if "/else" in head:
+            return http(b"", "302 Found", Location="http://other.example.org/oai")
+        return http() if "/new" in head else http(b"", "301 Moved", Location="/new")
+
+    url = serve(reply).url
+    with transport(url, time, stays=True) as sender:
+        assert sender.fetch(IDENTIFY).status == 200
+    with transport(f"{url}/else", time, stays=True) as sender:
+        with pytest.raises(MovedElsewhere) as moved:
+            sender.fetch(IDENTIFY)
+        assert moved.value.target == "http://other.example.org/oai"
+        assert sender.traffic.sent == 1
 
 
 def test_post_stays_post_over_redirects(serve, time):

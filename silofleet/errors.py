@@ -1,0 +1,46 @@
+"""Errors of a fleet: one hierarchy, each message one sentence."""
+
+
+class FleetError(Exception):
+    """Base of everything this package raises."""
+
+
+class NotAFleet(FleetError):
+    """The directory has no fleet."""
+
+    def __init__(self, directory: str) -> None:
+        super().__init__(f"{directory} is not a fleet; to make one: silo fleet init {directory}")
+
+
+class FleetRefused(FleetError):
+    """A request that cannot be carried out; nothing was changed."""
+
+
+class NoSuchEndpoint(FleetRefused):
+    """The fleet has no endpoint of that name or address."""
+
+    def __init__(self, name: str, near: str = "") -> None:
+        meant = f"; did you mean {near}?" if near else ""
+        super().__init__(f"the fleet has no endpoint {name!r}{meant}")
+
+
+class WishesInvalid(FleetError):
+    """The file of wishes cannot be read."""
+
+
+class LedgerUnreadable(FleetError):
+    """The file of the fleet's state is damaged, or of a later version of the program."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} cannot be read ({reason}); delete it, and make it again from the receipts"
+            " of the Silos: silo fleet rebuild"
+        )
+
+
+class ClockRunning(FleetError):
+    """Another process runs the fleet."""
+
+    def __init__(self, directory: str) -> None:
+        super().__init__(f"another process is running the fleet {directory}; it has one clock")

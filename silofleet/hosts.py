@@ -1,0 +1,90 @@
+"""The pace of a host, shared by all processes of a machine: ``fleet/hosts.sqlite``.
+
+Times are those of the machine's clock since the epoch. If it is set back, nobody waits for more
+than a few turns, or the longest pause. The file may be deleted.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from politeweb.pace import Pace, Turns
+from silofleet.errors import LedgerUnreadable
+from silowork.ledger_file import LedgerFile, LedgerKind
+
+LONGEST_PAUSE = 86_400.0
+_MOST_WAITING = 64
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS host (
+    name TEXT PRIMARY KEY,
+    next REAL NOT NULL DEFAULT 0,
+    held REAL NOT NULL DEFAULT 0
+) WITHOUT ROWID
+"""
+KIND = LedgerKind(_SCHEMA, LedgerUnreadable, version=1, synchronous="OFF", has_log=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PaceSpec:
+    """How a run gets the pace of its host; a value that can be sent to another process.
+
+    Attributes:
+        interval: Least seconds between the starts of two requests; 0 for no pace.
+        host: The host.
+        place: A directory with ``hosts.sqlite``; empty if no other process requests the host.
+    """
+
+    interval: float = 0.0
+    host: str = ""
+    place: str = ""
+
+    def open(self) -> Turns:
+        """Return the pace."""
+        if not self.interval or not self.place:
+            return Pace(self.interval)
+        return FilePace(self.place, self.host, self.interval)
+
+
+class FilePace:
+    """The pace of a host, in a file that the processes of a machine share.
+
+    Args:
+        directory: Where the file is.
+        host: The host.
+        interval: Least seconds between the starts of two requests.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(
+        self, directory: str, host: str, interval: float, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._file = LedgerFile(os.path.join(directory, "hosts.sqlite"), KIND)
+        self._host, self.interval, self._clock = host, interval, clock
+
+    def reserve(self) -> float:
+        """Reserve the next turn; return the seconds until then."""
+        with self._file.transaction() as connection:
+            row = connection.execute(
+                "SELECT next, held FROM host WHERE name = ?", (self._host,)
+            ).fetchone()
+            now = self._clock()
+            after, held = row or (0.0, 0.0)
+            due = max(
+                now, min(after, now + _MOST_WAITING * self.interval), min(held, now + LONGEST_PAUSE)
+            )
+            connection.execute(
+                "INSERT INTO host VALUES (?, ?, ?) ON CONFLICT (name)"
+                " DO UPDATE SET next = excluded.next",
+                (self._host, due + self.interval, held),
+            )
+            return due - now
+
+    def hold(self, seconds: float) -> None:
+        """Give no turns for some seconds; longer pauses stay."""
+        with self._file.transaction() as connection:
+            connection.execute(
+                "INSERT INTO host VALUES (?, 0, ?) ON CONFLICT (name)"
+                " DO UPDATE SET held = max(held, excluded.held)",
+                (self._host, self._clock() + min(seconds, LONGEST_PAUSE)),
+            )

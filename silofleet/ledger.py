@@ -1,0 +1,440 @@
+"""The state of a fleet: ``fleet/fleet.sqlite``, on the clock's own disk.
+
+It has the facts of each endpoint, the runs at work and those of the last month, the nodes, and
+the hosts that asked for a pause. Every change is one transaction that reads a row again, so
+the clock, the commands and the page may change it at the same time. A power cut may lose the
+last changes: the truth about harvests is in the receipts of the Silos.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Self
+
+from silofleet.errors import LedgerUnreadable, NoSuchEndpoint
+from silofleet.values import Ended, Facts, Node, Outcome
+from silowork.ledger_file import LedgerFile, LedgerKind, Mode
+
+RUNS_KEPT = timedelta(days=31)
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS endpoint (
+    name TEXT PRIMARY KEY,
+    host TEXT NOT NULL,
+    added TEXT NOT NULL,
+    node TEXT NOT NULL DEFAULT '',
+    epoch INTEGER NOT NULL DEFAULT 0,
+    run INTEGER NOT NULL DEFAULT 0,
+    started TEXT,
+    ended TEXT,
+    outcome TEXT,
+    said TEXT NOT NULL DEFAULT '',
+    failures INTEGER NOT NULL DEFAULT 0,
+    whole TEXT,
+    records INTEGER NOT NULL DEFAULT 0,
+    promised INTEGER,
+    due TEXT,
+    interval REAL,
+    is_quarantined INTEGER NOT NULL DEFAULT 0,
+    moved_to TEXT NOT NULL DEFAULT '',
+    is_asked INTEGER NOT NULL DEFAULT 0,
+    outcomes TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS run (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    endpoint TEXT NOT NULL,
+    node TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    started TEXT NOT NULL,
+    beat TEXT NOT NULL,
+    done INTEGER NOT NULL DEFAULT 0,
+    total INTEGER,
+    ended TEXT,
+    outcome TEXT,
+    said TEXT NOT NULL DEFAULT '',
+    changed INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX IF NOT EXISTS run_by_end ON run (ended);
+CREATE INDEX IF NOT EXISTS run_by_endpoint ON run (endpoint, number);
+CREATE TABLE IF NOT EXISTS hold (
+    host TEXT PRIMARY KEY,
+    until TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS node (
+    name TEXT PRIMARY KEY,
+    slots INTEGER NOT NULL,
+    free_bytes INTEGER NOT NULL,
+    free_inodes INTEGER NOT NULL,
+    seen TEXT NOT NULL,
+    is_open INTEGER NOT NULL DEFAULT 1
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS changed (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    endpoint TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS told (
+    endpoint TEXT NOT NULL,
+    what TEXT NOT NULL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (endpoint, what)
+) WITHOUT ROWID;
+"""
+KIND = LedgerKind(_SCHEMA, LedgerUnreadable, version=1, synchronous="NORMAL", has_log=True)
+_FACTS = (
+    "name", "host", "added", "node", "epoch", "run", "started", "ended", "outcome", "said",
+    "failures", "whole", "records", "promised", "due", "interval", "is_quarantined", "moved_to",
+    "is_asked", "outcomes",
+)  # fmt: skip
+_COLUMNS = ", ".join(_FACTS)
+_RUN = "number, endpoint, node, epoch, started, beat, done, total, ended, outcome, said, changed"
+_MOMENTS = frozenset({"added", "started", "ended", "whole", "due"})
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of an endpoint, at work or ended.
+
+    Attributes:
+        number: Unique in the fleet.
+        endpoint: Name of the endpoint.
+        node: The node that it was sent to.
+        epoch: Of the endpoint when it was sent.
+        started: When it was sent.
+        beat: When its node last reported on it.
+        done, total: Records listed so far, and promised.
+        ended: None while it is at work.
+        outcome, said, changed: See `silofleet.values.Ended`.
+    """
+
+    number: int
+    endpoint: str
+    node: str
+    epoch: int
+    started: datetime
+    beat: datetime
+    done: int = 0
+    total: int | None = None
+    ended: datetime | None = None
+    outcome: Outcome | None = None
+    said: str = ""
+    changed: int = 0
+
+
+class FleetLedger:
+    """The state of one fleet; any thread may use it.
+
+    Args:
+        directory: The Granary.
+        mode: See `silowork.ledger_file.LedgerFile`.
+
+    Raises (every method):
+        LedgerUnreadable: The file is not such a ledger, or damaged.
+        OSError: The disk refuses it.
+    """
+
+    def __init__(self, directory: str, mode: Mode = "write") -> None:
+        self.path = os.path.join(directory, "fleet", "fleet.sqlite")
+        self._file = LedgerFile(self.path, KIND, mode)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ endpoints
+
+    def facts(self) -> list[Facts]:
+        """The facts of all endpoints, by name."""
+        return self._facts("ORDER BY name")
+
+    def facts_of(self, name: str) -> Facts:
+        """The facts of an endpoint.
+
+        Raises:
+            NoSuchEndpoint: There is none of that name.
+        """
+        found = self._facts("WHERE name = ?", (name,))
+        if not found:
+            raise NoSuchEndpoint(name)
+        return found[0]
+
+    def add(self, facts: Iterable[Facts]) -> int:
+        """Add endpoints; those that exist stay as they are. Returns how many were added."""
+        with self._file.transaction() as connection:
+            added = 0
+            for one in facts:
+                done = connection.execute(
+                    f"INSERT OR IGNORE INTO endpoint ({_COLUMNS})"  # noqa: S608  # our own names
+                    f" VALUES ({', '.join('?' * len(_FACTS))})",
+                    _values(one),
+                )
+                added += done.rowcount
+                _note_changed(connection, one.name)
+            return added
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove endpoints and what is known of them."""
+        with self._file.transaction() as connection:
+            for name in names:
+                connection.execute("DELETE FROM endpoint WHERE name = ?", (name,))
+                connection.execute("DELETE FROM run WHERE endpoint = ?", (name,))
+                connection.execute("DELETE FROM told WHERE endpoint = ?", (name,))
+                _note_changed(connection, name)
+
+    def change(self, name: str, change: Callable[[Facts], Facts]) -> Facts:
+        """Change the facts of an endpoint in one transaction, and return them.
+
+        Raises:
+            NoSuchEndpoint: There is none of that name.
+        """
+        with self._file.transaction() as connection:
+            return _change(connection, name, change)
+
+    def changed_since(self, number: int) -> tuple[int, set[str]]:
+        """Names of endpoints whose facts were changed since; the first value is for the next call.
+
+        Args:
+            number: From the last call; -1 for the first, which returns no names.
+        """
+        rows = self._file.rows(
+            "SELECT number, endpoint FROM changed WHERE number > ? ORDER BY number",
+            (number if number >= 0 else 1 << 62,),
+        )
+        if rows:
+            return int(rows[-1][0]), {name for _, name in rows}
+        if number >= 0:
+            return number, set()
+        ((last,),) = self._file.rows("SELECT coalesce(max(number), 0) FROM changed")
+        return int(last), set()
+
+    def stamp(self) -> int:
+        """A number that changes when another connection has changed the file."""
+        ((version,),) = self._file.rows("PRAGMA data_version")
+        return int(version)
+
+    def _facts(self, where: str, values: Sequence[Any] = ()) -> list[Facts]:
+        statement = f"SELECT {_COLUMNS} FROM endpoint {where}"  # noqa: S608  # our own names
+        return [_read(row) for row in self._file.rows(statement, values)]
+
+    # ------------------------------------------------------------------ runs
+
+    def begin(self, name: str, node: str, now: datetime) -> Run:
+        """Begin a run of an endpoint on a node.
+
+        Raises:
+            NoSuchEndpoint: There is none of that name.
+        """
+        moment = _text(now)
+        with self._file.transaction() as connection:
+            facts = _one(connection, name)
+            cursor = connection.execute(
+                "INSERT INTO run (endpoint, node, epoch, started, beat) VALUES (?, ?, ?, ?, ?)",
+                (name, node, facts.epoch, moment, moment),
+            )
+            number = int(cursor.lastrowid or 0)
+            _put(connection, replace(facts, run=number, node=node, started=now))
+        return Run(number, name, node, facts.epoch, now, now)
+
+    def beat(self, numbers: Iterable[tuple[int, int, int | None]], now: datetime) -> None:
+        """Note that runs are alive: their numbers, records listed, and promised."""
+        with self._file.transaction() as connection:
+            connection.executemany(
+                "UPDATE run SET beat = ?, done = ?, total = ? WHERE number = ? AND ended IS NULL",
+                [(_text(now), done, total, number) for number, done, total in numbers],
+            )
+
+    def end(
+        self, run: Run, ended: Ended, now: datetime, change: Callable[[Facts], Facts]
+    ) -> Facts | None:
+        """End a run, and change the facts of its endpoint in the same transaction.
+
+        Returns:
+            The facts; None if this run is not the endpoint's current one (it was begun again,
+            ended before, or the endpoint was removed), and nothing was changed.
+        """
+        with self._file.transaction() as connection:
+            connection.execute(
+                "UPDATE run SET ended = ?, outcome = ?, said = ?, changed = ?"
+                " WHERE number = ? AND ended IS NULL",
+                (_text(now), ended.outcome.value, ended.said, ended.changed, run.number),
+            )
+            try:
+                facts = _one(connection, run.endpoint)
+            except NoSuchEndpoint:
+                return None
+            if facts.run != run.number:
+                return None
+            return _put(connection, change(facts))
+
+    def open_runs(self) -> list[Run]:
+        """The runs at work, oldest first."""
+        return self._runs("WHERE ended IS NULL ORDER BY number")
+
+    def runs_of(self, name: str, limit: int = 30) -> list[Run]:
+        """The last runs of an endpoint, newest first."""
+        return self._runs("WHERE endpoint = ? ORDER BY number DESC LIMIT ?", (name, limit))
+
+    def ended_since(self, since: datetime) -> list[Run]:
+        """The runs that ended since a moment, in the order of their ends."""
+        return self._runs("WHERE ended >= ? ORDER BY ended", (_text(since),))
+
+    def forget_old(self, now: datetime) -> None:
+        """Delete what is older than `RUNS_KEPT`, and holds that are over."""
+        with self._file.transaction() as connection:
+            connection.execute("DELETE FROM run WHERE ended < ?", (_text(now - RUNS_KEPT),))
+            connection.execute("DELETE FROM hold WHERE until < ?", (_text(now),))
+            connection.execute(
+                "DELETE FROM changed WHERE number < (SELECT max(number) - 100000 FROM changed)"
+            )
+
+    def _runs(self, where: str, values: Sequence[Any] = ()) -> list[Run]:
+        rows = self._file.rows(f"SELECT {_RUN} FROM run {where}", values)  # noqa: S608  # our names
+        return [
+            Run(
+                number, endpoint, node, epoch, _moment(started), _moment(beat), done, total,
+                _moment(ended) if ended else None, Outcome(outcome) if outcome else None,
+                said, changed,
+            )
+            for (
+                number, endpoint, node, epoch, started, beat, done, total, ended, outcome, said,
+                changed,
+            ) in rows
+        ]  # fmt: skip
+
+    # ------------------------------------------------------------------ hosts and nodes
+
+    def hold(self, host: str, until: datetime) -> None:
+        """Note that a host asks for a pause."""
+        with self._file.transaction() as connection:
+            connection.execute(
+                "INSERT INTO hold VALUES (?, ?) ON CONFLICT (host)"
+                " DO UPDATE SET until = max(until, excluded.until)",
+                (host, _text(until)),
+            )
+
+    def holds(self) -> dict[str, datetime]:
+        """Hosts that asked for a pause, and until when; also pauses that are over."""
+        return {host: _moment(until) for host, until in self._file.rows("SELECT * FROM hold")}
+
+    def see(self, node: Node) -> None:
+        """Note what a node reports; whether it is open stays as it was."""
+        with self._file.transaction() as connection:
+            connection.execute(
+                "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
+                " slots = excluded.slots, free_bytes = excluded.free_bytes,"
+                " free_inodes = excluded.free_inodes, seen = excluded.seen",
+                (
+                    node.name, node.slots, node.free_bytes, node.free_inodes, _text(node.seen),
+                    node.is_open,
+                ),
+            )  # fmt: skip
+
+    def nodes(self) -> list[Node]:
+        """The nodes, by name."""
+        rows = self._file.rows(
+            "SELECT name, slots, free_bytes, free_inodes, seen, is_open FROM node ORDER BY name"
+        )
+        return [
+            Node(name, slots, free_bytes, inodes, _moment(seen), bool(is_open))
+            for name, slots, free_bytes, inodes, seen, is_open in rows
+        ]
+
+    def change_node(self, name: str, *, is_open: bool | None = None, gone: bool = False) -> bool:
+        """Open or close a node for new Silos, or forget it; returns whether there is such."""
+        with self._file.transaction() as connection:
+            if gone:
+                done = connection.execute("DELETE FROM node WHERE name = ?", (name,))
+            else:
+                done = connection.execute(
+                    "UPDATE node SET is_open = ? WHERE name = ?", (is_open, name)
+                )
+            return done.rowcount > 0
+
+    # ------------------------------------------------------------------ notices
+
+    def tell_once(self, endpoint: str, what: str, now: datetime) -> bool:
+        """Note that somebody is told something; False if that was noted before."""
+        with self._file.transaction() as connection:
+            done = connection.execute(
+                "INSERT OR IGNORE INTO told VALUES (?, ?, ?)", (endpoint, what, _text(now))
+            )
+            return done.rowcount > 0
+
+    def untell(self, endpoint: str, what: str = "") -> None:
+        """Forget what was told of an endpoint, so that it is told again when it happens again."""
+        with self._file.transaction() as connection:
+            connection.execute(
+                "DELETE FROM told WHERE endpoint = ? AND (? = '' OR what = ?)",
+                (endpoint, what, what),
+            )
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection for queries of a page; see `LedgerFile.reading`."""
+        with self._file.reading() as connection:
+            yield connection
+
+
+def _one(connection: sqlite3.Connection, name: str) -> Facts:
+    statement = f"SELECT {_COLUMNS} FROM endpoint WHERE name = ?"  # noqa: S608  # our own names
+    row = connection.execute(statement, (name,)).fetchone()
+    if row is None:
+        raise NoSuchEndpoint(name)
+    return _read(row)
+
+
+def _change(connection: sqlite3.Connection, name: str, change: Callable[[Facts], Facts]) -> Facts:
+    return _put(connection, change(_one(connection, name)))
+
+
+def _put(connection: sqlite3.Connection, facts: Facts) -> Facts:
+    names = ", ".join(f"{name} = ?" for name in _FACTS)
+    connection.execute(
+        f"UPDATE endpoint SET {names} WHERE name = ?",  # noqa: S608  # our own names
+        (*_values(facts), facts.name),
+    )
+    _note_changed(connection, facts.name)
+    return facts
+
+
+def _note_changed(connection: sqlite3.Connection, name: str) -> None:
+    connection.execute("INSERT INTO changed (endpoint) VALUES (?)", (name,))
+
+
+def _values(facts: Facts) -> list[Any]:
+    return [_stored(getattr(facts, name)) for name in _FACTS]
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return _text(value)
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return value
+
+
+def _read(row: Sequence[Any]) -> Facts:
+    given: dict[str, Any] = dict(zip(_FACTS, row, strict=True))
+    for name in _MOMENTS:
+        given[name] = _moment(given[name]) if given[name] else None
+    given["outcome"] = Outcome(given["outcome"]) if given["outcome"] else None
+    seconds = given["interval"]
+    given["interval"] = None if seconds is None else timedelta(seconds=seconds)
+    for name in ("is_quarantined", "is_asked"):
+        given[name] = bool(given[name])
+    return Facts(**given)
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

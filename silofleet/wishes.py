@@ -1,0 +1,327 @@
+"""What is wished of a fleet: ``fleet/endpoints.toml``, which people may edit and keep in git.
+
+Commands append endpoints as text and rewrite only the tables of those that they change, so
+comments and the order of the file stay.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import tomli_w
+
+from oaipmhclient.transport.http_rules import BaseURL
+from politeweb.errors import RequestRefused
+from recordsilo.disk.atomic_file import make_parents, replace_file
+from recordsilo.disk.names import check_version_name
+from recordsilo.errors import VersionNameError
+from silofleet.errors import FleetRefused, WishesInvalid
+from silofleet.values import Endpoint, Hours, Policy
+from silowork.errors import JobRefused
+from silowork.schedule import duration_of, duration_text, times_of
+
+_TABLES = ("endpoint", "defaults", "policy", "hosts", "nodes", "notices")
+_TEXTS = ("name", "url", "every", "depth", "hours", "node")
+_LISTS = ("prefixes", "sets", "tags")
+_FLAGS = {"adaptive": "adaptive", "giant": "is_giant", "paused": "is_paused"}
+_HOURS = re.compile(r"(\d\d:\d\d)-(\d\d:\d\d)(?:\s+(\S+))?")
+_BLOCK = re.compile(r"^\[\[endpoint\]\][^\n]*\n(?:(?!\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
+_START = """\
+# The repositories of this fleet; see docs/fleet.md. Commands change only what they are about.
+
+[defaults]
+every = "1d"
+
+[policy]
+interval = 1.0    # least seconds between two requests to a host
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The content of the file.
+
+    Attributes:
+        endpoints: By name, in the order of the file.
+        policy: The rules of the schedule.
+        hosts: Host → least seconds between two requests.
+        nodes: Node → its settings, such as ``search``, the address of its page.
+        notices: Where to report: ``mail``, ``smtp``, ``webhook``, ``silent_after``.
+    """
+
+    endpoints: Mapping[str, Endpoint] = field(default_factory=dict)
+    policy: Policy = field(default_factory=Policy)
+    hosts: Mapping[str, float] = field(default_factory=dict)
+    nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    notices: Mapping[str, str] = field(default_factory=dict)
+
+
+def wishes_path(directory: str) -> str:
+    """The path of the file in a Granary."""
+    return os.path.join(directory, "fleet", "endpoints.toml")
+
+
+def make_wishes(directory: str) -> None:
+    """Create the file with its first tables."""
+    path = wishes_path(directory)
+    make_parents(path)
+    replace_file(path, _START.encode())
+
+
+def load_wishes(directory: str) -> Wishes:
+    """Read the file.
+
+    Raises:
+        WishesInvalid: Says what is wrong, and where.
+        FileNotFoundError: There is none.
+    """
+    path = wishes_path(directory)
+    try:
+        with open(path, "rb") as file:
+            table = tomllib.load(file)
+    except (ValueError, RecursionError) as error:
+        raise WishesInvalid(f"{path} is not valid TOML: {error}") from None
+    try:
+        return _read(table)
+    except (FleetRefused, JobRefused) as error:
+        raise WishesInvalid(f"{path}: {error}") from None
+
+
+def append_endpoints(directory: str, endpoints: Iterable[Endpoint]) -> None:
+    """Add endpoints at the end of the file.
+
+    Raises:
+        WishesInvalid: The file would not be valid then; it is not changed.
+    """
+    tables = "".join(f"\n{_text_of(one)}" for one in endpoints)
+    _rewrite(directory, lambda text: text + ("" if text.endswith("\n") else "\n") + tables)
+
+
+def change_endpoint(directory: str, endpoint: Endpoint) -> None:
+    """Replace the table of the endpoint of that name."""
+    _rewrite(directory, lambda text: _without(text, {endpoint.name}, _text_of(endpoint)))
+
+
+def remove_endpoints(directory: str, names: Collection[str]) -> None:
+    """Remove the tables of endpoints."""
+    _rewrite(directory, lambda text: _without(text, set(names), ""))
+
+
+def _rewrite(directory: str, change: Callable[[str], str]) -> None:
+    path = wishes_path(directory)
+    with open(path, encoding="utf-8") as file:
+        text = change(file.read())
+    try:
+        _read(tomllib.loads(text))
+    except (ValueError, FleetRefused) as error:
+        raise WishesInvalid(f"{path} would not be valid: {error}") from None
+    replace_file(path, text.encode())
+
+
+def _without(text: str, names: set[str], instead: str) -> str:
+    """The text with the tables of endpoints replaced."""
+
+    def replaced(found: "re.Match[str]") -> str:
+        try:
+            (table,) = tomllib.loads(found[0])["endpoint"]
+        except ValueError:  # its text has a line that begins with a bracket
+            raise FleetRefused("a table [[endpoint]] is too unusual; edit the file") from None
+        return instead if table.get("name") in names else found[0]
+
+    return _BLOCK.sub(replaced, text)
+
+
+# --------------------------------------------------------------------------- as texts
+
+
+def _text_of(endpoint: Endpoint) -> str:
+    plain = Endpoint(endpoint.name, endpoint.url)
+    table: dict[str, Any] = {"name": endpoint.name, "url": endpoint.url}
+    for one in fields(Endpoint):
+        value = getattr(endpoint, one.name)
+        if one.name in {"name", "url"} or value == getattr(plain, one.name):
+            continue
+        named = next((key for key, flag in _FLAGS.items() if flag == one.name), one.name)
+        table[named] = _plain(value)
+    return "[[endpoint]]\n" + tomli_w.dumps(table, multiline_strings=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, timedelta):
+        return duration_text(value)
+    if isinstance(value, Hours):
+        return hours_text(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def hours_text(hours: Hours) -> str:
+    """Such as ``20:00-06:00 Asia/Jakarta``."""
+    zone = "" if hours.zone == "UTC" else f" {hours.zone}"
+    return f"{hours.begin:%H:%M}-{hours.end:%H:%M}{zone}"
+
+
+def hours_of(text: str) -> Hours:
+    """Read hours such as ``20:00-06:00 Asia/Jakarta``; without a zone, UTC.
+
+    Raises:
+        FleetRefused: They are none.
+    """
+    found = _HOURS.fullmatch(text.strip())
+    try:
+        if found is None:
+            raise JobRefused("")
+        begin, end = (times_of([part])[0] for part in (found[1], found[2]))
+        zone = found[3] or "UTC"
+        ZoneInfo(zone)
+    except (JobRefused, KeyError, ValueError, OSError):
+        raise FleetRefused(
+            f"{text!r} are no hours; write 20:00-06:00, or 20:00-06:00 Asia/Jakarta"
+        ) from None
+    if begin == end:
+        raise FleetRefused(f"the hours {text!r} begin when they end")
+    return Hours(begin, end, zone)
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def _read(table: Mapping[str, Any]) -> Wishes:
+    _known(table, _TABLES, "the file")
+    defaults = _endpoint_values(_table(table, "defaults"), "[defaults]")
+    _refuse(defaults.keys() & {"name", "url"}, "[defaults] cannot have")
+    endpoints: dict[str, Endpoint] = {}
+    found = table.get("endpoint", [])
+    if not isinstance(found, list):
+        raise FleetRefused("an endpoint is a table [[endpoint]], in two brackets")
+    for number, one in enumerate(found, 1):
+        where = f"[[endpoint]] {one.get('name') or number}"
+        endpoint = _endpoint({**defaults, **_endpoint_values(one, where)}, where)
+        if endpoint.name in endpoints:
+            raise FleetRefused(f"there are two endpoints of the name {endpoint.name!r}")
+        endpoints[endpoint.name] = endpoint
+    hosts = {
+        host.lower(): _seconds(_table(settings, host), f'[hosts."{host}"]')
+        for settings in [_table(table, "hosts")]
+        for host in settings
+    }
+    nodes = {
+        name: _texts(_table(settings, name), f"[nodes.{name}]")
+        for settings in [_table(table, "nodes")]
+        for name in settings
+    }
+    notices = _texts(_table(table, "notices"), "[notices]")
+    return Wishes(endpoints, _policy(_table(table, "policy")), hosts, nodes, notices)
+
+
+def _endpoint_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
+    _known(table, (*_TEXTS, *_LISTS, *_FLAGS), where)
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key in _FLAGS:
+            if not isinstance(value, bool):
+                raise FleetRefused(f"{where}: {key} is true or false")
+            values[_FLAGS[key]] = value
+        elif key in _LISTS:
+            if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+                raise FleetRefused(f"{where}: {key} is a list of texts")
+            values[key] = tuple(value)
+        elif not isinstance(value, str):
+            raise FleetRefused(f"{where}: {key} is a text")
+        else:
+            values[key] = value
+    try:
+        if "every" in values:
+            values["every"] = duration_of(values["every"])
+        if "hours" in values:
+            values["hours"] = hours_of(values["hours"])
+    except (JobRefused, FleetRefused) as error:
+        raise FleetRefused(f"{where}: {error}") from None
+    if values.get("depth", "records") not in {"records", "pages"}:
+        raise FleetRefused(f"{where}: depth is records or pages")
+    return values
+
+
+def _endpoint(values: Mapping[str, Any], where: str) -> Endpoint:
+    for key in ("name", "url"):
+        if not values.get(key):
+            raise FleetRefused(f"{where}: it has no {key}")
+    check_url(values["url"])
+    try:
+        check_version_name(values["name"])
+    except VersionNameError as error:
+        raise FleetRefused(f"{where}: {values['name']!r} cannot name a Silo: {error}") from None
+    if values["name"] == "fleet":
+        raise FleetRefused(f"{where}: the directory fleet has the fleet's own files")
+    return Endpoint(**values)
+
+
+def check_url(url: str) -> None:
+    """Check the address of an endpoint.
+
+    Raises:
+        FleetRefused: Says what is wrong.
+    """
+    try:
+        has_password = BaseURL.parse(url).auth is not None
+    except RequestRefused as error:
+        raise FleetRefused(str(error)) from None
+    if has_password:
+        raise FleetRefused(
+            "an address must not contain a user or password, which the fleet's files would have;"
+            " put them into ~/.netrc of the workers"
+        )
+
+
+def _policy(table: Mapping[str, Any]) -> Policy:
+    known = {one.name: one for one in fields(Policy)}
+    _known(table, tuple(known), "[policy]")
+    policy = Policy()
+    for key, value in table.items():
+        plain = getattr(policy, key)
+        try:
+            if isinstance(plain, timedelta):
+                value = duration_of(str(value))  # noqa: PLW2901  # read as its kind
+            elif isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+                raise JobRefused(f"{value!r} is not a number")
+            elif isinstance(plain, int) and not isinstance(value, int):
+                raise JobRefused(f"{value!r} is not a whole number")
+        except JobRefused as error:
+            raise FleetRefused(f"[policy]: {key}: {error}") from None
+        policy = replace(policy, **{key: value})
+    return policy
+
+
+def _seconds(table: Mapping[str, Any], where: str) -> float:
+    _known(table, ("interval",), where)
+    value = table.get("interval", 1.0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 86_400:
+        raise FleetRefused(f"{where}: interval is a number of seconds")
+    return float(value)
+
+
+def _texts(table: Mapping[str, Any], where: str) -> dict[str, str]:
+    if not all(isinstance(value, str) for value in table.values()):
+        raise FleetRefused(f"{where}: its values are texts")
+    return dict(table)
+
+
+def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = table.get(key, {})
+    if not isinstance(found, dict):
+        raise FleetRefused(f"{key} is a table")
+    return found
+
+
+def _known(table: Mapping[str, Any], known: Collection[str], where: str) -> None:
+    _refuse(table.keys() - set(known), f"{where} cannot have", sorted(known))
+
+
+def _refuse(names: Collection[str], sentence: str, known: Collection[str] = ()) -> None:
+    if names:
+        may = f"; it may have {', '.join(known)}" if known else ""
+        raise FleetRefused(f"{sentence} {min(names)!r}{may}")

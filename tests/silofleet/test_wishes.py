@@ -1,0 +1,128 @@
+"""The file of a fleet's wishes: read, refused, and changed without losing what people wrote."""
+
+from datetime import time, timedelta
+from pathlib import Path
+
+import pytest
+
+from silofleet.errors import FleetRefused, WishesInvalid
+from silofleet.values import Endpoint, Hours
+from silofleet.wishes import (
+    append_endpoints,
+    change_endpoint,
+    hours_of,
+    load_wishes,
+    make_wishes,
+    remove_endpoints,
+    wishes_path,
+)
+
+ONE = Endpoint("one", "http://one.example.org/oai")
+TWO = Endpoint(
+    "two",
+    "http://two.example.org/oai",
+    every=timedelta(hours=12),
+    prefixes=("oai_dc", "uketd_dc"),
+    sets=("a",),
+    depth="pages",
+    hours=Hours(time(20), time(6), "Asia/Jakarta"),
+    tags=("dépôt", '"quoted"'),
+    adaptive=True,
+    is_giant=True,
+    is_paused=True,
+    node="n1",
+)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Path:
+    make_wishes(str(tmp_path))
+    return tmp_path
+
+
+def _write(fleet: Path, text: str) -> None:
+    Path(wishes_path(str(fleet))).write_text(text, encoding="utf-8")
+
+
+def _text(fleet: Path) -> str:
+    return Path(wishes_path(str(fleet))).read_text(encoding="utf-8")
+
+
+def test_endpoints_come_back_as_they_were_added(fleet: Path) -> None:
+    append_endpoints(str(fleet), [ONE])
+    append_endpoints(str(fleet), [TWO])
+    assert list(load_wishes(str(fleet)).endpoints.values()) == [ONE, TWO]
+
+
+def test_a_change_keeps_the_comments_of_people(fleet: Path) -> None:
+    append_endpoints(str(fleet), [ONE, TWO])
+    _write(fleet, _text(fleet).replace("[[endpoint]]", "# ask Ms Ames first\n[[endpoint]]", 1))
+    change_endpoint(str(fleet), Endpoint("two", "http://new.example.org/oai"))
+    remove_endpoints(str(fleet), {"one"})
+    assert list(load_wishes(str(fleet)).endpoints) == ["two"]
+    assert load_wishes(str(fleet)).endpoints["two"].url == "http://new.example.org/oai"
+    assert "# ask Ms Ames first" in _text(fleet)
+    assert _text(fleet).startswith("# The repositories of this fleet")
+
+
+def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
+    _write(
+        fleet,
+        '[defaults]\nevery = "6h"\n[policy]\nfirst_rest = "2h"\nfewer = 0.5\n'
+        '[hosts."Slow.Example.org"]\ninterval = 5\n'
+        '[[endpoint]]\nname = "a"\nurl = "http://a.example.org/oai"\n'
+        '[[endpoint]]\nname = "b"\nurl = "http://b.example.org/oai"\nevery = "2d"\n',
+    )
+    wishes = load_wishes(str(fleet))
+    assert wishes.endpoints["a"].every == timedelta(hours=6)
+    assert wishes.endpoints["b"].every == timedelta(days=2)
+    assert (wishes.policy.first_rest, wishes.policy.fewer) == (timedelta(hours=2), 0.5)
+    assert wishes.hosts == {"slow.example.org": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[endpoint", "not valid TOML"),
+        ('[[endpoint]]\nname = "a"', "[[endpoint]] a: it has no url"),
+        ('[[endpoint]]\nurl = "http://a.example.org"', "[[endpoint]] 1: it has no name"),
+        ('[[endpoint]]\nname = "a"\nurl = "a.example.org"', "http"),
+        ('[[endpoint]]\nname = "a"\nurl = "http://u:p@a.example.org/"', "password"),
+        ('[[endpoint]]\nname = "../a"\nurl = "http://a.example.org"', "cannot name a Silo"),
+        ('[[endpoint]]\nname = "fleet"\nurl = "http://a.example.org"', "the fleet's own files"),
+        ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nevry = "1d"', "'evry'"),
+        ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nevery = "soon"', "a duration"),
+        ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nhours = "20-6"', "no hours"),
+        ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\ntags = "x"', "a list of texts"),
+        ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\npaused = 1', "true or false"),
+        ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\n' * 2, "two endpoints"),
+        ("[policy]\nfewer = true", "fewer"),
+        ("[policy]\nmost_failures = 1.5", "whole number"),
+        ('[policy]\nfirst_rest = "x"', "first_rest"),
+        ("[endpoints]\n", "'endpoints'"),
+        ('[hosts."a"]\ninterval = -1', "number of seconds"),
+        ('[defaults]\nname = "a"', "[defaults] cannot have 'name'"),
+        ('endpoint = "x"', "two brackets"),
+        ("defaults = 1", "defaults is a table"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(fleet: Path, text: str, said: str) -> None:
+    _write(fleet, text)
+    with pytest.raises(WishesInvalid) as error:
+        load_wishes(str(fleet))
+    assert said in str(error.value)
+    assert "endpoints.toml" in str(error.value)
+
+
+def test_an_addition_that_makes_the_file_invalid_changes_nothing(fleet: Path) -> None:
+    append_endpoints(str(fleet), [ONE])
+    before = _text(fleet)
+    with pytest.raises(WishesInvalid, match="two endpoints"):
+        append_endpoints(str(fleet), [TWO, ONE])
+    assert _text(fleet) == before
+
+
+@pytest.mark.parametrize("text", ["20-06", "20:00-20:00", "25:00-06:00", "20:00-06:00 Atlantis"])
+def test_hours_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(FleetRefused):
+        hours_of(text)
