@@ -1,0 +1,1 @@
+"""The commands `silo fleet …`; each module loads only what its command needs."""

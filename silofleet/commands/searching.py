@@ -1,0 +1,117 @@
+"""`silo fleet search`."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+
+import click
+
+from recordsilo import Granary
+from recordsilo.cells import guarded, joined
+from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.commands.options import as_json, filtering, remark_on
+from recordsilo.commands.versions import shown
+from recordsilo.errors import SearchError
+from recordsilo.index import SearchFilters
+from silofleet.search.everywhere import search_all
+from silofleet.search.values import FACETS, SORTS, AllSearch, Answer, Hit, Place
+
+directory = click.argument("directory", metavar="DIR")
+_COLUMNS = (
+    "repository", "identifier", "title", "creators", "year", "types", "doi", "also_in",
+)  # fmt: skip
+
+
+@click.command(
+    epilog=example(
+        "silo fleet search many solar cells",
+        "silo fleet search many 'creator:adeyemi -wind' --filter year=2019 --facet type",
+        "silo fleet search many solar --filter repository=oxford --csv > found.csv",
+    )
+)
+@directory
+@click.argument("words", nargs=-1)
+@filtering
+@click.option(
+    "--facet", "facets", metavar="FIELD", multiple=True,
+    help=f"Count the values of this field; repeatable. Default: {', '.join(FACETS)}.",
+)  # fmt: skip
+@click.option("--sort", type=click.Choice(SORTS), default=SORTS[0], show_default=True)
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=25, show_default=True)
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip so many hits.")
+@as_json
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+def search(
+    *, directory: str, words: tuple[str, ...], filters: SearchFilters, facets: tuple[str, ...],
+    sort: str, limit: int, offset: int, as_json: bool, as_csv: bool,
+) -> int:  # fmt: skip
+    """Find records in all Silos of DIR by words and filters; docs/search.md has the syntax.
+
+    The field repository has the names of the Silos. Records of one work, which several
+    repositories have, are one hit, followed by "also in". A Silo that cannot be searched is
+    named, and the exit code is 1.
+    """
+    if as_json and as_csv:
+        fail("choose --json or --csv")
+    granary = granary_at(directory)
+    try:
+        wanted = AllSearch(" ".join(words), filters, sort, limit, offset, facets or FACETS)
+        answer = search_all(granary, wanted)
+    except SearchError as error:
+        fail(str(error))
+    for line in _printed(answer, as_json=as_json, as_csv=as_csv):
+        click.echo(line)
+    if not answer.total and not answer.missing:
+        with open_silo(f"{directory}/{granary.silos[0]}") as silo:
+            remark_on(silo, wanted.words, SearchFilters())
+    for one in answer.missing:
+        click.echo(f"silo: {one.name} did not answer: {one.why}", err=True)
+    return ExitCode.LOSSES if answer.missing else ExitCode.OK
+
+
+def granary_at(path: str) -> Granary:
+    """The existing directory of Silos at a path; ends the command if there is none."""
+    granary = Granary(path, create=False)
+    if not granary.silos:
+        fail(f"{path} is not a directory of Silos: none of its directories is a Silo")
+    return granary
+
+
+def _printed(answer: Answer, *, as_json: bool, as_csv: bool) -> Iterator[str]:
+    if as_json:
+        yield json.dumps(answer.as_json(), ensure_ascii=False, indent=1)
+    elif as_csv:
+        yield _csv(_COLUMNS)
+        yield from (_csv(_cells(hit)) for hit in answer.hits)
+    else:
+        yield from (shown("\t".join(_texts(hit))) for hit in answer.hits)
+        folded = f", {len(answer.hits):,} shown" if answer.has_more or answer.hits else ""
+        yield f"{answer.total:,} found in {answer.asked:,} Silos{folded}"
+        for name, values in answer.facets.items():
+            if values:
+                yield f"\n{name}"
+                yield from (shown(f"  {value.count:>9,}  {value.value}") for value in values[:20])
+
+
+def _texts(hit: Hit) -> Iterator[str]:
+    yield from (hit.place.silo, hit.place.identifier, hit.year, hit.title)
+    if hit.also:
+        yield f"also in {', '.join(map(_named, hit.also))}"
+
+
+def _named(place: Place) -> str:
+    return f"{place.silo} {place.identifier}"
+
+
+def _cells(hit: Hit) -> tuple[str, ...]:
+    also = joined(map(_named, hit.also))
+    lists = joined(hit.creators), joined(hit.types)
+    texts = (hit.place.silo, hit.place.identifier, hit.title, lists[0], hit.year, lists[1], hit.doi)
+    return tuple(map(guarded, (*texts, also)))
+
+
+def _csv(cells: tuple[str, ...]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(cells)
+    return line.getvalue()
