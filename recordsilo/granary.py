@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from recordsilo.rdf.records import RDFSilo
 
 
+def is_granary(path: str) -> bool:
+    """Whether a directory is not a Silo and contains some."""
+    if not os.path.isdir(path) or os.path.exists(os.path.join(path, VERSION_FILE)):
+        return False
+    return bool(Granary(path, create=False).silos)
+
+
 class Granary:
     """A directory of Silos.
 

@@ -1,4 +1,4 @@
-"""The processes of jobs and workers: ``python -m silowork run SILO JOB`` and ``work SILO``.
+"""The processes of jobs and workers: ``python -m silowork run SILO JOB`` and ``work DIR``.
 
 Both are started with a pipe as standard input, and end when it is closed.
 """
@@ -14,12 +14,12 @@ from silowork.queue import Broker
 from silowork.worker_process import run_worker
 
 
-def main(what: str, silo_path: str, job_id: str = "") -> int:
+def main(what: str, path: str, job_id: str = "") -> int:
     """Run a job or a worker.
 
     Args:
         what: ``run`` or ``work``.
-        silo_path: The Silo's directory.
+        path: The Silo's directory; for ``work`` also a directory of Silos.
         job_id: For ``run``, the job.
 
     Returns:
@@ -30,8 +30,8 @@ def main(what: str, silo_path: str, job_id: str = "") -> int:
     logging.getLogger("kombu").setLevel(logging.ERROR)  # its warnings concern hosts
     try:
         if what == "run":
-            return running.main(silo_path, job_id, sys.stdin.fileno())
-        run_worker(Broker(silo_path), sys.stdin.fileno())
+            return running.main(path, job_id, sys.stdin.fileno())
+        run_worker(Broker(path), sys.stdin.fileno())
         return os.EX_OK
     except JobsError as error:
         logging.getLogger("silowork").error("%s", error)  # noqa: TRY400  # a sentence is all

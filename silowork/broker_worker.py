@@ -1,17 +1,22 @@
 """A worker that a broker notifies of jobs, through Celery (the extra ``fleet``).
 
-It starts with all unfinished jobs of the ledger, whatever the queue contains, and checks
-periodically for jobs that could not be sent.
+It starts with all unfinished jobs of the ledgers, whatever the queues contain, and checks
+periodically for jobs that could not be sent. Every Silo has its own queue; the worker of a
+directory receives from those of all its Silos.
 """
 
+import hashlib
 import logging
+import os
 import threading
+from dataclasses import replace
 from typing import Any
 
 from celery import Celery, signals
 
 from silowork.errors import JobsError, QueueUnreachable
 from silowork.queue import TASK, Broker, Sender
+from silowork.watching import WatchedSilo
 from silowork.worker import Worker
 
 SECONDS_BETWEEN_LOOKS = 2.0
@@ -21,28 +26,32 @@ logger = logging.getLogger("silowork")
 
 
 class BrokerWorker(Worker):
-    """A worker of one Silo's jobs; several can share a broker.
+    """A worker of the jobs of one Silo, or of all Silos of a directory; several share a broker.
 
     Args:
-        broker: The broker of the Silo, which sends ids of jobs.
+        broker: The broker of the Silo or the directory, which sends ids of jobs.
         slots: The largest number of jobs at a time.
     """
 
     def __init__(self, broker: Broker, slots: int) -> None:
         super().__init__(broker.silo_path, slots)
         self._broker = broker
+        self._by_queue: dict[str, WatchedSilo] = {}
+        self._queues: dict[str, str] = {}
+        self._celery: Any = None
 
     def _work(self) -> None:
-        queue = self._broker.queue()
-        app = self._broker.app(queue)
+        self._silos.look()
+        queues = self._new_queues()
+        own = _queue_of_nobody(self._path) if self._silos.is_directory else queues[0]
+        app = self._broker.app(own)
         self._add_task(app)
-        for job in self._ledger.active():
-            self._ledger.note_sent(job.job_id, sent=False)
         looking = threading.Thread(target=self._look, daemon=True)
-        looking.start()
         signals.worker_shutting_down.connect(self._end, weak=False)
+        self._celery = _celery_worker(app, [own, *queues], self._slots)
+        looking.start()
         try:
-            _celery_worker(app, queue, self._slots).start()
+            self._celery.start()
         finally:
             signals.worker_shutting_down.disconnect(self._end)
             self._ending.ask()
@@ -54,34 +63,79 @@ class BrokerWorker(Worker):
     def _add_task(self, app: Celery) -> None:
         @app.task(bind=True, name=TASK, max_retries=None)  # type: ignore[untyped-decorator]  # celery is untyped
         def job(task: Any, job_id: str) -> None:
-            if not self._work_on(job_id):
+            silo = self._by_queue[task.request.delivery_info["routing_key"]]
+            if not self._work_on(silo, job_id):
                 raise task.retry(countdown=SECONDS_UNTIL_LANE)
 
     def _look(self) -> None:
-        """Send jobs that the queue does not have, for example because it was unreachable."""
-        sender = Sender(self._broker)
-        while True:
-            self._start_due()
+        """Send jobs that the queues do not have, for example because one was unreachable."""
+        while not self._ending.wait(max(SECONDS_BETWEEN_LOOKS, self._silos.pause)):
+            self._silos.look()
+            for queue in self._new_queues():
+                consumer = self._celery.consumer
+                consumer.call_soon(consumer.add_task_queue, queue, routing_key=queue)
             try:
-                for job in self._unsent():
-                    sender.send(job)
-                    self._ledger.note_sent(job)
+                self._send_unsent()
             except QueueUnreachable as error:
                 logger.warning("%s; trying again", error)
+
+    def _send_unsent(self) -> None:
+        """Send the jobs that wait and were not sent.
+
+        Raises:
+            QueueUnreachable: The broker cannot be reached.
+        """
+        for silo in self._silos:
+            if not silo.waiting:
+                continue
+            try:
+                unsent = [job.job_id for job in silo.ledger.active() if not job.sent]
+                for job_id in unsent:
+                    Sender(self._broker_of(silo)).send(job_id)
+                    silo.ledger.note_sent(job_id)
+            except QueueUnreachable:
+                raise
             except JobsError as error:
                 logger.error("%s", error)  # noqa: TRY400  # a sentence for the operator
-            if self._ending.wait(SECONDS_BETWEEN_LOOKS):
-                return
 
-    def _unsent(self) -> list[str]:
-        return [job.job_id for job in self._ledger.active() if not job.sent]
+    def _new_queues(self) -> list[str]:
+        """Return the queues of Silos that have a ledger since the last call.
+
+        Their unfinished jobs are sent again: an earlier worker may have taken the messages.
+        """
+        found = []
+        for silo in self._silos:
+            is_alone = not self._silos.is_directory
+            if silo.path in self._queues or not (is_alone or os.path.exists(silo.ledger.path)):
+                continue
+            try:
+                queue = self._queues[silo.path] = self._broker_of(silo).queue()
+                for job in silo.ledger.active():
+                    silo.ledger.note_sent(job.job_id, sent=False)
+            except JobsError as error:
+                if is_alone:
+                    raise
+                logger.error("%s", error)  # noqa: TRY400  # a sentence for the operator
+                continue
+            self._by_queue[queue] = silo
+            found.append(queue)
+        return found
+
+    def _broker_of(self, silo: WatchedSilo) -> Broker:
+        return replace(self._broker, silo_path=silo.path)
 
 
-def _celery_worker(app: Celery, queue: str, slots: int) -> Any:
+def _queue_of_nobody(path: str) -> str:
+    """The name of a queue to which nothing is sent, for a directory without jobs."""
+    place = os.path.realpath(path).encode("utf-8", "surrogateescape")
+    return f"silos-{hashlib.sha256(place).hexdigest()[:32]}"
+
+
+def _celery_worker(app: Celery, queues: list[str], slots: int) -> Any:
     return app.Worker(
         pool="threads",
         concurrency=slots,
-        queues=[queue],
+        queues=queues,
         loglevel="WARNING",
         quiet=True,
         without_gossip=True,

@@ -2,10 +2,12 @@
 
 import json
 import logging
+import os
 
 import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.granary import is_granary
 from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.kinds import done_in_all
 from silowork.queue import Broker
@@ -113,7 +115,11 @@ def _print_one(found: Jobs, job: Job, as_json: bool) -> None:
         click.echo(waits, err=True)
 
 
-@click.command(epilog=example("silo worker myrepo", "silo worker myrepo --broker redis://host/0"))
+@click.command(
+    epilog=example(
+        "silo worker myrepo", "silo worker many", "silo worker myrepo --broker redis://host/0"
+    )
+)
 @click.argument("silo_dir", metavar="DIR")
 @click.option(
     "--slots",
@@ -126,15 +132,19 @@ def _print_one(found: Jobs, job: Job, as_json: bool) -> None:
 def worker(*, silo_dir: str, slots: int, broker: str) -> None:
     """Run the jobs of the Silo DIR until Ctrl-C or SIGTERM.
 
-    `silo serve` starts a worker itself. Use this command for jobs without the page, and on
-    another machine with the same DIR and broker. Interrupted jobs are continued.
+    DIR may also be a directory of Silos; one worker then runs the jobs of all of them.
+
+    `silo serve` starts a worker itself. Use this command for jobs without the page, and with a
+    broker. Interrupted jobs are continued.
     """
     from silowork.worker_process import run_worker  # noqa: PLC0415  # loads the kinds of jobs
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("kombu").setLevel(logging.ERROR)
-    with open_silo(silo_dir) as silo:
-        path = silo.path
+    path = os.path.abspath(silo_dir)
+    if not is_granary(path):
+        with open_silo(silo_dir) as silo:
+            path = silo.path
     click.echo(f"Working on the jobs of {silo_dir} (stop with Ctrl-C)", err=True)
     try:
         run_worker(Broker(path, broker), slots=slots)

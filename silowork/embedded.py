@@ -22,7 +22,7 @@ class EmbeddedWorker:
     """Runs a worker process during a ``with`` block, and restarts it if it dies.
 
     Attributes:
-        broker: How it is notified of jobs.
+        broker: Of the Silo, or of the directory of Silos, that it works for.
     """
 
     def __init__(self, broker: Broker) -> None:

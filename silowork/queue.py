@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 TASK = "silo.job"
 WORKER_LOCK = "worker"
-"""The lock that the worker of a Silo on this machine holds."""
+"""The lock that a worker on this machine holds: always that of its own Silo or directory, and that
+of a Silo in the directory while jobs of it run."""
 _SECONDS_TO_REACH = 2.0
 
 
@@ -29,7 +30,7 @@ class Broker:
     """Where messages are sent.
 
     Attributes:
-        silo_path: The Silo's directory.
+        silo_path: The Silo's directory; for a worker also a directory of Silos.
         url: Such as ``redis://127.0.0.1:6379/0``; empty if workers poll the ledger.
     """
 

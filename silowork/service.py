@@ -105,10 +105,9 @@ class Jobs:
             return ""
         if self.broker.url:
             return self._broker_problem()
-        locks = Locks(os.path.join(self.broker.silo_path, ".silo", "locks"))
+        path = self.broker.silo_path
         try:
-            with locks.hold_name_if_free(WORKER_LOCK) as is_free:
-                return _NO_WORKER if is_free else ""
+            return "" if _has_worker(path) or _has_worker(os.path.dirname(path)) else _NO_WORKER
         except OSError as error:
             return f"Jobs wait: the Silo's queue cannot be used ({error.strerror})."
 
@@ -143,6 +142,15 @@ class Jobs:
         except QueueUnreachable as error:
             return f"Jobs wait: {error}."
         return ""
+
+
+def _has_worker(path: str) -> bool:
+    """Whether a worker of this Silo, or of this directory of Silos, is running."""
+    directory = os.path.join(path, ".silo", "locks")
+    if not os.path.exists(os.path.join(directory, WORKER_LOCK)):
+        return False
+    with Locks(directory).hold_name_if_free(WORKER_LOCK) as is_free:
+        return not is_free
 
 
 _NO_WORKER = "Jobs wait: no worker is running. Start one with `silo serve` or `silo worker`."

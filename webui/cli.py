@@ -24,6 +24,7 @@ from politeweb.addresses import is_loopback
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.errors import NotASilo, RecordSiloError, SiloNotFound
+from recordsilo.granary import is_granary
 from silowork.commands import broker_option
 from silowork.embedded import EmbeddedWorker
 from silowork.queue import Broker
@@ -33,7 +34,7 @@ from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
 from webui.http.security import LOOPBACK_NAMES, Policy
 from webui.job_events import CLOSING
-from webui.multi_silo import Shelf, is_directory_of_silos
+from webui.multi_silo import Shelf
 from webui.people.accounts import account_names
 from webui.server import CannotListen, PageServer, PortTaken, long_lived
 from webui.site import Settings
@@ -100,7 +101,7 @@ def serve(
     It can be started beside a harvest, and shows records as they arrive.
     """
     sign_in = sign_in or bool(names or proxies)
-    is_shelf = is_directory_of_silos(silo_dir)
+    is_shelf = is_granary(silo_dir)
     if is_shelf and (sign_in or not is_loopback(host)):
         fail(
             f"{silo_dir} is a directory of Silos, and such a one is shown on this machine only; "
@@ -109,7 +110,7 @@ def serve(
     policy = _policy(host, allow_remote=allow_remote, names=names)
     policy = _with_proxies(policy, proxies, user_header)
     if is_shelf:
-        _serve_shelf(silo_dir, host, port, policy)
+        _serve_shelf(silo_dir, host, port, policy, broker)
         return
     try:
         opened = Silo(silo_dir, create=False)
@@ -128,14 +129,12 @@ def serve(
         _serve(silo, host, port, settings, broker)
 
 
-def _serve_shelf(directory: str, host: str, port: int | None, policy: Policy) -> None:
-    """Serve a directory of Silos, each under its own path."""
-    settings = Settings(agent=_user(), policy=policy, on_shelf=True)
+def _serve_shelf(directory: str, host: str, port: int | None, policy: Policy, broker: str) -> None:
+    """Serve a directory of Silos, each under its own path; with one worker for all of them."""
+    settings = Settings(agent=_user(), policy=policy, on_shelf=True, broker=broker, by_worker=True)
     shelf = Shelf(Granary(directory, create=False), lambda silo: create_app(silo, settings), policy)
-    try:
+    with contextlib.closing(shelf), _worker(os.path.abspath(directory), broker):
         _run(shelf, directory, host, port)
-    finally:
-        shelf.close()
 
 
 def _policy(host: str, *, allow_remote: bool, names: tuple[str, ...]) -> Policy:
@@ -168,10 +167,14 @@ def _with_proxies(policy: Policy, proxies: tuple[str, ...], user_header: str) ->
 def _serve(silo: Silo, host: str, port: int | None, settings: Settings, broker: str = "") -> None:
     """Serve the Silo until stopped; with a worker, unless there is a broker."""
     settings = replace(settings, broker=broker, by_worker=True)
-    worker = contextlib.nullcontext() if broker else EmbeddedWorker(Broker(silo.path))
     threading.Thread(target=_warm, args=(silo,), daemon=True).start()
-    with worker:
+    with _worker(silo.path, broker):
         _run(create_app(silo, settings), silo.storage_dir, host, port)
+
+
+def _worker(path: str, broker: str) -> contextlib.AbstractContextManager[object]:
+    """The worker of a Silo or a directory of Silos; none if a broker notifies workers."""
+    return contextlib.nullcontext() if broker else EmbeddedWorker(Broker(path))
 
 
 def _warm(silo: Silo) -> None:

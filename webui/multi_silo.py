@@ -1,7 +1,6 @@
 """A directory of Silos as one page: a list of them, and each under ``/silos/<name>/``."""
 
 import logging
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -13,7 +12,6 @@ from oaipmhscraper.errors import ScraperError
 from recordsilo import Granary, Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.index import PageRequest
-from recordsilo.silo import VERSION_FILE
 from webui import urls
 from webui.app import WsgiApp
 from webui.charts.by_year import by_year, years_of_all
@@ -34,13 +32,6 @@ from webui.site import repository_name
 
 SILOS = "/silos"
 logger = logging.getLogger("webui")
-
-
-def is_directory_of_silos(path: str) -> bool:
-    """Whether a directory is not a Silo and contains some."""
-    if not os.path.isdir(path) or os.path.exists(os.path.join(path, VERSION_FILE)):
-        return False
-    return bool(Granary(path, create=False).silos)
 
 
 class Shelf:

@@ -13,10 +13,11 @@ from urllib.parse import quote
 import pytest
 
 from recordsilo import Granary
+from recordsilo.granary import is_granary
 from webui.app import create_app
 from webui.http import messages
 from webui.http.security import LOOPBACK_ONLY
-from webui.multi_silo import Shelf, is_directory_of_silos
+from webui.multi_silo import Shelf
 from webui.people.accounts import add_account
 from webui.people.roles import Role
 from webui.site import Settings
@@ -241,6 +242,6 @@ def test_the_mount_is_told_from_the_path_below_it(
 
 
 def test_a_silo_is_no_directory_of_silos(harvested: str, granary: Granary, tmp_path: Any) -> None:
-    assert is_directory_of_silos(granary.dir_of_silos)
-    assert not is_directory_of_silos(harvested)
-    assert not is_directory_of_silos(str(tmp_path / "nothing"))
+    assert is_granary(granary.dir_of_silos)
+    assert not is_granary(harvested)
+    assert not is_granary(str(tmp_path / "nothing"))

@@ -398,6 +398,34 @@ def test_silos_that_share_a_broker_leave_each_others_jobs_alone(
                 until(is_over(jobs, job.job_id), 20.0)
 
 
+@pytest.mark.long
+@needs_redis
+def test_a_worker_of_a_directory_takes_from_the_queues_of_its_silos_alone(
+    tmp_path: Any, silo_path: str, until: Until
+) -> None:
+    port = free_port()
+    url = f"redis://127.0.0.1:{port}/0"
+    granary = tmp_path / "many"
+    inside, later, outside = (str(granary / "in"), str(granary / "later"), silo_path)
+    shutil.copytree(silo_path, inside)
+    shutil.copytree(silo_path, later)
+    known = {path: Jobs.of(path, url) for path in (inside, later, outside)}
+    with redis_server(tmp_path, port):
+        until(lambda: not known[inside].problem())
+        first = known[inside].begin("reindex", "Rebuild the index", {}, "ada")
+        other = known[outside].begin("reindex", "Rebuild the index", {}, "ada")
+        with worker_command(str(granary), url):
+            until(is_over(known[inside], first.job_id))
+            for path in (later, inside):  # `later` had no ledger when the worker started
+                job = known[path].begin("reindex", "Rebuild the index", {}, "ada")
+                until(is_over(known[path], job.job_id), 30.0)
+                assert known[path].ledger.job(job.job_id).state is State.DONE
+        assert other.sent
+        assert known[outside].ledger.job(other.job_id).state is State.QUEUED
+        with worker_command(outside, url):
+            until(is_over(known[outside], other.job_id))
+
+
 def test_a_queue_is_named_by_its_silo_alone(tmp_path: Any, silo_path: str) -> None:
     name = Broker(silo_path).queue()
     link = str(tmp_path / "link")

@@ -1,0 +1,163 @@
+"""One worker for a directory of Silos: what it reads, whose turn it is, and which Silos it has."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recordsilo import Granary, Silo
+from recordsilo.disk.locks import Locks
+from silowork import watching
+from silowork.ledger import JobLedger
+from silowork.queue import WORKER_LOCK
+from silowork.running import run_job
+from silowork.service import Jobs
+from silowork.values import State
+from silowork.watching import WatchedSilo, WatchedSilos
+from silowork.worker import Worker
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> str:
+    """A directory of the Silos a, b and c."""
+    granary = Granary(str(tmp_path / "many"))
+    for name in "abc":
+        granary.get_silo(name).close()
+    return str(tmp_path / "many")
+
+
+def audit(silo_path: str) -> str:
+    return JobLedger(silo_path).add("audit", "Audit", {}, "ada").job_id
+
+
+def locks_of(path: str) -> Locks:
+    return Locks(os.path.join(path, ".silo", "locks"))
+
+
+@contextmanager
+def working(path: str, slots: int = 4) -> Iterator[None]:
+    """A worker in a thread."""
+    worker = Worker(path, slots)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    try:
+        yield
+    finally:
+        worker._ending.ask()
+        thread.join()
+
+
+@pytest.fixture
+def in_threads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Let workers run jobs in their threads; the list has the name of the Silo and the id."""
+    ran: list[tuple[str, str]] = []
+
+    def run(_worker: Worker, silo: WatchedSilo, job_id: str) -> None:
+        ran.append((os.path.basename(silo.path), job_id))
+        run_job(silo.path, job_id)
+
+    monkeypatch.setattr(Worker, "_run_process", run)
+    return ran
+
+
+def until(is_so: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.02)
+
+
+def test_one_worker_runs_the_jobs_of_all_silos_also_of_new_ones(
+    many: str, in_threads: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "SECONDS_BETWEEN_CLOCKS", 0.0)
+    made = [(name, audit(os.path.join(many, name))) for name in "ab"]
+    with working(many):
+        until(lambda: len(in_threads) == 2)
+        Silo(os.path.join(many, "new")).close()
+        made.append(("new", audit(os.path.join(many, "new"))))
+        made.append(("c", audit(os.path.join(many, "c"))))
+        ledgers = [(JobLedger(os.path.join(many, name)), job_id) for name, job_id in made]
+        until(lambda: all(ledger.job(job_id).is_over for ledger, job_id in ledgers))
+    assert sorted(in_threads) == sorted(made)
+
+
+def test_a_ledger_is_read_again_only_after_it_has_changed(
+    many: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    active = JobLedger.active
+
+    def counted(ledger: JobLedger) -> Any:
+        read.append(os.path.basename(ledger.silo_path))
+        return active(ledger)
+
+    monkeypatch.setattr(JobLedger, "active", counted)
+    for name in "ab":
+        audit(os.path.join(many, name))
+        os.utime(JobLedger(os.path.join(many, name)).path, (1e9, 1e9))
+    silos = WatchedSilos(many)
+    silos.look()
+    silos.look()
+    assert read == ["a", "b"]
+    audit(os.path.join(many, "a"))
+    silos.look()
+    silos.look()  # changed a moment ago, so it may have changed again
+    assert read == ["a", "b", "a", "a"]
+    assert [len(silo.waiting) for silo in silos] == [2, 1, 0]
+
+
+def test_the_silos_take_turns_however_many_jobs_one_has(many: str) -> None:
+    for name in "aaaab":
+        JobLedger(os.path.join(many, name)).add("of no lane", "Work", {}, "ada")
+    silos = WatchedSilos(many)
+    silos.look()
+    for slots, expected in ((5, "abaaa"), (1, "b"), (2, "ab")):
+        running: set[tuple[str, str]] = set()
+        chosen = ""
+        while len(running) < slots and (one := silos.next_job(running)):
+            running.add((one[0].path, one[1]))
+            chosen += os.path.basename(one[0].path)
+        assert chosen == expected
+
+
+def test_a_silo_or_lane_that_another_process_holds_does_not_hold_up_the_others(
+    many: str, in_threads: list[tuple[str, str]]
+) -> None:
+    a, b, c = (os.path.join(many, name) for name in "abc")
+    held, busy, free = audit(a), audit(b), audit(c)
+    other = JobLedger(b).add("reindex", "Rebuild the index", {}, "ada").job_id
+    with locks_of(a).hold_name(WORKER_LOCK), locks_of(b).hold_name("lane-audit"):
+        with working(many, slots=1):
+            until(lambda: JobLedger(c).job(free).is_over and JobLedger(b).job(other).is_over)
+        assert JobLedger(a).job(held).state is State.QUEUED
+        assert JobLedger(b).job(busy).state is State.QUEUED
+    assert {name for name, _ in in_threads} == {"b", "c"}
+
+
+def test_the_worker_of_a_directory_counts_as_that_of_its_silos(many: str) -> None:
+    jobs = Jobs.of(os.path.join(many, "a"))
+    assert jobs.problem().startswith("Jobs wait: no worker is running")
+    assert not os.path.exists(os.path.join(many, ".silo"))
+    with locks_of(many).hold_name(WORKER_LOCK):
+        assert jobs.problem() == ""
+    assert jobs.problem().startswith("Jobs wait: no worker is running")
+
+
+def test_the_lock_of_a_silo_is_held_while_any_of_its_jobs_runs(many: str) -> None:
+    silo = WatchedSilo(os.path.join(many, "a"))
+
+    def is_free() -> bool:
+        with locks_of(silo.path).hold_name_if_free(WORKER_LOCK) as found:
+            return found
+
+    with silo.held() as first:
+        with silo.held() as second:
+            assert (first, second) == (True, True)
+        assert not is_free()
+    assert is_free()
