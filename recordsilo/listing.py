@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recordsilo.index import (
     Around,
@@ -16,6 +16,10 @@ from recordsilo.index import (
 )
 from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.search_values import AnyFilters, filters_of
+
+if TYPE_CHECKING:
+    from recordsilo.index.changes import Changes
+    from recordsilo.index.projection import Entry
 
 _CHUNK = 1000
 """Rows of a page when all are wanted."""
@@ -195,6 +199,28 @@ class Listing:
     def index_stamp(self) -> object | None:
         """A value that changes when records do; None if changes cannot be detected."""
         return self._catalogue.stamp()
+
+    def changes(self, mark: str = "") -> "Changes":
+        """What changed since a mark, for who keeps a copy of the index; by default everything.
+
+        Args:
+            mark: `Changes.mark` of the last time.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
+        return self._catalogue.changes(mark)
+
+    def changed_entries(self, changes: "Changes") -> "Iterator[tuple[int, Entry]]":
+        """The records that were written, each with its number, which its next text replaces.
+
+        Args:
+            changes: From `changes`; can be read once.
+
+        Raises:
+            IndexProblem: The index cannot be used now, or was made again; begin again.
+        """
+        return self._catalogue.entries(changes)
 
     def index_problems(self) -> list[tuple[str, str]]:
         """(path, sentence) for each path that the last indexing could not read, sorted by path."""

@@ -11,7 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from recordsilo.contributions import warn_once
 from recordsilo.disk.atomic_file import Staging
@@ -33,6 +33,9 @@ from recordsilo.index.rows import Prepared
 from recordsilo.index.search_values import Around, PageRequest, SearchFilters, SearchResult
 from recordsilo.records.commit import sweep_absent
 from recordsilo.records.place import RecordPlace
+
+if TYPE_CHECKING:
+    from recordsilo.index.changes import Changes
 
 logger = logging.getLogger("RecordSilo")
 __all__ = ["Catalogue", "entry_of"]
@@ -220,6 +223,22 @@ class Catalogue:
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
         """Record → its description for lists; see `Index.described`."""
         return self.ask(lambda index: index.described(identifiers))
+
+    def changes(self, mark: str) -> "Changes":
+        """See `Index.changes_since`."""
+        return self.ask(lambda index: index.changes_since(mark))
+
+    def entries(self, changes: "Changes") -> Iterator[tuple[int, Entry]]:
+        """The written records of some changes, each with its number; see `Index.next_entries`.
+
+        Raises:
+            IndexProblem: The index was made again meanwhile.
+        """
+        try:
+            while found := self._index.next_entries(changes):
+                yield from found
+        except LookupError as error:
+            raise IndexProblem(self._path, str(error)) from error
 
     def stamp(self) -> object | None:
         """See `Index.stamp`."""

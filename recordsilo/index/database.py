@@ -37,6 +37,7 @@ from recordsilo.index.search_values import (
 )
 
 if TYPE_CHECKING:
+    from recordsilo.index.changes import Changes
     from recordsilo.index.columns import Columns
     from recordsilo.index.kept_columns import KeptColumns
 
@@ -221,6 +222,18 @@ class SqliteIndex:
     def bring_in_step(self, facet: Facet, path: str) -> None:
         """Read the changed values of a contributed facet; see `beside`."""
         bring_in_step(self, facet, path)
+
+    def changes_since(self, mark: str) -> "Changes":
+        """What changed since a mark; see `changes.changes_since`."""
+        from recordsilo.index.changes import changes_since
+
+        return changes_since(self, mark)
+
+    def next_entries(self, changes: "Changes") -> Sequence[tuple[int, Entry]]:
+        """The next records of these changes; see `changes.next_entries`."""
+        from recordsilo.index.changes import next_entries
+
+        return next_entries(self, changes)
 
     def search(
         self,

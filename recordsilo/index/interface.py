@@ -5,7 +5,7 @@ tests/recordsilo/index_conformance.py, and `Silo._open_index` must return it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from recordsilo.errors import IndexProblem
 from recordsilo.index.facets import Facet
@@ -13,6 +13,9 @@ from recordsilo.index.projection import Described, Entry, ManifestStamp, Row
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.rows import Prepared
 from recordsilo.index.search_values import Around, PageRequest, SearchFilters, SearchResult
+
+if TYPE_CHECKING:
+    from recordsilo.index.changes import Changes
 
 
 class IndexLost(IndexProblem):
@@ -161,6 +164,16 @@ class Index(Protocol):
 
         Raises:
             SearchError: Its package fails.
+        """
+
+    def changes_since(self, mark: str) -> "Changes":
+        """What changed since a mark that this gave out; everything for any other text."""
+
+    def next_entries(self, changes: "Changes") -> Sequence[tuple[int, Entry]]:
+        """The next written records of these changes, each with its number; empty at the end.
+
+        Raises:
+            LookupError: The index was made again meanwhile; begin again.
         """
 
     # -- rebuilding, by one process at a time ------------------------------------------------

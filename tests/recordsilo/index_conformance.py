@@ -14,7 +14,7 @@ import pytest
 
 from recordsilo import Origin, Silo
 from recordsilo.errors import RecordNotFound, SearchError
-from recordsilo.index import Around, PageRequest, SearchFilters
+from recordsilo.index import Around, Entry, PageRequest, SearchFilters
 from recordsilo.index.facets import GROUP, Facet
 from recordsilo.index.search_values import FACETS
 
@@ -488,3 +488,45 @@ class IndexConformance(ABC):
         assert silo.reindex() == 4
         assert silo.index_problems() == []
         assert found(silo, "elan") == "b"
+
+    # -- copies -------------------------------------------------------------------------------
+
+    def test_a_copy_is_kept_in_step_by_what_changed(self, silo: Silo, path: str) -> None:
+        copy: dict[int, Entry] = {}
+        mark = taken_over(silo, copy, "")
+        assert in_step(copy, silo)
+        put(silo, "a", title="Another title", subject=["moved"])
+        put(silo, "e", title="New here")
+        silo.del_item("b")
+        mark = taken_over(silo, copy, mark)
+        assert in_step(copy, silo)
+        silo.close()
+        self.lose(path)
+        with self.open_silo(path) as again:
+            put(again, "c", title="After the loss")
+            taken_over(again, copy, mark)
+            assert in_step(copy, again)
+
+
+def taken_over(silo: Silo, copy: dict[int, Entry], mark: str) -> str:
+    """Bring a copy in step with a Silo; returns the new mark."""
+    changes = silo.changes(mark)
+    if changes.is_whole:
+        copy.clear()
+    for number in changes.gone:
+        copy.pop(number, None)
+    copy.update(silo.changed_entries(changes))
+    return changes.mark
+
+
+def in_step(copy: dict[int, Entry], silo: Silo) -> bool:
+    rows = {one.row.identifier: one.row for one in copy.values()}
+    described = silo.described(list(rows))
+    return (
+        len(copy) == len(rows)
+        and rows == {row.identifier: row for row in silo.page().rows}
+        and all(
+            dict(one.facets) == dict(described[one.row.identifier].values) for one in copy.values()
+        )
+        and all(one.row.title in one.text.title for one in copy.values())
+    )

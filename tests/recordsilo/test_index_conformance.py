@@ -24,6 +24,7 @@ from recordsilo.index import (
     SearchFilters,
     SearchResult,
 )
+from recordsilo.index.changes import Changes
 from recordsilo.index.facets import Facet
 from recordsilo.index.interface import IndexLost
 from recordsilo.index.projection import first_doi, seconds_of
@@ -269,6 +270,13 @@ class MemoryIndex:
 
     def warm(self) -> None:
         """Everything is in memory."""
+
+    def changes_since(self, mark: str) -> Changes:
+        return Changes(f"{self.written}", True, ())
+
+    def next_entries(self, changes: Changes) -> Sequence[tuple[int, Entry]]:
+        begun, changes.newest = changes.newest, 1
+        return [] if begun else [(n, one) for n, (one, _) in enumerate(self.entries.values())]
 
     def is_in_step(self, facet: Facet, path: str) -> bool:
         noted = self.contributed.get(facet.name)

@@ -1,0 +1,150 @@
+"""What changed in the index since a mark, for other programs that keep a copy of it.
+
+A mark names the file of the index and the number of its last change. Row ids are never used
+again in one file, and a deleted one is noted in ``gone``, so a copy by row id is brought in
+step by what was deleted and what was written since. If the file is another one, or old notes
+of deletions were forgotten, everything is given out again.
+"""
+
+import json
+import os
+import secrets
+import sqlite3
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from recordsilo.index.beside import Database
+from recordsilo.index.columns import MERGE_AT
+from recordsilo.index.projection import Entry, Text
+from recordsilo.index.query import COLUMNS, WRONG, damaged, row_of
+from recordsilo.index.schema import TEXT_COLUMNS
+
+_IDENTITY = "SELECT value FROM about WHERE key = 'identity'"
+_ROWS = (
+    f"SELECT change, id, {', '.join(f'record.{name}' for name in COLUMNS.split(', '))}, seconds, "  # noqa: S608 - constants
+    f"flags, facets, facets_large, {', '.join(f'text.{name}' for name in TEXT_COLUMNS)} "
+    "FROM record JOIN text ON text.rowid = record.id "
+    "WHERE (change, id) > (?, ?) AND change <= ? ORDER BY change, id LIMIT ?"
+)
+_CHUNK = 1000
+_KEPT_VALUES = 300_000
+
+
+class File(Database, Protocol):
+    """The part of `recordsilo.index.database.SqliteIndex` that is used here."""
+
+    path: str
+
+
+@dataclass(slots=True)
+class Changes:
+    """What changed since a mark.
+
+    Attributes:
+        mark: For the next time, after these changes have been taken over.
+        is_whole: Whether all records are given out; forget those of before.
+        gone: Numbers of records that were deleted since; none if `is_whole`.
+    """
+
+    mark: str
+    is_whole: bool
+    gone: tuple[int, ...]
+    identity: int = 0
+    newest: int = 0
+    at: tuple[int, int] = (-1, 0)
+    values: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+
+def changes_since(index: File, mark: str) -> Changes:
+    """What changed since a mark that this gave out; everything for any other text.
+
+    Args:
+        index: The index of a Silo.
+        mark: `Changes.mark`, or ``""``.
+    """
+    with index.asking() as connection:
+        named = connection.execute(_IDENTITY).fetchone() is not None
+    if not named:
+        with index.changing() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO about VALUES ('identity', ?)", (secrets.randbits(62),)
+            )
+    with index.asking() as connection:
+        identity = int(connection.execute(_IDENTITY).fetchone()[0])
+        newest = int(
+            connection.execute("SELECT value FROM about WHERE key = 'change'").fetchone()[0]
+        )
+        # the inode differs if an older copy of the file was put back
+        inode = os.stat(index.path).st_ino if os.path.exists(index.path) else 0
+        file, _, change = mark.rpartition(".")
+        own = f"{identity}.{inode}"
+        since = int(change) if file == own and change.isdecimal() else -1
+        gone = None if since < 0 or since > newest else _gone(connection, since)
+    found = Changes(f"{own}.{newest}", gone is None, gone or (), identity, newest)
+    if gone is not None:
+        found.at = (since, 1 << 62)
+    return found
+
+
+def _gone(connection: sqlite3.Connection, since: int) -> tuple[int, ...] | None:
+    """The row ids deleted after a change; None if notes of some may have been forgotten."""
+    notes, oldest = connection.execute("SELECT count(*), min(change) FROM gone").fetchone()
+    if notes > MERGE_AT and since + 1 < oldest:
+        return None
+    found = connection.execute("SELECT id FROM gone WHERE change > ?", (since,))
+    return tuple(number for (number,) in found)
+
+
+def next_entries(index: File, changes: Changes) -> Sequence[tuple[int, Entry]]:
+    """The next written records, each with its number; empty at the end.
+
+    A record that changes meanwhile may be missing; it is among the next changes then.
+
+    Args:
+        index: The index of a Silo.
+        changes: From `changes_since`; remembers how far it was read.
+
+    Raises:
+        LookupError: The index was made again meanwhile; begin again.
+    """
+    with index.asking() as connection:
+        named = connection.execute(_IDENTITY).fetchone()
+        if named is None or int(named[0]) != changes.identity:
+            raise LookupError("the index was made again meanwhile")
+        rows = connection.execute(_ROWS, (*changes.at, changes.newest, _CHUNK)).fetchall()
+        try:
+            codes = [array("i", row[-8] + row[-7]) for row in rows]
+        except WRONG as error:
+            raise damaged(error) from error
+        _look_up(connection, changes.values, {code for some in codes for code in some})
+    if rows:
+        changes.at = rows[-1][0], rows[-1][1]
+    return [
+        (row[1], _entry(row, some, changes.values)) for row, some in zip(rows, codes, strict=True)
+    ]
+
+
+def _look_up(
+    connection: sqlite3.Connection, known: dict[int, tuple[str, str]], codes: set[int]
+) -> None:
+    """Learn which field and value some numbers stand for."""
+    if len(known) > _KEPT_VALUES:
+        known.clear()
+    found = connection.execute(
+        "SELECT id, field, value FROM facet_value WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(codes - known.keys())),),
+    )
+    known.update({number: (name, value) for number, name, value in found})
+
+
+def _entry(
+    row: Sequence[object], codes: Sequence[int], values: dict[int, tuple[str, str]]
+) -> Entry:
+    facets: dict[str, tuple[str, ...]] = {}
+    for name, value in (values[code] for code in codes if code in values):
+        facets[name] = (*facets.get(name, ()), value)
+    seconds, flags = int(str(row[-10])), int(str(row[-9]))
+    text = Text(*(str(one or "") for one in row[-6:]))
+    return Entry(row_of(tuple(row[2:-10])), text, seconds, facets, has_file=bool(flags >> 3))
