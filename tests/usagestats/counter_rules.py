@@ -57,8 +57,10 @@ def faults(report: dict[str, Any]) -> Iterator[str]:
                 if not isinstance(number, int) or number < 1:
                     yield f"{number!r} is no number of uses"
     told = {one["Code"] for one in header.get("Exceptions", ())}
-    if (3030 in told) == bool(performances):
+    if 3030 in told and performances:
         yield "exception 3030 is for a report without usage"
+    if not performances and not told & {3030, 3031, 3032}:
+        yield "a report without usage says why"
 
 
 def _header_faults(header: dict[str, Any]) -> Iterator[str]:

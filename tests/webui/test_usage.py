@@ -16,6 +16,7 @@ from usagestats.entities.bundles import read_bundles
 from usagestats.entities.mapping import key_of
 from usagestats.store import queries
 from usagestats.store.counts import Counts, Period
+from usagestats.store.ledger import Imported, Ledger
 from usagestats.store.places import counts_path
 from webui.usage.world import world_map
 
@@ -236,6 +237,13 @@ def test_the_api_lists_reports_and_members(used: Silo, client: Any) -> None:
         (WORLD, 400, 1030),
         (f"{WORLD}&begin_date=2026-03&end_date=2026-01", 400, 3020),
         (f"{WORLD}&begin_date=2026-01-05&end_date=2026-01-31", 400, 3020),
+        (f"{WORLD}&begin_date=2026-01&end_date=2026-03-30", 400, 3020),
+        (f"{WORLD}&begin_date=2026-02-30&end_date=2026-03", 400, 3020),
+        (f"{WORLD}&begin_date=2026-1&end_date=2026-03", 400, 3020),
+        (f"{WORLD}&begin_date=2026-01&end_date=2026-13", 400, 3020),
+        (f"{WORLD}&begin_date=0000-01&end_date=2026-01", 400, 3020),
+        (f"{WORLD}&begin_date=today&end_date=2026-01", 400, 3020),
+        (f"{WORLD}&begin_date=2026-01", 400, 1030),
         (f"{WORLD}&begin_date=2999-01&end_date=2999-02", 400, 3020),
     ],
 )
@@ -255,3 +263,49 @@ def test_what_is_ignored_is_named_in_the_report(used: Silo, client: Any) -> None
     assert {3032, 3050, 3060, 3062, 3063, 0} <= set(codes)
     assert report["Report_Header"]["Report_Filters"]["Metric_Type"] == ["Total_Item_Requests"]
     assert list(faults(report)) == []
+
+
+def _told(report: Any) -> tuple[list[str], dict[int, str]]:
+    """The bounds of a report, and its exceptions above 999 with their data."""
+    header = report["Report_Header"]
+    filters = header["Report_Filters"]
+    codes = {one["Code"]: one.get("Data", "") for one in header.get("Exceptions", [])}
+    codes = {code: data for code, data in codes.items() if code > 999}
+    return [filters["Begin_Date"], filters["End_Date"]], codes
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "bounds", "codes"),
+    [
+        ("2026-01", "2026-02", "2026-01-01 2026-02-28", {}),
+        ("2026-01-01", "2026-02-28", "2026-01-01 2026-02-28", {}),
+        ("2025-11", "2025-12", "2025-12-01 2025-12-31", {3032: "usage is available from 2025-12"}),
+        ("2020-01", "2020-02", "2020-01-01 2020-02-29", {3032: "usage is available from 2025-12"}),
+        ("2026-03", "2026-05", "2026-03-01 2026-03-31", {3031: "2026-04 to 2026-05"}),
+        ("2026-05", "2026-05", "2026-05-01 2026-05-31", {3031: "2026-05"}),
+        ("2026-03", "9999-12", "2026-03-01 2026-03-31", {3031: "2026-04 to 9999-12"}),
+    ],
+)
+def test_months_without_usage_are_told(
+    used: Silo, client: Any, begin: str, end: str, bounds: str, codes: dict[int, str]
+) -> None:
+    report = client.json(f"/r51/reports/ir?{WORLD}&begin_date={begin}&end_date={end}")
+    assert _told(report) == (bounds.split(), codes)
+    assert list(faults(report)) == []
+
+
+def test_usage_that_was_not_counted_is_not_reported_as_none(silo: Silo, client: Any) -> None:
+    _, codes = _told(client.json(f"/r51/reports/ir?{WORLD}&{PERIOD}"))
+    assert codes == {3031: "2026-01 to 2026-03"}
+    count(silo.path, items=(PLAIN,))
+    with Ledger(silo.path) as ledger:
+        ledger.add("x", "2026-02-04", Imported(b"", None, {"2026-02-03": ("f", 1)}), {})
+    _, codes = _told(client.json(f"/r51/reports/pr?{WORLD}&{PERIOD}&data_type=Patent"))
+    assert codes == {3030: "", 3040: "not counted yet: 2026-02-03"}
+
+
+def test_years_of_publication_are_named_once(used: Silo, client: Any) -> None:
+    more = "yop=2001|2001|1999-2000|2010-2009|new"
+    report = client.json(f"/r51/reports/ir?{WORLD}&{PERIOD}&{more}")
+    assert report["Report_Header"]["Report_Filters"]["YOP"] == ["2001", "1999-2000"]
+    assert _told(report)[1][3060] == "yop: 2010-2009, new"

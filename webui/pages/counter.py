@@ -7,8 +7,8 @@ Specification 5.1.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 from typing import Any
 
 from usagestats.entities.usage import Usage
@@ -29,13 +29,14 @@ from usagestats.reports.making import Request as Wanted
 from usagestats.reports.of_silo import report_of
 from usagestats.reports.platform import platform_of
 from usagestats.store import queries
-from usagestats.store.periods import last_day, months_between
+from usagestats.store.periods import first_day, last_day, month_after, months_between
 from webui.http.errors import NotFound
 from webui.http.messages import JSON, Response
 from webui.site import Call
 
-_MONTH = re.compile(r"(\d{4}-(?:0[1-9]|1[0-2]))(?:-(\d{2}))?", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?", re.ASCII)
 _YEARS = re.compile(r"\d{4}(-\d{4})?", re.ASCII)
+_NO_USAGE = 3030
 _KNOWN = {"customer_id", "requestor_id", "api_key", "platform", "begin_date", "end_date"}
 _FILTERS = {"metric_type", "data_type", "access_method"}
 _OF_ITEMS = {"access_type", "yop", "item_id", "author"}
@@ -117,6 +118,9 @@ def report(call: Call) -> Response:
             found = report_of(
                 usage, definition, asked.wanted, now=datetime.now(UTC), notices=asked.notices
             )
+        if not asked.is_available:  # a client takes 3030 for final, and does not ask again
+            kept = (notice for notice in found.notices if notice.code != _NO_USAGE)
+            found = replace(found, notices=tuple(kept))
     except Refused as error:
         return _refusal(error.notice)
     except UsageError as error:
@@ -126,10 +130,15 @@ def report(call: Call) -> Response:
 
 @dataclass(slots=True)
 class _Asked:
-    """What was asked for, and what is to be said about it."""
+    """What was asked for, and what is to be said about it.
+
+    Attributes:
+        is_available: Whether any month of it was counted.
+    """
 
     wanted: Wanted
     notices: list[Notice] = field(default_factory=list)
+    is_available: bool = True
 
 
 def _check_customer(call: Call) -> None:
@@ -155,20 +164,21 @@ def _month_before(now: datetime) -> str:
 
 def _asked(query: Mapping[str, str], definition: Definition, available: Sequence[str]) -> _Asked:
     first, last = _bounds(query)
-    wanted = months_between(first, last)
-    months = [month for month in wanted if month in available]
+    over = min(last, _month_before(datetime.now(UTC)))
+    months = [month for month in months_between(first, over) if month in available]
     notices = []
-    if not available or first < available[0]:
-        data = f"usage is available from {available[0]}" if available else "no usage is available"
-        notices.append(Notice.of(3032, data))
-    if late := [month for month in wanted if available and month > available[-1]]:
-        notices.append(Notice.of(3031, ", ".join(late)))
+    if available and first < available[0]:
+        notices.append(Notice.of(3032, f"usage is available from {available[0]}"))
+    late = max(first, month_after(available[-1])) if available else first
+    if late <= last:
+        notices.append(Notice.of(3031, late if late == last else f"{late} to {last}"))
     known = _KNOWN if definition.is_view else _KNOWN | _FILTERS | _ATTRIBUTES
     if definition.by_item and not definition.is_view:
         known = known | _OF_ITEMS | _OF_ITEM_ATTRIBUTES
     if unknown := sorted(set(query) - known):
         notices.append(Notice.of(3050, ", ".join(unknown)))
-    found = _Asked(Wanted(tuple(months or wanted)), notices)
+    wanted = Wanted(tuple(months or months_between(first, over)))
+    found = _Asked(wanted, notices, is_available=bool(months))
     if not definition.is_view:
         found.wanted = _filtered(query, definition, found)
     return found
@@ -178,15 +188,24 @@ def _bounds(query: Mapping[str, str]) -> tuple[str, str]:
     given = [query.get(name, "") for name in ("begin_date", "end_date")]
     if not all(given):
         raise Refused(Notice.of(1030, "begin_date and end_date are needed"))
-    begin, end = map(_MONTH.fullmatch, given)
-    if not begin or not end:
-        raise Refused(Notice.of(3020, "dates are yyyy-mm or yyyy-mm-dd"))
-    whole = begin[2] in {None, "01"} and end[2] in {None, last_day(end[1])[-2:]}
-    if not whole or begin[1] > end[1]:
-        raise Refused(Notice.of(3020, "a report has whole months, the first one first"))
-    if begin[1] > _month_before(datetime.now(UTC)):
+    for text in given:
+        if not _DATE.fullmatch(text) or not _is_date(text):
+            raise Refused(Notice.of(3020, f"{text!r} is not a date; write yyyy-mm or yyyy-mm-dd"))
+    begin, end = (text[:7] for text in given)
+    if first_day(given[0]) != first_day(begin) or last_day(given[1]) != last_day(end):
+        raise Refused(Notice.of(3020, "a report has whole months"))
+    if begin > end:
+        raise Refused(Notice.of(3020, "end_date is before begin_date"))
+    if begin > _month_before(datetime.now(UTC)):
         raise Refused(Notice.of(3020, "begin_date is in a month that is not over"))
-    return begin[1], end[1]
+    return begin, end
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(first_day(text)))
+    except ValueError:
+        return False
 
 
 def _filtered(query: Mapping[str, str], definition: Definition, asked: _Asked) -> Wanted:
@@ -197,13 +216,14 @@ def _filtered(query: Mapping[str, str], definition: Definition, asked: _Asked) -
             asked.notices.append(Notice.of(code, f"{name}: {', '.join(bad)}"))
         return tuple(one for one in dict.fromkeys(values) if one in allowed)
 
-    years = tuple(one for one in query.get("yop", "").split("|") if _YEARS.fullmatch(one))
-    if query.get("yop") and not years:
-        asked.notices.append(Notice.of(3060, f"yop: {query['yop']}"))
+    by_item = definition.by_item
+    given = dict.fromkeys(one for one in query.get("yop", "").split("|") if one)
+    years = tuple(filter(_is_years, given))
+    if by_item and (bad := [one for one in given if one not in years]):
+        asked.notices.append(Notice.of(3060, f"yop: {', '.join(bad)}"))
     if query.get("include_component_details", "").lower() == "true":
         asked.notices.append(Notice.of(3063))
     granularity = several("granularity", ("Month", "Total"))
-    by_item = definition.by_item
     return Wanted(
         asked.wanted.months,
         metrics=several("metric_type", definition.metrics),
@@ -216,6 +236,11 @@ def _filtered(query: Mapping[str, str], definition: Definition, asked: _Asked) -
         author=query.get("author", "") if by_item else "",
         total_only=granularity == ("Total",),
     )
+
+
+def _is_years(text: str) -> bool:
+    first, _, last = text.partition("-")
+    return bool(_YEARS.fullmatch(text)) and (not last or first <= last)
 
 
 def _told(call: Call, error: UsageError) -> str:
