@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from usagestats.live.desk import KINDS, UNREADABLE, Desk
 from usagestats.live.queue import DEFAULT_QUEUE, Queue, QueueUnusable
 from usagestats.live.work import Rhythm, follow_here, follow_into_queue, run_worker
 
+_Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 _redis = click.option(
     "--redis", "redis_url", metavar="URL", envvar="SILO_REDIS",
     help="Redis with the queue, such as redis://host/0 [also: SILO_REDIS].",
@@ -24,10 +26,17 @@ _queue = click.option(
     "--queue", "queue_name", default=DEFAULT_QUEUE, show_default=True, metavar="NAME",
     help="Name of the queue.",
 )  # fmt: skip
-_count = click.option(
-    "--count-every", type=click.FloatRange(min=0.1), default=60.0, show_default=True,
-    metavar="SECONDS", help="Seconds between two counts.",
-)  # fmt: skip
+
+
+def _seconds(name: str, default: float | None, least: float, text: str) -> _Decorator:
+    """Return an option that takes seconds."""
+    return click.option(
+        name, type=click.FloatRange(min=least), default=default,
+        show_default=default is not None, metavar="SECONDS", help=text,
+    )  # fmt: skip
+
+
+_count = _seconds("--count-every", 60.0, 0.1, "Seconds between two counts.")
 
 
 @click.command(epilog=example("silo usage work myrepo --redis redis://redis/0"))
@@ -37,32 +46,13 @@ _count = click.option(
 @log_format
 @profile
 @_count
-@click.option(
-    "--gather",
-    type=click.FloatRange(min=0),
-    default=1.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Work on the lines of so many seconds together.",
-)
-@click.option(
-    "--claim-after",
-    type=click.FloatRange(min=0.05),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Take over the lines of a worker that is silent so long.",
-)
-@click.option(
-    "--until-idle",
-    "idle",
-    type=click.FloatRange(min=0.1),
-    metavar="SECONDS",
-    help="End when no line comes for so long; else run until stopped.",
-)
+@_seconds("--gather", 1.0, 0, "Work on the lines of so many seconds together.")
+@_seconds("--claim-after", 60.0, 0.05, "Take over the lines of a worker that is silent so long.")
+@_seconds("--until-idle", None, 0.1, "End when no line comes for so long; else run until stopped.")
 def work(
     silo_dir: str, *, redis_url: str | None, queue_name: str, log_format: str | None,
-    profile: str | None, count_every: float, gather: float, claim_after: float, idle: float | None,
+    profile: str | None, count_every: float, gather: float, claim_after: float,
+    until_idle: float | None,
 ) -> int:  # fmt: skip
     """Take log lines from the queue, sort them into logs, and count them.
 
@@ -75,7 +65,7 @@ def work(
         queue = Queue(redis_url, queue_name, claim_after)
         desk = Desk(silo_dir, profile or "", log_format or "")
         try:
-            done = run_worker(queue, desk, stop, Rhythm(gather, count_every, idle))
+            done = run_worker(queue, desk, stop, Rhythm(gather, count_every, until_idle))
         except QueueUnusable as error:
             fail(str(error), ExitCode.ENDPOINT)
         finally:
