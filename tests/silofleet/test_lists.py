@@ -1,0 +1,162 @@
+import contextlib
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recordsilo.disk.names import check_version_name
+from silofleet.errors import FleetRefused
+from silofleet.lists import FORMS, name_of, read_list
+
+OAI = "https://eprints.example.org/cgi/oai2"
+
+
+def urls(listed) -> list[str]:
+    return [one.url for one in listed.endpoints]
+
+
+def test_lines_have_comments_blanks_and_repeated_addresses():
+    listed = read_list(
+        f"# ours\n\n{OAI}   # the library\nhttp://b.example/oai#top\r\n{OAI}?verb=Identify\n".encode()
+    )
+    assert urls(listed) == [OAI, "http://b.example/oai"]
+    assert (listed.refused, listed.repeated) == ([], 1)
+
+
+def test_what_is_no_address_is_refused_with_its_place():
+    listed = read_list(f"b.example/oai\n{OAI} Physics\nhttps://u:secret@c.example/oai\n".encode())
+    assert listed.endpoints == []
+    assert [where for where, _ in listed.refused] == ["line 1", "line 2", "line 3"]
+    reasons = [reason for _, reason in listed.refused]
+    assert "not an http or https URL" in reasons[0]
+    assert "more than an address" in reasons[1]
+    assert "netrc" in reasons[2]
+    assert "secret" not in reasons[2]
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
+def test_a_table_has_its_columns_named_in_the_first_line(delimiter):
+    rows = [
+        ["Title", "OAI-URL", "Name", "setSpec", "metadataPrefix", "every", "tags"],
+        ["Ours", OAI, "Our Repository!", "a b", "mods", "12h", "uk theses"],
+        ["", "", "", "", "", "", ""],
+        ["Theirs", "http://b.example/oai", "our repository", "", "", "", ""],
+        ["Odd", "http://c.example/oai", "", "", "", "soon", ""],
+    ]
+    listed = read_list("\n".join(delimiter.join(row) for row in rows).encode("utf-16"))
+    ours, theirs = listed.endpoints
+    assert (ours.name, ours.sets, ours.prefixes) == ("our-repository", ("a", "b"), ("mods",))
+    assert (ours.every, ours.tags) == (timedelta(hours=12), ("uk", "theses"))
+    assert re.fullmatch("our-repository-[0-9a-f]{6}", theirs.name)
+    assert [where for where, _ in listed.refused] == ["line 5"]
+    assert "30m, 12h or 2d" in listed.refused[0][1]
+
+
+def test_a_table_keeps_repositories_apart_that_differ_in_their_sets():
+    listed = read_list(f"url,set\n{OAI},a\n{OAI},b\n{OAI},a\n".encode())
+    assert [one.sets for one in listed.endpoints] == [("a",), ("b",)]
+    assert len({one.name for one in listed.endpoints}) == 2
+    assert listed.repeated == 1
+
+
+def test_a_table_without_a_column_of_addresses_is_refused():
+    with pytest.raises(FleetRefused, match="no column of addresses"):
+        read_list(b"name,home\na,b\n", "csv")
+
+
+def test_listfriends_is_read_with_and_without_namespace():
+    friends = f"<baseURL id='a.example'>{OAI}</baseURL><!-- - --><baseURL id='b'/>"
+    for namespace in ("", " xmlns='http://www.openarchives.org/OAI/2.0/friends/'"):
+        content = f"<?xml version='1.0'?>\n<BaseURLs{namespace}>{friends}</BaseURLs>"
+        listed = read_list(content.encode())
+        assert urls(listed) == [OAI]
+        assert listed.refused == [("baseURL 2", "it has no address")]
+
+
+def test_no_entity_of_a_list_is_expanded():
+    evil = b"<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/passwd'>]><a><baseURL>&e;</baseURL></a>"
+    with pytest.raises(FleetRefused, match="document type"):
+        read_list(evil)
+    with pytest.raises(FleetRefused, match="no element baseURL"):
+        read_list(b"<html/>")
+
+
+CORE = {"id": 3, "oaiPmhUrl": OAI, "metadataFormat": "rioxx", "software": None}
+
+
+@pytest.mark.parametrize("shape", ["list", "results", "one", "lines"])
+def test_core_is_read_in_each_shape(shape):
+    none = {"id": 4, "oaiPmhUrl": None, "metadataFormat": None}
+    content = {
+        "list": json.dumps([CORE, none]),
+        "results": json.dumps({"totalHits": 2, "results": [CORE, none]}),
+        "one": json.dumps(CORE),
+        "lines": f"{json.dumps(CORE)}\n{json.dumps(none)}\n",
+    }[shape]
+    listed = read_list(content.encode())
+    assert urls(listed) == [OAI]
+    assert listed.endpoints[0].prefixes == ("rioxx",)
+    assert listed.refused == ([] if shape == "one" else [("object 2", "it has no address")])
+
+
+def test_opendoar_is_read_and_what_has_no_address_is_named():
+    items = [{"repository_metadata": {"oai_url": OAI}}, {"repository_metadata": {"oai_url": 7}}]
+    listed = read_list(json.dumps({"items": [*items, {}]}).encode())
+    assert urls(listed) == [OAI]
+    assert [where for where, _ in listed.refused] == ["object 2", "object 3"]
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "said"),
+    [
+        (b"\xff\xfa", "", "UTF-8"),
+        (b"{nonsense", "", "not JSON"),
+        (b"[1, 2]", "core", "no objects"),
+        (b"<a", "", "not well-formed XML"),
+        (b"x", "roar", "no form 'roar'"),
+        (b'url\n"' + b"x" * 200_000, "csv", "no row of a table"),
+    ],
+)
+def test_what_is_no_list_is_refused_in_a_sentence(content, form, said):
+    with pytest.raises(FleetRefused, match=said):
+        read_list(content, form)
+
+
+@given(st.binary(max_size=200), st.sampled_from(["", *FORMS]))
+def test_any_bytes_are_a_list_or_refused(content, form):
+    with contextlib.suppress(FleetRefused):
+        read_list(content, form)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        (OAI, "eprints.example.org"),
+        ("https://www.Journals.example.org/index.php/physics/oai", "journals.example.org-physics"),
+        ("http://127.0.0.1:8000/oai?page=letters", "127.0.0.1-8000-letters"),
+        ("https://example.org/~tom/Ümlaut/", "example.org-tom-mlaut"),
+        ("http://[2001:db8::1]/oai", "2001-db8-1"),
+    ],
+)
+def test_names_come_from_host_and_path(url, name):
+    assert name_of(url, ()) == name
+
+
+def test_a_name_that_is_taken_gets_a_hash_and_then_a_number():
+    first = name_of(OAI, {"eprints.example.org"})
+    assert re.fullmatch(r"eprints\.example\.org-[0-9a-f]{6}", first)
+    assert name_of(OAI, {"eprints.example.org", first}) == f"{first}-2"
+    assert name_of("http://fleet/oai", ()).startswith("fleet-")
+
+
+@given(st.lists(st.text(max_size=90), min_size=1, max_size=9))
+def test_names_are_safe_and_differ(paths):
+    names: set[str] = set()
+    for path in paths:
+        name = name_of(f"https://{'x' * 60}.example/{path}", names)
+        assert re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name)
+        assert check_version_name(name) not in names
+        names.add(name)
