@@ -23,17 +23,24 @@ class Block:
         data: The lines, each with its LF; the last line of a stream may not have one.
         cut: Whether this is one line longer than `MAX_LINE`; then ``data`` is its beginning,
             without LF.
+        cut_tail: The last `MAX_LINE` bytes of such a line, with its LF.
     """
 
     start: int
     end: int
     data: bytes
     cut: bool = False
+    cut_tail: bytes = b""
 
     @property
     def terminated(self) -> bool:
         """Whether the last line has its LF."""
         return self.cut or self.data.endswith(b"\n")
+
+    @property
+    def tail(self) -> bytes:
+        """Return the last bytes: all of them, or `MAX_LINE` of a line that is `cut`."""
+        return self.cut_tail if self.cut else self.data
 
     @property
     def lines(self) -> int:
@@ -90,7 +97,8 @@ def _checked(start: int, data: bytes) -> Iterator[Block]:
         if at > begun:
             yield Block(start + begun, start + at, data[begun:at])
         end = data.find(b"\n", at) + 1 or len(data)
-        yield Block(start + at, start + end, data[at : at + MAX_LINE], cut=True)
+        head, tail = data[at : at + MAX_LINE], data[end - MAX_LINE : end]
+        yield Block(start + at, start + end, head, cut=True, cut_tail=tail)
         begun = at = end
     if at > begun:
         yield Block(start + begun, start + at, data[begun:at])
@@ -99,14 +107,16 @@ def _checked(start: int, data: bytes) -> Iterator[Block]:
 def _rest_of_line(stream: io.RawIOBase, start: int, head: bytes) -> tuple[Block, bytes, int]:
     """Skip to the end of a line that is too long; return it, the bytes read after it, its end."""
     length = len(head)
-    kept, rest = head[:MAX_LINE], b""
+    kept, tail, rest = head[:MAX_LINE], head, b""
     while data := _read(stream, MAX_LINE):
         end = data.find(b"\n") + 1
         length += end or len(data)
+        tail = (tail + data[: end or len(data)])[-MAX_LINE:]
         if end:
             rest = data[end:]
             break
-    return Block(start, start + length, kept, cut=True), rest, start + length
+    line = Block(start, start + length, kept, cut=True, cut_tail=tail[-MAX_LINE:])
+    return line, rest, line.end
 
 
 def _read(stream: io.RawIOBase, size: int) -> bytes:

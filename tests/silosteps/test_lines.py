@@ -51,6 +51,8 @@ def test_a_line_that_is_too_long_is_cut_and_its_neighbours_are_not(
     all_lines = [line for block in found for line in block.split()]
     assert [len(one) for one in all_lines] == [6, MAX_LINE, *([5] if after else [])]
     assert any(block.cut for block in found) == bool(extra)
+    tails = [block.tail for block in found if block.cut]
+    assert tails == [line[-MAX_LINE:]] * bool(extra)
 
 
 def test_a_block_counts_its_unterminated_line() -> None:

@@ -93,6 +93,19 @@ def test_a_file_is_known_by_its_content(silo_path: str, tmp_path: Path) -> None:
     check(silo_path, truth)
 
 
+@pytest.mark.parametrize("suffix", ["log", "log.gz"])
+def test_a_file_with_a_line_that_is_too_long_is_known(
+    suffix: str, silo_path: str, tmp_path: Path
+) -> None:
+    long, log = b"x" * (5 << 20), tmp_path / f"a.{suffix}"
+    assert import_logs(silo_path, Request([write(log, [GOOD, long, GOOD, GOOD])])).lines == 4
+    new = GOOD.replace(b"3002", b"3003")
+    grown = import_logs(silo_path, Request([write(log, [GOOD, long, GOOD, GOOD, new])]))
+    assert (grown.lines, grown.known) == (1, 4)
+    other = import_logs(silo_path, Request([write(tmp_path / "b.log", [GOOD, b"y" * 2000])]))
+    assert other.lines + other.known == 2
+
+
 def test_a_line_that_is_being_written_waits(silo_path: str, tmp_path: Path) -> None:
     lines = [line for line in made_up_log(60) if line.startswith(b"203") and line.endswith(b'"')]
     truth = truth_of(lines)

@@ -16,9 +16,10 @@ from typing import BinaryIO
 
 from silosteps.errors import InputUnreadable
 from silosteps.inputs import Input, open_input
+from silosteps.lines import MAX_LINE, Block
 from usagestats.store.ledger import HINT, Ledger, Mark, hint_of
 
-TAIL = 1 << 20
+TAIL = MAX_LINE
 """Bytes before a mark that its digest is of."""
 _CHUNK = 1 << 20
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
@@ -57,17 +58,17 @@ class Part:
         """Whether that is within a line, of which the beginning was imported as a whole."""
         return bool(self.tail) and not self.tail.endswith(b"\n")
 
-    def after(self, data: bytes, lines: int, reader: str) -> "Part":
+    def after(self, block: Block, lines: int, reader: str) -> "Part":
         """Return the part with more bytes.
 
         Args:
-            data: The bytes.
+            block: The bytes.
             lines: How many lines they are.
             reader: For what follows.
         """
-        head = self.head + data[: HINT - len(self.head)] if len(self.head) < HINT else self.head
-        tail = (self.tail + data[-TAIL:])[-TAIL:]
-        length, lines = self.length + len(data), self.lines + lines
+        head = self.head + block.data[: HINT - len(self.head)]
+        tail = (self.tail + block.tail[-TAIL:])[-TAIL:]
+        length, lines = self.length + block.end - block.start, self.lines + lines
         return replace(self, head=head, tail=tail, length=length, lines=lines, reader=reader)
 
     def mark(self) -> tuple[bytes, Mark]:

@@ -8,7 +8,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from recordsilo import Silo
@@ -175,7 +175,7 @@ class _Import:
                 rest = stream.readline()
                 if not rest.endswith(b"\n"):
                     return
-                part = part.after(rest, 0, part.reader)
+                part = part.after(Block(part.offset, part.offset + len(rest), rest), 0, part.reader)
             given: list[tuple[Block, str]] = []
             tasks = self._tasks(name, stream, part, given, grows=grows)
             if self._request.processes > 1:
@@ -220,9 +220,7 @@ class _Import:
         kept = lines.unreadable[: unreadable.MOST - self._kept]
         unreadable.keep(self._silo_path, self._keys, self._today, kept)
         self._kept += len(kept)
-        part = part.after(block.data, lines.lines, spec)
-        if block.cut:
-            part = replace(part, base=block.end, head=b"", tail=b"", length=0, lines=0)
+        part = part.after(block, lines.lines, spec)
         hint, mark = part.mark()
         if done.to_push:
             # Before the ledger: after a kill the block is read again, and known rows stay.

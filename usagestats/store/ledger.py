@@ -123,7 +123,8 @@ class Ledger:
             )
         ]
         short = self._file.rows(
-            "SELECT length, digest, lines, reader FROM mark WHERE length < ? AND length <= ?",
+            "SELECT length, digest, lines, reader FROM mark "
+            "WHERE length > 0 AND length < ? AND length <= ?",
             (HINT, len(head)),
         )
         found += [Mark(*row) for row in short if hashlib.sha256(head[: row[0]]).digest() == row[1]]
