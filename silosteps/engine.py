@@ -86,6 +86,10 @@ class Engine:
         found: list[tuple[Any, ...]] = self._connection.fetchall()
         return found
 
+    def columns(self) -> list[np.ndarray[Any, Any]]:
+        """Return the columns of the last step, which have no NULL."""
+        return list(self._connection.fetchnumpy().values())
+
     def table_of_lines(self, name: str, lines: bytes) -> None:
         """Create a table of lines with one column, ``line``; the last LF may be missing.
 

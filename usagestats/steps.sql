@@ -31,10 +31,17 @@ SELECT bit_xor(hash(day, moment, hour, item, kind, path, client, visitor, neighb
     country))
 FROM read_parquet($files)
 
+-- step: items
+SELECT DISTINCT item FROM read_parquet($files) ORDER BY item
+
 -- step: events
--- Each event once, of the days to be counted and of those that follow them.
+-- The events of the days to be counted, and what the days after them say about double clicks. An
+-- event that is there twice needs no step of its own: it is a double click, and one client.
 CREATE OR REPLACE TEMP TABLE event AS
-SELECT DISTINCT * FROM read_parquet($files)
+SELECT day, moment, hour, id AS item, kind, path, client, visitor, neighbour, machine, country
+FROM read_parquet($files)
+JOIN item_id USING (item)
+WHERE neighbour <> 0 OR day IN (SELECT unnest($days))
 
 -- step: clicks
 -- Without double clicks (COUNTER R5.1, section 7.2): of requests by one visitor for one address,
@@ -55,67 +62,65 @@ followed AS (
     ) AS next
     FROM seen
 )
-SELECT * EXCLUDE (later, next)
+SELECT day, hour, item, kind, visitor, machine, country
 FROM followed
 WHERE NOT later AND (next IS NULL OR next - moment > 30)
 
 -- step: sessions
--- What each visitor did with a record in an hour of a day (COUNTER R5.1, section 7.3).
-CREATE OR REPLACE TEMP TABLE session AS
-SELECT day, item, machine,
-    count(*) FILTER (WHERE kind < 2) AS investigations,
-    count(*) FILTER (WHERE kind = 1) AS requests,
-    count(*) FILTER (WHERE kind = 2) AS others
-FROM click
-GROUP BY day, item, machine, visitor, hour
+-- What visitors did with a record on a day: a session is a visitor and an hour (COUNTER R5.1,
+-- section 7.3).
+CREATE OR REPLACE TEMP TABLE by_session AS
+WITH session AS (
+    SELECT day, item, machine,
+        count(*) FILTER (WHERE kind < 2) AS investigations,
+        count(*) FILTER (WHERE kind = 1) AS requests,
+        count(*) FILTER (WHERE kind = 2) AS others
+    FROM click
+    GROUP BY day, item, machine, visitor, hour
+)
+SELECT day, item, machine, sum(investigations)::BIGINT AS investigations,
+    sum(requests)::BIGINT AS requests, sum(others)::BIGINT AS others,
+    count(*) FILTER (WHERE investigations > 0) AS unique_investigations,
+    count(*) FILTER (WHERE requests > 0) AS unique_requests
+FROM session
+GROUP BY day, item, machine
 
 -- step: clients
--- What each client did with a record on a day, whatever how often (the rule of 2010).
-CREATE OR REPLACE TEMP TABLE client AS
-SELECT day, item, machine, bool_or(kind = 0) AS viewed, bool_or(kind = 1) AS downloaded,
-    bool_or(kind = 2) AS other, min(moment) AS first, max(moment) AS last
-FROM event
-WHERE day IN (SELECT unnest($days))
-GROUP BY day, item, machine, client
-
--- step: items
-SELECT DISTINCT item FROM event ORDER BY item
+-- What clients did with a record on a day, each whatever how often (the rule of 2010).
+CREATE OR REPLACE TEMP TABLE by_client AS
+WITH client AS (
+    SELECT day, item, machine, bool_or(kind = 0) AS viewed, bool_or(kind = 1) AS downloaded,
+        bool_or(kind = 2) AS other, min(moment) AS first, max(moment) AS last
+    FROM event
+    WHERE day IN (SELECT unnest($days))
+    GROUP BY day, item, machine, client
+)
+SELECT day, item, machine, count(*) FILTER (WHERE viewed) AS views,
+    count(*) FILTER (WHERE downloaded) AS downloads, count(*) FILTER (WHERE other) AS others,
+    count(*) AS visitors, min(first) AS first, max(last) AS last
+FROM client
+GROUP BY day, item, machine
 
 -- step: figures
 -- In the order of values.Figures. A record whose clicks all belong to the next day has clients.
-WITH by_client AS (
-    SELECT day, item, machine, count(*) FILTER (WHERE viewed) AS views,
-        count(*) FILTER (WHERE downloaded) AS downloads, count(*) FILTER (WHERE other) AS others,
-        count(*) AS visitors, min(first) AS first, max(last) AS last
-    FROM client
-    GROUP BY day, item, machine
-),
-by_session AS (
-    SELECT day, item, machine, sum(investigations)::BIGINT AS investigations,
-        sum(requests)::BIGINT AS requests, sum(others)::BIGINT AS others,
-        count(*) FILTER (WHERE investigations > 0) AS unique_investigations,
-        count(*) FILTER (WHERE requests > 0) AS unique_requests
-    FROM session
-    GROUP BY day, item, machine
-)
-SELECT strftime(DATE '1970-01-01' + c.day, '%Y-%m-%d') AS text, c.machine::INTEGER AS machine, id,
-    coalesce(s.investigations, 0), coalesce(s.requests, 0),
-    coalesce(s.unique_investigations, 0), coalesce(s.unique_requests, 0), coalesce(s.others, 0),
-    c.views, c.downloads, c.others, c.visitors, c.first, c.last
+SELECT c.day, c.machine::INTEGER AS machine, c.item,
+    coalesce(s.investigations, 0) AS total_investigations,
+    coalesce(s.requests, 0) AS total_requests,
+    coalesce(s.unique_investigations, 0) AS unique_investigations,
+    coalesce(s.unique_requests, 0) AS unique_requests,
+    coalesce(s.others, 0) AS others, c.views, c.downloads, c.others AS others_2010, c.visitors,
+    c.first, c.last
 FROM by_client AS c
 LEFT JOIN by_session AS s USING (day, item, machine)
-JOIN item_id ON item_id.item = c.item
-ORDER BY text, machine, id
+ORDER BY c.day, c.machine, c.item
 
 -- step: countries
 -- Investigations and requests by people, after double clicks.
-SELECT strftime(DATE '1970-01-01' + day, '%Y-%m-%d') AS text, id, country, count(*),
-    count(*) FILTER (WHERE kind = 1)
+SELECT day, item, country, count(*), count(*) FILTER (WHERE kind = 1)
 FROM click
-JOIN item_id USING (item)
 WHERE kind < 2 AND NOT machine AND country <> ''
-GROUP BY day, id, country
-ORDER BY text, id, country
+GROUP BY day, item, country
+ORDER BY day, item, country
 
 -- step: without_client
 -- The events of a day without those of a client.

@@ -11,7 +11,7 @@ from recordsilo.disk.locks import Locks
 from silosteps.engine import Engine
 from silosteps.errors import StepsError
 from usagestats.errors import EventsUnreadable, PartMissing, ZoneChanged
-from usagestats.store.counts import Counts, CountsChange
+from usagestats.store.counts import COLUMNS, Counts, CountsChange
 from usagestats.store.events import (
     day_number,
     day_text,
@@ -168,24 +168,22 @@ def _replace(
     files = [
         event_path(silo_path, day, name) for day in sorted(needed) for name, _ in ledger.files(day)
     ]
-    if not files:
-        change.replace_days(days, (), ())
+    items = [name for (name,) in steps.run("items", files=files).all()] if files else []
+    ids = change.ids(items)
+    if not ids:
+        change.replace_days(days, np.zeros((0, COLUMNS), np.int64), ())
         return
-    steps.run("events", files=files)
-    steps.run("clicks", days=numbers).run("sessions").run("clients", days=numbers)
-    ids = change.ids([name for (name,) in steps.run("items").all()])
     steps.table(
         "item_id",
         {
             "item": np.array(list(ids), object),
-            "id": np.fromiter(ids.values(), np.int64, len(ids)),
+            "id": np.fromiter(ids.values(), np.int32, len(ids)),
         },
     )
-    countries = steps.run("countries").all()
-    change.replace_days(days, _rows(steps.run("figures")), countries)
-    steps.drop(("event", "click", "session", "client", "item_id"))
-
-
-def _rows(steps: Engine) -> Iterator[tuple[Any, ...]]:
-    for rows in steps.rows():
-        yield from rows
+    steps.run("events", files=files, days=numbers)
+    steps.run("clicks", days=numbers).run("sessions").run("clients", days=numbers)
+    countries = ((day_text(day), *more) for day, *more in steps.run("countries").all())
+    day, *columns = steps.run("figures").columns()
+    rows = np.column_stack((np.searchsorted(numbers, day), *columns)).astype(np.int64)
+    change.replace_days(days, rows, countries)
+    steps.drop(("event", "click", "by_session", "by_client", "item_id"))

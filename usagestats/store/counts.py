@@ -12,7 +12,9 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from usagestats.errors import CountsUnreadable
@@ -24,6 +26,9 @@ _TYPED = ", ".join(f"{one} INTEGER NOT NULL" for one in FIGURES)
 _SUMS = ", ".join(f"coalesce(sum({one}), 0)" for one in FIGURES)
 _PLACES = ", ".join("?" for _ in FIGURES)
 _COUNTRY = ("investigations", "requests")
+Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+COLUMNS = len(FIGURES) + 5
+"""Of a `Table` of a record's figures on a day."""
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS item (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS day_item (
@@ -194,12 +199,13 @@ class CountsChange:
         """
         rows = list(rows)
         ids = self.ids({row.item for row in rows})
+        table = [
+            (0, row.machine, ids[row.item], *astuple(row.figures), row.first, row.last)
+            for row in rows
+        ]
         self.replace_days(
             [day],
-            (
-                (day, row.machine, ids[row.item], *astuple(row.figures), row.first, row.last)
-                for row in rows
-            ),
+            np.array(table, np.int64).reshape(-1, COLUMNS),
             ((day, ids[row.item], *country) for row in rows for country in row.countries),
         )
 
@@ -216,50 +222,52 @@ class CountsChange:
         return dict(found.fetchall())
 
     def replace_days(
-        self,
-        days: Sequence[str],
-        rows: Iterable[Sequence[Any]],
-        countries: Iterable[Sequence[Any]],
+        self, days: Sequence[str], rows: Table, countries: Iterable[Sequence[Any]]
     ) -> None:
         """Replace the counts of some days, without a value for each row.
 
         Args:
-            days: ISO 8601.
-            rows: Day, whether machine, number of the record, the figures, first and last use.
-                Best in this order.
+            days: ISO 8601, in order.
+            rows: The day's place among `days`, whether machine, number of the record, the figures,
+                first and last use. Best in this order.
             countries: Day, number of the record, country, investigations and requests.
         """
         execute, many = self._connection.execute, self._connection.executemany
-        listed = ", ".join("?" for _ in days)
-        for table in ("day_item", "day_country"):
-            execute(f"CREATE TEMP TABLE IF NOT EXISTS new_{table} AS SELECT * FROM {table} LIMIT 0")
-            execute(f"DELETE FROM temp.new_{table}")
-        many(
-            f"INSERT INTO temp.new_day_item (day, machine, item, {_FIGURES}, first, last) "
-            f"VALUES (?, ?, ?, {_PLACES}, ?, ?)",
-            rows,
+        where = f"WHERE day IN ({', '.join('?' for _ in days)})"
+        taken = f"SELECT day, item, machine, {_FIGURES} FROM day_item {where}"
+        self._connection.execute(
+            f"INSERT INTO month_item SELECT substr(day, 1, 7), item, machine, {_SUMS} "
+            f"FROM ({taken}) GROUP BY substr(day, 1, 7), machine, item {_changed('-', FIGURES)}",
+            days,
         )
-        many(
-            "INSERT INTO temp.new_day_country (day, item, country, investigations, requests) "
-            "VALUES (?, ?, ?, ?, ?)",
-            countries,
-        )
-        where = f"WHERE day IN ({listed})"
-        self._add_to_months("-", "day_item", "day_country", where, days)
+        self._change_countries("-", where, days)
         for table in ("day_item", "day_country", "day_site", "day_site_country"):
             execute(f"DELETE FROM {table} {where}", days)
-        for table in ("day_item", "day_country"):
-            execute(f"INSERT INTO {table} SELECT * FROM temp.new_{table}")
-        execute(
-            f"INSERT INTO day_site SELECT day, machine, {_SUMS} FROM temp.new_day_item "
-            "GROUP BY day, machine"
+        many(
+            f"INSERT INTO day_item (day, machine, item, {_FIGURES}, first, last) "
+            f"VALUES (?, ?, ?, {_PLACES}, ?, ?)",
+            _named(days, rows),
+        )
+        many("INSERT INTO day_country VALUES (?, ?, ?, ?, ?)", countries)
+        keys, figures = rows[:, :3], rows[:, 3:-2]
+        many(
+            f"INSERT INTO day_site (day, machine, {_FIGURES}) VALUES (?, ?, {_PLACES})",
+            _named(days, _sums(keys[:, :2], figures)),
         )
         execute(
             "INSERT INTO day_site_country SELECT day, country, sum(investigations), sum(requests) "
-            "FROM temp.new_day_country GROUP BY day, country"
+            f"FROM day_country {where} GROUP BY day, country",
+            days,
         )
-        self._add_to_months("+", "temp.new_day_item", "temp.new_day_country", "WHERE true", ())
         months = sorted({day[:7] for day in days})
+        month_of = np.array([months.index(day[:7]) for day in days], np.int64)
+        keys = np.column_stack((month_of[keys[:, 0]], keys[:, 1:]))
+        many(
+            f"INSERT INTO month_item (month, machine, item, {_FIGURES}) "
+            f"VALUES (?, ?, ?, {_PLACES}) {_changed('+', FIGURES)}",
+            _named(months, _sums(keys, figures)),
+        )
+        self._change_countries("+", where, days)
         listed = ", ".join("?" for _ in months)
         empty = " AND ".join(f"{one} = 0" for one in FIGURES)
         execute(f"DELETE FROM month_item WHERE month IN ({listed}) AND {empty}", months)
@@ -270,25 +278,38 @@ class CountsChange:
                 months,
             )
 
-    def _add_to_months(
-        self, sign: str, items: str, countries: str, where: str, days: Sequence[str]
-    ) -> None:
-        """Add the rows of days to those of their months, or subtract them."""
-        added = ", ".join(f"{one} = {one} {sign} excluded.{one}" for one in FIGURES)
-        self._connection.execute(
-            f"INSERT INTO month_item SELECT substr(day, 1, 7), item, machine, {_SUMS} "
-            f"FROM {items} {where} GROUP BY substr(day, 1, 7), machine, item "
-            f"ON CONFLICT DO UPDATE SET {added}",
-            days,
-        )
-        added = ", ".join(f"{one} = {one} {sign} excluded.{one}" for one in _COUNTRY)
+    def _change_countries(self, sign: str, where: str, days: Sequence[str]) -> None:
+        """Add the countries of days to those of their months, or subtract them."""
         for table, columns in (
             ("month_country", "item, country"),
             ("month_site_country", "country"),
         ):
             self._connection.execute(
                 f"INSERT INTO {table} SELECT substr(day, 1, 7), {columns}, sum(investigations), "
-                f"sum(requests) FROM {countries} {where} GROUP BY substr(day, 1, 7), {columns} "
-                f"ON CONFLICT DO UPDATE SET {added}",
+                f"sum(requests) FROM day_country {where} GROUP BY substr(day, 1, 7), {columns} "
+                f"{_changed(sign, _COUNTRY)}",
                 days,
             )
+
+
+def _changed(sign: str, columns: Iterable[str]) -> str:
+    """Return how a row that exists changes by another one."""
+    added = ", ".join(f"{one} = {one} {sign} excluded.{one}" for one in columns)
+    return f"ON CONFLICT DO UPDATE SET {added}"
+
+
+def _named(names: Sequence[str], rows: Table) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows as values, with a name in place of its number in the first column."""
+    numbers, *columns = (column.tolist() for column in rows.T)
+    return zip(map(names.__getitem__, numbers), *columns, strict=True)
+
+
+def _sums(keys: Table, figures: Table) -> Table:
+    """Return each row of keys once, with the sums of its figures."""
+    if not len(keys):
+        return np.hstack((keys, figures))
+    order = np.lexsort(keys.T[::-1])
+    keys = keys[order]
+    is_first = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
+    sums = np.add.reduceat(figures[order], np.flatnonzero(is_first))
+    return np.hstack((keys[is_first], sums))
