@@ -34,6 +34,23 @@ class NotASilo(RecordSiloError):
         )
 
 
+class OnNetworkDisk(RecordSiloError):
+    """The directory is on a file system that several machines may share.
+
+    Args:
+        path: The directory.
+        kind: The type of the file system, such as ``nfs4``.
+    """
+
+    def __init__(self, path: str, kind: str) -> None:
+        self.path, self.kind = path, kind
+        super().__init__(
+            f"{path} is on a network file system ({kind}), where two machines that write at the"
+            " same time would damage the databases of a Silo; use a disk of this machine, or add"
+            " --force if no other machine ever writes there"
+        )
+
+
 class SiloSettingConflict(RecordSiloError):
     """An argument differs from the Silo's stored setting.
 

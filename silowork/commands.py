@@ -7,6 +7,7 @@ import os
 import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.granary import is_granary
 from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.kinds import done_in_all
@@ -115,6 +116,13 @@ def _print_one(found: Jobs, job: Job, as_json: bool) -> None:
         click.echo(waits, err=True)
 
 
+force_option = click.option(
+    "--force",
+    is_flag=True,
+    help="Use a network file system. Only if no other machine ever writes there.",
+)
+
+
 @click.command(
     epilog=example(
         "silo worker myrepo", "silo worker many", "silo worker myrepo --broker redis://host/0"
@@ -129,18 +137,20 @@ def _print_one(found: Jobs, job: Job, as_json: bool) -> None:
     help="Run at most this many jobs at a time.",
 )
 @broker_option
-def worker(*, silo_dir: str, slots: int, broker: str) -> None:
+@force_option
+def worker(*, silo_dir: str, slots: int, broker: str, force: bool) -> None:
     """Run the jobs of the Silo DIR until Ctrl-C or SIGTERM.
 
     DIR may also be a directory of Silos; one worker then runs the jobs of all of them.
 
     `silo serve` starts a worker itself. Use this command for jobs without the page, and with a
-    broker. Interrupted jobs are continued.
+    broker. Interrupted jobs are continued. DIR must be on a disk of this machine.
     """
     from silowork.worker_process import run_worker  # noqa: PLC0415  # loads the kinds of jobs
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("kombu").setLevel(logging.ERROR)
+    refuse_network_disk(silo_dir, forced=force)
     path = os.path.abspath(silo_dir)
     if not is_granary(path):
         with open_silo(silo_dir) as silo:

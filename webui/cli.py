@@ -23,9 +23,10 @@ from oaipmhscraper.receipt import HarvestInterrupted
 from politeweb.addresses import is_loopback
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail
+from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.errors import NotASilo, RecordSiloError, SiloNotFound
 from recordsilo.granary import is_granary
-from silowork.commands import broker_option
+from silowork.commands import broker_option, force_option
 from silowork.embedded import EmbeddedWorker
 from silowork.queue import Broker
 from silowork.stop import Stop
@@ -81,6 +82,7 @@ _port_option = click.option(
     help="With --proxy: the header in which the proxy names who signed in with it.",
 )
 @broker_option
+@force_option
 def serve(
     *,
     silo_dir: str,
@@ -92,6 +94,7 @@ def serve(
     proxies: tuple[str, ...],
     user_header: str,
     broker: str,
+    force: bool,
 ) -> None:
     """Serve the Silo DIR as a web page, to search and curate its records.
 
@@ -100,6 +103,7 @@ def serve(
     The page is at http://127.0.0.1:8080/ until Ctrl-C; http://localhost:8080/ is as good.
     It can be started beside a harvest, and shows records as they arrive.
     """
+    refuse_network_disk(silo_dir, forced=force)
     sign_in = sign_in or bool(names or proxies)
     is_shelf = is_granary(silo_dir)
     if is_shelf and (sign_in or not is_loopback(host)):
