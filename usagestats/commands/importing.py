@@ -25,7 +25,9 @@ _SECONDS = 5.0
 @log_format
 @profile
 @click.option("--complete", is_flag=True, help="Read a last line without a line end, too.")
-@click.option("--again", is_flag=True, help="Read lines again that were imported before.")
+@click.option(
+    "--again", is_flag=True, help="Read imported lines again, and replace what they gave."
+)
 @click.option(
     "-j", "--jobs", "processes", type=click.IntRange(1, 64), default=1, show_default=True,
     help="Number of processes.",

@@ -27,7 +27,7 @@ from usagestats.store.queries import bounds
 
 EVENTS_AT_ONCE = 750_000
 MOST_FILES = 16
-"""Files of a day above which they are put into one."""
+"""Files of a day, from the same logs, above which they are put into one."""
 
 
 def lock(silo_path: str) -> Any:
@@ -121,7 +121,7 @@ def count(
             progress(len(done.days))
         for day in done.days:
             if len(ledger.files(day)) > MOST_FILES:
-                merge_files(silo_path, steps, ledger, day)
+                merge_files(silo_path, steps, ledger, day, MOST_FILES)
     return done
 
 

@@ -26,6 +26,15 @@ _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """A block that was imported before: where in the file it ends, and its mark."""
+
+    end: int
+    hint: bytes
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """How far a file was imported.
 
@@ -38,6 +47,7 @@ class Part:
         lines: Lines from `base` that were imported.
         known: Lines of the file that were imported before.
         reader: The `Reader.spec` for what follows; ``""`` at the beginning of a file.
+        earlier: What is read again, and replaced when it is read.
     """
 
     base: int = 0
@@ -47,6 +57,7 @@ class Part:
     lines: int = 0
     known: int = 0
     reader: str = ""
+    earlier: tuple[Earlier, ...] = ()
 
     @property
     def offset(self) -> int:
@@ -70,6 +81,12 @@ class Part:
         tail = (self.tail + block.tail[-TAIL:])[-TAIL:]
         length, lines = self.length + block.end - block.start, self.lines + lines
         return replace(self, head=head, tail=tail, length=length, lines=lines, reader=reader)
+
+    def replaced(self) -> tuple["Part", list[Earlier]]:
+        """Return the part without what was now read again, and that."""
+        done = [one for one in self.earlier if one.end <= self.offset]
+        rest = tuple(one for one in self.earlier if one.end > self.offset)
+        return replace(self, earlier=rest), done
 
     def mark(self) -> tuple[bytes, Mark]:
         """Return the hint and the mark of what was imported."""
@@ -103,13 +120,13 @@ def opened(name: str, ledger: Ledger, *, again: bool = False) -> Iterator[tuple[
         with open_input(name) as stream:
             compressed = stream.compressed
         reopen = _reopener(name, compressed=compressed)
-        part = Part() if again else _imported(reopen, ledger, seekable=not compressed)
+        part = _imported(reopen, ledger, seekable=not compressed, again=again)
         with reopen(part.offset) as stream:
             yield stream, part, not compressed
         return
     with open_input(name) as stream:
         head = _read(stream, HINT)
-        if again or not ledger.marks(head):
+        if not ledger.marks(head):
             yield Input(name, _Again(head, stream), compressed=True), Part(), False  # type: ignore[arg-type]
             return
         # It has no name, and is gone when it is closed.
@@ -117,7 +134,7 @@ def opened(name: str, ledger: Ledger, *, again: bool = False) -> Iterator[tuple[
             spool.write(head)
             shutil.copyfileobj(stream, spool, _CHUNK)
             reopen = _spooled(name, spool)
-            part = _imported(reopen, ledger, seekable=True)
+            part = _imported(reopen, ledger, seekable=True, again=again)
             with reopen(part.offset) as rest:
                 yield rest, part, False
 
@@ -164,38 +181,50 @@ def _spooled(name: str, spool: BinaryIO) -> Reopen:
     return reopen
 
 
-def _imported(reopen: Reopen, ledger: Ledger, *, seekable: bool) -> Part:
-    """Return how far a file was imported, also if it is several imported files in a row."""
-    part = Part()
+def _imported(reopen: Reopen, ledger: Ledger, *, seekable: bool, again: bool) -> Part:
+    """Return how far a file was imported, also if it is several imported files in a row.
+
+    To read it `again`, return its beginning, with all blocks that were imported before.
+    """
+    part, earlier = Part(), list[Earlier]()
     while True:
         with reopen(part.offset) as stream:
             head = _read(stream, HINT)
-        marks = ledger.marks(head)
-        if not marks:
-            return part
-        look = _longest_by_seeking if seekable else _longest_by_reading
-        found = look(reopen, part.offset, marks)
+        look = _fitting_by_seeking if seekable else _fitting_by_reading
+        fitting = iter(look(reopen, part.offset, ledger.marks(head)))
+        found = next(fitting, None)
         if found is None:
-            return part
+            return Part(earlier=tuple(earlier)) if again else part
         mark, tail = found
+        if again:
+            earlier += [
+                Earlier(part.offset + one.length, hint_of(head[: one.length]), one)
+                for one in (mark, *(one for one, _ in fitting))
+            ]
         known = part.known + mark.lines
         part = Part(
             part.offset, head[: mark.length], tail, mark.length, mark.lines, known, mark.reader
         )
 
 
-def _longest_by_seeking(reopen: Reopen, base: int, marks: list[Mark]) -> tuple[Mark, bytes] | None:
+Fitting = tuple[Mark, bytes]
+"""A mark that fits a file, and the bytes before it."""
+
+
+def _fitting_by_seeking(reopen: Reopen, base: int, marks: list[Mark]) -> Iterator[Fitting]:
+    """Yield the marks that fit, the longest first."""
     for mark in marks:
         size = min(mark.length, TAIL)
         with reopen(base + mark.length - size) as stream:
             tail = _read(stream, size)
         if len(tail) == size and _digest(tail) == mark.digest:
-            return mark, tail
-    return None
+            yield mark, tail
 
 
-def _longest_by_reading(reopen: Reopen, base: int, marks: list[Mark]) -> tuple[Mark, bytes] | None:
-    best, at, tail = None, 0, b""
+def _fitting_by_reading(reopen: Reopen, base: int, marks: list[Mark]) -> list[Fitting]:
+    fitting, at, tail = list[Fitting](), 0, b""
+    if not marks:
+        return fitting
     with reopen(base) as stream:
         for mark in reversed(marks):
             while at < mark.length and (data := stream.read(min(mark.length - at, _CHUNK))):
@@ -204,8 +233,8 @@ def _longest_by_reading(reopen: Reopen, base: int, marks: list[Mark]) -> tuple[M
             if at < mark.length:
                 break
             if _digest(tail) == mark.digest:
-                best = mark, tail
-    return best
+                fitting.insert(0, (mark, tail))
+    return fitting
 
 
 def _read(stream: Input, size: int) -> bytes:

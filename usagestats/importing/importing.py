@@ -46,7 +46,7 @@ class Request:
         profile: Of the repository's software; ``""``: as in ``usage.toml``.
         format: `Reader.spec` of the logs; ``""``: as in ``usage.toml``, or detected.
         complete: Whether last lines without LF are complete.
-        again: Whether to read what was imported before, too.
+        again: Whether to read what was imported before, too, and to replace what it gave.
         processes: How many work at once.
     """
 
@@ -105,6 +105,7 @@ def import_logs(
         finally:
             running.close()
         receipt = running.receipt
+        receipt.kept = running.kept()
         counted = count(silo_path, ledger)
         receipt.days = counted.days
         if counted.problem:
@@ -137,6 +138,7 @@ class _Import:
         self._kept = 0
         self._keys = Keys(silo_path)
         self._not_held: set[str] = set()
+        self._added: set[tuple[str, str]] = set()
 
     @functools.cached_property
     def _workplace(self) -> Workplace:
@@ -221,13 +223,24 @@ class _Import:
         unreadable.keep(self._silo_path, self._keys, self._today, kept)
         self._kept += len(kept)
         part = part.after(block, lines.lines, spec)
+        part, replaced = part.replaced()
         hint, mark = part.mark()
         if done.to_push:
             # Before the ledger: after a kill the block is read again, and known rows stay.
             self._outbox.add(done.to_push)
-        added = Imported(hint, mark, done.files, done.before, done.late)
+        gone = [(one.hint, one.mark) for one in replaced]
+        added = Imported(hint, mark, done.files, done.before, done.late, gone)
         self._ledger.add(self.id, self._today, added, receipt.as_json())
+        self._added |= {(day, name) for day, (name, _) in done.files.items()}
         return part
+
+    def kept(self) -> list[str]:
+        """Return the days of lines that were read again with events that are not from them."""
+        if not self._request.again:
+            return []
+        days = sorted({day for day, _ in self._added})
+        files = {day: {(day, name) for name, _ in self._ledger.files(day)} for day in days}
+        return [day for day in days if files[day] - self._added]
 
 
 def _detected(name: str, block: Block) -> Reader:

@@ -25,6 +25,7 @@ class Receipt:
         not_held: Identifiers without a record in the Silo, with counted lines.
         failed: A sentence for each file that could not be read to its end, and about days that
             could not be counted.
+        kept: Days of lines that were read again, with events of other lines.
         days: Days that were counted.
         robots: The lists of robots that were used.
         seconds: How long it took.
@@ -41,6 +42,7 @@ class Receipt:
     late: Counter[str] = field(default_factory=Counter)
     not_held: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
     days: list[str] = field(default_factory=list)
     frozen: list[str] = field(default_factory=list)
     without_agents: bool = False
@@ -82,6 +84,7 @@ class Receipt:
             "not_held": len(self.not_held),
             "not_held_first": sorted(self.not_held)[:_NAMED],
             "failed": self.failed,
+            "kept": self.kept,
             "days": self.days,
             "frozen": self.frozen,
             "robots": self.robots,
@@ -128,6 +131,12 @@ class Receipt:
             notes.append(
                 f"Not in this Silo, but counted: {_number(len(self.not_held), 'identifier')} "
                 f"({first}{more})."
+            )
+        if self.kept:
+            days = ", ".join(self.kept[:_NAMED]) + (", …" if len(self.kept) > _NAMED else "")
+            notes.append(
+                f"{_number(len(self.kept), 'day')} ({days}) also have uses from other logs or "
+                "live lines, which were not read again and stay as they are."
             )
         if self.late:
             days = ", ".join(sorted(self.late)[:_NAMED])

@@ -111,9 +111,17 @@ def day_number(day: str) -> int:
     return int(np.datetime64(day, "D").astype(np.int64))
 
 
-def merge_files(silo_path: str, steps: Engine, ledger: Ledger, day: str) -> None:
-    """Put the files of a day into one."""
-    names = [name for name, _ in ledger.files(day)]
+def merge_files(silo_path: str, steps: Engine, ledger: Ledger, day: str, most: int) -> None:
+    """Put the files of a day that are from the same logs into one, if they are too many.
+
+    Those of other logs stay apart, so that they can be replaced when these are read again.
+    """
+    for names in ledger.files_by_source(day):
+        if len(names) > most:
+            _merge(silo_path, steps, ledger, day, names)
+
+
+def _merge(silo_path: str, steps: Engine, ledger: Ledger, day: str, names: list[str]) -> None:
     made = hashlib.sha256("\n".join(names).encode()).hexdigest()[:32]
     path = event_path(silo_path, day, made)
     staged = f"{path}.{os.getpid()}{_NEW}"

@@ -7,6 +7,7 @@ recognised, whatever its name. Only those files of events count that the ledger 
 
 import hashlib
 import json
+import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field
 from typing import Any
@@ -21,6 +22,10 @@ CREATE TABLE IF NOT EXISTS mark (
   hint BLOB NOT NULL, length INTEGER NOT NULL, digest BLOB NOT NULL, lines INTEGER NOT NULL,
   reader TEXT NOT NULL, PRIMARY KEY (hint, length, digest)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS mark_by_length ON mark (length);
+CREATE TABLE IF NOT EXISTS source (
+  hint BLOB NOT NULL, length INTEGER NOT NULL, digest BLOB NOT NULL, day TEXT NOT NULL,
+  name TEXT NOT NULL, PRIMARY KEY (hint, length, digest, day)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS source_by_name ON source (day, name);
 CREATE TABLE IF NOT EXISTS event_file (
   day TEXT NOT NULL, name TEXT NOT NULL, events INTEGER NOT NULL,
   PRIMARY KEY (day, name)) WITHOUT ROWID;
@@ -32,7 +37,9 @@ CREATE TABLE IF NOT EXISTS late (
   day TEXT NOT NULL, import TEXT NOT NULL, lines INTEGER NOT NULL,
   PRIMARY KEY (day, import)) WITHOUT ROWID
 """
-KIND = LedgerKind(_SCHEMA, CountsUnreadable, version=1, synchronous="FULL")
+KIND = LedgerKind(
+    _SCHEMA, CountsUnreadable, version=1, added=frozenset({"source"}), synchronous="FULL"
+)
 HINT = 1024
 """Bytes at the beginning of a file by which its marks are found."""
 
@@ -69,6 +76,8 @@ class Imported:
         files: Day → name of its file of events, and how many they are.
         stale: Further days that are to be counted again.
         late: Frozen day → lines that came too late.
+        replaced: Hints and marks of the blocks whose lines were read again in this one and in
+            those before it: the events that they gave no longer count.
     """
 
     hint: bytes
@@ -76,6 +85,7 @@ class Imported:
     files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     stale: Iterable[str] = ()
     late: Mapping[str, int] = field(default_factory=dict)
+    replaced: Iterable[tuple[bytes, Mark]] = ()
 
 
 class Ledger:
@@ -142,10 +152,18 @@ class Ledger:
             receipt: The receipt of the import so far, as JSON values.
         """
         with self._file.transaction() as connection:
+            gone = [row for one in done.replaced for row in _without_source(connection, *one)]
             if done.mark is not None:
                 connection.execute(
                     "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?)",
                     (done.hint, *astuple(done.mark)),
+                )
+                connection.executemany(
+                    "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?)",
+                    (
+                        (done.hint, done.mark.length, done.mark.digest, one, name)
+                        for one, (name, _) in done.files.items()
+                    ),
                 )
             connection.executemany(
                 "INSERT OR REPLACE INTO event_file VALUES (?, ?, ?)",
@@ -159,6 +177,16 @@ class Ledger:
                 "UPDATE day SET stale = 1 WHERE day = ? AND NOT frozen",
                 ((one,) for one in done.stale),
             )
+            for row in gone:
+                connection.execute(
+                    "DELETE FROM event_file WHERE (day, name) = (?1, ?2) "
+                    "AND NOT EXISTS (SELECT 1 FROM source WHERE (day, name) = (?1, ?2))",
+                    row,
+                )
+                connection.execute(
+                    "UPDATE day SET stale = 1 WHERE day IN (?1, date(?1, '-1 day')) AND NOT frozen",
+                    row[:1],
+                )
             connection.executemany(
                 "INSERT INTO late VALUES (?, ?, ?)"
                 " ON CONFLICT DO UPDATE SET lines = lines + excluded.lines",
@@ -205,6 +233,18 @@ class Ledger:
         sql = "SELECT name, events FROM event_file WHERE day = ? ORDER BY name"
         return [(name, events) for name, events in self._file.rows(sql, (day,))]
 
+    def files_by_source(self, day: str) -> list[list[str]]:
+        """Return the names of a day's files of events, those from the same logs together."""
+        sql = (
+            "SELECT name, (SELECT group_concat(one) FROM (SELECT DISTINCT hex(hint) AS one "
+            "FROM source AS s WHERE (s.day, s.name) = (e.day, e.name) ORDER BY one)) "
+            "FROM event_file AS e WHERE day = ? ORDER BY name"
+        )
+        found: dict[str, list[str]] = {}
+        for name, hints in self._file.rows(sql, (day,)):
+            found.setdefault(hints or "", []).append(name)
+        return list(found.values())
+
     def all_files(self) -> set[tuple[str, str]]:
         """Return the day and the name of every file of events."""
         return set(self._file.rows("SELECT day, name FROM event_file"))
@@ -226,7 +266,14 @@ class Ledger:
 
     def replace_files(self, day: str, name: str, events: int, replaced: Iterable[str]) -> None:
         """Note that one file of events has what several had."""
+        replaced = list(replaced)
         with self._file.transaction() as connection:
+            connection.executemany(
+                "UPDATE source SET name = ? WHERE day = ? AND name = ?"
+                if name
+                else "DELETE FROM source WHERE ? = '' AND day = ? AND name = ?",
+                ((name, day, one) for one in replaced),
+            )
             connection.executemany(
                 "DELETE FROM event_file WHERE day = ? AND name = ?",
                 ((day, one) for one in replaced),
@@ -253,3 +300,12 @@ class Ledger:
             for day in days:
                 connection.execute("UPDATE day SET frozen = 1, stale = 0 WHERE day = ?", (day,))
                 connection.execute("DELETE FROM event_file WHERE day = ?", (day,))
+                connection.execute("DELETE FROM source WHERE day = ?", (day,))
+
+
+def _without_source(connection: sqlite3.Connection, hint: bytes, mark: Mark) -> list[Any]:
+    """Remove what a block gave; return the days and names of its files of events."""
+    where, key = "WHERE (hint, length, digest) = (?, ?, ?)", (hint, mark.length, mark.digest)
+    rows = connection.execute(f"SELECT day, name FROM source {where}", key).fetchall()  # noqa: S608
+    connection.execute(f"DELETE FROM source {where}", key)  # noqa: S608  # a constant
+    return rows
