@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from copies import copy_of
 from examples import family
 from memory import MEMORY
 
@@ -257,7 +258,7 @@ def test_a_failure_leaves_the_old_state_or_the_new_one(
     def fresh(label: object) -> str:
         shutil.rmtree(f"{directory}/{label}", ignore_errors=True)
         shutil.rmtree(f"{directory}/{label}.source", ignore_errors=True)
-        return shutil.copytree(template, f"{directory}/{label}", symlinks=True)
+        return copy_of(template, f"{directory}/{label}")
 
     change = CHANGES[name]
     old = without_again(check_whole(fresh("old")))

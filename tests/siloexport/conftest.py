@@ -1,10 +1,10 @@
 """A Silo with a harvested, a curated and a deleted record."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from copies import copy_of
 
 from recordsilo import Origin, Silo
 
@@ -69,6 +69,6 @@ def four_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def silo(four_records: Path, tmp_path: Path) -> Iterator[Silo]:
-    path = shutil.copytree(four_records, tmp_path / "myrepo")
-    with Silo(str(path), create=False) as opened:
+    path = copy_of(four_records, tmp_path / "myrepo")
+    with Silo(path, create=False) as opened:
         yield opened

@@ -3,7 +3,6 @@
 import http.client
 import json
 import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from copies import copy_of
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
@@ -189,7 +189,7 @@ def harvested(tmp_path_factory: Any) -> str:
 def silo(harvested: str, tmp_path: Any) -> Iterator[Silo]:
     """A Silo of 60 records of one's own."""
     path = str(tmp_path / "myrepo")
-    shutil.copytree(harvested, path)
+    copy_of(harvested, path)
     with Silo(path, create=False) as silo:
         yield silo
         for thread in threading.enumerate():

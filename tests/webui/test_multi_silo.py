@@ -3,7 +3,6 @@
 import html
 import json
 import re
-import shutil
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from copies import copy_of
 
 from recordsilo import Granary
 from recordsilo.granary import is_granary
@@ -26,7 +26,7 @@ from webui.site import Settings
 @pytest.fixture
 def granary(harvested: str, tmp_path: Any) -> Granary:
     for name in ("first", "the second"):
-        shutil.copytree(harvested, tmp_path / "granary" / name)
+        copy_of(harvested, tmp_path / "granary" / name)
     return Granary(str(tmp_path / "granary"), create=False)
 
 

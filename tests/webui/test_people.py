@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import re
-import shutil
 import stat
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -12,6 +11,7 @@ from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner
+from copies import copy_of
 
 from recordsilo import Silo
 from silocuration.activity import Wanted, activity
@@ -94,8 +94,8 @@ def closed(
     harvested: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., Any]]:
     """A Silo that asks people to sign in: the same for all tests in which nobody does."""
-    path = shutil.copytree(harvested, tmp_path_factory.mktemp("closed") / "myrepo")
-    with Silo(str(path), create=False) as silo:
+    path = copy_of(harvested, tmp_path_factory.mktemp("closed") / "myrepo")
+    with Silo(path, create=False) as silo:
         yield create_app(silo, Settings(sign_in=True))
 
 

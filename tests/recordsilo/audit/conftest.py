@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from copies import copy_of
 
 from recordsilo import Origin, Silo
 from recordsilo.disk.identifier import ppath
@@ -91,7 +92,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def box(built: Path, tmp_path: Path) -> Box:
     """A whole Silo with two records, one within the other's path, and an index."""
-    shutil.copytree(built, tmp_path / "silo", symlinks=True)
+    copy_of(built, tmp_path / "silo")
     return Box(tmp_path / "silo")
 
 
