@@ -106,9 +106,9 @@ def matches(
 
 def _bound_time(mask: Bools, segment: Segment, filters: SearchFilters) -> None:
     if filters.since is not None:
-        mask &= segment.datestamps >= _bound(filters.since, last=False)
+        mask &= segment.datestamps >= bound_of(filters.since, last=False)
     if filters.until is not None:
-        mask &= segment.datestamps <= _bound(filters.until, last=True)
+        mask &= segment.datestamps <= bound_of(filters.until, last=True)
 
 
 def _passing(segment: Segment, columns: Columns, filters: SearchFilters) -> dict[str, Bools]:
@@ -154,7 +154,16 @@ def _in_sets(spec: str, wanted: Iterable[str]) -> bool:
     return any(spec == one or spec.startswith(one + ":") for one in wanted)
 
 
-def _bound(text: str, *, last: bool) -> int:
+def bound_of(text: str, *, last: bool) -> int:
+    """A date as seconds since 0001-01-01.
+
+    Args:
+        text: A day or a time, ISO 8601, UTC.
+        last: Whether a day means its last second.
+
+    Raises:
+        SearchError: It is not a date.
+    """
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

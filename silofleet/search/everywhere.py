@@ -1,22 +1,82 @@
 """The search over all Silos that commands and the page call."""
 
+import os
+import threading
+from dataclasses import replace
+
 from recordsilo import Granary
 from recordsilo.errors import SearchError, did_you_mean
+from silofleet.search.errors import IndexUnusable, PackageMissing, TooManySilos
+from silofleet.search.index import Opened, place_of
 from silofleet.search.silos import search_silos
-from silofleet.search.values import REPOSITORY, AllSearch, Answer
+from silofleet.search.values import REPOSITORY, AllSearch, Answer, Missing
+
+ASKED_AT_MOST = 60
+"""With more Silos than this, there must be an index of all."""
 
 
-def search_all(granary: Granary, search: AllSearch) -> Answer:
-    """Search every Silo of a directory.
+class Everywhere:
+    """Searches over a directory of Silos, by the index of all if there is one, else each Silo.
+
+    Threads may share it; the index stays open between searches.
 
     Args:
         granary: The directory.
-        search: What is searched for.
-
-    Raises:
-        SearchError: The search is wrong, or a filter names a Silo that does not exist.
     """
-    wanted = search.filters.named(REPOSITORY)
-    if wanted and (unknown := sorted({*wanted} - {*(names := granary.silos)})):
-        raise SearchError(f"there is no Silo {unknown[0]!r}{did_you_mean(unknown[0], names)}")
-    return search_silos(granary, search)
+
+    def __init__(self, granary: Granary) -> None:
+        self._granary = granary
+        self._path = place_of(granary.dir_of_silos)
+        self._opened: tuple[object, Opened] | None = None
+        self._lock = threading.Lock()
+
+    def search(self, search: AllSearch) -> Answer:
+        """Search every Silo.
+
+        Args:
+            search: What is searched for.
+
+        Raises:
+            SearchError: The search is wrong, or a filter names a Silo that does not exist.
+            TooManySilos: There are more than `ASKED_AT_MOST`, and no index.
+            IndexUnusable: The same, and the index is damaged.
+        """
+        names = self._granary.silos
+        wanted = search.filters.named(REPOSITORY)
+        if wanted and (unknown := sorted({*wanted} - {*names})):
+            raise SearchError(f"there is no Silo {unknown[0]!r}{did_you_mean(unknown[0], names)}")
+        asked = [name for name in names if search.has_silo(name)]
+        try:
+            opened = self._index()
+            if opened is not None:
+                return _without_new(opened.search(search), asked, opened)
+        except (IndexUnusable, PackageMissing):
+            if len(asked) > ASKED_AT_MOST:
+                raise
+        if len(asked) > ASKED_AT_MOST:
+            raise TooManySilos(self._granary.dir_of_silos, len(asked))
+        return search_silos(self._granary, search)
+
+    def _index(self) -> Opened | None:
+        """The index after its last commit; None if there is none."""
+        try:
+            found = os.stat(f"{self._path}/meta.json")
+        except OSError:
+            return None
+        stamp = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
+        with self._lock:
+            if self._opened is None or self._opened[0] != stamp:
+                self._opened = stamp, Opened(self._path)
+            return self._opened[1]
+
+
+def _without_new(answer: Answer, asked: list[str], opened: Opened) -> Answer:
+    """The answer of the index, which names the Silos that are not in it yet."""
+    why = "it is not in the index of all Silos yet; `silo fleet index` feeds it"
+    missing = tuple(Missing(name, why) for name in asked if name not in opened.marks)
+    return replace(answer, asked=len(asked), missing=(*answer.missing, *missing))
+
+
+def search_all(granary: Granary, search: AllSearch) -> Answer:
+    """One search over every Silo of a directory; see `Everywhere.search`."""
+    return Everywhere(granary).search(search)

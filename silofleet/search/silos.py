@@ -10,7 +10,6 @@ from recordsilo import Granary, Silo
 from recordsilo.errors import RecordSiloError, SearchError
 from recordsilo.index import Described, FacetValue, PageRequest, Row
 from recordsilo.index.projection import seconds_of
-from recordsilo.index.query_syntax import parse_query
 from silofleet.search.folding import folded
 from silofleet.search.values import (
     REPOSITORY,
@@ -79,7 +78,7 @@ def _ask(granary: Granary, name: str, search: AllSearch, stop: threading.Event) 
     if stop.is_set():
         return _Part((), 0, {})
     with granary.get_silo(name, create=False) as silo:
-        sort = _sort_of(search)
+        sort = search.order
         page = PageRequest(
             limit=min(max(search.end + 1, _LEAST), 1000), sort=sort, facet_limit=search.facet_limit
         )
@@ -87,11 +86,6 @@ def _ask(granary: Granary, name: str, search: AllSearch, stop: threading.Event) 
         hits = tuple(_hits(name, silo, found.rows, sort))
     here = {REPOSITORY: (FacetValue(name, found.total),) if found.total else ()}
     return _Part(hits, found.total, {**found.facets, **here})
-
-
-def _sort_of(search: AllSearch) -> str:
-    has_words = bool(parse_query(search.words).groups)
-    return search.sort if has_words or search.sort != "relevance" else "newest"
 
 
 def _hits(name: str, silo: Silo, rows: Sequence[Row], sort: str) -> Iterator[Hit]:
@@ -132,7 +126,7 @@ def _together(
         hits=tuple(works[search.offset : search.end]),
         total=total,
         has_more=len(works) > search.end or (len(hits) < total and len(works) >= search.end),
-        sort=_sort_of(search),
+        sort=search.order,
         facets=summed([part.facets for part in parts.values()], search.facets, search.facet_limit),
         asked=asked,
         missing=tuple(missing),

@@ -7,6 +7,7 @@ from typing import Any
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index import FacetValue, SearchFilters
 from recordsilo.index.facets import OWN
+from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.search_values import NOT, facet_of, range_of, unknown_filter
 
 REPOSITORY = "repository"
@@ -73,6 +74,12 @@ class AllSearch:
     def end(self) -> int:
         """The number of the last hit wanted."""
         return self.offset + self.limit
+
+    @property
+    def order(self) -> str:
+        """The order of the hits."""
+        has_words = bool(parse_query(self.words).groups)
+        return self.sort if has_words or self.sort != "relevance" else "newest"
 
     @property
     def in_silo(self) -> SearchFilters:

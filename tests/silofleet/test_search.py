@@ -1,4 +1,4 @@
-"""A search over all Silos of a directory, by asking each."""
+"""A search over all Silos of a directory, by asking each and by the index of all."""
 
 import csv
 import io
@@ -19,14 +19,19 @@ from recordsilo.cli import Failure, silo_command
 from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
 from silofleet.search.everywhere import search_all
+from silofleet.search.feeding import feed
 from silofleet.search.folding import folded, keys_of
 from silofleet.search.silos import search_silos
 from silofleet.search.values import AllSearch, Answer, Hit, Missing, Place
 
 
-@pytest.fixture(scope="module")
-def granary(tmp_path_factory: pytest.TempPathFactory) -> Granary:
-    return granary_of(tmp_path_factory.mktemp("many"))
+@pytest.fixture(scope="module", params=["silos", "index"])
+def granary(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Granary:
+    granary = granary_of(tmp_path_factory.mktemp("many"))
+    if request.param == "index":
+        feed(granary)
+    assert search_all(granary, AllSearch()).by_index == (request.param == "index")
+    return granary
 
 
 def works(answer: Answer) -> set[frozenset[str]]:
@@ -71,6 +76,12 @@ def test_the_facets_count_records_of_all_silos(granary: Granary) -> None:
         ("wind", {"repository!": ["ash", "cedar"]}, {"b2", "b3"}),
         ("", {"set": ["physics"]}, {"a1", "b1"}),
         ("", {"type!": ["Thesis"], "language!": ["en"]}, {"a1", "b1", "b2", "c1", "c2"}),
+        ("sol*", {"year": ["..2001"]}, {"a1", "c1"}),
+        ('"wind and sol*"', {}, set()),
+        ("title:wind*", {"creator": ["Brown, A."]}, {"a2", "b3"}),
+        ("((((", {"set": ["physics:energy"]}, {"a1"}),
+        ("c1 OR identifier:a3", {}, {"a3", "c1"}),
+        ("subject:energy", {}, {"c1"}),
     ],
 )
 def test_words_and_filters_mean_what_they_mean_in_one_silo(
@@ -89,6 +100,26 @@ def test_the_newest_and_the_oldest_come_first_over_all_silos(granary: Granary) -
     assert stamps("newest") == sorted(stamps("newest"), reverse=True)
     assert stamps("oldest") == sorted(stamps("oldest"))
     assert search_all(granary, AllSearch()).sort == "newest"
+
+
+def test_flags_and_times_limit_what_is_found(granary: Granary) -> None:
+    def found(**given: Any) -> set[str]:
+        answer = search_all(granary, AllSearch(filters=SearchFilters(**given)))
+        return {one for work in works(answer) for one in work}
+
+    assert found(flags={"deleted": True}) == set()
+    assert found(since="2020-03-02", until="2020-03-02") == {"c2"}
+    assert found(until="2020-01-02T00:00:00") == {"a1", "a2"}
+    assert found(since="2021-01-01", until="2020-01-01") == set()
+    assert len(found(flags={"curated": False})) == 8
+
+
+def test_a_facet_is_counted_without_its_own_filter(granary: Granary) -> None:
+    filters = SearchFilters(values={"type": ["Thesis"], "repository": ["ash"]})
+    answer = search_all(granary, AllSearch("", filters, facets=("repository", "type")))
+    assert answer.total == 2
+    assert counts(answer, "type") == {"Thesis": 2, "Article": 1}
+    assert counts(answer, "repository") == {"ash": 2}
 
 
 def test_pages_follow_each_other(granary: Granary) -> None:
@@ -144,9 +175,9 @@ def test_a_silo_that_takes_too_long_is_named(
         return open_silo(name, **settings)
 
     monkeypatch.setattr(granary, "get_silo", slowly)
-    answer = search_silos(granary, AllSearch("solar"), patience=1)
+    answer = search_silos(granary, AllSearch("solar"), patience=0.4)
     answered.set()
-    assert answer.missing == (Missing("birch", "no answer in 1 s"),)
+    assert answer.missing == (Missing("birch", "no answer in 0.4 s"),)
     assert counts(answer, "repository") == {"ash": 2, "cedar": 2}
 
 

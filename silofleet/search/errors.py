@@ -1,0 +1,40 @@
+"""What can be wrong with the index of all Silos."""
+
+from recordsilo.errors import RecordSiloError
+
+
+class PackageMissing(RecordSiloError):
+    """The package tantivy is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the index of all Silos needs the package tantivy; install recordsilo[fleet]"
+        )
+
+
+class IndexUnusable(RecordSiloError):
+    """The index of all Silos is missing, damaged or of another release."""
+
+    def __init__(self, path: str, reason: object) -> None:
+        self.path, self.reason = path, str(reason)
+        super().__init__(
+            f"the index of all Silos {path} cannot be used ({self.reason}); "
+            "`silo fleet index --rebuild` makes it again"
+        )
+
+
+class FeedingBusy(RecordSiloError):
+    """Another process feeds the index."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"another process feeds the index of all Silos {path}; wait for its end")
+
+
+class TooManySilos(RecordSiloError):
+    """There are too many Silos to ask each, and no index."""
+
+    def __init__(self, directory: str, number: int) -> None:
+        super().__init__(
+            f"{number:,} Silos are too many to ask each; make an index of all first: "
+            f"silo fleet index {directory}"
+        )

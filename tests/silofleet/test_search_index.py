@@ -1,0 +1,243 @@
+"""The index of all Silos: fed with what changed, killed, damaged, made again."""
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from index_conformance import put
+from many_silos import granary_of
+
+from recordsilo import Granary
+from recordsilo.cli import silo_command
+from recordsilo.index import SearchFilters
+from silofleet.search import everywhere, feeding
+from silofleet.search.errors import FeedingBusy, IndexUnusable, PackageMissing, TooManySilos
+from silofleet.search.everywhere import Everywhere, search_all
+from silofleet.search.feeding import feed
+from silofleet.search.index import SCHEMA, Opened, place_of
+from silofleet.search.silos import search_silos
+from silofleet.search.values import AllSearch, Place
+
+
+@pytest.fixture
+def granary(tmp_path: Path) -> Granary:
+    return granary_of(tmp_path / "many")
+
+
+def in_index(granary: Granary) -> dict[Place, str]:
+    """Record → its title, as the index has them."""
+    opened = Opened(place_of(granary.dir_of_silos))
+    query = opened.queries.of(AllSearch())
+    found, total = opened._hits(query, "newest", 10_000)
+    hits = {hit.place: hit.title for hit in found}
+    assert len(hits) == total
+    return hits
+
+
+def in_silos(granary: Granary) -> dict[Place, str]:
+    found = {}
+    for name in granary.silos:
+        with granary.get_silo(name, create=False) as silo:
+            found |= {Place(name, row.identifier): row.title for row in silo.found()}
+    return found
+
+
+def change(granary: Granary, draw: random.Random) -> None:
+    """Change, add or delete a record of any Silo."""
+    with granary.get_silo(draw.choice(granary.silos), create=False) as silo:
+        name = f"x{draw.randrange(9)}"
+        if name in silo and draw.random() < 0.4:
+            silo.del_item(name)
+        else:
+            put(silo, name, title=draw.choice(["Wind", "Sun", "Rain"]), subject=[draw.choice("ab")])
+
+
+def test_only_what_changed_is_fed(granary: Granary) -> None:
+    first = feed(granary)
+    assert (first.silos, first.changed, first.written) == (3, 3, 8)
+    assert feed(granary).changed == 0
+    with granary.get_silo("ash") as silo:
+        put(silo, "a1", title="Moonlight", creator="Adeyemi, Fiona")
+        silo.del_item("a2")
+    again = feed(granary)
+    assert (again.changed, again.written, again.removed) == (1, 1, 2)  # also the earlier text
+    assert in_index(granary) == in_silos(granary)
+    assert search_all(granary, AllSearch("moonlight")).total == 1
+
+
+def test_deleted_and_new_silos_leave_and_come(granary: Granary) -> None:
+    feed(granary)
+    granary.delete_silo("birch")
+    with granary.get_silo("ash") as silo, granary.get_silo("yew") as new:
+        put(silo, "a9", title="Moonlight")
+        put(new, "y1", title="Moonlight over yews")
+    answer = search_all(granary, AllSearch("moonlight"))
+    assert [one.name for one in answer.missing] == ["yew"]
+    feed(granary)
+    assert in_index(granary) == in_silos(granary)
+    assert search_all(granary, AllSearch("moonlight")).missing == ()
+
+
+def test_a_silo_made_again_under_its_name_is_fed_whole(granary: Granary) -> None:
+    feed(granary)
+    granary.delete_silo("birch")
+    with granary.get_silo("birch") as silo:
+        put(silo, "b7", title="Moonlight")
+    feed(granary)
+    assert in_index(granary) == in_silos(granary)
+
+
+def test_the_index_finds_what_asking_each_silo_finds(granary: Granary) -> None:
+    feed(granary)
+    for words in ("", "solar", "solar -cells", 'creator:"brown, a"', "élan", "nothing*"):
+        for values in ({}, {"year": ["2002"]}, {"type!": ["Article"]}):
+            search = AllSearch(words, SearchFilters(values=values), "oldest")
+            one, other = search_all(granary, search), search_silos(granary, search)
+            assert one.by_index
+            assert not other.by_index
+            assert (one.total, one.facets) == (other.total, other.facets)
+            assert [(h.place, h.also) for h in one.hits] == [(h.place, h.also) for h in other.hits]
+
+
+def killed_at(step: int, owner: type, name: str, work: Callable[[], object]) -> bool:
+    """Do some work in a process that ends itself without warning at the n-th call of a method."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    try:
+        real, left = getattr(owner, name), step
+
+        def counted(*given: object) -> object:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os._exit(9)
+            return real(*given)
+
+        setattr(owner, name, counted)
+        work()
+    finally:
+        os._exit(0)
+
+
+@pytest.mark.parametrize("rebuild", [False, True])
+def test_a_feeding_killed_at_any_record_is_made_up_for(
+    granary: Granary, monkeypatch: pytest.MonkeyPatch, rebuild: bool
+) -> None:
+    monkeypatch.setattr(feeding, "_COMMIT_AFTER", 2)
+    monkeypatch.setattr(feeding, "_MEMORY", 15_000_000)
+    draw, kills = random.Random(11), 0
+    if rebuild:
+        feed(granary)
+    for step in (1, 2, 4, 7):
+        for _ in range(4):
+            change(granary, draw)
+        known = in_index(granary) if rebuild else None
+        kills += killed_at(step, Opened, "document", lambda: feed(granary, rebuild=rebuild))
+        if rebuild:
+            assert in_index(granary) == known  # the old one answers until the new one is whole
+        if step % 2 == 0:
+            feed(granary)
+            assert in_index(granary) == in_silos(granary)
+    assert kills >= 3
+
+
+def test_a_kill_between_the_renames_of_a_rebuild_loses_nothing(granary: Granary) -> None:
+    feed(granary)
+    path = Path(place_of(granary.dir_of_silos))
+    path.rename(path.with_name(f"{SCHEMA}.old"))
+    path.with_name(f"{SCHEMA}.new").mkdir()
+    assert feed(granary).written == 0
+    assert os.listdir(path.parent) != []
+    assert in_index(granary) == in_silos(granary)
+
+
+@pytest.mark.parametrize("ending", ["meta.json", ".store", ".idx", ".managed.json"])
+def test_a_half_written_index_is_made_again(granary: Granary, ending: str) -> None:
+    feed(granary)
+    (damaged, *_) = [
+        one for one in Path(place_of(granary.dir_of_silos)).iterdir() if one.name.endswith(ending)
+    ]
+    damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
+    answer = search_all(granary, AllSearch("solar"))
+    assert (answer.total, answer.by_index) == (7, False)  # few Silos are asked instead
+    assert feed(granary).anew
+    assert search_all(granary, AllSearch("solar")).by_index
+    assert in_index(granary) == in_silos(granary)
+
+
+def test_the_index_of_another_release_is_made_again(granary: Granary) -> None:
+    older = Path(granary.dir_of_silos, "fleet/search/0")
+    older.mkdir(parents=True)
+    (older / "meta.json").write_text("{}")
+    assert feed(granary).written == 8
+    assert not older.exists()
+
+
+def test_one_process_feeds_at_a_time(granary: Granary) -> None:
+    feed(granary)
+    with feeding.Locks(os.path.dirname(place_of(granary.dir_of_silos))).hold_name("feeding.lock"):
+        with pytest.raises(FeedingBusy, match="another process"):
+            feed(granary)
+        assert search_all(granary, AllSearch("solar")).by_index
+
+
+def test_an_open_index_shows_what_was_fed_later(granary: Granary) -> None:
+    feed(granary)
+    search = Everywhere(granary)
+    assert search.search(AllSearch("moonlight")).total == 0
+    with granary.get_silo("ash") as silo:
+        put(silo, "a9", title="Moonlight")
+    feed(granary)
+    assert search.search(AllSearch("moonlight")).total == 1
+    feed(granary, rebuild=True)
+    assert search.search(AllSearch("moonlight")).total == 1
+
+
+def test_many_silos_need_an_index(granary: Granary, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(everywhere, "ASKED_AT_MOST", 2)
+    with pytest.raises(TooManySilos, match="silo fleet index"):
+        search_all(granary, AllSearch("solar"))
+    few = SearchFilters(values={"repository": ["ash", "cedar"]})
+    assert search_all(granary, AllSearch("solar", few)).total == 4
+    feed(granary)
+    assert search_all(granary, AllSearch("solar")).total == 7
+    Path(place_of(granary.dir_of_silos), "meta.json").write_text("{")
+    with pytest.raises(IndexUnusable, match="--rebuild"):
+        search_all(granary, AllSearch("solar"))
+
+
+def test_without_tantivy_few_silos_are_asked(
+    granary: Granary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed(granary)
+    monkeypatch.setitem(__import__("sys").modules, "tantivy", None)
+    assert not search_all(granary, AllSearch("solar")).by_index
+    with pytest.raises(PackageMissing, match=r"recordsilo\[fleet\]"):
+        feed(granary)
+
+
+def test_a_silo_that_cannot_be_read_keeps_its_records(granary: Granary) -> None:
+    feed(granary)
+    known = in_index(granary)
+    with granary.get_silo("ash") as silo:
+        put(silo, "a9", title="Moonlight")
+    place = Path(granary.dir_of_silos, "birch")
+    (place / "pairtree_root").rename(place / "elsewhere")
+    (place / ".silo").rename(place / "too")
+    fed = feed(granary)
+    assert [one.name for one in fed.missing] == ["birch"]
+    assert in_index(granary) == {**known, Place("ash", "a9"): "Moonlight"}
+
+
+def test_the_command_says_what_it_did(granary: Granary) -> None:
+    def run(*words: str) -> str:
+        command = ["fleet", "index", granary.dir_of_silos, *words]
+        return CliRunner().invoke(silo_command, command, standalone_mode=False).stdout
+
+    assert run() == "8 records written and 0 removed, of 3 changed Silos of 3\n"
+    assert '"changed": 0' in run("--json")
+    assert run("--rebuild").startswith("8 records written")
