@@ -216,14 +216,17 @@ def _prepare_streams() -> None:
     sys.stdout, sys.stderr = _TerminalOutput.of(sys.stdout), _TerminalOutput.of(sys.stderr)
 
 
-_COMMANDS_OF_TERMINALS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_COMMANDS_OF_TERMINALS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+    r"|\x1b(?!\[\??[0-9;]*[A-HJKhlm])"  # those move, colour and erase: progress is shown by them
+)
 
 
 def printable(text: str) -> str:
-    """A text with C1 control characters and bidirectional overrides as ``\\u009b``.
+    """A text with control characters and bidirectional overrides as ``\\u009b``.
 
-    Terminals interpret them, and XML allows them in titles. The escapes do not change the
-    meaning of JSON.
+    Terminals interpret them, and XML allows some of them in titles. The escapes do not change
+    the meaning of JSON.
     """
     return _COMMANDS_OF_TERMINALS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 

@@ -314,3 +314,13 @@ def test_no_name_of_an_unreadable_line_is_stored(silo_path: str, tmp_path: Path)
     [kept] = Path(silo_path, "usage", "unreadable").iterdir()
     assert re.findall(rb"(?m)^\[\w{16}\] - \[\w{16}\] \[32/Oct", kept.read_bytes()) != []
     assert not re.search(rb"alice|example|203\.0| b ", kept.read_bytes())
+
+
+def test_an_unreadable_line_is_kept_without_control_characters(
+    silo_path: str, tmp_path: Path
+) -> None:
+    line = b"\x1b]0;owned\x07 [2J \xc2\x9b\x7f \xc3\xa9\t\xff"
+    import_logs(silo_path, Request([write(tmp_path / "a.log", [GOOD, line])]))
+    [kept] = Path(silo_path, "usage", "unreadable").iterdir()
+    assert kept.read_bytes().endswith(rb" [2J \xc2\x9b\x7f " + b"\xc3\xa9\t\xff\n")
+    assert b"\x1b" not in kept.read_bytes()

@@ -1,6 +1,7 @@
 """`silo usage try` says what a line means, and why it is not counted."""
 
 import json
+import os
 import re
 from collections.abc import Callable
 
@@ -26,6 +27,20 @@ def test_the_record_of_a_robots_request_is_named(new_silo: Callable[[str], str])
     assert known["because"].startswith("a robot (")
     assert known["kind"] == "download"
     assert known["record"].partition(" ")[0].endswith("7")
+
+
+def test_a_line_may_have_any_bytes(silo_path: str) -> None:
+    """A control character becomes part of no identifier, and a CR ends no line."""
+    line = '203.0.113.7 - - [12/Oct/2026:10:00:01 +0000] "GET /{} HTTP/1.1" 200 9 "-" "\udcff\r"'
+    for path in ("7%1b%5D0%3bx%07/", "7\x1b]0;x\x07/"):
+        pattern = "\n[[pattern]]\npath = '^/(?P<id>7.*)/'\nrecord = '{id}'\nkind = 'view'\n"
+        with open(settings_path(silo_path), "a") as file:
+            file.write(pattern)
+        given = os.fsencode(line.format(path))
+        done = CliRunner().invoke(try_line, [silo_path, "-", "--json"], input=given)
+        assert json.loads(done.stdout)["record"].startswith("7%1B]0;x%07 ")
+    done = CliRunner().invoke(try_line, [silo_path, line.format("7/")], standalone_mode=False)
+    assert "record    7" in done.stdout
 
 
 def test_settings_that_are_not_utf_8_are_refused(new_silo: Callable[[str], str]) -> None:

@@ -1,6 +1,7 @@
 """`silo usage try`: what becomes of a log line."""
 
 import json
+import os
 import sys
 from datetime import datetime
 
@@ -35,7 +36,8 @@ def try_line(
     silo_dir: str, line: str, log_format: str | None, profile: str | None, *, as_json: bool
 ) -> int:
     """Show what becomes of a log LINE (- reads lines from standard input); nothing is stored."""
-    lines = sys.stdin.buffer.read().splitlines() if line == "-" else [line.encode()]
+    data = sys.stdin.buffer.read() if line == "-" else os.fsencode(line)
+    lines = data.removesuffix(b"\n").split(b"\n")
     with opened(silo_dir) as silo:
         rules, records = rules_of(silo, profile or "", remember=False)
         spec = log_format or rules.settings.format

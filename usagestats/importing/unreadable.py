@@ -13,6 +13,7 @@ _TIME = re.compile(rb"(?:\d{4}:)?\d\d?:\d\d(?::\d\d)?(?:\.\d+)?")
 _RUN = re.compile(rb"[0-9A-Fa-f:.]{3,}")
 _DOTTED = re.compile(rb"(?<![0-9])[0-9]+(?:\.[0-9]+){2,}")
 _NAME = re.compile(rb"\S{2,}|[^\s-]")
+_CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")
 """These take time in proportion to a line's length, whatever is in it."""
 
 
@@ -41,6 +42,11 @@ def without_addresses(line: bytes, key: bytes) -> bytes:
     return _NAME.sub(marked, names) + bracket + _RUN.sub(replaced, rest)
 
 
+def escaped(line: bytes) -> bytes:
+    r"""Escape control characters, which terminals would obey, as web servers do: ``\x1b``."""
+    return _CONTROLS.sub(lambda found: b"".join(b"\\x%02x" % one for one in found[0]), line)
+
+
 def key_name(day: str) -> str:
     """Return the name of the key for the unreadable lines that were imported on a day."""
     return f"{day}-unreadable"
@@ -53,4 +59,4 @@ def keep(silo_path: str, keys: Keys, day: str, lines: list[bytes]) -> None:
     path = unreadable_path(silo_path, day)
     make_parents(path)
     key = keys.key(key_name(day))
-    append_lines(path, (without_addresses(line[:_LONGEST], key) for line in lines))
+    append_lines(path, (escaped(without_addresses(line[:_LONGEST], key)) for line in lines))

@@ -19,7 +19,7 @@ from usagestats.counting.counting import check, count
 from usagestats.errors import FormatUnknown
 from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import Receipt
-from usagestats.importing.unreadable import key_name, without_addresses
+from usagestats.importing.unreadable import escaped, key_name, without_addresses
 from usagestats.importing.work import Done, Task, Workplace
 from usagestats.lines.readers import Reader, detected, reader_of
 from usagestats.live.entries import Entry
@@ -197,7 +197,7 @@ class Desk:
             if found.hit is None:
                 kind = UNREADABLE if found.fate is Fate.UNREADABLE else OTHER
                 key = self._keys.key(key_name(today))
-                yield (today, kind), without_addresses(line, key)
+                yield (today, kind), escaped(without_addresses(line, key))
                 continue
             moment = datetime.fromtimestamp(found.hit.moment, self._settings.zone)
             day = f"{moment:%Y-%m-%d}"

@@ -68,6 +68,7 @@ class Pattern:
 
 
 LINK = "link"
+_CONTROLS = re.compile("[\x00-\x1f\x7f]")
 
 
 def pattern_from(known: Any) -> Pattern:
@@ -116,9 +117,16 @@ class Patterns:
             except TimeoutError:
                 continue
             if found is not None:
-                groups = {name: unquote(text or "") for name, text in found.groupdict().items()}
-                named = pattern.record.format_map({**groups, LINK: path})
+                groups = {
+                    name: _plain(unquote(text or "")) for name, text in found.groupdict().items()
+                }
+                named = pattern.record.format_map({**groups, LINK: _plain(path)})
                 item = self._by_link(path) if f"{{{LINK}}}" in pattern.record else ""
                 item = item or self._resolve(named)
                 return Use(item, pattern.kind, groups.get("file", "")) if item else None
         return None
+
+
+def _plain(text: str) -> str:
+    """Percent-encode control characters, which no identifier has, but any request may have."""
+    return _CONTROLS.sub(lambda found: f"%{ord(found[0]):02X}", text)

@@ -260,6 +260,7 @@ def test_a_terminal_gets_no_control_characters_of_titles_names_and_messages(tmp_
     assert ESCAPED in listed
     assert HOSTILE in json.loads(listed.replace("\r\n", "\n").splitlines()[0])["title"]
     assert ESCAPED in on_a_terminal("ls", HOSTILE)
+    assert "a\\u001b]0;b\\u0007c" in on_a_terminal("ls", "a\x1b]0;b\x07c")
     others = (("ls", directory), ("show", directory, "oai:x:1"), ("path", directory, HOSTILE))
     for shown in (listed, *(on_a_terminal(*arguments) for arguments in others)):
         assert not {"\x9b", "\u202e"} & set(shown)
