@@ -199,6 +199,14 @@ def test_the_map_and_its_table() -> None:
     assert world_map([]).summary == "No uses."
 
 
+def test_many_countries_are_folded() -> None:
+    found = world_map([(f"Q{number}", 99 - number, 1) for number in range(13)])
+    assert (len(found.first), len(found.others)) == (10, 3)
+    assert found.first + found.others == found.places
+    few = world_map([(f"Q{number}", 99 - number, 1) for number in range(12)])
+    assert (len(few.first), few.others) == (12, ())
+
+
 def test_the_colours_of_the_map_tell_countries_apart() -> None:
     found = world_map([("GB", 4000, 9), ("DE", 700, 9), ("IT", 300, 9)])
     assert [one.css for one in found.shapes if one.label] != ["shade5"] * 3

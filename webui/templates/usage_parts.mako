@@ -52,19 +52,29 @@
 </figure>
 % if map.places:
 <div class="scroll places" tabindex="0" role="region" aria-label="${_('Uses by country')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Country")}</th><th scope="col" class="number">${_("Uses")}</th><th scope="col" class="number">${_("Downloads")}</th></tr></thead>
-  <tbody>
-% for place in map.places:
-    <tr><th scope="row">${place.name}</th><td class="number" data-label="${_('Uses')}">${f"{place.investigations:,}"}</td><td class="number" data-label="${_('Downloads')}">${f"{place.requests:,}"}</td></tr>
-% endfor
-  </tbody>
-</table>
+${countries(map.first)}
+% if map.others:
+<details>
+<summary>${_("{n} more countries", n=f"{len(map.others):,}")}</summary>
+${countries(map.others)}
+</details>
+% endif
 </div>
 % else:
 <p class="empty-line">${_("No countries are known. They need a file of addresses when logs are imported.")}</p>
 % endif
 </div>
+</%def>
+
+<%def name="countries(places)">
+<table>
+  <thead><tr><th scope="col">${_("Country")}</th><th scope="col" class="number">${_("Uses")}</th><th scope="col" class="number">${_("Downloads")}</th></tr></thead>
+  <tbody>
+% for place in places:
+    <tr><th scope="row">${place.name}</th><td class="number">${f"{place.investigations:,}"}</td><td class="number">${f"{place.requests:,}"}</td></tr>
+% endfor
+  </tbody>
+</table>
 </%def>
 
 <%def name="tip(label)">\

@@ -9,6 +9,7 @@ from typing import Any
 
 from webui.words.texts import text as _
 
+_ALL, _FIRST = 12, 10
 SHADES = 5
 """Number of colours."""
 
@@ -48,6 +49,16 @@ class WorldMap:
     places: tuple[Place, ...]
     legend: tuple[tuple[str, int], ...]
     summary: str
+
+    @property
+    def first(self) -> tuple[Place, ...]:
+        """The places that the table shows at once; all of them if the others are few."""
+        return self.places if len(self.places) <= _ALL else self.places[:_FIRST]
+
+    @property
+    def others(self) -> tuple[Place, ...]:
+        """The places that are folded."""
+        return self.places[len(self.first) :]
 
 
 def country_name(code: str) -> str:
