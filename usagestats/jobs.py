@@ -49,7 +49,8 @@ def _asked(_fields: Fields, silo_path: str, _records: int) -> Asked:
         raise JobRefused(str(error)) from None
     if not logs:
         raise JobRefused(
-            "name the access logs in usage/usage.toml: logs = ['/var/log/apache2/access.log*']"
+            "name the access logs in usage/usage.toml of the Silo, such as "
+            "logs = ['/var/log/apache2/access.log*']"
         )
     return Asked("Import access logs", {})
 

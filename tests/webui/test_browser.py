@@ -60,7 +60,16 @@ PAGES = {
     "new job": "/jobs/new",
     **{
         f"form of a job: {name}": f"/jobs/new/{name}"
-        for name in ("harvest", "update", "export", "export-csv", "crawl-match", "audit", "reindex")
+        for name in (
+            "harvest",
+            "update",
+            "export",
+            "export-csv",
+            "crawl-match",
+            "usage-import",
+            "audit",
+            "reindex",
+        )
     },
     "schedules": "/schedules",
     "accounts": "/accounts",

@@ -17,7 +17,7 @@ from usagestats.entities.mapping import key_of
 from usagestats.store import queries
 from usagestats.store.counts import Counts, Period
 from usagestats.store.ledger import Imported, Ledger
-from usagestats.store.places import counts_path
+from usagestats.store.places import counts_path, settings_path
 from webui.usage.world import world_map
 
 PLAIN = "oai:example.org:1"
@@ -197,6 +197,26 @@ def test_the_map_and_its_table() -> None:
     assert found.summary.startswith("Uses by country. Most: Germany 100, Singapore 7")
     assert len(found.shapes) > 170
     assert world_map([]).summary == "No uses."
+
+
+def test_the_form_of_an_import_has_the_logs_of_the_settings(
+    silo: Silo, client: Any, tmp_path: Path
+) -> None:
+    form = "/jobs/new/usage-import"
+    assert f'href="{form}"' in client.get("/usage").text
+    assert "Name the access logs in usage/usage.toml" in client.get(form).text
+    refused = client.ask("POST", "/jobs", fields={"kind": "usage-import", "logs": "/etc/passwd"})
+    assert refused.status == 400
+    (tmp_path / "access.log").touch()
+    settings = Path(settings_path(silo.path))
+    settings.parent.mkdir()
+    settings.write_text(f"logs = ['{tmp_path}/access.log*']")
+    assert client.json(form)["logs"] == [f"{tmp_path}/access.log*"]
+    assert 'name="kind" value="usage-import"' in client.get(form).text
+    settings.write_text("logs = ['/nowhere/access.log']\n[report]\nx = 'y'")
+    page = client.get(form).text
+    assert "[report]: there is no setting" in page
+    assert silo.path not in page
 
 
 def test_many_countries_are_folded() -> None:

@@ -15,6 +15,7 @@ from siloexport.jobs import DRY_RUN, EXPORT, VERSIONS, selection_of
 from silowork.errors import JobRefused
 from silowork.kinds import begun_by_form, read_request
 from silowork.schedules import Schedule, add_schedule, name_of, schedule_names
+from usagestats.rules.settings import read_settings
 from webui import urls
 from webui.activity import note, note_job
 from webui.export_forms import ExportForm, export_forms
@@ -31,6 +32,7 @@ EXPLAINED = {
     "update": "Harvest what changed at the source since the last complete harvest.",
     "harvest": "Harvest a metadata format, a set, or a range of dates.",
     "crawl-match": "Determine from the logs of a crawler what became of the links in the records.",
+    "usage-import": "Count how the records are used, from the access logs of the web server.",
     "audit": "Compare the files on disk with the manifests of the records. Changes nothing.",
     "reindex": "Needed only if files were changed by other software.",
     "export-files": "Plain files or BagIt bags, in a directory beside the Silo.",
@@ -44,11 +46,12 @@ HEADINGS = {
     "update": "Update",
     "harvest": "Harvest",
     "crawl-match": "Match a crawl",
+    "usage-import": "Import access logs",
     "audit": "Audit",
     "reindex": "Rebuild the index",
 }
 """The same, of kinds other than exports."""
-GROUPS = ("Harvest", "Export", "Crawls", "Maintenance")
+GROUPS = ("Harvest", "Export", "Crawls", "Usage", "Maintenance")
 """The same, of the groups of forms."""
 _OWN = ("kind", "when", "at")
 _ASKED = {"q", "set", "state", "place"}
@@ -86,6 +89,7 @@ def _choices(call: Call) -> Iterator[Choice]:
         explained = EXPLAINED.get(name, kind.hint)
         yield Choice(name, _(kind.heading), _(explained), _("Export"), form)
     yield _choice("crawl-match", "Crawls")
+    yield _choice("usage-import", "Usage")
     yield _choice("audit", "Maintenance")
     yield _choice("reindex", "Maintenance")
 
@@ -138,6 +142,9 @@ def ask(call: Call) -> View:
     crawled = _crawl_files(call) if name == "crawl-match" else []
     if name == "crawl-match":
         twin["files"] = crawled
+    logs, log_fault = _access_logs(call) if name == "usage-import" else ([], "")
+    if name == "usage-import":
+        twin["logs"] = logs
     data = {
         "choice": choice,
         "chosen": chosen,
@@ -155,6 +162,8 @@ def ask(call: Call) -> View:
         "crawled": crawled,
         "crawl_place": os.path.basename(crawls_beside(call.site.silo.path)),
         "crawl_fault": _crawl_fault() if name == "crawl-match" else "",
+        "logs": logs,
+        "log_fault": log_fault,
         "when": WHEN,
     }
     url = urls.with_search(urls.new_job(name), chosen.search if chosen else "")
@@ -173,6 +182,20 @@ def _crawl_fault() -> str:
     except CrawlError as error:
         return as_sentence(str(error))
     return ""
+
+
+def _access_logs(call: Call) -> tuple[list[str], str]:
+    """The logs that ``usage.toml`` names; a form names none, because it could name any file.
+
+    Returns:
+        The names as they are written there, and why they cannot be imported, or ``""``.
+    """
+    path = call.site.silo.path
+    try:
+        read_request("usage-import", {}, path, 0)
+        return list(read_settings(path).logs), ""
+    except JobRefused as error:
+        return [], as_sentence(str(error).replace(path, call.site.name))
 
 
 def _formats(state: HarvesterState) -> list[tuple[str, bool]]:

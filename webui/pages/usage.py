@@ -20,6 +20,7 @@ from webui.charts.pictures import Picture
 from webui.http.errors import BadRequest, NotFound
 from webui.http.messages import Response, whole_number
 from webui.http.streams import CSV
+from webui.people.roles import Role
 from webui.rendering import PAGE as HTML_PAGE
 from webui.rendering import View, changed_answer, html
 from webui.site import Call, decoded
@@ -54,7 +55,8 @@ def show(call: Call) -> View:
     with opened(call) as usage:
         bounds = bounds_of(usage)
         if bounds is None:
-            return View("usage_none.mako", {}, {"usage": None}, urls.usage())
+            may = {"may_import": call.user.may(Role.MANAGER)}
+            return View("usage_none.mako", may, {"usage": None}, urls.usage())
         asked = asked_of(call, bounds)
         total = usage.counts.totals(asked.period)
         days = usage.counts.days(asked.period)
@@ -71,6 +73,7 @@ def show(call: Call) -> View:
         "lines": lines,
         "kinds": [(kind, _label_of(kind), number) for kind, number in kinds.items()],
         "orders": {name: _(label) for name, label in ORDERS.items()},
+        "may_import": call.user.may(Role.MANAGER),
     }
 
     def twin() -> Mapping[str, Any]:

@@ -14,6 +14,11 @@ ${export(choice.export)}
   <p>${_("Put the files of the crawl into the directory {name} beside the Silo: logs, indexes, WARCs, shards, lists of seeds. Then reload this page.", name=crawl_place)}</p>
 % endif
 </article>
+% elif choice.name == "usage-import" and log_fault:
+<article class="question">
+  <p>${choice.explained}</p>
+  <p class="note">${log_fault}</p>
+</article>
 % else:
 <article class="question">
   <p>${choice.explained}</p>
@@ -25,6 +30,13 @@ ${export(choice.export)}
 ${harvest()}
 % elif choice.name == "crawl-match":
 ${crawl()}
+% elif choice.name == "usage-import":
+    <p>${_("Logs, as usage/usage.toml names them:")}</p>
+    <ul>
+% for one in logs:
+      <li dir="ltr">${one}</li>
+% endfor
+    </ul>
 % elif choice.name == "audit":
     <p><label for="share">${_("Records to checksum (%)")}</label>
     <input id="share" name="share" type="number" min="0.1" max="100" step="any" value="100" required></p>
@@ -35,6 +47,9 @@ ${when_field()}
 </article>
 % if choice.name == "crawl-match":
 <p><a href="${urls.crawls()}">${_("All crawls")}</a></p>
+% endif
+% if choice.name == "usage-import":
+<p class="more"><a href="${urls.usage()}">${_("Usage")}</a></p>
 % endif
 % if choice.name in ("update", "harvest"):
 <p class="more"><a href="${urls.harvests()}">${_("All harvests")}</a></p>

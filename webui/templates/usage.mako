@@ -4,7 +4,11 @@
 <%def name="title()">${_("Usage")}</%def>
 <div class="heading">
   <h1>${_("Usage")}</h1>
-  <p class="under"><span>${_("Counted from {first} to {last}", first=bounds[0], last=bounds[1])}</span> <a href="${urls.usage('days.csv', **asked.fields)}">${_("Days as CSV")}</a> <a href="${urls.usage('countries.csv', **asked.fields)}">${_("Countries as CSV")}</a></p>
+  <p class="under"><span>${_("Counted from {first} to {last}", first=bounds[0], last=bounds[1])}</span> <a href="${urls.usage('days.csv', **asked.fields)}">${_("Days as CSV")}</a> <a href="${urls.usage('countries.csv', **asked.fields)}">${_("Countries as CSV")}</a>
+% if may_import:
+ <a href="${urls.new_job('usage-import')}">${_("Import access logs")}</a>
+% endif
+</p>
 </div>
 ${shared.period(asked, urls.usage(), orders=orders)}
 ${shared.figures(figures)}
