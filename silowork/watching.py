@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 
 from recordsilo import Granary
 from recordsilo.disk.locks import Locks
+from recordsilo.disk.stamps import stamp_of
 from recordsilo.errors import RecordSiloError
 from recordsilo.silo import VERSION_FILE
 from silowork.errors import JobsError
@@ -29,8 +30,6 @@ LARGEST_SHARE, LONGEST_PAUSE = 0.03, 2.0
 after these seconds."""
 SECONDS_BETWEEN_CLOCKS = 10.0
 """Between two looks at the schedules, and for new Silos."""
-SECONDS_UNTIL_SETTLED = 2.0
-"""A file that was changed more recently may change again without a new time."""
 SECONDS_AFTER_REFUSAL = 1.0
 """Before a job is tried again whose lane or Silo another process holds."""
 
@@ -54,7 +53,7 @@ class WatchedSilo:
         self.waiting: list[tuple[str, str]] = []
         self.served = 0
         self._is_held = is_held
-        self._stamp: tuple[int, int, int] | None = None
+        self._stamp: object = None
         self._refused: dict[str, float] = {}
         self._mutex = threading.Lock()
         self._users = 0
@@ -67,15 +66,10 @@ class WatchedSilo:
 
     def look(self) -> None:
         """Read the ledger, if it may have changed since it was read."""
-        try:
-            found = os.stat(self.ledger.path)
-        except OSError:  # there are no jobs, or no Silo any more
-            self.waiting = []
+        stamp = stamp_of(self.ledger.path)
+        if stamp is not None and stamp == self._stamp:
             return
-        stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
-        if stamp == self._stamp:
-            return
-        self._stamp = stamp if found.st_mtime < time.time() - SECONDS_UNTIL_SETTLED else None
+        self._stamp = stamp
         try:
             self.waiting = [(lane_of(job), job.job_id) for job in self.ledger.active()]
         except JobsError as error:

@@ -1,24 +1,20 @@
 """A directory of Silos as one page: a list of them, and each under ``/silos/<name>/``."""
 
 import logging
-import threading
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
-from oaipmhscraper.errors import ScraperError
 from recordsilo import Granary, Silo
-from recordsilo.errors import RecordSiloError
-from recordsilo.index import PageRequest
 from webui import urls
 from webui.app import WsgiApp
 from webui.charts.by_year import by_year, years_of_all
-from webui.harvest_lines import harvest_lines
 from webui.http import security
-from webui.http.errors import MethodNotAllowed, NotFound, WebError, from_store
+from webui.http.errors import BadRequest, MethodNotAllowed, NotFound, WebError
+from webui.http.machine_errors import from_machine
 from webui.http.messages import (
+    MAX_START,
     Request,
     Response,
     from_environ,
@@ -26,16 +22,19 @@ from webui.http.messages import (
     prefers_json,
     target_path,
 )
+from webui.open_silos import OpenSilos
 from webui.people.roles import NOBODY
 from webui.rendering import PAGE, STATIC, error_answer, html, json_answer, static_content
-from webui.site import repository_name
+from webui.silo_lines import SiloLines
 
-SILOS = "/silos"
 logger = logging.getLogger("webui")
+SILOS = "/silos"
+ON_A_PAGE = 50
+"""Silos on one page of the list."""
 
 
 class Shelf:
-    """The WSGI application of a directory of Silos; each is opened on its first request.
+    """The WSGI application of a directory of Silos.
 
     Args:
         granary: The directory.
@@ -46,10 +45,8 @@ class Shelf:
     def __init__(
         self, granary: Granary, make_app: Callable[[Silo], WsgiApp], policy: security.Policy
     ) -> None:
-        self._granary, self._make_app, self._policy = granary, make_app, policy
-        self._open: dict[str, tuple[Silo, WsgiApp]] = {}
-        self._counted: dict[str, tuple[object, Mapping[str, int]]] = {}
-        self._lock = threading.Lock()
+        self._granary, self._policy = granary, policy
+        self._silos, self._lines = OpenSilos(granary, make_app), SiloLines(granary)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
         """Pass the request to the Silo that it names, or show the list."""
@@ -58,29 +55,17 @@ class Shelf:
         parts = path.split("/", 3)
         if path.startswith(SILOS + "/") and parts[2] and (len(parts) > 3):
             try:
-                return self._app(unquote(parts[2]))(_below(environ, parts[2]), start_response)
+                below = _below(environ, parts[2])
+                return self._silos.answer(unquote(parts[2]), below, start_response)
+            except NotFound:
+                pass  # `_own` says so, to whom it may
             except WebError as error:
                 return _sent(self._refused(environ, error), start_response)
         return _sent(self._own(environ), start_response)
 
     def close(self) -> None:
         """Close the Silos that were opened."""
-        with self._lock:
-            for silo, _app in self._open.values():
-                silo.close()
-            self._open.clear()
-
-    def _app(self, name: str) -> WsgiApp:
-        with self._lock:
-            if name not in self._open:
-                if not self._granary.issilo(name):
-                    raise NotFound("There is no Silo with this name in this directory.")
-                try:
-                    silo = self._granary.get_silo(name, create=False)
-                except RecordSiloError as error:
-                    raise from_store(error, "") from error
-                self._open[name] = silo, self._make_app(silo)
-            return self._open[name][1]
+        self._silos.close()
 
     def _own(self, environ: dict[str, Any]) -> Response:
         """Answer with the list, or one of its static files."""
@@ -92,6 +77,9 @@ class Shelf:
             return self._page(request, environ)
         except WebError as error:
             return self._refused(environ, error)
+        except OSError as error:
+            logger.exception("the directory of Silos cannot be listed")
+            return self._refused(environ, from_machine(error))
 
     def _page(self, request: Request, environ: dict[str, Any]) -> Response:
         path = request.raw_path
@@ -100,22 +88,28 @@ class Shelf:
             return Response(200, static_content(name), STATIC[name])
         if path not in {"/", SILOS, SILOS + "/", SILOS + ".json"}:
             return _towards(path, self._granary)
-        lines = self._lines()
+        names = self._lines.names()
+        start = min(_start(request), max(0, len(names) - 1) // ON_A_PAGE * ON_A_PAGE)
+        lines = self._lines.lines(names[start : start + ON_A_PAGE])
+        places = {one.name: urls.at(f"{SILOS}/{quote(one.name)}/") for one in lines}
+        twin = urls.at(SILOS + ".json")
         if path.endswith(".json") or prefers_json(request.method, environ.get("HTTP_ACCEPT", "")):
-            silos = [
-                one | {"last_harvest": (last := one["last_harvest"]) and last.to_json()}
-                for one in lines
-            ]
-            return json_answer({"silos": silos})
+            silos = [one.to_json(places[one.name]) for one in lines]
+            before, after = _steps(twin, start, len(names))
+            steps = {"previous": before, "next": after}
+            return json_answer({"total": len(names), **steps, "silos": silos})
+        bins = years_of_all(one.years for one in lines)
+        before, after = _steps(urls.at("/"), start, len(names))
         told: dict[str, Any] = {
             "site_name": self._name,
-            "twin_url": urls.at(SILOS + ".json"),
+            "twin_url": urls.with_query(twin, {"start": start or None}),
             "page_url": urls.at(SILOS),
-        }
-        bins = years_of_all(one["years"] for one in lines)
-        told["years"] = bins and (bins[0].first, bins[-1].last)
-        told["pictures"] = {
-            one["name"]: by_year(one["years"], bins) for one in lines if one["years"]
+            "total": len(names),
+            "places": places,
+            "years": bins and (bins[0].first, bins[-1].last),
+            "pictures": {one.name: by_year(one.years, bins) for one in lines if one.years},
+            "previous_url": before,
+            "next_url": after,
         }
         return Response(200, html("silos.mako", **told, user=NOBODY, lines=lines), PAGE)
 
@@ -123,52 +117,33 @@ class Shelf:
     def _name(self) -> str:
         return self._granary.dir_of_silos.rstrip("/").rpartition("/")[2] or "Silos"
 
-    def _lines(self) -> list[dict[str, Any]]:
-        """The Silos, each with a unique name."""
-        lines = [self._line(name) for name in self._granary.silos]
-        titles = Counter(line["title"] for line in lines)
-        for line in lines:
-            if titles[line["title"]] > 1:
-                line["title"] = ""
-        return lines
-
-    def _line(self, name: str) -> dict[str, Any]:
-        said = self._granary.description_of(name)
-        title = str(said.get("title") or said.get("description") or "")
-        line: dict[str, Any] = {
-            "name": name,
-            "title": title,
-            "url": urls.at(f"{SILOS}/{quote(name)}/"),
-            "records": None,
-            "years": {},
-            "last_harvest": None,
-        }
-        try:
-            with self._granary.get_silo(name, create=False) as silo:
-                line["title"] = title or repository_name(silo.path)
-                line["records"] = len(silo)
-                line["years"] = self._years(name, silo)
-                line["last_harvest"] = next(iter(harvest_lines(silo.path, 1)), None)
-        except (RecordSiloError, ScraperError, OSError):
-            logger.exception("the Silo %s cannot be read", name)
-        return line
-
-    def _years(self, name: str, silo: Silo) -> Mapping[str, int]:
-        """Year → number of a Silo's records; counted again when its index has changed."""
-        stamp = silo.index_stamp()
-        known = self._counted.get(name)
-        if known is None or stamp is None or known[0] != stamp:
-            page = PageRequest(limit=1, whole_facets=("year",))
-            found = silo.search("", None, ["year"], page=page).facets["year"]
-            known = self._counted[name] = stamp, {one.value: one.count for one in found}
-        return known[1]
-
     def _refused(self, environ: dict[str, Any], error: WebError) -> Response:
         accept = environ.get("HTTP_ACCEPT", "")
         as_json = target_path(environ).endswith(".json") or prefers_json(
             environ["REQUEST_METHOD"], accept
         )
         return error_answer(self._name, error, as_json=as_json)
+
+
+def _start(request: Request) -> int:
+    """The number of Silos before the first of the list, from ``start``.
+
+    Raises:
+        BadRequest: It is none.
+    """
+    text = request.query.get("start", "0")
+    if not (text.isascii() and text.isdecimal() and int(text[:9]) <= MAX_START):
+        raise BadRequest("The start of a list is a number, from 0.")
+    return int(text[:9])
+
+
+def _steps(path: str, start: int, total: int) -> tuple[str | None, str | None]:
+    """The addresses of the pages of the list before and after one."""
+    before, after = max(0, start - ON_A_PAGE), start + ON_A_PAGE
+    return (
+        urls.with_query(path, {"start": before or None}) if start else None,
+        urls.with_query(path, {"start": after}) if after < total else None,
+    )
 
 
 def _below(environ: dict[str, Any], segment: str) -> dict[str, Any]:

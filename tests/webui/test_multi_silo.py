@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import shutil
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,14 +13,17 @@ from urllib.parse import quote
 import pytest
 from copies import copy_of
 
-from recordsilo import Granary
+from recordsilo import Granary, Silo
 from recordsilo.granary import is_granary
 from webui.app import create_app
 from webui.http import messages
+from webui.http.errors import NotFound
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
+from webui.open_silos import OpenSilos
 from webui.people.accounts import add_account
 from webui.people.roles import Role
+from webui.silo_lines import SiloLines
 from webui.site import Settings
 
 
@@ -59,6 +63,64 @@ def test_every_silo_has_a_name_of_its_own_its_last_harvest_and_a_search_box(
     assert 'action="/silos/first/search"' in page
     assert 'class="outcome is-done"' in page
     assert "first: Example Archive</h1>" in shelf.get("/silos/first/").text
+
+
+def test_the_list_has_pages_and_reads_a_silo_again_only_after_it_has_changed(
+    shelf: Any, granary: Granary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webui.multi_silo.ON_A_PAGE", 1)
+    monkeypatch.setattr("recordsilo.disk.stamps.SETTLED", 0.0)
+    read: list[str] = []
+    real = SiloLines._read
+    monkeypatch.setattr(SiloLines, "_read", lambda *given: read.append(given[1]) or real(*given))
+    first = shelf.json("/silos.json")
+    assert (first["total"], [one["name"] for one in first["silos"]]) == (2, ["first"])
+    second = shelf.json(first["next"])
+    assert [one["name"] for one in second["silos"]] == ["the second"]
+    assert (second["next"], second["previous"]) == (None, "/silos.json")
+    page = shelf.get("/").text
+    assert 'rel="next" href="/?start=1"' in page
+    assert "2 Silos in this directory" in page
+    assert 'href="/silos/the%20second/"' in shelf.get("/?start=99").text  # the last page
+    assert shelf.get("/?start=x").status == 400
+    shelf.json("/silos.json")
+    read.clear()
+    shelf.json("/silos.json")
+    assert read == []
+    assert shelf.post("/silos/first/records", {"id": "new:1"}).status == 201
+    assert shelf.json("/silos.json")["silos"][0]["records"] == 61
+    shutil.copytree(f"{granary.dir_of_silos}/first", f"{granary.dir_of_silos}/another")
+    shutil.rmtree(f"{granary.dir_of_silos}/the second")
+    changed = shelf.json("/silos.json?start=1")
+    assert (changed["total"], changed["silos"][0]["name"]) == (2, "first")
+
+
+def test_the_silos_used_longest_ago_are_closed_but_none_in_use(granary: Granary) -> None:
+    def app(silo: Silo) -> Any:
+        return lambda environ, start_response: iter([str(len(silo)).encode()])
+
+    for name in ("third", "fourth"):
+        granary.get_silo(name).close()
+    silos = OpenSilos(granary, app, most=2)
+
+    def ask(name: str) -> Any:
+        return silos.answer(name, {}, lambda *_: None)
+
+    streamed = ask("first")
+    for name in ("the second", "third", "fourth"):
+        body = ask(name)
+        assert list(body)
+        body.close()
+        body.close()
+    assert silos.names == ["first", "fourth"]
+    assert list(streamed) == [b"60"]
+    streamed.close()
+    ask("third").close()
+    assert silos.names == ["fourth", "third"]
+    with pytest.raises(NotFound):
+        ask("fifth")
+    silos.close()
+    assert silos.names == []
 
 
 def test_the_list_leads_to_every_silo(shelf: Any) -> None:

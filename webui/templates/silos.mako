@@ -1,10 +1,11 @@
 <%inherit file="base.mako"/>
+<%namespace name="lists" file="lists.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="charts" file="charts.mako"/>
 <%def name="title()">${_("Silos")}</%def>
 <div class="heading">
   <h1>${_("Silos")}</h1>
-  <p class="count">${counted("{n} Silo in this directory", "{n} Silos in this directory", len(lines))}</p>
+  <p class="count">${counted("{n} Silo in this directory", "{n} Silos in this directory", total)}</p>
 % if years:
   <p class="under">${_("The bars show the records of each Silo by year, {first} to {last}.", first=years[0], last=years[1])}</p>
 % endif
@@ -13,28 +14,28 @@
 <ul class="silos">
 % for line in lines:
   <li class="card">
-    <h2><a href="${line['url']}" dir="auto">${line["title"] or line["name"]}</a></h2>
+    <h2><a href="${places[line.name]}" dir="auto">${line.title or line.name}</a></h2>
     <p class="under">
-% if line["title"] not in ("", line["name"]):
-      <span class="id">${line["name"]}</span>
+% if line.title not in ("", line.name):
+      <span class="id">${line.name}</span>
 % endif
-% if line["records"] is None:
+% if line.records is None:
       <span class="fault">${_("cannot be read; see the log of the server")}</span>
 % else:
-      <span class="on">${counted("{n} record", "{n} records", line["records"])}</span>
+      <span class="on">${counted("{n} record", "{n} records", line.records)}</span>
 % endif
     </p>
-% if line["name"] in pictures:
-    ${charts.spark(pictures[line["name"]])}
+% if line.name in pictures:
+    ${charts.spark(pictures[line.name])}
 % endif
-% if line["last_harvest"]:
-    ${parts.harvest(line["last_harvest"])}
-% elif line["records"] is not None:
+% if line.last_harvest:
+    ${parts.harvest(line.last_harvest)}
+% elif line.records is not None:
     <p class="under">${_("No harvests with a receipt")}</p>
 % endif
-% if line["records"]:
-    <form class="find" action="${line['url']}search" method="get" aria-label="${_('Search {name}', name=line['title'] or line['name'])}">
-      <label class="unseen" for="find-${loop.index}">${_("Search {name}", name=line["title"] or line["name"])}</label>
+% if line.records:
+    <form class="find" action="${places[line.name]}search" method="get" aria-label="${_('Search {name}', name=line.title or line.name)}">
+      <label class="unseen" for="find-${loop.index}">${_("Search {name}", name=line.title or line.name)}</label>
       <input id="find-${loop.index}" name="q" type="search" placeholder="${_('Search')}" autocomplete="off" spellcheck="false" dir="auto">
       <button type="submit" class="quiet">${_("Find")}</button>
     </form>
@@ -42,6 +43,7 @@
   </li>
 % endfor
 </ul>
+${lists.steps(_("Pages of the list"), previous=previous_url, following=next_url)}
 % else:
 <section class="empty">
   <h2>${_("No Silos yet")}</h2>
