@@ -121,6 +121,20 @@ class Run:
     said: str = ""
     changed: int = 0
 
+    def to_json(self) -> dict[str, Any]:
+        """The run as JSON values."""
+        return {
+            "run": self.number,
+            "node": self.node,
+            "started": _text(self.started),
+            "ended": _text(self.ended) if self.ended else None,
+            "outcome": self.outcome.value if self.outcome else None,
+            "said": self.said,
+            "done": self.done,
+            "total": self.total,
+            "changed": self.changed,
+        }
+
 
 class FleetLedger:
     """The state of one fleet; any thread may use it.

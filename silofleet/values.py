@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 
 Depth: TypeAlias = Literal["records", "pages"]
 KEPT_OUTCOMES = 30
+SECONDS_UNTIL_LOST = 120
+"""After which a run, or a node, that does not report is lost."""
 
 
 class Outcome(StrEnum):
@@ -110,6 +112,7 @@ class Policy:
         giant_slots: Runs of giants at a time on each node.
         giant_from: Records from which on an endpoint is a giant.
         interval: Least seconds between two requests to a host, unless the host has its own.
+        reserve: Records for which every disk keeps room; a node without it gets no new Silo.
     """
 
     jitter: float = 0.05
@@ -123,6 +126,7 @@ class Policy:
     giant_slots: int = 1
     giant_from: int = 1_000_000
     interval: float = 1.0
+    reserve: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)

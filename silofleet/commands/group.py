@@ -1,6 +1,16 @@
-"""The group `silo fleet`."""
+"""The group `silo fleet`, and what its commands share."""
+
+import contextlib
+from collections.abc import Iterator
 
 import click
+
+from recordsilo.cli import ExitCode, fail
+from recordsilo.errors import RecordSiloError
+from silofleet.errors import ClockRunning, FleetError, LedgerUnreadable
+from silofleet.fleet import Fleet
+
+directory = click.argument("directory", metavar="DIR")
 
 
 @click.group()
@@ -9,3 +19,21 @@ def fleet() -> None:
 
     DIR is a directory of Silos.
     """
+
+
+@contextlib.contextmanager
+def told() -> Iterator[None]:
+    """Print the errors of this package as one sentence."""
+    try:
+        yield
+    except (LedgerUnreadable, ClockRunning) as error:
+        fail(str(error), ExitCode.LOSSES)
+    except (FleetError, RecordSiloError) as error:
+        fail(str(error))
+
+
+@contextlib.contextmanager
+def opened(path: str) -> Iterator[Fleet]:
+    """Open a fleet; see `told`."""
+    with told(), Fleet(path) as found:
+        yield found

@@ -1,0 +1,397 @@
+"""The clock of a fleet: it starts what is due on the nodes, and keeps what the runs report.
+
+There is one clock; a lock in the directory says so. It can be killed at any moment: the next
+one begins again the runs that were at work, and the harvests go on from their own journals.
+"""
+
+import heapq
+import logging
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from recordsilo.disk.locks import Locks
+from silofleet.ending import Before
+from silofleet.errors import ClockRunning, FleetError, NoSuchEndpoint
+from silofleet.fleet import Fleet
+from silofleet.hosts import PaceSpec
+from silofleet.ledger import Run
+from silofleet.run import Order
+from silofleet.schedule import after, back, dispatch, due_of, is_giant, placed, room_of
+from silofleet.values import Busy, Ended, Endpoint, Facts, Node, Outcome
+from silofleet.wishes import Wishes
+from silowork.stop import Stop
+
+SECONDS_BETWEEN_LOOKS = 0.2
+BETWEEN_BEATS = timedelta(seconds=10)
+BETWEEN_CLEANINGS = timedelta(hours=1)
+NEED = 1_000
+"""Records for which a new Silo needs room: half of all repositories have fewer."""
+MOST_CUTS = 3
+"""Runs of an endpoint that were cut, after which `until_idle` waits for it no longer."""
+
+logger = logging.getLogger("silofleet")
+
+
+class Runner(Protocol):
+    """Where runs are at work: in processes here, or on nodes that a broker reaches."""
+
+    @property
+    def progress(self) -> Mapping[int, tuple[int, int | None]]:
+        """Run → records listed so far, and promised; of the runs that are alive."""
+
+    def nodes(self) -> list[Node]:
+        """The nodes that are alive."""
+
+    def keeps(self, run: Run) -> bool:
+        """Whether a run that an earlier clock started is still at work."""
+
+    def start(self, order: Order, node: str) -> None:
+        """Start a run on a node.
+
+        Raises:
+            OSError: It cannot be started now.
+        """
+
+    def finished(self, timeout: float) -> list[tuple[int, Ended]]:
+        """Wait until a run has ended, at most for some seconds; return those that have."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a clock has done.
+
+    Attributes:
+        outcomes: Outcome → number of endpoints, by their last run; runs that were cut are
+            counted only if nothing followed.
+        waiting: Endpoints that were due, and did not run: their host asks for a pause, or no
+            disk has room.
+        is_idle: Whether every endpoint that was due has had its run.
+    """
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    waiting: dict[str, str] = field(default_factory=dict)
+    is_idle: bool = False
+
+    @property
+    def counts(self) -> Mapping[Outcome, int]:
+        """Outcome → number of endpoints."""
+        return Counter(self.outcomes.values())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything that was due is whole."""
+        return self.is_idle and not self.waiting and set(self.outcomes.values()) <= {Outcome.WHOLE}
+
+
+Shown = Callable[[int, int, int], object]
+"""Called with the numbers of endpoints done, due and at work."""
+
+
+class Clock:
+    """Runs a fleet; one thread uses it.
+
+    Args:
+        fleet: The fleet.
+        runner: Where its runs are at work.
+        clock: The time.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        runner: Runner,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._fleet, self._runner, self._now = fleet, runner, clock
+        self._known: dict[str, Facts] = {}
+        self._heap: list[tuple[datetime, str]] = []
+        self._ready: set[str] = set()
+        self._working: dict[int, Run] = {}
+        self._probes: set[int] = set()
+        self._holds: dict[str, datetime] = {}
+        self._seen = -1
+        self._wishes = Wishes()
+        self._is_changed = True
+        self._last_beat = self._last_cleaning = datetime.min.replace(tzinfo=UTC)
+
+    def run(self, stop: Stop, *, until_idle: bool = False, shown: Shown | None = None) -> Summary:
+        """Start what is due until asked to stop.
+
+        Args:
+            stop: Asks it to end; runs at work are then ended by their runner.
+            until_idle: End when every endpoint that is due now has had one run.
+            shown: Told of the progress.
+
+        Raises:
+            ClockRunning: The fleet has a clock already.
+        """
+        locks = Locks(os.path.join(self._fleet.directory, "fleet", "locks"))
+        with locks.hold_name_if_free("clock") as is_free:
+            if not is_free:
+                raise ClockRunning(self._fleet.directory)
+            return self._run(stop, until_idle, shown)
+
+    def _run(self, stop: Stop, until_idle: bool, shown: Shown | None) -> Summary:
+        self._load()
+        self._look()
+        summary = Summary()
+        wanted = self._ready | {run.endpoint for run in self._working.values()}
+        cuts: Counter[str] = Counter()
+        total, done = len(wanted), 0
+        while not stop.asked:
+            self._look()
+            started = self._start(wanted if until_idle else None)
+            if until_idle and not self._working and not started:
+                summary.waiting = {name: self._why(name) for name in wanted}
+                summary.is_idle = True
+                break
+            for number, ended in self._runner.finished(SECONDS_BETWEEN_LOOKS):
+                name = self._end(number, ended)
+                if name:
+                    summary.outcomes[name] = ended.outcome
+                    cuts[name] += ended.outcome is Outcome.CUT
+                    if name in wanted and (
+                        ended.outcome is not Outcome.CUT or cuts[name] > MOST_CUTS
+                    ):
+                        wanted.discard(name)
+                        done += 1
+            if shown is not None:
+                shown(done, total, len(self._working))
+            self._keep_up()
+        return summary
+
+    # ------------------------------------------------------------------ what is due
+
+    def _load(self) -> None:
+        """Read the state; begin again the runs that nobody is at work on."""
+        self._seen, _ = self._fleet.ledger.changed_since(-1)
+        self._wishes = self._fleet.wishes
+        self._holds = self._fleet.ledger.holds()
+        for run in self._fleet.ledger.open_runs():
+            self._working[run.number] = run
+            if not self._runner.keeps(run):
+                self._end(run.number, _cut("the clock ended", self._now()))
+        self._known = {facts.name: facts for facts in self._fleet.ledger.facts()}
+        for name in self._known:
+            self._push(name)
+
+    def _look(self) -> None:
+        """Take up what others changed, and what has become due."""
+        try:
+            wishes = self._fleet.wishes
+        except (FleetError, OSError) as error:  # while somebody edits the file
+            logger.warning("%s; the fleet goes on with what it read before", error)
+            wishes = self._wishes
+        if wishes is not self._wishes:
+            self._wishes = wishes
+            self._load_again()
+        self._seen, changed = self._fleet.ledger.changed_since(self._seen)
+        for name in changed:
+            self._read_again(name)
+        now = self._now()
+        while self._heap and self._heap[0][0] <= now:
+            _, name = heapq.heappop(self._heap)
+            due = self._due(name)
+            if due is None:
+                continue
+            if due <= now:
+                self._ready.add(name)
+                self._is_changed = True
+            else:
+                heapq.heappush(self._heap, (due, name))
+
+    def _load_again(self) -> None:
+        self._known = {facts.name: facts for facts in self._fleet.ledger.facts()}
+        self._heap, self._ready, self._is_changed = [], set(), True
+        for name in self._known:
+            self._push(name)
+
+    def _read_again(self, name: str) -> None:
+        try:
+            self._known[name] = self._fleet.ledger.facts_of(name)
+        except NoSuchEndpoint:
+            self._known.pop(name, None)
+        self._ready.discard(name)
+        self._push(name)
+
+    def _push(self, name: str) -> None:
+        due = self._due(name)
+        if due is not None:
+            heapq.heappush(self._heap, (due, name))
+
+    def _due(self, name: str) -> datetime | None:
+        facts, wish = self._known.get(name), self._wish(name)
+        if facts is None or wish is None:
+            return None
+        due = due_of(facts, wish, self._wishes.policy)
+        held = self._holds.get(facts.host)
+        return max(due, held) if due and held and not self._is_free(facts.host) else due
+
+    def _wish(self, name: str) -> Endpoint | None:
+        return self._wishes.endpoints.get(name)
+
+    # ------------------------------------------------------------------ starting
+
+    def _start(self, only: set[str] | None) -> int:
+        """Start what is due, as far as there are slots; return how many were started.
+
+        Args:
+            only: Endpoints that may be started; None for all.
+        """
+        if not self._is_changed or not self._ready:
+            return 0
+        self._is_changed = False
+        now, policy = self._now(), self._wishes.policy
+        nodes = {node.name: node for node in self._runner.nodes()}
+        for node in nodes.values():
+            self._fleet.ledger.see(node)
+        busy = self._busy()
+        free = {
+            name: node.slots - busy.nodes.get(name, 0)
+            for name, node in nodes.items()
+            if room_of(node) * 10 >= policy.reserve
+        }
+        chosen = dispatch(self._due_now(only), busy, self._holds, free, policy, now, self._is_free)
+        started = 0
+        for name, offered in chosen:
+            facts = self._known[name]
+            place = offered if facts.node else self._placed(facts, list(nodes.values()))
+            if place:
+                started += self._start_one(name, place, now)
+        return started
+
+    def _due_now(self, only: set[str] | None) -> list[tuple[Facts, Endpoint]]:
+        pairs = []
+        for name in self._ready.copy() if only is None else self._ready & only:
+            facts, wish = self._known.get(name), self._wish(name)
+            if facts is None or wish is None:
+                self._ready.discard(name)
+            else:
+                pairs.append((facts, wish))
+        return pairs
+
+    def _placed(self, facts: Facts, nodes: list[Node]) -> str | None:
+        known = {one.name: one.is_open for one in self._fleet.ledger.nodes()}
+        open_nodes = [replace(one, is_open=known.get(one.name, True)) for one in nodes]
+        return placed(open_nodes, max(NEED, facts.promised or 0), self._wishes.policy.reserve)
+
+    def _start_one(self, name: str, node: str, now: datetime) -> int:
+        try:
+            run = self._fleet.ledger.begin(name, node, now)
+        except NoSuchEndpoint:  # removed meanwhile
+            self._read_again(name)
+            return 0
+        self._working[run.number] = run
+        self._ready.discard(name)
+        facts = self._known[name]
+        self._known[name] = replace(facts, run=run.number, node=node, started=now)
+        order = self._order(run, facts)
+        if order.only_probe:
+            self._probes.add(run.number)
+        try:
+            self._runner.start(order, node)
+        except OSError as error:
+            self._end(run.number, _cut(f"it could not be started: {error}", self._now()))
+            return 0
+        return 1
+
+    def _order(self, run: Run, facts: Facts) -> Order:
+        wish = self._wishes.endpoints[facts.name]
+        interval = self._fleet.interval_of(facts.host)
+        return Order(
+            run=run.number,
+            endpoint=facts.name,
+            silo_path=self._fleet.silo_path(facts.name),
+            url=wish.url,
+            epoch=facts.epoch,
+            prefixes=wish.prefixes or ("oai_dc",),
+            sets=wish.sets,
+            depth=wish.depth,
+            only_probe=facts.is_quarantined and not facts.is_asked,
+            before=Before(facts.records, facts.promised, self._wishes.policy.fewer),
+            pace=PaceSpec(interval, facts.host, os.path.join(self._fleet.directory, "fleet")),
+        )
+
+    def _busy(self) -> Busy:
+        busy = Busy(frozenset(run.endpoint for run in self._working.values()))
+        for run in self._working.values():
+            facts, wish = self._known.get(run.endpoint), self._wish(run.endpoint)
+            if facts is None:
+                continue
+            busy.hosts[facts.host] = busy.hosts.get(facts.host, 0) + 1
+            busy.nodes[run.node] = busy.nodes.get(run.node, 0) + 1
+            if wish is not None and is_giant(facts, wish, self._wishes.policy):
+                busy.giants[run.node] = busy.giants.get(run.node, 0) + 1
+        return busy
+
+    def _is_free(self, host: str) -> bool:
+        """Whether a host may have any number of runs at a time: it has no interval."""
+        return not self._fleet.interval_of(host)
+
+    # ------------------------------------------------------------------ ends
+
+    def _end(self, number: int, ended: Ended) -> str:
+        """Keep the end of a run; return the endpoint, or nothing if it is not its current run."""
+        run = self._working.pop(number, None)
+        self._is_changed = True
+        if run is None:
+            return ""
+        was_probe = number in self._probes
+        self._probes.discard(number)
+        facts = self._fleet.ledger.end(
+            run, ended, self._now(), lambda one: self._after(one, ended, was_probe)
+        )
+        if facts is None:
+            return ""
+        if ended.hold is not None:
+            self._fleet.ledger.hold(facts.host, ended.hold)
+            self._holds[facts.host] = ended.hold
+        self._known[run.endpoint] = facts
+        self._push(run.endpoint)
+        if ended.outcome is not Outcome.WHOLE:
+            logger.info("%s: %s: %s", run.endpoint, ended.outcome.value, ended.said)
+        return run.endpoint
+
+    def _after(self, facts: Facts, ended: Ended, was_probe: bool) -> Facts:
+        wish = self._wish(facts.name)
+        if wish is None:
+            return replace(facts, run=0)
+        if was_probe and ended.outcome is Outcome.WHOLE:
+            return replace(back(facts, ended.at), run=0, ended=ended.at, said=ended.said)
+        has_silo = not facts.epoch and ended.records is not None
+        return replace(
+            after(facts, wish, self._wishes.policy, ended), epoch=1 if has_silo else facts.epoch
+        )
+
+    def _keep_up(self) -> None:
+        """Note now and then that the runs are alive, and forget what is old."""
+        now = self._now()
+        if now - self._last_beat >= BETWEEN_BEATS:
+            self._last_beat = now
+            self._is_changed = True
+            progress = self._runner.progress
+            self._fleet.ledger.beat(((run, *how) for run, how in progress.items()), now)
+            for node in self._runner.nodes():
+                self._fleet.ledger.see(node)
+        if now - self._last_cleaning >= BETWEEN_CLEANINGS:
+            self._last_cleaning = now
+            self._fleet.ledger.forget_old(now)
+
+    def _why(self, name: str) -> str:
+        """Why an endpoint that is due did not run."""
+        facts = self._known.get(name)
+        if facts is None:
+            return "it was removed"
+        held = self._holds.get(facts.host)
+        if held and held > self._now():
+            return f"its host asks for a pause until {held:%Y-%m-%d %H:%M} UTC"
+        return "no disk has room, or its node is not there"
+
+
+def _cut(said: str, at: datetime) -> Ended:
+    return Ended(Outcome.CUT, said, at)

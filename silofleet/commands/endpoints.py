@@ -1,0 +1,184 @@
+"""The commands that make a fleet and change its endpoints."""
+
+import sys
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import click
+
+from recordsilo.cli import ExitCode, example, fail
+from silofleet.commands.group import directory, opened, told
+from silofleet.fleet import make_fleet
+from silofleet.lists import FORMS, Listed, name_of, read_list
+from silofleet.values import Endpoint
+from silofleet.wishes import check_url, hours_of
+from silowork.errors import JobRefused
+from silowork.schedule import duration_of
+
+MOST_REFUSED = 20
+"""Lines of a list that are named when they are refused."""
+names_argument = click.argument("names", metavar="NAME…", nargs=-1, required=True)
+
+
+@click.command(epilog=example("silo fleet init many"))
+@directory
+def init(directory: str) -> None:
+    """Make DIR a fleet: a directory of Silos that are harvested again and again.
+
+    DIR is created if it does not exist. A fleet that exists stays as it is.
+    """
+    with told():
+        make_fleet(directory)
+    click.echo(f"{directory} is a fleet; add repositories: silo fleet add {directory} URL|FILE")
+
+
+def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> timedelta | None:
+    try:
+        return duration_of(text) if text else None
+    except JobRefused as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@click.command(
+    epilog=example(
+        "silo fleet add many https://eprints.example.org/cgi/oai2",
+        "silo fleet add many endpoints.txt --every 2d --tag 2026",
+        "silo fleet add many providers.csv --as csv",
+    )
+)
+@directory
+@click.argument("what", metavar="URL|FILE")
+@click.option(
+    "--as", "form", type=click.Choice(FORMS),
+    help="Form of the file; by default it is guessed. lines has one URL a line, csv columns with"
+    " names (url, name, set, prefix, every, tags).",
+)  # fmt: skip
+@click.option("--every", callback=_duration, default="", metavar="TIME", help="As 12h or 2d.")
+@click.option("--set", "sets", multiple=True, metavar="SET", help="Only this set; repeatable.")
+@click.option(
+    "--prefix", "prefixes", multiple=True, metavar="FORMAT",
+    help="Metadata format; repeatable. Default: oai_dc.",
+)  # fmt: skip
+@click.option(
+    "--depth", type=click.Choice(["records", "pages"]),
+    help="Store records, or keep only the responses.",
+)  # fmt: skip
+@click.option(
+    "--tag", "tags", multiple=True, metavar="WORD", help="A word of your own; repeatable."
+)
+@click.option("--hours", default="", metavar="HOURS", help="As '20:00-06:00 Asia/Jakarta'.")
+@click.option("--node", default="", help="The node for its Silo; by default the fleet chooses.")
+@click.option("--name", default="", help="Name of the Silo of one URL; by default from the URL.")
+def add(*, directory: str, what: str, form: str | None, name: str, **given: Any) -> int:
+    """Add repositories to the fleet DIR: one by its URL, or all of a list, in a FILE or - for
+    standard input.
+
+    Nobody is asked anything. Endpoints that the fleet has already stay as they are. Lines that
+    are no endpoint are named, and the exit code is 1.
+    """
+    with opened(directory) as fleet:
+        taken = set(fleet.wishes.endpoints)
+        if "://" in what:
+            check_url(what)
+            listed = Listed([Endpoint(name or name_of(what, taken), what)], [], 0)
+        else:
+            listed = read_list(_content(what), form or "", taken)
+        wanted = _options(given)
+        new, old = fleet.add([replace(one, **wanted) for one in listed.endpoints])
+        count = len(fleet.wishes.endpoints)
+    known = f", {len(old):,} known already" if old else ""
+    click.echo(f"{len(new):,} added{known}; the fleet has {count:,} endpoints")
+    for where, reason in listed.refused[:MOST_REFUSED]:
+        click.echo(f"silo: {where}: {reason}", err=True)
+    if len(listed.refused) > MOST_REFUSED:
+        click.echo(f"silo: and {len(listed.refused) - MOST_REFUSED:,} more", err=True)
+    return ExitCode.LOSSES if listed.refused else ExitCode.OK
+
+
+def _options(given: dict[str, Any]) -> dict[str, Any]:
+    wanted = {key: value for key, value in given.items() if value}
+    if "hours" in wanted:
+        wanted["hours"] = hours_of(wanted["hours"])
+    return wanted
+
+
+def _content(what: str) -> bytes:
+    if what == "-":
+        return sys.stdin.buffer.read()
+    try:
+        with open(what, "rb") as file:
+            return file.read()
+    except OSError as error:
+        fail(
+            f"{what} cannot be read: {error.strerror}; give a file, or an address that begins"
+            " with http:// or https://"
+        )
+
+
+@click.command(epilog=example("silo fleet pause many oxford --resume"))
+@directory
+@names_argument
+@click.option("--resume", is_flag=True, help="Let them run again.")
+def pause(directory: str, names: tuple[str, ...], *, resume: bool) -> None:
+    """Start no runs of the endpoints NAME of the fleet DIR; a run at work goes on."""
+    with opened(directory) as fleet:
+        for name in [fleet.name_of(name) for name in names]:
+            fleet.change(name, is_paused=not resume)
+            click.echo(f"{name}: {'resumed' if resume else 'paused'}")
+
+
+@click.command(epilog=example("silo fleet quarantine many oxford --release"))
+@directory
+@names_argument
+@click.option("--release", is_flag=True, help="Let them run again, now.")
+def quarantine(directory: str, names: tuple[str, ...], *, release: bool) -> None:
+    """Ask the endpoints NAME of the fleet DIR only once a month whether they answer.
+
+    Endpoints that fail too often are quarantined by themselves, and are back as soon as they
+    answer.
+    """
+    with opened(directory) as fleet:
+        for name in [fleet.name_of(name) for name in names]:
+            fleet.quarantine(name, release=release)
+            click.echo(f"{name}: {'released' if release else 'quarantined'}")
+
+
+@click.command("run-now", epilog=example("silo fleet run-now many oxford"))
+@directory
+@names_argument
+def run_now(directory: str, names: tuple[str, ...]) -> None:
+    """Run the endpoints NAME of the fleet DIR next, whatever their schedule says."""
+    with opened(directory) as fleet:
+        for name in fleet.run_now(names):
+            click.echo(f"{name}: asked for")
+
+
+@click.command(epilog=example("silo fleet remove many oxford"))
+@directory
+@names_argument
+@click.option("--with-silos", is_flag=True, help="Delete their Silos, too, for good.")
+def remove(directory: str, names: tuple[str, ...], *, with_silos: bool) -> None:
+    """Remove the endpoints NAME from the fleet DIR; their Silos stay."""
+    with opened(directory) as fleet:
+        for name in fleet.remove(names, with_silos=with_silos):
+            click.echo(f"{name}: removed{' with its Silo' if with_silos else ''}")
+
+
+@click.command(epilog=example("silo fleet readdress many oxford"))
+@directory
+@click.argument("name")
+@click.option("--to", "url", default="", metavar="URL", help="Default: where it redirects to.")
+def readdress(directory: str, name: str, url: str) -> None:
+    """Give the endpoint NAME of the fleet DIR the address that it redirects to, or another.
+
+    Its Silo is harvested from the new address from then on.
+    """
+    with opened(directory) as fleet:
+        line = fleet.line(name)
+        url = url or line.facts.moved_to
+        if not url:
+            fail(f"{line.endpoint.name} does not redirect; name its new address with --to")
+        check_url(url)
+        fleet.readdress(line.endpoint.name, url)
+        click.echo(f"{line.endpoint.name}: {url}")

@@ -1,0 +1,125 @@
+"""`silo fleet status` and `show`: what is known of the endpoints."""
+
+import json
+from collections import Counter
+from datetime import UTC, datetime
+
+import click
+
+from recordsilo.cli import example, fail
+from recordsilo.commands.options import as_json
+from silofleet.commands.group import directory, opened
+from silofleet.fleet import Line, csv_of
+from silofleet.schedule import room_of
+from silofleet.values import State
+
+SHOWN = 50
+_TROUBLED = (
+    State.LOST, State.FAILING, State.QUARANTINED, State.BLOCKED, State.MOVED, State.SUSPICIOUS,
+    State.PARTIAL, State.RUNNING, State.DUE, State.NEW, State.PAUSED, State.WHOLE,
+)  # fmt: skip
+_ORDER = {state: number for number, state in enumerate(_TROUBLED)}
+
+
+@click.command(
+    epilog=example(
+        "silo fleet status many", "silo fleet status many --state failing --json",
+        "silo fleet status many --tag physics -n 0",
+    )
+)  # fmt: skip
+@directory
+@click.option(
+    "--state", "states", multiple=True, type=click.Choice([state.value for state in State]),
+    help="Only endpoints in this state; repeatable.",
+)  # fmt: skip
+@click.option("--tag", default="", help="Only endpoints with this tag.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=0), default=SHOWN, show_default=True,
+    help="Show so many lines; 0 for all.",
+)  # fmt: skip
+@as_json
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+def status(
+    directory: str, states: tuple[str, ...], tag: str, limit: int, *, as_json: bool, as_csv: bool
+) -> None:
+    """Show the endpoints of the fleet DIR, those in trouble first.
+
+    JSON and CSV have all endpoints. Only a last harvest that was whole has the state "whole".
+    """
+    if as_json and as_csv:
+        fail("choose --json or --csv")
+    now = datetime.now(UTC)
+    with opened(directory) as fleet:
+        lines = [
+            line for line in fleet.lines(now)
+            if (not states or line.state.value in states) and (not tag or tag in line.endpoint.tags)
+        ]  # fmt: skip
+        nodes = [
+            {
+                "node": one.name, "slots": one.slots, "free_bytes": one.free_bytes,
+                "free_inodes": one.free_inodes, "room": room_of(one), "seen": one.seen.isoformat(),
+                "open": one.is_open, "lost": one.name in fleet.lost_nodes(now),
+            }
+            for one in fleet.ledger.nodes()
+        ]  # fmt: skip
+    if as_json:
+        found = {"endpoints": [line.to_json() for line in lines], "nodes": nodes}
+        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+    elif as_csv:
+        click.echo(csv_of(lines), nl=False)
+    else:
+        _print(lines, limit)
+        for node in nodes:
+            if int(str(node["room"])) * 10 < fleet.wishes.policy.reserve:
+                click.echo(
+                    f"The disk of the node {node['node']} is nearly full; no run starts there."
+                )
+
+
+def _print(lines: list[Line], limit: int) -> None:
+    counts = Counter(line.state for line in lines)
+    if not lines:
+        click.echo("There are no such endpoints.")
+        return
+    click.echo(
+        ", ".join(f"{counts[state]:,} {state.value}" for state in _TROUBLED if counts[state])
+    )
+    lines = sorted(lines, key=lambda line: (_ORDER[line.state], line.endpoint.name))
+    shown = lines[:limit] if limit else lines
+    width = min(40, max(len(line.endpoint.name) for line in shown))
+    click.echo(f"{'endpoint':<{width}}  {'state':<11}{'records':>11}  {'last whole':<16}  next due")
+    for line in shown:
+        whole = _moment(line.facts.whole) or "never"
+        due = _moment(line.due) or ("now" if line.state is State.RUNNING else "-")
+        row = f"{line.endpoint.name:<{width}}  {line.state.value:<11}{line.facts.records:>11,}"
+        click.echo(f"{row}  {whole:<16}  {due}")
+        if line.state in _TROUBLED[:7] and line.facts.said:
+            click.echo(f"    {line.facts.said}")
+    if len(shown) < len(lines):
+        click.echo(f"and {len(lines) - len(shown):,} more; -n 0 shows all")
+
+
+@click.command(epilog=example("silo fleet show many oxford"))
+@directory
+@click.argument("name")
+@as_json
+def show(directory: str, name: str, *, as_json: bool) -> None:
+    """Show all that is known of the endpoint NAME, a name or an address, of the fleet DIR."""
+    with opened(directory) as fleet:
+        line = fleet.line(name)
+        runs = fleet.ledger.runs_of(line.endpoint.name)
+    if as_json:
+        found = line.to_json() | {"runs": [run.to_json() for run in runs]}
+        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    for key, value in line.to_json().items():
+        if value not in (None, "", [], 0, False):
+            text = ", ".join(value) if isinstance(value, list) else value
+            click.echo(f"{key:<12}{text}")
+    for run in runs:
+        outcome = run.outcome.value if run.outcome else "at work"
+        click.echo(f"  {_moment(run.started)}  {outcome:<11}{run.said}")
+
+
+def _moment(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}"

@@ -1,0 +1,129 @@
+"""How a run ended, from the receipts of its harvests or the error that ended them. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from oaipmhprotocol import OAIError
+from oaipmhscraper.errors import HarvestRunning
+from oaipmhscraper.receipt import HarvestStopped, ListReceipt, Receipt
+from oaipmhscraper.receipt import Outcome as Listed
+from politeweb.errors import HTTPStatusError, MovedElsewhere, RetryLater
+from silofleet.values import Ended, Outcome
+
+REFUSED = frozenset({401, 403})
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was known before a run.
+
+    Attributes:
+        records: Records in the Silo; 0 if there is none.
+        promised: Records of the last full list; None if there was none.
+        fewer: Share of records that may be missing before a harvest is suspicious.
+    """
+
+    records: int = 0
+    promised: int | None = None
+    fewer: float = 0.15
+
+
+def of_receipts(receipts: Sequence[Receipt], before: Before, records: int, at: datetime) -> Ended:
+    """Return the end of a run whose harvests came to their ends.
+
+    Args:
+        receipts: One for each set, or one.
+        before: What was known before.
+        records: Records in the Silo now.
+        at: When it ended.
+    """
+    full = [one for each in receipts for one in each.lists if one.from_ is None and not one.owed]
+    whole = all(one.whole for one in receipts)
+    promised = _promised(full)
+    changed = sum(one.counts.written for one in receipts)
+    doubt = _doubt(receipts, full, before, promised)
+    if doubt:
+        outcome, said = Outcome.SUSPICIOUS, doubt
+    elif whole:
+        outcome, said = Outcome.WHOLE, _said(receipts)
+    else:
+        losses = [sentence for one in receipts for sentence in one.losses]
+        outcome = Outcome.PARTIAL
+        more = f", and {len(losses) - 1:,} more" if len(losses) > 1 else ""
+        said = (losses[0] if losses else "it was interrupted") + more
+    return Ended(outcome, said, at, records=records, promised=promised, changed=changed)
+
+
+def of_error(error: BaseException, at: datetime, records: int | None = None) -> Ended:
+    """Return the end of a run that an error ended.
+
+    Args:
+        error: Of the harvest, the store or the disk.
+        at: When.
+        records: Records in the Silo; None if there is none, or it is unknown.
+    """
+    cause, changed = error, 0
+    if isinstance(error, HarvestStopped):
+        cause, changed = error.cause, error.receipt.counts.written
+    outcome = _outcome(cause)
+    if isinstance(error, HarvestStopped) and outcome is Outcome.FAILED:
+        outcome = Outcome.PARTIAL if error.receipt.counts.listed else outcome
+    return Ended(
+        outcome,
+        str(error),
+        at,
+        records=records,
+        changed=changed,
+        hold=cause.deadline if isinstance(cause, RetryLater) else None,
+        moved_to=cause.target if isinstance(cause, MovedElsewhere) else "",
+    )
+
+
+def _outcome(cause: BaseException) -> Outcome:
+    if isinstance(cause, RetryLater):
+        return Outcome.HELD
+    if isinstance(cause, MovedElsewhere):
+        return Outcome.MOVED
+    if isinstance(cause, HTTPStatusError) and cause.status in REFUSED:
+        return Outcome.BLOCKED
+    if isinstance(cause, KeyboardInterrupt | HarvestRunning):
+        return Outcome.CUT
+    return Outcome.FAILED
+
+
+FORESEEN = (OAIError,)
+"""Errors of the protocol, beside those of harvest, store and disk."""
+
+
+def _promised(full: Sequence[ListReceipt]) -> int | None:
+    """Records of the full lists of one format; None if no list was full."""
+    sizes: dict[str, int] = {}
+    for one in full:
+        size = max(one.expected or 0, one.counts.distinct)
+        prefix = one.metadata_prefix
+        sizes[prefix] = sizes.get(prefix, 0) + size
+    return max(sizes.values()) if sizes else None
+
+
+def _doubt(
+    receipts: Sequence[Receipt], full: Sequence[ListReceipt], before: Before, promised: int | None
+) -> str:
+    """Why the lists are suspicious; empty if they are not."""
+    if full and not promised:
+        return "the repository lists no records"
+    known = before.promised or 0
+    if promised is not None and promised < (1 - before.fewer) * known:
+        return f"the repository lists {promised:,} records, and listed {known:,} before"
+    deleted = sum(one.counts[Listed.DELETED] for one in receipts)
+    if before.records and deleted > before.fewer * before.records:
+        return f"the repository deleted {deleted:,} of {before.records:,} records"
+    return ""
+
+
+def _said(receipts: Sequence[Receipt]) -> str:
+    written = sum(one.counts.written for one in receipts)
+    listed = sum(one.counts.listed for one in receipts)
+    if not listed:
+        return "nothing new"
+    return f"{listed:,} records listed, {written:,} changed"

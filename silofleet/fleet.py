@@ -1,0 +1,354 @@
+"""A fleet: a directory of Silos with its wishes and its state.
+
+The wishes say which endpoints there are; the state says what is known of them. `Fleet.lines`
+combines both. Commands and the page use this class while the clock runs in another process.
+"""
+
+import csv
+import difflib
+import io
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from recordsilo import Granary
+from recordsilo.cells import guarded
+from recordsilo.disk.locks import Locks
+from recordsilo.silo import VERSION_FILE
+from silofleet.errors import FleetRefused, NoSuchEndpoint, NotAFleet
+from silofleet.ledger import FleetLedger
+from silofleet.schedule import back, due_of, first_due, host_of, is_loopback, quarantined, state_of
+from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Policy, State
+from silofleet.wishes import (
+    Wishes,
+    append_endpoints,
+    change_endpoint,
+    hours_text,
+    load_wishes,
+    make_wishes,
+    remove_endpoints,
+    wishes_path,
+)
+from silowork.schedule import duration_text
+
+LOCAL = "local"
+"""The node of a fleet on one machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An endpoint with all that is said of it.
+
+    Attributes:
+        endpoint: What is wished.
+        facts: What is known.
+        state: In which state it is now.
+        due: When its next run is due; None while it is paused or at work.
+    """
+
+    endpoint: Endpoint
+    facts: Facts
+    state: State
+    due: datetime | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The endpoint as JSON values; moments in ISO 8601, UTC."""
+        wish, facts = self.endpoint, self.facts
+        return {
+            "name": wish.name,
+            "url": wish.url,
+            "state": self.state.value,
+            "said": facts.said,
+            "records": facts.records,
+            "promised": facts.promised,
+            "last_whole": _text(facts.whole),
+            "started": _text(facts.started),
+            "ended": _text(facts.ended),
+            "outcome": facts.outcome.value if facts.outcome else None,
+            "failures": facts.failures,
+            "due": _text(self.due),
+            "every": duration_text(facts.interval or wish.every),
+            "prefixes": list(wish.prefixes or ("oai_dc",)),
+            "sets": list(wish.sets),
+            "depth": wish.depth,
+            "hours": hours_text(wish.hours) if wish.hours else "",
+            "tags": list(wish.tags),
+            "host": facts.host,
+            "node": facts.node,
+            "epoch": facts.epoch,
+            "moved_to": facts.moved_to,
+            "added": _text(facts.added),
+            "outcomes": facts.outcomes,
+        }
+
+
+class Fleet:
+    """A fleet in a directory; one thread uses it.
+
+    Args:
+        directory: The Granary with the directory ``fleet``.
+
+    Raises:
+        NotAFleet: There is none.
+        WishesInvalid: The wishes cannot be read.
+        LedgerUnreadable: The state cannot be read.
+    """
+
+    def __init__(self, directory: str) -> None:
+        if not os.path.isfile(wishes_path(directory)):
+            raise NotAFleet(directory)
+        self.directory = directory
+        self.ledger = FleetLedger(directory, "create")
+        self._stamp: tuple[int, int] | None = None
+        self._wishes = Wishes()
+
+    def close(self) -> None:
+        """Close the files."""
+        self.ledger.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ reading
+
+    @property
+    def wishes(self) -> Wishes:
+        """What is wished, read again when the file has changed.
+
+        Raises:
+            WishesInvalid: The file cannot be read.
+        """
+        found = os.stat(wishes_path(self.directory))
+        stamp = found.st_mtime_ns, found.st_size
+        if stamp != self._stamp:
+            self._wishes = load_wishes(self.directory)
+            self._stamp = stamp
+            self._sync()
+        return self._wishes
+
+    def interval_of(self, host: str) -> float:
+        """Least seconds between two requests to a host."""
+        is_local = is_loopback(host) or is_loopback(host.rpartition(":")[0])
+        plain = 0.0 if is_local else self.wishes.policy.interval
+        return self.wishes.hosts.get(host, plain)
+
+    def silo_path(self, name: str) -> str:
+        """The directory of an endpoint's Silo."""
+        return os.path.join(self.directory, name)
+
+    def lines(self, now: datetime | None = None) -> list[Line]:
+        """All endpoints, in the order of their names."""
+        wishes, moment = self.wishes, now or datetime.now(UTC)
+        lost = self.lost_nodes(moment)
+        return [
+            self._line(facts, wishes, moment, lost)
+            for facts in self.ledger.facts()
+            if facts.name in wishes.endpoints
+        ]
+
+    def line(self, name: str) -> Line:
+        """One endpoint, by its name or address.
+
+        Raises:
+            NoSuchEndpoint: There is none.
+        """
+        wishes, now = self.wishes, datetime.now(UTC)
+        facts = self.ledger.facts_of(self.name_of(name))
+        return self._line(facts, wishes, now, self.lost_nodes(now))
+
+    def lost_nodes(self, now: datetime) -> set[str]:
+        """Nodes that reported once, and have not done so for long."""
+        return {
+            one.name
+            for one in self.ledger.nodes()
+            if one.name != LOCAL and (now - one.seen).total_seconds() > SECONDS_UNTIL_LOST
+        }
+
+    def name_of(self, given: str) -> str:
+        """The name of an endpoint, from its name or its address.
+
+        Raises:
+            NoSuchEndpoint: There is none.
+        """
+        endpoints = self.wishes.endpoints
+        if given in endpoints:
+            return given
+        found = [name for name, one in endpoints.items() if one.url == given.strip()]
+        if len(found) == 1:
+            return found[0]
+        near = difflib.get_close_matches(given, list(endpoints), 1)
+        raise NoSuchEndpoint(given, near[0] if near else "")
+
+    def _line(self, facts: Facts, wishes: Wishes, now: datetime, lost: set[str]) -> Line:
+        wish = wishes.endpoints[facts.name]
+        state = state_of(facts, wish, wishes.policy, now, lost)
+        return Line(wish, facts, state, due_of(facts, wish, wishes.policy))
+
+    # ------------------------------------------------------------------ changing
+
+    def add(self, endpoints: Sequence[Endpoint]) -> tuple[list[Endpoint], list[Endpoint]]:
+        """Add endpoints; nobody is asked anything.
+
+        Returns:
+            Those that were added, and those whose address and sets the fleet has already.
+
+        Raises:
+            FleetRefused: A name is taken.
+        """
+        with self._locked():
+            known = {(one.url, one.sets, one.prefixes) for one in self.wishes.endpoints.values()}
+            new: list[Endpoint] = []
+            old: list[Endpoint] = []
+            for one in endpoints:
+                key = one.url, one.sets, one.prefixes
+                (old if key in known else new).append(one)
+                known.add(key)
+            if new:
+                append_endpoints(self.directory, new)
+        self.wishes  # noqa: B018  # reads them, and gives them their facts
+        return new, old
+
+    def remove(self, names: Iterable[str], *, with_silos: bool = False) -> list[str]:
+        """Remove endpoints; their Silos stay as they are, unless they are to be deleted, too.
+
+        Raises:
+            NoSuchEndpoint: There is none of a name; nothing was removed.
+            FleetRefused: One is at work, and its Silo is to be deleted.
+        """
+        found = [self.name_of(name) for name in names]
+        if with_silos and any(self.ledger.facts_of(name).run for name in found):
+            raise FleetRefused("an endpoint at work keeps its Silo; pause it, and try again")
+        with self._locked():
+            remove_endpoints(self.directory, found)
+        self.ledger.remove(found)
+        if with_silos:
+            granary = Granary(self.directory, create=False)
+            for name in found:
+                if granary.issilo(name):
+                    granary.delete_silo(name)
+        return found
+
+    def change(self, name: str, **changes: object) -> Endpoint:
+        """Change the wish for an endpoint, such as ``is_paused``.
+
+        Raises:
+            NoSuchEndpoint: There is none.
+        """
+        with self._locked():
+            wish = replace(self.wishes.endpoints[self.name_of(name)], **changes)  # type: ignore[arg-type]
+            change_endpoint(self.directory, wish)
+
+        def change(facts: Facts) -> Facts:  # also without a change: it tells the clock
+            told = "" if "url" in changes else facts.moved_to
+            return replace(facts, host=host_of(wish.url), moved_to=told)
+
+        self.ledger.change(wish.name, change)
+        return wish
+
+    def readdress(self, name: str, url: str) -> Endpoint:
+        """Give an endpoint another address; its next run asks for Identify there.
+
+        Raises:
+            NoSuchEndpoint: There is none.
+        """
+        wish = self.change(name, url=url)
+        self.run_now([wish.name])
+        return wish
+
+    def run_now(self, names: Iterable[str]) -> list[str]:
+        """Ask for a run of endpoints now, whatever their schedule.
+
+        Raises:
+            NoSuchEndpoint: There is none of a name; nothing was asked for.
+        """
+        found = [self.name_of(name) for name in names]
+        for name in found:
+            self.ledger.change(name, lambda facts: replace(facts, is_asked=True))
+        return found
+
+    def quarantine(self, name: str, *, release: bool = False) -> None:
+        """Put an endpoint into quarantine, or release it.
+
+        Raises:
+            NoSuchEndpoint: There is none.
+        """
+        policy, now = self.wishes.policy, datetime.now(UTC)
+
+        def change(facts: Facts) -> Facts:
+            return back(facts, now) if release else quarantined(facts, policy, now)
+
+        self.ledger.change(self.name_of(name), change)
+
+    def _sync(self) -> None:
+        """Give each endpoint of the wishes its facts, and forget those that are gone."""
+        now, policy = datetime.now(UTC), self._wishes.policy
+        known = {facts.name: facts for facts in self.ledger.facts()}
+        self.ledger.add(
+            facts_of(one, policy, now)
+            for name, one in self._wishes.endpoints.items()
+            if name not in known
+        )
+        if gone := known.keys() - self._wishes.endpoints.keys():
+            self.ledger.remove(gone)
+        for name, facts in known.items():
+            wish = self._wishes.endpoints.get(name)
+            if wish is not None and facts.host != (host := host_of(wish.url)):
+                self.ledger.change(name, partial(replace, host=host))
+
+    def _locked(self) -> AbstractContextManager[None]:
+        return Locks(os.path.join(self.directory, "fleet", "locks")).hold_name("wishes")
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def facts_of(wish: Endpoint, policy: Policy, now: datetime) -> Facts:
+    """The facts of an endpoint that was added now."""
+    due = first_due(wish, policy, now)
+    return Facts(wish.name, host_of(wish.url), now, node=wish.node, due=due)
+
+
+def csv_of(lines: Iterable[Line]) -> str:
+    """Endpoints as CSV, with a line of names."""
+    rows = [line.to_json() for line in lines]
+    out = io.StringIO()
+    names = list(rows[0]) if rows else ["name", "url", "state"]
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(names)
+    for row in rows:
+        table.writerow(guarded(_cell(row[name])) for name in names)
+    return out.getvalue()
+
+
+def _cell(value: Any) -> str:
+    return " ".join(value) if isinstance(value, list) else "" if value is None else str(value)
+
+
+def make_fleet(directory: str) -> None:
+    """Make a directory a fleet; one that is a fleet stays as it is.
+
+    Raises:
+        FleetRefused: It is a Silo, or a file.
+        SiloNotFound: It cannot be created.
+    """
+    if os.path.exists(os.path.join(directory, VERSION_FILE)):
+        raise FleetRefused(f"{directory} is a Silo; a fleet is a directory of Silos")
+    Granary(directory)
+    if not os.path.exists(wishes_path(directory)):
+        make_wishes(directory)
+    with FleetLedger(directory, "create") as ledger:
+        ledger.nodes()

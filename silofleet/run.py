@@ -1,0 +1,159 @@
+"""One run of an endpoint: its repository is harvested into its Silo, or updated.
+
+A run is a process of its own, forked from a warm one (`silofleet.slots`). It can be killed at
+any moment: what it stored is stored, and the next run of the endpoint goes on from there.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from oaipmhclient.client import Client
+from oaipmhprotocol import OAIError
+from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.receipt import ListReceipt
+from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.silo_cleanup import holds_something
+from politeweb.errors import FetchError
+from politeweb.settings import HttpSettings
+from recordsilo import Silo
+from recordsilo.errors import RecordSiloError
+from silofleet.ending import Before, of_error, of_receipts
+from silofleet.hosts import PaceSpec
+from silofleet.values import Depth, Ended, Outcome
+
+EPOCH = "fleet_epoch"
+"""Key of a Silo's state: how often it moved to another node; absent before the first move."""
+FORESEEN = (FetchError, OAIError, RecordSiloError, OSError)
+FIRST_ATTEMPTS = 2
+LONGEST_PAUSE = 10.0
+"""Seconds that a run waits when a repository asks for a pause; a longer one ends the run."""
+
+logger = logging.getLogger("silofleet")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a run has to do; a value that can be sent to another process.
+
+    Attributes:
+        run: Its number.
+        endpoint: Name of the endpoint.
+        silo_path: The directory of its Silo.
+        url: Base URL.
+        epoch: Of the endpoint; 0 if there may be no Silo yet.
+        prefixes: Metadata formats.
+        sets: Sets; empty for all.
+        depth: See `silofleet.values.Endpoint`.
+        only_probe: Ask for Identify only.
+        before: What is known.
+        pace: Of the host.
+        contact: Sent with requests; see `HttpSettings`.
+    """
+
+    run: int
+    endpoint: str
+    silo_path: str
+    url: str
+    epoch: int = 0
+    prefixes: tuple[str, ...] = ("oai_dc",)
+    sets: tuple[str, ...] = ()
+    depth: Depth = "records"
+    only_probe: bool = False
+    before: Before = field(default_factory=Before)
+    pace: PaceSpec = field(default_factory=PaceSpec)
+    contact: str | None = None
+
+
+def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
+    """Do what an order says; every foreseen error is an end.
+
+    Args:
+        order: The order.
+        told: Called after every page, with the records listed so far, and promised.
+
+    Raises:
+        KeyboardInterrupt: The run was interrupted; it goes on later.
+    """
+    try:
+        if order.only_probe:
+            with Client(order.url, _settings(order)) as client:
+                client.identify()
+            return Ended(Outcome.WHOLE, "the repository answers", _now())
+        return _harvested(order, told)
+    except FORESEEN as error:
+        return of_error(error, _now(), _records(order.silo_path))
+
+
+def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended:
+    is_there = holds_something(order.silo_path)
+    if stale := _stale(order, is_there=is_there):
+        return Ended(Outcome.CUT, stale, _now())
+    options = HarvestOptions(
+        pages_only=order.depth == "pages",
+        max_in_flight=1 if order.pace.interval else HarvestOptions().max_in_flight,
+    )
+    with OAIPMHScraper(
+        order.silo_path,
+        None if is_there else order.url,
+        settings=_settings(order),
+        pace=order.pace.open(),
+        quiet=True,
+        agent="silo fleet",
+    ) as scraper:
+        if is_there and scraper.store.state.get("base_oai_url") != order.url:
+            scraper.moved_to(order.url)
+        receipts = [
+            scraper.harvest(
+                order.prefixes,
+                set_spec=one,
+                update=order.depth == "records",
+                options=options,
+                progress=lambda receipt: _tell(receipt, told),
+            )
+            for one in order.sets or (None,)
+        ]
+        if order.depth == "records" and not is_there:
+            scraper.learn_choices()
+        return of_receipts(receipts, order.before, scraper.store.count(), _now())
+
+
+def _tell(receipt: ListReceipt, told: Callable[[int, int | None], object]) -> None:
+    told(receipt.counts.distinct, receipt.expected)
+
+
+def _stale(order: Order, *, is_there: bool) -> str:
+    """Why the order does not fit the Silo here; empty if it does."""
+    if not is_there:
+        gone = "its Silo is not on this node; it may have been moved or deleted"
+        return gone if order.epoch else ""
+    with Silo(order.silo_path, create=False) as silo:
+        epoch = int(silo.state.get(EPOCH) or 1)
+    if epoch != max(1, order.epoch):
+        return f"this copy of its Silo has the epoch {epoch}, and the fleet {order.epoch}"
+    return ""
+
+
+def _settings(order: Order) -> HttpSettings:
+    return HttpSettings(
+        contact=order.contact,
+        attempts=FIRST_ATTEMPTS,
+        longest_pause=LONGEST_PAUSE,
+        stays=True,
+    )
+
+
+def _records(silo_path: str) -> int | None:
+    """The number of records in the Silo; None if there is none, or it cannot be read."""
+    try:
+        if not holds_something(silo_path):
+            return None
+        with Silo(silo_path, create=False) as silo:
+            return silo.count()
+    except (RecordSiloError, OSError):
+        return None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

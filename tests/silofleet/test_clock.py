@@ -1,0 +1,235 @@
+"""The clock of a fleet: what it starts, and what it keeps of the ends of runs."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from silofleet.clock import Clock, Summary
+from silofleet.errors import ClockRunning
+from silofleet.fleet import Fleet, make_fleet
+from silofleet.ledger import Run
+from silofleet.run import Order
+from silofleet.values import Ended, Endpoint, Facts, Node, Outcome, State
+from silowork.stop import Stop
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+ROOM = 1 << 40
+
+
+class _Runner:
+    """A runner whose runs end as they are told to, each a minute after its start."""
+
+    def __init__(self, *, slots: int = 2, room: int = ROOM) -> None:
+        self.now, self._slots, self._room = NOW, slots, room
+        self.orders: list[Order] = []
+        self.most = 0
+        self.ends: dict[str, list[Outcome]] = {}
+        self.hold: datetime | None = None
+        self._working: dict[int, Order] = {}
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    @property
+    def progress(self) -> Mapping[int, tuple[int, int | None]]:
+        return dict.fromkeys(self._working, (1, 2))
+
+    def nodes(self) -> list[Node]:
+        return [Node("local", self._slots, self._room, self._room, self.now)]
+
+    def keeps(self, run: Run) -> bool:
+        del run
+        return False
+
+    def start(self, order: Order, node: str) -> None:
+        assert node == "local"
+        self.orders.append(order)
+        self._working[order.run] = order
+        self.most = max(self.most, len(self._working))
+
+    def finished(self, timeout: float) -> list[tuple[int, Ended]]:
+        del timeout
+        self.now += timedelta(minutes=1)
+        found = []
+        for number, order in self._working.items():
+            ends = self.ends.get(order.endpoint, [])
+            outcome = ends.pop(0) if ends else Outcome.WHOLE
+            held = self.hold if outcome is Outcome.HELD else None
+            found.append((number, Ended(outcome, "said", self.now, 10, 10, hold=held)))
+        self._working.clear()
+        return found
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Iterator[Fleet]:
+    make_fleet(str(tmp_path))
+    with Fleet(str(tmp_path)) as found:
+        yield found
+
+
+def _add(fleet: Fleet, count: int, host: Callable[[int], str] = "h{}.example.org".format) -> None:
+    fleet.add([Endpoint(f"e{one}", f"http://{host(one)}/oai/{one}") for one in range(count)])
+    for facts in fleet.ledger.facts():
+        fleet.ledger.change(facts.name, lambda one: replace(one, added=NOW, due=NOW))
+
+
+def _run(fleet: Fleet, runner: _Runner) -> Summary:
+    return Clock(fleet, runner, clock=runner).run(Stop(), until_idle=True)
+
+
+def _states(fleet: Fleet, now: datetime) -> dict[str, State]:
+    return {line.endpoint.name: line.state for line in fleet.lines(now)}
+
+
+def test_every_endpoint_that_is_due_has_one_run(fleet: Fleet) -> None:
+    _add(fleet, 5)
+    runner = _Runner()
+    runner.ends = {"e1": [Outcome.FAILED], "e2": [Outcome.PARTIAL]}
+    summary = _run(fleet, runner)
+    assert sorted(order.endpoint for order in runner.orders) == ["e0", "e1", "e2", "e3", "e4"]
+    assert runner.most == 2
+    assert summary.counts == {Outcome.WHOLE: 3, Outcome.FAILED: 1, Outcome.PARTIAL: 1}
+    assert not summary.is_whole
+    assert _states(fleet, runner.now) == {
+        "e0": State.WHOLE, "e1": State.FAILING, "e2": State.PARTIAL, "e3": State.WHOLE,
+        "e4": State.WHOLE,
+    }  # fmt: skip
+    again = _run(fleet, _Runner())
+    assert again.counts == {}
+    assert again.is_whole
+
+
+def test_a_host_has_one_run_at_a_time(fleet: Fleet) -> None:
+    _add(fleet, 4, lambda _one: "shared.example.org")
+    runner = _Runner()
+    assert _run(fleet, runner).is_whole
+    assert (len(runner.orders), runner.most) == (4, 1)
+
+
+def test_hosts_on_loopback_have_no_interval(fleet: Fleet) -> None:
+    _add(fleet, 2, lambda _one: "127.0.0.1:8080")
+    runner = _Runner()
+    _run(fleet, runner)
+    assert runner.most == 2
+    assert {order.pace.interval for order in runner.orders} == {0}
+
+
+def test_a_host_that_asks_for_a_pause_is_left_alone(fleet: Fleet) -> None:
+    _add(fleet, 3, lambda _one: "shared.example.org")
+    runner = _Runner()
+    runner.ends = {"e0": [Outcome.HELD]}
+    runner.hold = NOW + timedelta(hours=2)
+    summary = _run(fleet, runner)
+    assert [order.endpoint for order in runner.orders] == ["e0"]
+    assert set(summary.waiting) == {"e1", "e2"}
+    assert "asks for a pause until 2026-11-23 14:00" in summary.waiting["e1"]
+    later = _Runner()
+    later.now = NOW + timedelta(hours=3)
+    assert _run(fleet, later).is_whole
+    assert len(later.orders) == 3
+
+
+def test_a_run_that_was_cut_is_begun_again_but_not_for_ever(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    runner = _Runner()
+    runner.ends = {"e0": [Outcome.CUT, Outcome.CUT]}
+    assert _run(fleet, runner).is_whole
+    assert len(runner.orders) == 3
+    _add(fleet, 2)
+    crashing = _Runner()
+    crashing.now = NOW + timedelta(days=2)
+    crashing.ends = {"e1": [Outcome.CUT] * 50}
+    summary = _run(fleet, crashing)
+    assert summary.outcomes["e1"] is Outcome.CUT
+    assert len(crashing.orders) < 10
+
+
+def test_runs_of_a_killed_clock_are_begun_again(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    lost = fleet.ledger.begin("e0", "local", NOW)
+    runner = _Runner()
+    assert _run(fleet, runner).is_whole
+    assert [order.run for order in runner.orders] == [lost.number + 1]
+    assert [run.outcome for run in fleet.ledger.runs_of("e0")] == [Outcome.WHOLE, Outcome.CUT]
+
+
+def test_a_quarantined_endpoint_is_only_probed_and_comes_back(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    fleet.ledger.change("e0", lambda one: replace(one, is_quarantined=True, failures=8))
+    runner = _Runner()
+    _run(fleet, runner)
+    assert [order.only_probe for order in runner.orders] == [True]
+    back = fleet.ledger.facts_of("e0")
+    assert (back.is_quarantined, back.failures, back.run) == (False, 0, 0)
+    later = _Runner()
+    later.now = NOW + timedelta(hours=1)
+    assert _run(fleet, later).is_whole
+    assert [order.only_probe for order in later.orders] == [False]
+
+
+def test_nothing_starts_on_a_disk_without_room(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    runner = _Runner(room=1000)
+    summary = _run(fleet, runner)
+    assert runner.orders == []
+    assert "no disk has room" in summary.waiting["e0"]
+
+
+def test_a_paused_endpoint_is_not_due_and_one_that_is_asked_for_is(fleet: Fleet) -> None:
+    _add(fleet, 2)
+    fleet.change("e0", is_paused=True)
+    fleet.change("e1", is_paused=True)
+    fleet.run_now(["e1"])
+    runner = _Runner()
+    _run(fleet, runner)
+    assert [order.endpoint for order in runner.orders] == ["e1"]
+
+
+def test_the_first_run_that_made_a_silo_gives_it_an_epoch(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    runner = _Runner()
+    _run(fleet, runner)
+    assert runner.orders[0].epoch == 0
+    assert fleet.ledger.facts_of("e0").epoch == 1
+
+
+def test_a_running_clock_takes_up_what_others_change(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    stop, runner = Stop(), _Runner()
+    looks = 0
+
+    def shown(_done: int, _due: int, _working: int) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            with Fleet(fleet.directory) as other:
+                other.add([Endpoint("late", "http://late.example.org/oai")])
+                other.ledger.change("late", _due_now)
+                other.run_now(["e0"])
+        if looks == 8:
+            stop.ask()
+
+    Clock(fleet, runner, clock=runner).run(stop, shown=shown)
+    assert [order.endpoint for order in runner.orders] == ["e0", "e0", "late"]
+
+
+def _due_now(facts: Facts) -> Facts:
+    return replace(facts, added=NOW, due=NOW)
+
+
+def test_a_fleet_has_one_clock(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    runner = _Runner()
+    clock = Clock(fleet, runner, clock=runner)
+    stop = Stop()
+
+    def shown(*_numbers: int) -> None:
+        stop.ask()
+        with pytest.raises(ClockRunning):
+            Clock(fleet, _Runner()).run(Stop())
+
+    clock.run(stop, shown=shown)
+    assert stop.asked

@@ -1,0 +1,140 @@
+"""`silo fleet`: from an empty directory to a status, with wrong input on the way."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from oaipmhprovider.server import SampleServer
+from recordsilo import Silo
+from recordsilo.cli import silo_command
+
+
+@pytest.fixture(scope="module")
+def sample() -> Iterator[SampleServer]:
+    with SampleServer(size=40) as server:
+        yield server
+
+
+def _silo(*arguments: str, given: str = "") -> Result:
+    found = CliRunner().invoke(
+        silo_command, ["fleet", *arguments], input=given, standalone_mode=False
+    )
+    if isinstance(found.exception, click.ClickException):
+        found.exit_code, said = found.exception.exit_code, found.exception.format_message()
+        found.stderr_bytes = (found.stderr_bytes or b"") + said.encode()
+    elif found.return_value:
+        found.exit_code = int(found.return_value)
+    return found
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> str:
+    directory = str(tmp_path / "many")
+    assert _silo("init", directory).exit_code == 0
+    return directory
+
+
+def _status(many: str, *options: str) -> list[dict[str, object]]:
+    found = json.loads(_silo("status", many, "--json", *options).stdout)
+    return list(found["endpoints"])
+
+
+@pytest.mark.long
+def test_a_fleet_harvests_what_is_due_and_says_how_it_went(
+    many: str, tmp_path: Path, sample: SampleServer
+) -> None:
+    lines = tmp_path / "endpoints.txt"
+    lines.write_text(f"# two\n{sample.base_url}\nhttp://127.0.0.1:9/oai\nnonsense\n")
+    added = _silo("add", many, str(lines))
+    assert added.exit_code == 1
+    assert "2 added; the fleet has 2 endpoints" in added.stdout
+    assert "nonsense" in added.stderr
+    assert {one["state"] for one in _status(many)} == {"new"}
+    run = _silo("run", many, "--until-idle")
+    assert run.exit_code == 1
+    assert "2 endpoints run: 1 whole, 1 failed" in run.stdout
+    whole, failing = sorted(_status(many), key=lambda one: one["state"] != "whole")
+    assert (whole["state"], whole["records"], whole["promised"]) == ("whole", 40, 40)
+    assert (failing["state"], failing["records"]) == ("failing", 0)
+    with Silo(f"{many}/{whole['name']}", create=False) as silo:
+        assert len(silo) == 40
+    assert not Path(many, str(failing["name"])).exists()
+    again = _silo("run", many, "--until-idle")
+    assert (again.exit_code, "nothing was due" in again.stdout) == (0, True)
+    assert "1 failing, 1 whole" in _silo("status", many).stdout
+    shown = _silo("show", many, str(failing["url"]))
+    assert "refused" in shown.stdout
+    table = list(csv.DictReader(io.StringIO(_silo("status", many, "--csv").stdout)))
+    assert [row["name"] for row in table] == sorted(str(one["name"]) for one in _status(many))
+
+
+def test_an_endpoint_is_added_with_its_options_and_only_once(many: str) -> None:
+    url = "https://eprints.example.org/cgi/oai2"
+    options = ["--every", "12h", "--set", "a", "--tag", "x", "--hours", "20:00-06:00"]
+    assert "1 added" in _silo("add", many, url, *options, "--name", "eprints").stdout
+    assert "0 added, 1 known already" in _silo("add", many, url, "--set", "a").stdout
+    (one,) = _status(many)
+    assert (one["name"], one["every"], one["sets"], one["tags"], one["hours"]) == (
+        "eprints", "12h", ["a"], ["x"], "20:00-06:00",
+    )  # fmt: skip
+
+
+def test_a_list_comes_from_standard_input(many: str) -> None:
+    given = "url,tags\nhttp://a.example.org/oai,x\nhttp://b.example.org/oai,y\n"
+    assert "2 added" in _silo("add", many, "-", given=given).stdout
+    assert len(_status(many, "--tag", "y")) == 1
+
+
+def test_endpoints_are_paused_asked_for_quarantined_and_removed(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    for arguments, state in (
+        (("pause", many, "a"), "paused"),
+        (("pause", many, "a", "--resume"), "new"),
+        (("quarantine", many, "a"), "quarantined"),
+        (("quarantine", many, "a", "--release"), "new"),
+        (("run-now", many, "http://a.example.org/oai"), "new"),
+        (("readdress", many, "a", "--to", "http://b.example.org/oai"), "new"),
+    ):
+        assert _silo(*arguments).exit_code == 0, arguments
+        assert _status(many)[0]["state"] == state
+    assert _status(many)[0]["url"] == "http://b.example.org/oai"
+    assert _silo("remove", many, "a").exit_code == 0
+    assert _status(many) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("status", "{0}/none"), "is not a fleet; to make one: silo fleet init"),
+        (("add", "{0}", "no-such-file"), "cannot be read"),
+        (("add", "{0}", "ftp://a.example.org"), "http"),
+        (("add", "{0}", "http://a.example.org/", "--every", "soon"), "a duration"),
+        (("add", "{0}", "http://a.example.org/", "--hours", "9-5"), "hours"),
+        (("add", "{0}", "http://a.example.org/", "--name", "fleet"), "the fleet's own files"),
+        (("add", "{0}", "http://u:p@a.example.org/"), "password"),
+        (("pause", "{0}", "abc"), "no endpoint 'abc'; did you mean abcd?"),
+        (("readdress", "{0}", "abcd"), "name its new address with --to"),
+        (("remove", "{0}", "abcd", "x"), "no endpoint 'x'"),
+        (("status", "{0}", "--json", "--csv"), "choose"),
+    ],
+)
+def test_wrong_input_is_one_sentence(many: str, arguments: tuple[str, ...], said: str) -> None:
+    _silo("add", many, "http://abcd.example.org/oai", "--name", "abcd")
+    found = _silo(*(one.format(many) for one in arguments))
+    assert found.exit_code == 2
+    assert said in found.stderr
+    assert "Traceback" not in found.output
+    assert len(_status(many)) == 1
+
+
+def test_a_silo_is_no_fleet(tmp_path: Path) -> None:
+    with Silo(str(tmp_path / "one")):
+        pass
+    refused = _silo("init", str(tmp_path / "one"))
+    assert (refused.exit_code, "is a Silo" in refused.stderr) == (2, True)

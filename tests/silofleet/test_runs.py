@@ -1,0 +1,160 @@
+"""Runs of endpoints: what each kind of repository leads to, also in processes of their own."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from oaipmhprovider.server import SampleServer
+from recordsilo import Silo
+from silofleet.ending import Before
+from silofleet.run import EPOCH, Order, carry_out
+from silofleet.slots import Slots
+from silofleet.values import Ended, Outcome
+
+
+@pytest.fixture(scope="module")
+def sample() -> Iterator[SampleServer]:
+    with SampleServer(size=40) as server:
+        yield server
+
+
+class _Answers(BaseHTTPRequestHandler):
+    """Answers what its path says: /403, /503, /moved, /html."""
+
+    def do_GET(self) -> None:
+        kind = self.path.split("?")[0].strip("/")
+        self.send_response(int(kind) if kind.isdigit() else 302 if kind == "moved" else 200)
+        if kind == "503":
+            self.send_header("Retry-After", "3600")
+        if kind == "moved":
+            self.send_header("Location", "http://elsewhere.example.org/oai")
+        self.end_headers()
+        self.wfile.write(b"<html></html>")
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def answers() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Answers) as server:
+        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def _order(tmp_path: Path, url: str, **given: Any) -> Order:
+    return Order(1, "one", str(tmp_path / "one"), url, **given)
+
+
+def _ended(order: Order) -> Ended:
+    return carry_out(order, lambda _done, _total: None)
+
+
+def test_a_first_run_harvests_and_the_next_one_updates(
+    tmp_path: Path, sample: SampleServer
+) -> None:
+    ended = _ended(_order(tmp_path, sample.base_url))
+    assert (ended.outcome, ended.records, ended.promised) == (Outcome.WHOLE, 40, 40)
+    again = _ended(_order(tmp_path, sample.base_url, epoch=1, before=Before(40, 40)))
+    assert (again.outcome, again.records, again.promised, again.changed) == (
+        Outcome.WHOLE, 40, None, 0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "outcome"),
+    [
+        ("403", Outcome.BLOCKED),
+        ("401", Outcome.BLOCKED),
+        ("404", Outcome.FAILED),
+        ("html", Outcome.FAILED),
+        ("503", Outcome.HELD),
+        ("moved", Outcome.MOVED),
+    ],
+)
+def test_a_repository_that_does_not_answer_leaves_nothing(
+    tmp_path: Path, answers: str, path: str, outcome: Outcome
+) -> None:
+    ended = _ended(_order(tmp_path, f"{answers}/{path}"))
+    assert (ended.outcome, ended.records) == (outcome, None)
+    assert bool(ended.hold) == (outcome is Outcome.HELD)
+    assert bool(ended.moved_to) == (outcome is Outcome.MOVED)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_list_that_is_much_shorter_than_before_is_suspicious(
+    tmp_path: Path, sample: SampleServer
+) -> None:
+    ended = _ended(_order(tmp_path, sample.base_url, before=Before(100, 100)))
+    assert ended.outcome is Outcome.SUSPICIOUS
+    assert "lists 40 records, and listed 100 before" in ended.said
+
+
+def test_a_copy_of_another_epoch_is_not_harvested(tmp_path: Path, sample: SampleServer) -> None:
+    missing = _ended(_order(tmp_path, sample.base_url, epoch=2))
+    assert (missing.outcome, "not on this node" in missing.said) == (Outcome.CUT, True)
+    _ended(_order(tmp_path, sample.base_url))
+    with Silo(str(tmp_path / "one"), create=False) as silo:
+        silo.state[EPOCH] = 3
+        silo.state.sync()
+    assert _ended(_order(tmp_path, sample.base_url, epoch=1)).outcome is Outcome.CUT
+    assert _ended(_order(tmp_path, sample.base_url, epoch=3)).outcome is Outcome.WHOLE
+
+
+def test_a_new_address_is_harvested_into_the_same_silo(
+    tmp_path: Path, sample: SampleServer
+) -> None:
+    _ended(_order(tmp_path, sample.base_url))
+    with SampleServer(size=40) as other:
+        ended = _ended(_order(tmp_path, other.base_url, epoch=1))
+        assert ended.outcome is Outcome.WHOLE
+    with Silo(str(tmp_path / "one"), create=False) as silo:
+        assert silo.state["base_oai_url"] == other.base_url
+
+
+def test_a_probe_asks_for_identify_only(tmp_path: Path, sample: SampleServer, answers: str) -> None:
+    assert _ended(_order(tmp_path, sample.base_url, only_probe=True)).outcome is Outcome.WHOLE
+    assert _ended(_order(tmp_path, f"{answers}/404", only_probe=True)).outcome is Outcome.FAILED
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.long
+def test_runs_are_processes_that_can_be_killed(tmp_path: Path, sample: SampleServer) -> None:
+    with Slots(2) as slots:
+        slots.start(_order(tmp_path, sample.base_url))
+        (process,) = [one._process for one in slots._working.values()]
+        os.kill(process.pid, signal.SIGKILL)
+        (number, ended) = _next(slots)
+        assert (number, ended.outcome) == (1, Outcome.CUT)
+        assert "killed by signal 9" in ended.said
+        slots.start(_order(tmp_path, sample.base_url))
+        (_, ended) = _next(slots)
+        assert (ended.outcome, ended.records) == (Outcome.WHOLE, 40)
+        assert slots.free == 2
+
+
+@pytest.mark.long
+def test_closed_slots_leave_no_process(tmp_path: Path, sample: SampleServer) -> None:
+    slots = Slots(1)
+    slots.start(_order(tmp_path, sample.base_url))
+    (process,) = [one._process for one in slots._working.values()]
+    pid = process.pid
+    slots.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def _next(slots: Slots) -> tuple[int, Ended]:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if found := slots.finished(0.5):
+            return found[0]
+    raise AssertionError("no run ended")
