@@ -4,11 +4,12 @@ Tokens stand in place of addresses. The whole projection is made each time; keys
 has are deleted, and no others. `docs/usage-live.md`, "The Redis keys of 2010", lists the keys.
 """
 
+import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -17,10 +18,11 @@ from silosteps.errors import StepsError
 from usagestats.entities.usage import Usage
 from usagestats.errors import EventsUnreadable, UsageError
 from usagestats.packages import needed
-from usagestats.store.counts import Counts
+from usagestats.store.counts import Counts, Period
 from usagestats.store.events import engine, event_path, unreadable_files
 from usagestats.store.journal import Journal, journal_path
 from usagestats.store.ledger import Ledger
+from usagestats.store.queries import bounds, names_of
 
 SETS = {
     "n": "names", "s": "subjects", "k": "keyphrases", "i": "institution", "f": "faculty",
@@ -36,7 +38,8 @@ _TOTALS = ("views", "dls", "other")
 _OWNER, _KEYS = "silo:projection", "silo:projection:keys"
 _AT_ONCE = 1000
 Write = tuple[str, Any]
-"""A key, and a text, or the members of a set."""
+"""A key, and a text, the members of a set (list), or the members of a list in order (tuple)."""
+_DAYS, _MOST = 30, 20
 
 
 class RedisUnusable(UsageError):
@@ -105,11 +108,11 @@ def _project(silo: Silo, client: Any, told: Callable[[int], object]) -> Projecte
             for key, value in some:
                 if isinstance(value, str):
                     pipeline.set(key, value)
-                elif key in written:
-                    pipeline.sadd(key, *value)
                 else:
-                    pipeline.delete(key)
-                    pipeline.sadd(key, *value)
+                    if key not in written:
+                        pipeline.delete(key)
+                    add = pipeline.rpush if isinstance(value, tuple) else pipeline.sadd
+                    add(key, *value)
                 written.add(key)
             pipeline.execute()
         told(len(written))
@@ -129,6 +132,8 @@ def _writes(silo: Silo) -> Iterator[Write]:
             yield "objectids", some
             yield "objectitems", some
         yield from _entities(usage, sorted(items), totals)
+        yield from _countries(usage.counts)
+        yield from _most_downloaded(usage)
         for name, number in totals.items():
             yield name, str(number)
         yield from _lines(silo.path)
@@ -164,6 +169,33 @@ def _dates(
                 # Of frozen days only the last use of any kind is known.
                 last[letter] = max(last[letter], moment)
     yield from dates.items()
+
+
+def _countries(counts: Counts) -> Iterator[Write]:
+    """Yield the countries of each record, most uses first, each once for each use."""
+    rows = counts.rows(
+        "SELECT name, country, sum(investigations) FROM month_country JOIN item ON item.id = item"
+        " GROUP BY item, country ORDER BY name, 3 DESC, country"
+    )
+    for name, country, uses in rows:
+        for start in range(0, uses, _AT_ONCE):
+            yield f"g:{name}", (country or "XX",) * min(_AT_ONCE, uses - start)
+
+
+def _most_downloaded(usage: Usage) -> Iterator[Write]:
+    """Yield the records that were downloaded most in the last days with counts."""
+    known = bounds(usage.counts)
+    if known is None:
+        return
+    last = date.fromisoformat(known[1])
+    sums = usage.sums(Period(str(last - timedelta(_DAYS - 1)), str(last)))
+    downloads = zip(sums.by("downloads_2010").tolist(), sums.items.tolist(), strict=True)
+    first = sorted((-number, item) for number, item in downloads if number)[:_MOST]
+    items = [item for _, item in first]
+    names, titles = names_of(usage.counts, items), usage.catalogue.titles(items)
+    results = [[-number, names[item], titles.get(item, "")] for number, item in first]
+    found = {"now": str(last), "days": _DAYS, "size": _MOST, "results": results}
+    yield "analysis:current", json.dumps(found, ensure_ascii=False)
 
 
 def _clients(silo_path: str, ledger: Ledger, last: Counter[str]) -> Iterator[Write]:

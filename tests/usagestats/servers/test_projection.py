@@ -1,7 +1,8 @@
 """The keys of 2010 agree with the log, by plain sets; nobody else's keys are touched."""
 
 import hashlib
-from collections import defaultdict
+import json
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,12 +10,15 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from made_up import GONE, ONE, TWO, count, make_silo
 
 from recordsilo import Origin, Silo
 from recordsilo.cli import silo_command
 from usagestats.entities.bundles import assert_same
 from usagestats.importing.importing import Request, import_logs
 from usagestats.projection import NotOurs, project
+from usagestats.store import queries
+from usagestats.store.counts import Counts, Period
 
 pytestmark = pytest.mark.long
 DC = """<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"
@@ -109,6 +113,26 @@ def test_the_keys_of_2010(silo_path: str, redis_url: str, database: Any, tmp_pat
     assert list(database.scan_iter("2026-*")) == []
     assert database.smembers("dv:3") == {day for day, item, letter, _ in uses | more
                                          if (item, letter) == ("3", "v")}  # fmt: skip
+
+
+def test_countries_and_the_most_downloaded(redis_url: str, database: Any, tmp_path: Path) -> None:
+    path = str(tmp_path / "silo")
+    with make_silo(path) as silo:
+        count(path, days=40)
+        assert project(silo, redis_url).keys == project(silo, redis_url).keys
+    with Counts(path) as counts:
+        for item in (ONE, TWO, GONE):
+            uses = {code: uses for code, uses, _ in queries.countries(counts, Period(), [item])}
+            assert Counter(database.lrange(f"g:{item}", 0, -1)) == uses
+        period = Period("2026-01-09", "2026-02-07")
+        figures = queries.item_figures(counts, period)
+    found = json.loads(database.get("analysis:current"))
+    assert (found["now"], found["days"], found["size"]) == ("2026-02-07", 30, 20)
+    assert {item: number for number, item, _ in found["results"]} == {
+        item: some.downloads_2010 for item, some in figures.items() if some.downloads_2010
+    }
+    assert found["results"][0][1:] == [ONE, "Solar cells"]
+    assert not [*database.scan_iter("t:ip:*"), *database.scan_iter("ua:*")]
 
 
 def test_keys_of_others_are_refused(silo_path: str, redis_url: str, database: Any) -> None:
