@@ -6,12 +6,14 @@ name each time. Then any queue with at-least-once delivery can run it too.
 
 import multiprocessing
 import os
+import pickle
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from silosteps.errors import WorkerDied
 
@@ -33,6 +35,7 @@ def in_order(
         processes: Their number; 1 does the work in this process.
 
     Raises:
+        Exception: What the task raised, as in this process.
         WorkerDied: A process was killed. Results before it are valid; the jobs
             after it may be done or not.
     """
@@ -40,15 +43,15 @@ def in_order(
         yield from map(task, jobs)
         return
     context = multiprocessing.get_context("spawn")
-    waiting: deque[Future[Result]] = deque()
+    waiting: deque[Future[Result | _Failed]] = deque()
     with ProcessPoolExecutor(processes, context, initializer=_end_with_parent) as pool:
         try:
             for job in jobs:
-                waiting.append(pool.submit(task, job))
+                waiting.append(pool.submit(_tried, task, job))
                 if len(waiting) > 2 * processes:
-                    yield waiting.popleft().result()
+                    yield _result(waiting.popleft())
             while waiting:
-                yield waiting.popleft().result()
+                yield _result(waiting.popleft())
         except BrokenProcessPool as error:
             raise WorkerDied(
                 "a process that worked on an input was killed; run the command again to continue"
@@ -56,6 +59,53 @@ def in_order(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """An error on its way between processes, made again without its own ``__init__``.
+
+    By itself, one whose ``__init__`` has other arguments than its text cannot be read there, which
+    looks as if the process had died.
+    """
+
+    error: Exception
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _failed, self.error.__reduce__()[:3]
+
+
+def _failed(
+    kind: type[Exception], args: tuple[Any, ...], facts: Mapping[str, Any] | None = None
+) -> _Failed:
+    error = kind.__new__(kind, *args)
+    base: Any = next(one for one in kind.__mro__ if one.__module__ == "builtins")
+    base.__init__(error, *args)
+    error.__dict__.update(facts or {})
+    return _Failed(error)
+
+
+def _tried(task: Callable[[Job], Result], job: Job) -> Result | _Failed:
+    try:
+        return task(job)
+    except Exception as error:
+        if _is_portable(error):
+            raise
+        return _Failed(error)
+
+
+def _is_portable(error: Exception) -> bool:
+    try:
+        return str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301  # our own
+    except (TypeError, ValueError, AttributeError, pickle.PickleError):
+        return False
+
+
+def _result(done: "Future[Result | _Failed]") -> Result:
+    found = done.result()
+    if isinstance(found, _Failed):
+        raise found.error
+    return found
 
 
 def _end_with_parent() -> None:

@@ -1,10 +1,12 @@
-"""Addresses become countries by the lists of Debian; keys and tokens are what they say."""
+"""Addresses become countries by lists or a database; keys and tokens are what they say."""
 
 import hmac
 from pathlib import Path
 
 import pytest
+from mmdb import mmdb
 
+from silosteps.runners import in_order
 from usagestats.countries.lookup import country_lookup
 from usagestats.errors import CountriesUnreadable
 from usagestats.store.keys import Keys, token, tokens, visitor_text
@@ -19,6 +21,39 @@ def test_lists_of_both_versions(tmp_path: Path) -> None:
         assert [look(one) for one in found] == ["AU", "XX", "DE", "AU", "FR", "XX"]
 
 
+KNOWN = {
+    "192.0.2.0/25": {"country": {"iso_code": "DE"}, "registered_country": {"iso_code": "US"}},
+    "192.0.2.128/25": {"registered_country": {"iso_code": "nl"}},
+    "198.51.100.0/24": {"country": "FR"},
+    "203.0.113.0/24": {"country_code": "gb"},
+    "203.0.112.0/24": {"country": {"iso_code": "England"}},
+    "198.18.0.0/15": {"continent": {"code": "EU"}},
+}
+
+
+def test_a_database_of_maxmind_s_format(tmp_path: Path) -> None:
+    given = ["192.0.2.7", "192.0.2.200", "198.51.100.1", "203.0.113.9", "203.0.112.1", "198.18.0.1",
+             "10.0.0.1", "::ffff:192.0.2.7", "2001:db8::1%eth0", "2001:dead::1", "a.b"]  # fmt: skip
+    path = tmp_path / "any name"
+    for version, countries in ((6, ["IE", "XX"]), (4, ["XX", "XX"])):
+        known = KNOWN | ({"2001:db8::/32": {"country": {"iso_code": "IE"}}} if version == 6 else {})
+        path.write_bytes(mmdb(known, version))
+        look = country_lookup(str(path))
+        found = ["DE", "NL", "FR", "GB", "XX", "XX", "XX", "DE", *countries, "XX"]
+        assert [look(one) for one in given] == found
+
+
+@pytest.mark.parametrize("place", [-60, 20])
+def test_a_damaged_database_is_named(tmp_path: Path, place: int) -> None:
+    """Its description, which is read at once, or what it knows of an address."""
+    whole = mmdb({"128.0.0.0/1": {"country": {"iso_code": "DE"}}}, 4)
+    assert whole[22:24] == b"\xe1\x47"  # a map of one, whose key has seven letters
+    path = tmp_path / "countries.mmdb"
+    path.write_bytes(whole[:place] + b"\xff\xff\xff" + whole[place + 3 :])
+    with pytest.raises(CountriesUnreadable, match=r"countries\.mmdb: "):
+        country_lookup(str(path))("192.0.2.7")
+
+
 def test_files_that_are_no_lists_are_named(tmp_path: Path) -> None:
     (tmp_path / "geoip").write_text("nonsense\n")
     with pytest.raises(CountriesUnreadable, match="it has no line such as"):
@@ -26,6 +61,12 @@ def test_files_that_are_no_lists_are_named(tmp_path: Path) -> None:
     with pytest.raises(CountriesUnreadable, match="No such file"):
         country_lookup(str(tmp_path / "missing"))
     assert country_lookup("")("1.0.0.1") == ""
+
+
+def test_another_process_names_the_file_that_it_cannot_read(tmp_path: Path) -> None:
+    with pytest.raises(CountriesUnreadable, match="missing: No such file") as told:
+        list(in_order(country_lookup, [str(tmp_path / "missing")], processes=2))
+    assert told.value.path == str(tmp_path / "missing")
 
 
 def test_tokens_are_hmacs_under_the_key_of_a_day(tmp_path: Path) -> None:

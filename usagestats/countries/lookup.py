@@ -68,7 +68,10 @@ def _mmdb(path: str) -> Country:
         parsed = _address(address)
         if parsed is None or (parsed.version == 6 and database.metadata().ip_version == 4):
             return UNKNOWN
-        found = database.get(parsed)
+        try:
+            found = database.get(parsed)
+        except (maxminddb.InvalidDatabaseError, ValueError) as error:
+            raise CountriesUnreadable(path, str(error)) from error
         for name in ("country", "registered_country"):
             known = found.get(name) if isinstance(found, dict) else None
             code = known.get("iso_code") if isinstance(known, dict) else known
