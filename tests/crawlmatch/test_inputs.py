@@ -221,7 +221,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(60, least=10))
 @given(st.lists(st.one_of(PIECES, st.binary(max_size=5)), max_size=60).map(b"".join))
 def test_any_bytes_give_a_receipt_that_sums_up(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

@@ -54,7 +54,9 @@ class KeptNames(OAIPMHScraper):
         return hooks
 
 
-@pytest.mark.parametrize("apart", [timedelta(0), timedelta(hours=8)], ids=["one second", "days"])
+@pytest.mark.parametrize(
+    "apart", family([timedelta(0), timedelta(hours=8)], 1), ids=["one second", "days"]
+)
 @pytest.mark.parametrize(("mode", "seed"), [*family([(mode, 0) for mode in MODES], 2), *_seeds()])
 def test_what_is_called_whole_is_complete(mode, seed, apart, tmp_path):
     size = 3000 if mode.startswith("lost_bytes") else 1000

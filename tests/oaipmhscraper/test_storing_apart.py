@@ -161,6 +161,7 @@ def test_a_second_process_that_cannot_open_the_silo_says_so_in_a_sentence(
     assert left_to_store(str(tmp_path / "s"))
 
 
+@pytest.mark.long
 def test_what_the_second_process_logs_is_logged_here(repository, tmp_path, caplog):
     with caplog.at_level(logging.INFO, "OAIPMH Harvester"):
         harvest(str(tmp_path / "s"), repository)
@@ -205,6 +206,7 @@ def test_a_missing_warc_file_is_told_and_the_list_can_be_fetched_again(repositor
     assert (receipt.whole, len(names)) == (True, 3 * PAGES)
 
 
+@pytest.mark.long
 def test_an_interrupted_harvest_of_two_processes_goes_on(repository, tmp_path):
     def interrupt(_):
         raise KeyboardInterrupt
@@ -218,6 +220,7 @@ def test_an_interrupted_harvest_of_two_processes_goes_on(repository, tmp_path):
     assert len(pages_asked(repository)) == PAGES
 
 
+@pytest.mark.long
 def test_ctrl_c_between_an_answer_and_its_count_loses_no_count(repository, tmp_path, monkeypatch):
     directory, answers = str(tmp_path / "s"), count(1)
     take = Fetchers.next

@@ -3,6 +3,7 @@
 import os
 import signal
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -118,6 +119,7 @@ def test_a_worker_starts_what_is_due(path: str) -> None:
         end = datetime.now(UTC) + timedelta(seconds=90)
         while not any(job.is_over for job in ledger.jobs()):
             assert datetime.now(UTC) < end
+            time.sleep(0.05)
     assert [job.state for job in ledger.jobs()] == [State.DONE]
 
 

@@ -145,6 +145,7 @@ def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
     assert record.origin("workingcopy").message == "Add the licence"
 
 
+@pytest.mark.long
 def test_a_page_that_is_old_does_not_overwrite(open_page: Callable[..., Page], silo: Silo) -> None:
     page = open_page(URL)
     silo[PLAIN].clone_version("1", "somebody-elses")
@@ -284,6 +285,7 @@ def test_the_keyboard_reaches_everything_and_focus_is_seen(
     assert seen == expected
 
 
+@pytest.mark.long
 def test_a_right_to_left_abstract_runs_from_the_right(open_page: Callable[..., Page]) -> None:
     page = open_page(PAGES["right to left"])
     abstract = page.locator("dd", has_text="كتاب في التاريخ")

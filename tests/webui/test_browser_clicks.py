@@ -43,6 +43,7 @@ def hand() -> Hand:
     return Hand()
 
 
+@pytest.mark.long
 def test_ticks_outlast_paging_and_lead_to_a_batch_edit(
     open_page: Callable[..., Page], silo: Silo, tmp_path: Any
 ) -> None:

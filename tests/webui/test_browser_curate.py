@@ -157,9 +157,8 @@ def test_a_curator_edits_a_description(
     assert "2003" in content(silo, "1")
 
 
-@pytest.mark.parametrize(
-    "with_scripts", family([True, False], 1), ids=["JavaScript", "no JavaScript"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("with_scripts", [True, False], ids=["JavaScript", "no JavaScript"])
 def test_a_curator_changes_many_records_and_undoes_it(
     open_page: Callable[..., Page], silo: Silo, with_scripts: bool
 ) -> None:
@@ -196,6 +195,7 @@ def _wait_for_job(page: Page, word: str, *, with_scripts: bool = True) -> None:
     expect(outcome).to_contain_text(word, timeout=180_000)
 
 
+@pytest.mark.long
 def test_an_upload_shows_how_far_it_is_and_refuses_what_is_too_large(
     open_page: Callable[..., Page], silo: Silo, working_copy: str, tmp_path: Any
 ) -> None:
@@ -340,6 +340,7 @@ def test_nothing_is_too_wide_or_broken_letter_by_letter_in_a_small_window(
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
 
 
+@pytest.mark.long
 def test_edits_that_are_not_saved_are_not_left_without_a_question(
     open_page: Callable[..., Page], working_copy: str
 ) -> None:
@@ -394,6 +395,7 @@ def test_values_are_added_moved_and_removed_without_leaving_the_place(
     expect(page.get_by_label("Title 1", exact=True)).to_have_value("Another")
 
 
+@pytest.mark.long
 def test_without_scripts_the_answer_leads_back_to_the_value(
     open_page: Callable[..., Page], working_copy: str
 ) -> None:

@@ -56,6 +56,7 @@ def test_a_librarian_finds_narrows_and_keeps(
     expect(chosen).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_pasted_list_is_shown_and_what_is_lacking_is_named(
     open_page: Callable[..., Page], picture: Callable[[Page, str], None]
 ) -> None:
@@ -67,6 +68,7 @@ def test_a_pasted_list_is_shown_and_what_is_lacking_is_named(
     picture(page, "pasted")
 
 
+@pytest.mark.long
 def test_a_curated_record_shows_its_changes_and_any_two_versions_are_compared(
     open_page: Callable[..., Page],
     silo: Silo,

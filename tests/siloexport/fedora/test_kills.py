@@ -93,7 +93,7 @@ def killed_at(number: int, after: bool, served: tuple[Simulator, FedoraClient, s
     return process[0].wait()
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("after", family([False, True], 1), ids=["before", "after"])
 @pytest.mark.parametrize(
     "number",
     [

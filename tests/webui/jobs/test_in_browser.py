@@ -65,6 +65,7 @@ def test_a_job_is_followed_while_it_runs_and_ends_with_its_receipt(
     expect(page.get_by_text("its file is damaged")).to_be_visible()
 
 
+@pytest.mark.long
 def test_without_javascript_a_job_is_begun_and_looked_at_again(
     show: Callable[..., Page], silo: Silo
 ) -> None:

@@ -199,6 +199,7 @@ def test_jobs_of_one_lane_follow_each_other(
     assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
 
 
+@pytest.mark.long
 def test_without_a_broker_the_worker_finds_jobs_in_the_ledger(
     silo_path: str, jobs: Jobs, change: str, until: Until
 ) -> None:
