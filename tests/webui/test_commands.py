@@ -20,6 +20,7 @@ from examples import family
 
 from oaipmhprovider.server import SampleServer
 from recordsilo import Silo
+from recordsilo.cli import _run
 from webui import cli, demo
 from webui.app import create_app
 from webui.people.accounts import add_account
@@ -47,6 +48,19 @@ def run() -> Iterator[Callable[..., Any]]:
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def silo_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run `silo` in this process; its exit code, its output and its errors."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["silo", *arguments])
+        return (int(_run()), *capsys.readouterr())
+
+    return call
 
 
 def url_of(process: subprocess.Popen[str]) -> str:
@@ -83,17 +97,12 @@ def test_serve_shows_the_silo_until_it_is_asked_to_stop(
 
 
 def test_a_taken_port_that_was_asked_for_is_a_sentence(
-    run: Callable[..., Any], harvested: str
+    silo_here: Callable[..., tuple[int, str, str]], harvested: str
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        process = run("serve", harvested, "--port", str(port))
-        assert process.wait(timeout=60) == 2
-    output, errors = process.communicate()
-    assert errors == (
-        f"silo: port {port} of 127.0.0.1 is taken by another program; name another --port\n"
-    )
-    assert output == ""
+        said = f"port {port} of 127.0.0.1 is taken by another program; name another --port"
+        assert silo_here("serve", harvested, "--port", str(port)) == (2, "", f"silo: {said}\n")
 
 
 def test_without_a_port_another_free_one_is_taken_and_said(
@@ -136,16 +145,16 @@ def test_beyond_loopback_people_sign_in_and_are_warned(run: Callable[..., Any], 
 
 
 @pytest.mark.parametrize("name", ["missing", "other"])
-def test_what_is_no_silo_is_a_sentence_and_nothing_is_made(tmp_path: Any, name: str) -> None:
+def test_what_is_no_silo_is_a_sentence_and_nothing_is_made(
+    silo_here: Callable[..., tuple[int, str, str]], tmp_path: Any, name: str
+) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").write_text("x")
     before = sorted(os.listdir(tmp_path))
-    process = subprocess.run(
-        [*PYTHON, "serve", str(tmp_path / name)], capture_output=True, text=True, check=False
-    )
-    assert process.returncode == 2
-    assert process.stderr.count("\n") == 1
-    assert "Traceback" not in process.stderr
+    code, _output, errors = silo_here("serve", str(tmp_path / name))
+    assert code == 2
+    assert errors.count("\n") == 1
+    assert "Traceback" not in errors
     assert sorted(os.listdir(tmp_path)) == before
 
 
