@@ -128,6 +128,17 @@ def test_the_fields_of_iis_change_within_a_file() -> None:
     assert became(IIS, reader) == (Fate.OTHER, "a directive")
 
 
+def test_half_a_character_of_json_is_text() -> None:
+    hit = reader_of("json").read(json.dumps(JSON | {"request": "GET /\ud800 HTTP/1.1"}).encode())
+    assert hit is not None
+    assert hit.path == "/\\ud800"
+
+
+def test_a_space_of_another_script_ends_no_field_of_iis() -> None:
+    spaced = IIS_LINE.replace(b"(X11)", "\u3000".encode())
+    assert IISReader(()).after(IIS).read(spaced) is not None
+
+
 def test_nothing_is_detected_in_nonsense() -> None:
     assert detected([b"nonsense", b"\xff\xfe"]) is None
     assert detected([]) is None

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from recordsilo.cli import silo_command
 from usagestats.commands.trying import try_line
 from usagestats.errors import SettingsInvalid
-from usagestats.rules.settings import read_settings
+from usagestats.rules.settings import choose_profile, read_settings
 from usagestats.settings import check_settings
 from usagestats.store.places import settings_path
 
@@ -43,6 +43,14 @@ def test_a_line_may_have_any_bytes(silo_path: str) -> None:
     assert "record    7" in done.stdout
 
 
+def test_a_chosen_profile_changes_nothing_else(new_silo: Callable[[str], str]) -> None:
+    push = "\n[push]\nprofile = 'off'\n"
+    silo_path = new_silo(push)
+    choose_profile(silo_path, "dspace7")
+    with open(settings_path(silo_path)) as file:
+        assert file.read() == 'profile = "dspace7"\n' + push
+
+
 def test_settings_that_are_not_utf_8_are_refused(new_silo: Callable[[str], str]) -> None:
     silo_path = new_silo("")
     with open(settings_path(silo_path), "wb") as file:
@@ -61,6 +69,7 @@ def test_settings_that_are_not_utf_8_are_refused(new_silo: Callable[[str], str])
         ("report = 3", "[report]: it is not a table"),
         ("[[entity]]\nkind = 'x'", "[[entity]] 1: prefix is missing"),
         ("[push]\nprofile = 'x'", '[push]: profile is "pirus2", "irus" or "off"'),
+        ("[log]\nformat = 'json'\nfields = {adress = 'ip'}", "[log]: a line has no part 'adress'"),
         ("[log]\nformat = 'clf'", "[log]: there is no log format 'clf'"),
         ("[log]\ncolour = 'red'", "[log]: there is no setting 'colour'"),
         ("[log]\nformat = 'regex'\nline = '('", "[log]: the expression of the log's lines"),

@@ -132,7 +132,7 @@ class IISReader:
 
     def read(self, line: bytes) -> Hit | None:
         """See `Reader`."""
-        parts = text_of(line).split()
+        parts = [text_of(part) for part in line.split()]
         if len(parts) != len(self._fields) or not parts:
             return None
         known = {
@@ -183,6 +183,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "size": ("size", "bytes", "body_bytes_sent", "bytes_sent", "http.response.body.bytes"),
 }  # fmt: skip
 """What a part of a line is called in JSON logs; the first name that a line has counts."""
+PARTS = tuple(_NAMES)
 
 
 class JSONReader(_Plain):
@@ -213,6 +214,11 @@ class JSONReader(_Plain):
         }
         moment = any_moment(found["time"])
         texts = {part: "" if value is None else str(value) for part, value in found.items()}
+        if b"\\u" in line:  # it may name half of a character, which is no text
+            texts = {
+                part: text_of(text.encode("utf-8", "backslashreplace"))
+                for part, text in texts.items()
+            }
         if moment is None or not texts["address"] or not _is_status(texts["status"]):
             return None
         request = (

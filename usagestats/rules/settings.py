@@ -16,7 +16,7 @@ import regex
 
 from recordsilo.disk.atomic_file import make_parents, replace_file
 from usagestats.errors import FormatUnknown, SettingsInvalid
-from usagestats.lines.readers import JSONReader, OwnReader, reader_of
+from usagestats.lines.readers import PARTS, JSONReader, OwnReader, reader_of
 from usagestats.rules.patterns import Pattern, pattern_from
 from usagestats.store.places import settings_path
 from usagestats.store.tables import naming, read_tables
@@ -173,6 +173,10 @@ def _format(log: Any) -> str:
                 isinstance(one, str) for one in fields.values()
             ):
                 raise ValueError("the fields of a JSON log are texts: [log.fields]")
+            if unknown := sorted(fields.keys() - PARTS):
+                raise ValueError(
+                    f"a line has no part {unknown[0]!r}; [log.fields] has {', '.join(PARTS)}"
+                )
             return JSONReader(fields).spec
         return reader_of(name).spec if name else ""
     except FormatUnknown as error:
@@ -188,9 +192,11 @@ def choose_profile(silo_path: str, name: str) -> None:
             text = file.read()
     except FileNotFoundError:
         text = ""
-    lines = [one for one in text.splitlines(keepends=True) if not _sets_profile(one)]
+    lines = text.splitlines(keepends=True)
+    tables = next((at for at, one in enumerate(lines) if one.lstrip().startswith("[")), len(lines))
+    kept = [one for one in lines[:tables] if not _sets_profile(one)]
     make_parents(path)
-    replace_file(path, "".join((line, *lines)).encode())
+    replace_file(path, "".join((line, *kept, *lines[tables:])).encode())
 
 
 def _sets_profile(line: str) -> bool:
