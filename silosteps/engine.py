@@ -52,6 +52,9 @@ class Engine:
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
                 "preserve_insertion_order": "false",
+                # Beyond some size, DuckDB compresses tables in memory at each checkpoint. That
+                # costs more CPU than reading a row; what does not fit goes to the scratch files.
+                "checkpoint_threshold": "1TB",
                 **({"threads": str(threads)} if threads else {}),
             },
         )
