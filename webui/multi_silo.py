@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from recordsilo import Granary, Silo
-from webui import urls
+from webui import all_silos_search, urls
 from webui.app import WsgiApp
 from webui.charts.by_year import by_year, years_of_all
 from webui.http import security
@@ -47,6 +47,7 @@ class Shelf:
     ) -> None:
         self._granary, self._policy = granary, policy
         self._silos, self._lines = OpenSilos(granary, make_app), SiloLines(granary)
+        self._search = all_silos_search.AllSilosSearch(granary)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
         """Pass the request to the Silo that it names, or show the list."""
@@ -86,6 +87,11 @@ class Shelf:
         name = path.removeprefix("/static/")
         if path.startswith("/static/") and name in STATIC:
             return Response(200, static_content(name), STATIC[name])
+        if path in all_silos_search.PATHS:
+            as_json = path.endswith(".json") or prefers_json(
+                request.method, environ.get("HTTP_ACCEPT", "")
+            )
+            return self._search.answer(request, self._name, as_json=as_json)
         if path not in {"/", SILOS, SILOS + "/", SILOS + ".json"}:
             return _towards(path, self._granary)
         names = self._lines.names()

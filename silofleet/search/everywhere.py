@@ -8,11 +8,8 @@ from recordsilo import Granary
 from recordsilo.errors import SearchError, did_you_mean
 from silofleet.search.errors import IndexUnusable, PackageMissing, TooManySilos
 from silofleet.search.index import Opened, place_of
-from silofleet.search.silos import search_silos
+from silofleet.search.silos import ASKED_AT_MOST, search_silos
 from silofleet.search.values import REPOSITORY, AllSearch, Answer, Missing
-
-ASKED_AT_MOST = 60
-"""With more Silos than this, there must be an index of all."""
 
 
 class Everywhere:

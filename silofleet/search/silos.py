@@ -22,6 +22,8 @@ from silofleet.search.values import (
     summed,
 )
 
+ASKED_AT_MOST = 60
+"""With more Silos than this, there must be an index of all."""
 THREADS = 8
 PATIENCE = 20.0
 """Seconds that a search waits for all Silos."""
@@ -51,13 +53,19 @@ def search_silos(granary: Granary, search: AllSearch, *, patience: float = PATIE
 
     Cost: opens every Silo; some 10 to 50 ms each.
     """
-    names = [name for name in granary.silos if search.has_silo(name)]
+    names = granary.silos
+    wanted = {name for name in names if search.has_silo(name)}
+    if REPOSITORY not in search.facets or len(names) > ASKED_AT_MOST:
+        names = sorted(wanted)  # the others would only be counted
     parts: dict[str, _Part] = {}
     missing: list[Missing] = []
     stop = threading.Event()
     pool = ThreadPoolExecutor(min(THREADS, max(1, len(names))), "search")
     try:
-        asked = {pool.submit(_ask, granary, name, search, stop): name for name in names}
+        asked = {
+            pool.submit(_ask, granary, name, search, stop, counts=name not in wanted): name
+            for name in names
+        }
         done, late = wait(asked, patience)
         for one in done:
             try:
@@ -70,22 +78,31 @@ def search_silos(granary: Granary, search: AllSearch, *, patience: float = PATIE
     finally:
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
-    return _together(search, parts, sorted(missing, key=lambda one: one.name), len(names))
+    return _together(search, parts, sorted(missing, key=lambda one: one.name), len(wanted))
 
 
-def _ask(granary: Granary, name: str, search: AllSearch, stop: threading.Event) -> _Part:
+def _ask(
+    granary: Granary, name: str, search: AllSearch, stop: threading.Event, *, counts: bool
+) -> _Part:
+    """Search one Silo, or only count what it would find."""
     own = [facet for facet in search.facets if facet != REPOSITORY]
     if stop.is_set():
         return _Part((), 0, {})
     with granary.get_silo(name, create=False) as silo:
+        if counts:
+            found = silo.search(search.words, search.in_silo, page=PageRequest(limit=1))
+            return _Part((), 0, _counted(name, found.total))
         sort = search.order
         page = PageRequest(
             limit=min(max(search.end + 1, _LEAST), 1000), sort=sort, facet_limit=search.facet_limit
         )
         found = silo.search(search.words, search.in_silo, own, page)
         hits = tuple(_hits(name, silo, found.rows, sort))
-    here = {REPOSITORY: (FacetValue(name, found.total),) if found.total else ()}
-    return _Part(hits, found.total, {**found.facets, **here})
+    return _Part(hits, found.total, {**found.facets, **_counted(name, found.total)})
+
+
+def _counted(name: str, total: int) -> Facets:
+    return {REPOSITORY: (FacetValue(name, total),) if total else ()}
 
 
 def _hits(name: str, silo: Silo, rows: Sequence[Row], sort: str) -> Iterator[Hit]:

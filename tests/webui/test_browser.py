@@ -253,7 +253,8 @@ def test_an_empty_silo_and_a_directory_of_silos_are_for_everybody(
     )
     page = open_page("/", color_scheme=scheme, viewport={"width": width, "height": 800})
     empty = ("", "search", "sets", "quality", "clusters", "jobs", "activity", "upstream", "rules")
-    for path in ("/", *(f"/silos/empty/{name}" for name in empty)):
+    over_all = ("search?q=record*&repository=empty&year!=2003", "search?q=nobody")
+    for path in ("/", *map("/{}".format, over_all), *(f"/silos/empty/{name}" for name in empty)):
         page.goto(path)
         is_accessible(page, path)
         fits(page, path)

@@ -11,6 +11,13 @@
 % endif
 </div>
 % if lines:
+<form class="search list" action="${urls.search()}" method="get" aria-label="${_('Search all Silos')}">
+  <p class="words">
+    <label for="find-all" class="unseen">${_("Search all Silos")}</label>
+    <input id="find-all" name="q" type="search" placeholder="${_('Search all Silos')}" autocomplete="off" spellcheck="false" dir="auto">
+  </p>
+  <p class="act"><button type="submit">${_("Search")}</button></p>
+</form>
 <ul class="silos">
 % for line in lines:
   <li class="card">

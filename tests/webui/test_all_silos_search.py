@@ -1,0 +1,129 @@
+"""The page ``/search`` of a directory of Silos: one search over all of them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from index_conformance import put
+
+from recordsilo import Granary
+from silofleet.search.feeding import feed
+from webui.app import create_app
+from webui.http.security import LOOPBACK_ONLY
+from webui.multi_silo import Shelf
+from webui.site import Settings
+
+RECORDS = {
+    "ash": {
+        "a/1": {"title": "Solar cells in winter", "creator": "Adeyemi, F.", "date": "2001"},
+        "a2": {"title": "Solar &lt;b>heat&lt;/b>", "type": "Thesis", "date": "2002"},
+    },
+    "the second": {
+        "b1": {"title": "Solar cells, in winter", "creator": "Adeyemi, Fiona", "date": "2001"},
+    },
+}
+
+
+@pytest.fixture
+def granary(tmp_path: Path) -> Granary:
+    granary = Granary(str(tmp_path / "many"))
+    for name, records in RECORDS.items():
+        with granary.get_silo(name) as silo:
+            for identifier, described in records.items():
+                put(silo, identifier, **described)
+    return granary
+
+
+@pytest.fixture
+def page(granary: Granary, stage: Any, stage_client: Any) -> Iterator[Any]:
+    stage.app = Shelf(
+        granary, lambda silo: create_app(silo, Settings(on_shelf=True)), LOOPBACK_ONLY
+    )
+    yield stage_client
+    stage.app.close()
+
+
+@pytest.mark.parametrize("by_index", [False, True])
+def test_a_search_over_all_silos_leads_to_the_records_of_each(
+    page: Any, granary: Granary, by_index: bool
+) -> None:
+    if by_index:
+        feed(granary)
+    found = page.json("/search.json?q=solar&sort=oldest")
+    assert (found["total"], found["silos"], found["by_index"]) == (3, 2, by_index)
+    assert len(found["hits"]) == 2
+    text = page.get("/search?q=solar").text
+    links = set(re.findall(r'href="(/silos/[^"]*)"', text))
+    assert links == {
+        "/silos/ash/records/a=1", "/silos/ash/records/a2", "/silos/the%20second/records/b1",
+    }  # fmt: skip
+    for link in links:
+        assert page.get(link).status == 200
+    assert "Also in" in text
+    assert "<b>heat" not in text
+
+
+def test_the_list_of_silos_has_a_field_for_it(page: Any) -> None:
+    assert 'action="/search"' in page.get("/").text
+
+
+def test_facets_narrow_the_search(page: Any) -> None:
+    text = page.get("/search?q=solar").text
+    assert "/search?q=solar&amp;repository=the+second" in text
+    assert "/search?q=solar&amp;repository%21=ash" in text
+    found = page.json("/search.json?q=solar&repository!=ash")
+    assert [one["identifier"] for one in found["hits"]] == ["b1"]
+    assert found["facets"]["repository"] == [
+        {"value": "ash", "count": 2},
+        {"value": "the second", "count": 1},
+    ]
+    chosen = page.get("/search?q=solar&repository=ash&year=2001..2002").text
+    assert "Remove filter:" in chosen
+    assert 'name="repository" value="ash"' in chosen
+
+
+def test_pages_of_the_result_follow_each_other(page: Any) -> None:
+    first = page.get("/search?q=solar&limit=1").text
+    assert 'rel="next" href="/search?q=solar&amp;limit=1&amp;start=1"' in first
+    second = page.get("/search?q=solar&limit=1&start=1").text
+    assert 'rel="next"' not in second
+    assert 'rel="prev" href="/search?q=solar&amp;limit=1"' in second
+
+
+def test_a_silo_that_did_not_answer_is_named_without_its_path(page: Any, granary: Granary) -> None:
+    place = Path(granary.dir_of_silos, "ash")
+    (place / "pairtree_root").rename(place / "elsewhere")
+    (place / ".silo").rename(place / "too")
+    text = page.get("/search?q=solar").text
+    assert "These did not answer" in text
+    assert '<strong dir="auto">ash</strong>' in text
+    assert granary.dir_of_silos not in text
+    (missing,) = page.json("/search.json?q=solar")["did_not_answer"]
+    assert missing["name"] == "ash"
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "said"),
+    [
+        ("repository=oak", 400, "There is no Silo"),
+        ("sort=title", 400, "There is no order"),
+        ("yaer=2001", 400, "yaer"),
+        ("start=5000", 400, "first 1,000 hits"),
+        ("start=x", 400, "must be a number"),
+        ("since=never", 400, "is not a date"),
+    ],
+)
+def test_wrong_searches_get_a_sentence(page: Any, query: str, status: int, said: str) -> None:
+    answer = page.get(f"/search?{query}")
+    assert answer.status == status
+    assert said in answer.text
+    assert page.get(f"/search.json?{query}").status == status
+
+
+def test_many_silos_without_an_index_are_said(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("silofleet.search.everywhere.ASKED_AT_MOST", 1)
+    answer = page.get("/search?q=solar")
+    assert answer.status == 503
+    assert "silo fleet index" in answer.text

@@ -1,0 +1,195 @@
+"""The page ``/search`` of a directory of Silos: one search over all of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import quote
+
+from recordsilo import Granary
+from recordsilo.disk.identifier import url_segment
+from recordsilo.errors import RecordSiloError, SearchError
+from recordsilo.index import FacetValue
+from recordsilo.index.search_values import FLAGS, NOT, facet_of
+from silofleet.search.errors import IndexUnusable, TooManySilos
+from silofleet.search.everywhere import Everywhere
+from silofleet.search.values import FACETS, REPOSITORY, SORTS, AllSearch, Hit, Place
+from webui import urls
+from webui.http.errors import BadRequest, Busy, as_sentence, from_store
+from webui.http.messages import Request, Response
+from webui.people.roles import NOBODY
+from webui.rendering import PAGE, html, json_answer
+from webui.search.facets import Chips, Choice, FacetView
+from webui.search.request import SORT_LABELS, SearchRequest, facet_label
+from webui.words.texts import text as _
+
+PATHS = ("/search", "/search.json")
+SHOWN = 12
+"""Values of a facet beside the results; all of one are shown by ``more``."""
+_ALL = 1000
+_OWN = (REPOSITORY, REPOSITORY + NOT, "start", "more")
+
+
+@dataclass(frozen=True, slots=True)
+class HitView:
+    """A hit as a line of the results.
+
+    Attributes:
+        url: Of its record.
+        also: The name of a Silo, and the address of the record that is the same there.
+    """
+
+    hit: Hit
+    url: str
+    also: tuple[tuple[str, str], ...]
+
+
+class AllSilosSearch:
+    """Answers searches over all Silos of a directory, as a page or as JSON.
+
+    Args:
+        granary: The directory.
+    """
+
+    def __init__(self, granary: Granary) -> None:
+        self._granary = granary
+        self._everywhere = Everywhere(granary)
+
+    def answer(self, request: Request, site_name: str, *, as_json: bool) -> Response:
+        """Search, and return the page or its JSON twin.
+
+        Args:
+            request: With words and filters in its address.
+            site_name: The name of the directory.
+            as_json: Whether to return JSON.
+
+        Raises:
+            WebError: The search is wrong, or impossible now.
+        """
+        asked = _asked(request)
+        more = request.query.get("more", "")
+        search = _search(asked, request.start, more)
+        try:
+            found = self._everywhere.search(search)
+        except (TooManySilos, IndexUnusable) as error:
+            raise Busy(as_sentence(self._bare(str(error)))) from error
+        except RecordSiloError as error:
+            raise from_store(error, self._granary.dir_of_silos) from error
+        missing = tuple(replace(one, why=self._bare(one.why)) for one in found.missing)
+        found = replace(found, missing=missing)
+        twin = urls.with_search(urls.at(PATHS[1]), urls.query(_pairs(asked, request.start)))
+        if as_json:
+            return json_answer(found.as_json())
+        told = {
+            "site_name": site_name,
+            "twin_url": twin,
+            "page_url": urls.search(),
+            "user": NOBODY,
+            "request": asked,
+            "sorts": [(name, _(SORT_LABELS[name])) for name in SORTS],
+            "found": found,
+            "lines": [_line(hit) for hit in found.hits],
+            "chips": tuple(_chips(asked)),
+            "facets": tuple(_facets(asked, found.facets, more)),
+            "previous_url": _previous(asked, request.start),
+            "next_url": asked.url(("start", str(search.end))) if found.has_more else "",
+        }
+        return Response(200, html("all_silos.mako", **told), PAGE)
+
+    def _bare(self, text: str) -> str:
+        """A message without the path of the directory."""
+        path = self._granary.dir_of_silos
+        return text.replace(path + "/", "").replace(path, "DIR")
+
+
+def _asked(request: Request) -> SearchRequest:
+    """The search of an address, with the field `REPOSITORY` among its filters."""
+    asked = SearchRequest.of(request.pairs, also=_OWN)
+    own = [(name, value) for name, value in request.pairs if value and facet_of(name) == REPOSITORY]
+    return replace(asked, chosen=(*asked.chosen, *dict.fromkeys(own)))
+
+
+def _search(asked: SearchRequest, start: int, more: str) -> AllSearch:
+    limit = _ALL if more in FACETS else SHOWN + 1
+    try:
+        return AllSearch(
+            asked.q, asked.filters, asked.sort or SORTS[0], asked.limit, start, facet_limit=limit
+        )
+    except SearchError as error:
+        raise BadRequest(as_sentence(str(error))) from error
+
+
+def _pairs(asked: SearchRequest, start: int) -> tuple[tuple[str, str], ...]:
+    return (*asked.pairs, *((("start", str(start)),) if start else ()))
+
+
+def _previous(asked: SearchRequest, start: int) -> str:
+    before = max(0, start - asked.limit)
+    return asked.url(*((("start", str(before)),) if before else ())) if start else ""
+
+
+def record_url(place: Place) -> str:
+    """The page of a record in its Silo."""
+    return urls.at(f"/silos/{quote(place.silo)}/records/{url_segment(place.identifier)}")
+
+
+def _line(hit: Hit) -> HitView:
+    return HitView(
+        hit, record_url(hit.place), tuple((one.silo, record_url(one)) for one in hit.also)
+    )
+
+
+def _label(name: str) -> str:
+    return _("Repository") if name == REPOSITORY else _(facet_label(name))
+
+
+def _value(name: str, value: str) -> str:
+    return (_("Yes") if value == "true" else _("No")) if name in FLAGS else value
+
+
+def _chips(asked: SearchRequest) -> Iterator[Chips]:
+    """The filters in use, grouped by field."""
+    for key in dict.fromkeys(key for key, _value in asked.chosen):
+        name = facet_of(key)
+        choices = [
+            Choice(value, _value(name, value), 0, asked.without((one, value)).url(), True)
+            for one, value in asked.chosen
+            if one == key
+        ]
+        yield Chips(_label(name), key != name, tuple(choices))
+    for key, value in (("since", asked.since), ("until", asked.until)):
+        if value:
+            label = _("Changed since") if key == "since" else _("Changed until")
+            choice = Choice(value, value, 0, asked.without((key, value)).url(), True)
+            yield Chips(label, False, (choice,))
+
+
+def _facets(
+    asked: SearchRequest, counted: Mapping[str, Sequence[FacetValue]], more: str
+) -> Iterator[FacetView]:
+    toggled = asked.toggling()
+    for name, values in counted.items():
+        in_use = [value for key, value in asked.chosen if facet_of(key) == name]
+        shown = list(values if name == more else values[:SHOWN])
+        known = {one.value for one in shown}
+        shown += [FacetValue(one, 0) for one in dict.fromkeys(in_use) if one not in known]
+        if not shown:
+            continue
+        choices = [
+            Choice(
+                one.value, _value(name, one.value), one.count, toggled(name, one.value),
+                (name, one.value) in asked.chosen, toggled(name + NOT, one.value),
+                (name + NOT, one.value) in asked.chosen,
+            )
+            for one in shown
+        ]  # fmt: skip
+        has_more = len(values) > SHOWN and name != more
+        yield FacetView(
+            name=name,
+            label=_label(name),
+            choices=tuple(choices),
+            chosen=len(in_use),
+            more_url=asked.url(("more", name)) if has_more else "",
+            is_searched=False,
+            order_url="",
+            is_by_name=False,
+            is_open=bool(in_use) or name in (REPOSITORY, "year", "type", more),
+        )
