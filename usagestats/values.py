@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Kind(StrEnum):
@@ -55,8 +56,7 @@ class Hit:
     size: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A use of a record, as the patterns read it from a path.
 
     Attributes:

@@ -3,11 +3,13 @@
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from usagestats.errors import FormatUnknown
+from usagestats.importing.numbers import PADDING, Numbers
 from usagestats.lines.readers import NAMES, IISReader, OwnReader, Reader, detected, reader_of
 from usagestats.lines.requests import read_request
 from usagestats.rules.classify import Classified, Rules, classify
@@ -256,3 +258,20 @@ def test_invalid_settings_are_named(known: dict[str, Any], why: str) -> None:
 
 def test_every_profile_can_be_read() -> None:
     assert all(profile_patterns(name) for name in PROFILES)
+
+
+@given(st.lists(st.binary(max_size=70) | st.sampled_from([b"", b"\0", b"a", b"a\0", b"ab"])))
+def test_each_text_gets_the_number_that_was_asked_for(texts: list[bytes]) -> None:
+    asked: list[bytes] = []
+
+    def ask(text: bytes) -> int:
+        asked.append(text)
+        return len(asked) - 1
+
+    numbers = Numbers(ask, 64, places=4)
+    for some in (texts + texts[::2], texts[::-1]):
+        ends = np.cumsum([len(one) for one in some], dtype=np.int64)
+        starts = ends - np.array([len(one) for one in some], np.int64)
+        found = numbers(b"".join(some) + PADDING, starts, ends).tolist()
+        assert [asked[one] for one in found] == some
+    assert len(asked) == len(set(texts))

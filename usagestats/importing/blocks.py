@@ -1,28 +1,29 @@
 """A block of log lines → what became of each, and the events among them.
 
-Two ways, the same result: plain lines of Apache's formats in arrays (`columns`), with a dictionary
-for each field that repeats; every other line by `classify`.
+Two ways, the same result: plain lines of Apache's formats in arrays (`columns`), with the numbers
+of texts that repeat (`numbers`); every other line by `classify`.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from silosteps.lines import Block
 from usagestats.importing.columns import Array, Columns, columns_of
+from usagestats.importing.numbers import PADDING, Numbers
 from usagestats.lines.readers import HEAD, Reader, WebServerReader, text_of
-from usagestats.lines.requests import Request, read_request
+from usagestats.lines.requests import read_request
 from usagestats.rules.classify import MACHINE, NO_PATTERN, ROBOT, Classified, Rules, classify
 from usagestats.rules.robots import Agent
-from usagestats.values import Fate, Kind
+from usagestats.values import Fate, Kind, Use
 
 KINDS = (Kind.VIEW, Kind.DOWNLOAD, Kind.OTHER)
 """The kinds, by their number in an event."""
 TOO_LONG = "longer than 1 MiB"
-_PIECE = 2 << 20
+_PIECE = 1 << 20
 _REMEMBERED = 300_000
 """Texts that are remembered of each field; then they are forgotten, to bound the memory."""
 
@@ -65,18 +66,6 @@ class Sorted:
     unreadable: list[bytes] = field(default_factory=list)
 
 
-class _Remembering(dict[bytes, int]):
-    """Bytes → number; a number is asked for once."""
-
-    def __init__(self, ask: Callable[[bytes], int]) -> None:
-        super().__init__()
-        self._ask = ask
-
-    def __missing__(self, key: bytes) -> int:
-        self[key] = value = self._ask(key)
-        return value
-
-
 class Sorter:
     """Sorts the lines of blocks; keep one for all blocks of an import.
 
@@ -91,15 +80,15 @@ class Sorter:
 
     def _forget(self) -> None:
         self._items: dict[str, int] = {}
-        self._uses: dict[tuple[str, Kind, str], int] = {}
-        self._known_uses: list[tuple[int, int, int]] = []
+        self._uses: list[tuple[int, int, int]] = []
+        self._use_table = np.zeros((0, 3), np.int64)
         self._clients: dict[tuple[str, str], int] = {}
         self._agent_texts: dict[str, int] = {}
-        self._agents = _Remembering(self._agent)
-        self._methods = _Remembering(self._method)
-        self._paths = _Remembering(self._use)
+        self._agents = Numbers(self._agent, 192, 1 << 14)
+        self._methods = Numbers(self._method, 64, 1 << 10)
+        self._paths = Numbers(self._new_use, 64)
+        self._heads = Numbers(self._new_head, 64)
         self._has_host = False
-        self._head = _Remembering(self._new_head)
 
     def _agent(self, data: bytes) -> int:
         """Return the agent's number times 4, and who it is: 0 a person, 1 a robot, 2 a machine."""
@@ -114,26 +103,20 @@ class Sorter:
         request = read_request(text_of(data))
         return 0 if not request.method else 2 if request.method == "GET" else 1
 
-    def _use(self, data: bytes) -> int:
-        """Return the number of a use; -1 if no pattern fits."""
-        return self._use_of(read_request(text_of(data)))
-
-    def _use_of(self, request: Request) -> int:
-        use = self._rules.patterns.use(request.path)
+    def _new_use(self, data: bytes) -> int:
+        """Return the number of a request's use; -1 if no pattern fits."""
+        path = read_request(text_of(data)).path
+        use = self._rules.patterns.use(path)
         if use is None:
             return -1
-        return self._add_use(use.item, use.kind, request.path)
+        self._uses.append(self._columns_of(use, path))
+        return len(self._uses) - 1
 
-    def _add_use(self, name: str, kind: Kind, path: str) -> int:
-        """Return the number of a use; what it is, is in `_known_uses` under that number."""
-        key = (name, kind, path)
-        if key not in self._uses:
-            item = self._items.setdefault(name, len(self._items))
-            digest = hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            number = int.from_bytes(digest, "little", signed=True)
-            self._uses[key] = len(self._known_uses)
-            self._known_uses.append((item, KINDS.index(kind), number))
-        return self._uses[key]
+    def _columns_of(self, use: Use, path: str) -> tuple[int, int, int]:
+        """Return the number of the item, that of the kind, and 64 bits of a digest of the path."""
+        item = self._items.setdefault(use.item, len(self._items))
+        digest = hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return item, KINDS.index(use.kind), int.from_bytes(digest, "little", signed=True)
 
     def _new_head(self, data: bytes) -> int:
         """Return the number of an address and user; -1 if this is not the head of a line."""
@@ -157,7 +140,7 @@ class Sorter:
             reader: Of the log, as it is at the block's beginning.
         """
         remembered: tuple[Sized, ...] = (
-            self._head, self._paths, self._methods, self._agents, self._uses, self._clients,
+            self._heads, self._paths, self._methods, self._agents, self._items, self._clients,
             self._agent_texts,
         )  # fmt: skip
         if max(len(one) for one in remembered) > _REMEMBERED:
@@ -176,7 +159,7 @@ class Sorter:
                 columns = columns_of(data, has_agent=reader.has_agent)
                 others = [data[a:b] for a, b in _pairs(columns.other)]
                 done.lines += len(columns.moment) + len(others)
-                parts.append(self._plain(data, columns, done, others))
+                parts.append(self._plain(data + PADDING, columns, done, others))
                 for line in others:
                     self._one(line, reader, done, found)
         else:
@@ -209,7 +192,7 @@ class Sorter:
         if became.hit is None or became.use is None:
             return
         hit, use = became.hit, became.use
-        item, kind, path = self._known_uses[self._add_use(use.item, use.kind, hit.path)]
+        item, kind, path = self._columns_of(use, hit.path)
         client, agent = self._client(hit.address, hit.user), self._agent_number(hit.agent)
         found.append((hit.moment, item, kind, path, client, agent, int(became.machine)))
 
@@ -225,63 +208,52 @@ class Sorter:
     ) -> tuple[Array, ...]:
         """Sort plain lines; adds lines to `others` whose head is not that of a line."""
         if len(columns.agent[0]):
-            agents = self._numbers(self._agents, [data[a:b] for a, b in _pairs(columns.agent)])
+            agents = self._agents(data, *columns.agent)
         else:
             agents = np.full(len(columns.moment), self._agent_number("") * 4)
         who = agents & 3
-        # Whose robot it was is not needed, only whether the line's head is one.
-        asked = np.flatnonzero((who != 1) | ~columns.is_plain_head | self._has_host)
-        heads = np.zeros(len(who), np.int64)
-        heads[asked] = self._numbers(
-            self._head,
-            [data[a:b] for a, b in _pairs((columns.head[0][asked], columns.head[1][asked]))],
-        )
+        heads = self._heads(data, *columns.head)
         good = heads >= 0
         if not good.all():
             # The line's end is not in the columns: it is the next LF.
             for start in columns.head[0][~good].tolist():
                 end = data.find(b"\n", start)
-                others.append(data[start : end if end >= 0 else len(data)])
+                others.append(data[start : end if end >= 0 else len(data) - len(PADDING)])
         done.fates[Fate.BOT, ROBOT] += int(np.count_nonzero(good & (who == 1)))
         done.fates[Fate.BOT, MACHINE] += int(np.count_nonzero(good & (who == 2)))
+        # Whose robot it was is not needed, nor what it asked for.
         row = np.flatnonzero(good & (who != 1))
-        requests = [
-            data[a:b] for a, b in _pairs((columns.request[0][row], columns.request[1][row]))
-        ]
         methods = np.full(len(row), 2)
         # What begins with GET and a path is a request; the rest is read.
-        for place in np.flatnonzero(~columns.is_get[row]).tolist():
-            methods[place] = self._methods[requests[place]]
-        status, machine = columns.status[row], (who[row] == 2).astype(np.int64)
-        person = machine == 0
+        unsure = np.flatnonzero(~columns.is_get[row])
+        methods[unsure] = self._methods(data, *_of(columns.request, row[unsure]))
+        status, person = columns.status[row], who[row] == 0
         possible = (methods == 2) & ((status == 200) | (status == 304))
-        for method, code in set(
-            zip(methods[person & ~possible].tolist(), status[person & ~possible].tolist(),
-                strict=True)
-        ):  # fmt: skip
-            same = person & ~possible & (methods == method) & (status == code)
+        refused = person & ~possible
+        for method, code in set(zip(methods[refused].tolist(), status[refused].tolist(),
+                                    strict=True)):  # fmt: skip
+            same = refused & (methods == method) & (status == code)
             reason = self._rules.refusal(("", "HEAD", "GET")[method], code)
             done.fates[Fate.OTHER, reason] += int(np.count_nonzero(same))
-        chosen = np.flatnonzero(possible)
-        uses = self._numbers(self._paths, [requests[one] for one in chosen.tolist()])
+        row, person = row[possible], person[possible]
+        uses = self._paths(data, *_of(columns.request, row))
         is_use = uses >= 0
-        people = person[chosen]
-        done.fates[Fate.OTHER, NO_PATTERN] += int(np.count_nonzero(people & ~is_use))
-        done.fates[Fate.COUNTED, ""] += int(np.count_nonzero(people & is_use))
-        chosen, uses = chosen[is_use], uses[is_use]
-        known = np.array([self._known_uses[one] for one in uses.tolist()], np.int64).reshape(-1, 3)
-        kinds = known[:, 1]
-        for number, kind in enumerate(KINDS):
-            done.kinds[kind] += int(np.count_nonzero((kinds == number) & (machine[chosen] == 0)))
-        of = row[chosen]
-        return (
-            columns.moment[of], known[:, 0], kinds, known[:, 2],
-            heads[of], agents[of] >> 2, machine[chosen],
-        )  # fmt: skip
+        done.fates[Fate.OTHER, NO_PATTERN] += int(np.count_nonzero(person & ~is_use))
+        done.fates[Fate.COUNTED, ""] += int(np.count_nonzero(person & is_use))
+        row, person = row[is_use], person[is_use]
+        item, kind, path = self._columns_by_number(uses[is_use])
+        for place, name in enumerate(KINDS):
+            done.kinds[name] += int(np.count_nonzero((kind == place) & person))
+        machine = (~person).astype(np.int64)
+        return columns.moment[row], item, kind, path, heads[row], agents[row] >> 2, machine
 
-    @staticmethod
-    def _numbers(known: _Remembering, texts: list[bytes]) -> Array:
-        return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
+    def _columns_by_number(self, uses: Array) -> tuple[Array, Array, Array]:
+        """Return items, kinds and paths of uses."""
+        if len(self._use_table) < len(self._uses):
+            new = np.array(self._uses[len(self._use_table) :], np.int64)
+            self._use_table = np.concatenate((self._use_table, new))
+        item, kind, path = (column[uses] for column in self._use_table.T)
+        return item, kind, path
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
@@ -291,6 +263,11 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         end = data.rfind(b"\n", start, start + _PIECE) + 1 or data.find(b"\n", start) + 1
         yield data[start : end or len(data)]
         start = end or len(data)
+
+
+def _of(field_of: tuple[Array, Array], rows: Array) -> tuple[Array, Array]:
+    """Return where a field begins and ends in some rows."""
+    return field_of[0][rows], field_of[1][rows]
 
 
 def _pairs(field_of: tuple[Array, Array]) -> "zip[tuple[int, int]]":

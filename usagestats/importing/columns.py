@@ -5,12 +5,13 @@ time, a status and a size in their places. All others are left to a `Reader`, li
 ways give the same for every line, which tests compare.
 """
 
+import functools
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from usagestats.lines.moments import LATEST, MONTHS
+from usagestats.lines.moments import LATEST, clf_moment
 
 Array: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
 Mask: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -19,10 +20,21 @@ Bytes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint8]]
 _LF, _CR, _SPACE, _QUOTE, _BACKSLASH = b'\n\r "\\'
 _TIME = 26
 """Length of ``12/Oct/2026:10:00:01 +0000``."""
-_MONTHS = np.array([int.from_bytes(one.encode()) for one in MONTHS])
-_PUNCTUATION = {2: b"/", 6: b"/", 11: b":", 14: b":", 17: b":", 20: b" "}
+_AROUND = _TIME + 6
+"""A time, and what is around it: four bytes before it, ``[`` included, and ``]`` and a space."""
+_NEVER = LATEST
 _LONGEST_SIZE = 18
-_LONGEST_ADDRESS = 45
+
+
+def _word(data: bytes) -> np.uint64:
+    return np.uint64(int.from_bytes(data, "little"))
+
+
+_DAY_AND_ZONE = np.array([_word(b"\0\0" + b"\xff" * 6), _word(b"\xff" * 8), _word(b"\xff" * 8)])
+_ZERO_O_CLOCK, _SIX = _word(b"00:00:00"), _word(b"\6\6\0\6\6\0\6\6")
+_NOT_DIGITS = _word(b"\xf0\xf0\xff\xf0\xf0\xff\xf0\xf0")
+_DIGITS = tuple((np.uint64(one), np.uint64(one + 8)) for one in (0, 24, 48))
+_TEN, _FIFTEEN = np.uint64(10), np.uint64(15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +46,6 @@ class Columns:
     Attributes:
         moment: Seconds since 1970, of each plain line; so are the other columns.
         head: What is before the time: address, identity and user.
-        is_plain_head: Whether the head is certainly one: a word, and `` - -``.
         is_get: Whether the request begins with ``GET /``.
         agent: Empty columns in a log without user agents.
         other: The lines that are not plain.
@@ -43,7 +54,6 @@ class Columns:
     moment: Array
     status: Array
     head: tuple[Array, Array]
-    is_plain_head: Mask
     request: tuple[Array, Array]
     is_get: Mask
     agent: tuple[Array, Array]
@@ -75,10 +85,9 @@ def columns_of(data: bytes, *, has_agent: bool) -> Columns:
     # Nothing below reads outside of the block, even where a line is too short.
     padded = np.concatenate((text, np.zeros(64, np.uint8)))
     good = quote[:, 0] - starts >= _TIME + 9
-    at = np.where(good, quote[:, 0] - 2 - _TIME, 0)
+    at = np.where(good, quote[:, 0] - 2 - _TIME, 4)
     moment, is_time = _moments(padded, at)
-    good &= is_time & (padded[at - 2] == _SPACE) & (padded[at - 1] == ord("["))
-    good &= (padded[at + _TIME] == ord("]")) & (padded[at + _TIME + 1] == _SPACE)
+    good &= is_time
     after = quote[:, 1]
     last = quote[:, 2] - 1 if has_agent else ends
     status, is_status = _statuses(padded, after)
@@ -96,7 +105,6 @@ def columns_of(data: bytes, *, has_agent: bool) -> Columns:
         moment[good],
         status[good],
         (starts[good], at[good] - 2),
-        _plain_heads(padded, starts[good], at[good] - 2),
         (quote[good, 0] + 1, quote[good, 1]),
         _begins(padded, quote[good, 0] + 1, b"GET /"),
         agent,
@@ -110,17 +118,6 @@ def _begins(text: Bytes, at: Array, word: bytes) -> Mask:
     for place, letter in enumerate(word):
         same &= text[at + place] == letter
     return same
-
-
-def _plain_heads(text: Bytes, start: Array, end: Array) -> Mask:
-    """Whether each head is a word of printable ASCII and `` - -``."""
-    length = end - start - 4
-    good = (length > 0) & (length <= _LONGEST_ADDRESS) & _begins(text, end - 4, b" - -")
-    longest = int(length[good].max()) if good.any() else 0
-    for place in range(longest):
-        letter = text[np.where(good, start + place, 0)]
-        good &= (place >= length) | ((letter > _SPACE) & (letter < 127))
-    return good
 
 
 def _digits(text: Bytes, at: Array, number: int) -> tuple[Array, Mask]:
@@ -141,31 +138,35 @@ def _moments(text: Bytes, at: Array) -> tuple[Array, Mask]:
         text: The block.
         at: Where the times begin.
     """
-    good = np.ones(len(at), np.bool_)
-    for place, sign in _PUNCTUATION.items():
-        good &= text[at + place] == sign[0]
-    numbers = []
-    for place, length in ((0, 2), (7, 4), (12, 2), (15, 2), (18, 2), (22, 2), (24, 2)):
-        value, is_number = _digits(text, at + place, length)
-        good &= is_number
-        numbers.append(value)
-    day, year, hour, minute, second, ahead_hours, ahead_minutes = numbers
-    name = text[at + 3].astype(np.int64) << 16 | text[at + 4].astype(np.int64) << 8 | text[at + 5]
-    is_month = name[:, None] == _MONTHS
-    good &= is_month.any(axis=1)
-    month = is_month.argmax(axis=1)
-    plus_or_minus = text[at + 21]
-    good &= (plus_or_minus == ord("+")) | (plus_or_minus == ord("-"))
-    good &= (hour < 24) & (minute < 60) & (second < 60) & (ahead_minutes < 60)
-    good &= (day > 0) & (year >= 1970)
-    months = np.where(good, (year - 1970) * 12 + month, 0)
-    begins = months.astype("M8[M]").astype("M8[D]").astype(np.int64)
-    follows = (months + 1).astype("M8[M]").astype("M8[D]").astype(np.int64)
-    good &= day <= follows - begins
-    ahead = (ahead_hours * 60 + ahead_minutes) * 60
-    seconds = (begins + day - 1) * 86_400 + hour * 3600 + minute * 60 + second
-    moment = seconds - np.where(plus_or_minus == ord("+"), ahead, -ahead)
-    return moment, good & (moment >= 0) & (moment < LATEST)
+    whole = np.ndarray((len(text) - _AROUND + 1,), f"V{_AROUND}", text, strides=(1,))
+    words = whole[at - 4].view("<u8").reshape(-1, _AROUND // 8)
+    # All but the time of day and the two bytes before the space; both repeat in most lines.
+    around = words[:, [0, 1, 3]] & _DAY_AND_ZONE
+    is_new = np.append(True, (around[1:] != around[:-1]).any(axis=1))[: len(at)]
+    days = [_midnight(text[one - 2 : one + _TIME + 2].tobytes()) for one in at[is_new].tolist()]
+    midnight = np.array([*days, _NEVER], np.int64)[np.cumsum(is_new) - 1]
+    clock = words[:, 2] ^ _ZERO_O_CLOCK
+    good = (clock | clock + _SIX) & _NOT_DIGITS == 0
+    hour, minute, second = (
+        ((clock >> tens & _FIFTEEN) * _TEN + (clock >> ones & _FIFTEEN)).astype(np.int64)
+        for tens, ones in _DIGITS
+    )
+    good &= (hour < 24) & (minute < 60) & (second < 60)
+    moment = midnight + hour * 3600 + minute * 60 + second
+    return moment, good & (moment < LATEST)
+
+
+@functools.lru_cache(10_000)
+def _midnight(around: bytes) -> int:
+    """Return the moment at which the day of a time begins; `_NEVER` if there is no time.
+
+    Args:
+        around: As ``[12/Oct/2026:10:00:01 +0000]``, with the spaces around it.
+    """
+    parts = around[:2], around[2:13], around[13:14], around[-8:-2], around[-2:]
+    before, date, colon, zone, after = (one.decode("latin-1") for one in parts)
+    found = clf_moment(f"{date}:00:00:00{zone}")
+    return found if (before, colon, after) == (" [", ":", "] ") and found is not None else _NEVER
 
 
 def _statuses(text: Bytes, quote: Array) -> tuple[Array, Mask]:

@@ -91,7 +91,8 @@ class Workplace:
         self._engine: Engine | None = None
         self._barrier = group_barrier(silo_path)
         self._keys = Keys(silo_path, self._barrier)
-        self._country = country_lookup(countries_path(silo_path, settings.countries))
+        path = countries_path(silo_path, settings.countries)
+        self._country = country_lookup(path) if path else None
 
     def work(self, task: Task) -> Done:
         """Work on a block."""
@@ -183,25 +184,32 @@ class Workplace:
         """Return the tokens of clients and of visitors, under the keys of days."""
         known, programs = events.clients, events.agents
 
-        def visitor_of(pair: int) -> str:
-            (address, user), agent = known[pair // len(programs)], programs[pair % len(programs)]
-            return visitor_text(address, user, agent)
+        def visitors(pairs: Array) -> Iterator[str]:
+            for pair in pairs.tolist():
+                who, program = divmod(pair, len(programs))
+                yield visitor_text(*known[who], programs[program])
 
-        client = self._each(days, clients, lambda one: client_text(known[one][0]))
-        return client, self._each(days, clients * len(programs) + agents, visitor_of)
+        def addresses(numbers: Array) -> Iterator[str]:
+            return (client_text(known[one][0]) for one in numbers.tolist())
 
-    def _each(self, days: Array, numbers: Array, text_of: Callable[[int], str]) -> Array:
+        client = self._each(days, clients, addresses)
+        return client, self._each(days, clients * len(programs) + agents, visitors)
+
+    def _each(
+        self, days: Array, numbers: Array, texts_of: Callable[[Array], Iterator[str]]
+    ) -> Array:
         """Return the token of each number's text under the key of its day; each is made once."""
         made = np.zeros(len(days), np.int64)
         for day in np.unique(days).tolist():
             row = np.flatnonzero(days == day)
             distinct, place = np.unique(numbers[row], return_inverse=True)
-            found = tokens(self._keys.key(day_text(day)), map(text_of, distinct.tolist()))
-            made[row] = np.fromiter(found, np.int64, len(distinct))[place]
+            made[row] = tokens(self._keys.key(day_text(day)), texts_of(distinct))[place]
         return made
 
     def _countries(self, clients: Array, known: list[tuple[str, str]]) -> tuple[Array, list[str]]:
         """Return the number of each client's country, and the codes by number."""
+        if self._country is None:
+            return np.zeros(len(clients), np.int64), [""]
         distinct, place = np.unique(clients, return_inverse=True)
         codes: dict[str, int] = {}
         numbers = [

@@ -1,13 +1,12 @@
 """Read the request in a log line: RFC 9112, section 3 (pure)."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _HOST = re.compile(r"https?://([^/?]*)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A request line.
 
     Attributes:
@@ -40,7 +39,7 @@ def read_request(text: str) -> Request:
 def read_target(method: str, target: str) -> Request:
     """Split the target of a request into path, query and host."""
     host = ""
-    if found := _HOST.match(target):
+    if not target.startswith("/") and (found := _HOST.match(target)):
         host, target = found[1], target[found.end() :] or "/"
     path, _, query = target.partition("#")[0].partition("?")
     return Request(method, path, query, host) if path.startswith("/") else NONE

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from recordsilo import Silo
 from recordsilo.disk.identifier import unclean
-from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.errors import RecordSiloError
 from recordsilo.formats import links_of
 from usagestats.errors import ProfileNeeded
 from usagestats.rules.classify import Rules
@@ -37,7 +37,7 @@ class Records:
         self._silo = silo
         self.not_held: set[str] = set()
         self._held: frozenset[str] | None = None
-        self.resolve = functools.lru_cache(1_000_000)(self._resolve)
+        self.resolve = functools.lru_cache(50_000)(self._resolve)
 
     def _resolve(self, text: str) -> str:
         """Return the full form; the same text if the Silo does not hold the record."""
@@ -45,27 +45,30 @@ class Records:
             self._held = frozenset(self._silo.keys())
         try:
             if self._held is not None:
-                return self._among_held(text)
-            if self._silo.exists(text) or unclean(text) != text:
-                return self._silo.resolve(text)
+                found = self._among_held(text)
+            elif self._silo.exists(text) or unclean(text) != text:
+                found = self._silo.resolve(text)
+            else:
+                found = ""
         except (RecordSiloError, OSError):
-            pass
-        self.not_held.add(text)
-        return text
+            found = ""
+        if not found:
+            self.not_held.add(text)
+        return found or text
 
     def _among_held(self, text: str) -> str:
-        """Return the full form, by the list of all identifiers, without looking at the disk.
-
-        Raises:
-            RecordNotFound: The Silo does not hold the record.
-        """
+        """Return the full form, by the list of all identifiers; ``""`` if it is not there."""
         assert self._held is not None
-        prefixes = [self._silo.state.get(key) for key in ("identifier_uri_prefix", "uri_base")]
-        for form in dict.fromkeys((text, unclean(text))):
-            for prefix in ("", *(one for one in prefixes if isinstance(one, str))):
+        for form in (text, unclean(text)):
+            for prefix in self._prefixes:
                 if prefix + form in self._held:
                     return prefix + form
-        raise RecordNotFound(text, self._silo.storage_dir)
+        return ""
+
+    @functools.cached_property
+    def _prefixes(self) -> tuple[str, ...]:
+        known = (self._silo.state.get(key) for key in ("identifier_uri_prefix", "uri_base"))
+        return ("", *(one for one in known if isinstance(one, str)))
 
     def by_link(self, path: str) -> str:
         """Return the only record that links to a path; ``""`` if none does, or several."""

@@ -87,6 +87,8 @@ def write_events(
 
 
 def _storable(text: str) -> str:
+    if text.isascii():
+        return text
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
