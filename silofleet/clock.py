@@ -20,7 +20,17 @@ from silofleet.fleet import Fleet
 from silofleet.hosts import PaceSpec
 from silofleet.ledger import Run
 from silofleet.run import Order
-from silofleet.schedule import after, back, dispatch, due_of, is_giant, placed, room_of
+from silofleet.schedule import (
+    BYTES,
+    INODES,
+    after,
+    back,
+    dispatch,
+    due_of,
+    is_giant,
+    placed,
+    room_of,
+)
 from silofleet.values import Busy, Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import Wishes
 from silowork.stop import Stop
@@ -114,6 +124,7 @@ class Clock:
         self._working: dict[int, Run] = {}
         self._probes: set[int] = set()
         self._holds: dict[str, datetime] = {}
+        self._placed_since: dict[str, tuple[datetime, int]] = {}
         self._seen = -1
         self._wishes = Wishes()
         self._is_changed = True
@@ -259,9 +270,9 @@ class Clock:
         chosen = dispatch(self._due_now(only), busy, self._holds, free, policy, now, self._is_free)
         started = 0
         for name, offered in chosen:
-            facts = self._known[name]
-            place = offered if facts.node else self._placed(facts, list(nodes.values()))
+            place = offered if self._known[name].node else self._placed(name, nodes, free)
             if place:
+                free[place] -= 1
                 started += self._start_one(name, place, now)
         return started
 
@@ -275,10 +286,32 @@ class Clock:
                 pairs.append((facts, wish))
         return pairs
 
-    def _placed(self, facts: Facts, nodes: list[Node]) -> str | None:
-        known = {one.name: one.is_open for one in self._fleet.ledger.nodes()}
-        open_nodes = [replace(one, is_open=known.get(one.name, True)) for one in nodes]
-        return placed(open_nodes, max(NEED, facts.promised or 0), self._wishes.policy.reserve)
+    def _placed(self, name: str, nodes: Mapping[str, Node], free: Mapping[str, int]) -> str | None:
+        """The node for a new Silo, among those with free slots; None if no disk has room.
+
+        What was placed on a node since it last reported counts as taken.
+        """
+        need = max(NEED, self._known[name].promised or 0)
+        closed = {one.name for one in self._fleet.ledger.nodes() if not one.is_open}
+        found = []
+        for node in nodes.values():
+            if free.get(node.name, 0) <= 0 or node.name in closed:
+                continue
+            seen, taken = self._placed_since.get(node.name, (node.seen, 0))
+            taken = taken if seen == node.seen else 0
+            self._placed_since[node.name] = node.seen, taken
+            found.append(
+                replace(
+                    node,
+                    free_bytes=node.free_bytes - taken * BYTES,
+                    free_inodes=node.free_inodes - taken * INODES,
+                )
+            )
+        chosen = placed(found, need, self._wishes.policy.reserve)
+        if chosen is not None:
+            seen, taken = self._placed_since[chosen]
+            self._placed_since[chosen] = seen, taken + need
+        return chosen
 
     def _start_one(self, name: str, node: str, now: datetime) -> int:
         try:

@@ -44,3 +44,10 @@ class ClockRunning(FleetError):
 
     def __init__(self, directory: str) -> None:
         super().__init__(f"another process is running the fleet {directory}; it has one clock")
+
+
+class BrokerUnreachable(FleetError):
+    """The Redis of a fleet does not answer."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the broker cannot be reached: {reason}")

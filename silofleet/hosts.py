@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from politeweb.pace import Pace, Turns
 from silofleet.errors import LedgerUnreadable
 from silowork.ledger_file import LedgerFile, LedgerKind
 
@@ -32,18 +31,15 @@ class PaceSpec:
     Attributes:
         interval: Least seconds between the starts of two requests; 0 for no pace.
         host: The host.
-        place: A directory with ``hosts.sqlite``; empty if no other process requests the host.
+        place: A directory with ``hosts.sqlite``, or the URL of a Redis; empty if no other process
+            requests the host.
+        nodes: How many nodes share the host, for when the Redis cannot be reached.
     """
 
     interval: float = 0.0
     host: str = ""
     place: str = ""
-
-    def open(self) -> Turns:
-        """Return the pace."""
-        if not self.interval or not self.place:
-            return Pace(self.interval)
-        return FilePace(self.place, self.host, self.interval)
+    nodes: int = 1
 
 
 class FilePace:

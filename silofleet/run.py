@@ -21,6 +21,7 @@ from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silofleet.ending import Before, of_error, of_receipts
 from silofleet.hosts import PaceSpec
+from silofleet.redis_hosts import pace_of
 from silofleet.values import Depth, Ended, Outcome
 
 EPOCH = "fleet_epoch"
@@ -98,7 +99,7 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         order.silo_path,
         None if is_there else order.url,
         settings=_settings(order),
-        pace=order.pace.open(),
+        pace=pace_of(order.pace),
         quiet=True,
         agent="silo fleet",
     ) as scraper:

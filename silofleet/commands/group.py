@@ -7,7 +7,7 @@ import click
 
 from recordsilo.cli import ExitCode, fail
 from recordsilo.errors import RecordSiloError
-from silofleet.errors import ClockRunning, FleetError, LedgerUnreadable
+from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, LedgerUnreadable
 from silofleet.fleet import Fleet
 
 directory = click.argument("directory", metavar="DIR")
@@ -26,6 +26,8 @@ def told() -> Iterator[None]:
     """Print the errors of this package as one sentence."""
     try:
         yield
+    except BrokerUnreachable as error:
+        fail(str(error), ExitCode.STOPPED)
     except (LedgerUnreadable, ClockRunning) as error:
         fail(str(error), ExitCode.LOSSES)
     except (FleetError, RecordSiloError) as error:

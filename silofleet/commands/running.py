@@ -7,12 +7,15 @@ from collections.abc import Iterator
 
 import click
 
+from recordsilo import Granary
 from recordsilo.cli import ExitCode, example
+from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.progress import counting
-from silofleet.clock import Clock, Shown, Summary
-from silofleet.commands.group import directory, opened
+from silofleet.clock import Clock, Runner, Shown, Summary
+from silofleet.commands.group import directory, opened, told
 from silofleet.here import Here
 from silofleet.values import Outcome
+from silowork.commands import broker_option
 from silowork.stop import Stop
 
 SLOTS = 8
@@ -29,15 +32,23 @@ SLOTS = 8
     help="End when every endpoint that is due now has had one run, failures included.",
 )  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-def run(directory: str, *, slots: int, until_idle: bool, quiet: bool) -> int:
+@broker_option
+def run(directory: str, *, slots: int, until_idle: bool, quiet: bool, broker: str) -> int:
     """Run what is due in the fleet DIR, until Ctrl-C or SIGTERM.
 
     Runs at work are ended then; the next start goes on with them. With --until-idle the exit
     code is 0 only if every harvest was whole.
+
+    With --broker, this process only decides what is due, and the runs are done by the workers
+    of other machines: silo fleet worker.
     """
     logging.getLogger("OAIPMH Harvester").setLevel(logging.ERROR)
-    with opened(directory) as fleet, Here(directory, slots) as here, Stop().on_signals() as stop:
-        clock = Clock(fleet, here)
+    with (
+        opened(directory) as fleet,
+        _runner(directory, slots, broker) as runner,
+        Stop().on_signals() as stop,
+    ):
+        clock = Clock(fleet, runner)
         with _shown(until_idle=until_idle, quiet=quiet) as shown:
             summary = clock.run(stop, until_idle=until_idle, shown=shown)
     click.echo(_told(summary))
@@ -48,6 +59,52 @@ def run(directory: str, *, slots: int, until_idle: bool, quiet: bool) -> int:
     if not summary.is_idle:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
     return ExitCode.OK if summary.is_whole else ExitCode.LOSSES
+
+
+@contextlib.contextmanager
+def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
+    if not broker:
+        with Here(directory, slots) as here:
+            yield here
+        return
+    from silofleet.broker import Nodes  # noqa: PLC0415  # loads Celery
+
+    nodes = Nodes(broker)
+    nodes.reach()
+    yield nodes
+
+
+@click.command(
+    epilog=example("silo fleet worker /srv/silos --node n3 --broker redis://clock.example.org/0")
+)
+@click.argument("directory", metavar="GRANARY")
+@click.option("--node", required=True, metavar="NAME", help="Name of this node; unique.")
+@click.option(
+    "--slots", type=click.IntRange(1, 256), default=SLOTS, show_default=True,
+    help="Run at most this many at a time.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Use a network file system all the same.")
+@broker_option
+def worker(directory: str, *, node: str, slots: int, force: bool, broker: str) -> None:
+    """Do runs of a fleet on this machine, into Silos in the directory GRANARY, until Ctrl-C.
+
+    GRANARY is on a disk of this machine; it is created if it does not exist. The clock is
+    started elsewhere, with the same broker: silo fleet run DIR --broker URL.
+    """
+    if not broker:
+        raise click.UsageError("a worker needs a --broker; without one, use: silo fleet run")
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("OAIPMH Harvester").setLevel(logging.ERROR)
+    logging.getLogger("kombu").setLevel(logging.ERROR)
+    with told():
+        from silofleet.broker import check_node  # noqa: PLC0415  # loads Celery
+        from silofleet.node import FleetNode  # noqa: PLC0415  # likewise
+
+        check_node(node)
+        Granary(directory)
+        refuse_network_disk(directory, forced=force)
+        click.echo(f"The node {node} works in {directory} (stop with Ctrl-C)", err=True)
+        FleetNode(directory, node, broker, slots).run()
 
 
 @contextlib.contextmanager

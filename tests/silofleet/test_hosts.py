@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from silofleet.hosts import LONGEST_PAUSE, FilePace, PaceSpec
+from silofleet.redis_hosts import pace_of
 
 
 class _Clock:
@@ -40,7 +41,7 @@ def test_a_clock_set_back_makes_nobody_wait_for_ever(tmp_path: Path) -> None:
 
 
 def test_a_host_without_interval_needs_no_file(tmp_path: Path) -> None:
-    assert PaceSpec(0.0, "127.0.0.1:80", str(tmp_path)).open().reserve() == 0
+    assert pace_of(PaceSpec(0.0, "127.0.0.1:80", str(tmp_path))).reserve() == 0
     assert list(tmp_path.iterdir()) == []
-    assert PaceSpec(1.0, "h", str(tmp_path)).open().reserve() == 0
+    assert pace_of(PaceSpec(1.0, "h", str(tmp_path))).reserve() == 0
     assert (tmp_path / "hosts.sqlite").exists()

@@ -1,0 +1,322 @@
+"""Runs on nodes of other machines, reached through a Redis (the extra ``fleet``).
+
+Celery carries the numbers of runs, on a queue for each node. Beside it, the Redis has the
+orders of runs that were sent, a lease for each run (which its node renews), what the nodes
+report, and the pace of hosts. All of it may be lost: a run without a lease is begun again, and
+the Silo's own locks make doubles harmless. A Redis database belongs to one fleet.
+"""
+
+import dataclasses
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from recordsilo.disk.names import check_version_name
+from recordsilo.errors import VersionNameError
+from silofleet.ending import Before
+from silofleet.errors import BrokerUnreachable, FleetRefused
+from silofleet.hosts import PaceSpec
+from silofleet.ledger import Run
+from silofleet.redis_client import redis_at, unreachable
+from silofleet.run import Order
+from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, Outcome
+from silowork.queue import Broker
+
+TASK = "silo.fleet.run"
+ORDERS, NODES, REPORTS, LEASE = "fleet:orders", "fleet:nodes", "fleet:reports", "fleet:lease:"
+SECONDS_BETWEEN_BEATS = 30
+SECONDS_BETWEEN_LOOKS = 10.0
+_MOST_REPORTS = 1000
+
+logger = logging.getLogger("silofleet")
+
+
+def queue_of(node: str) -> str:
+    """The name of a node's queue."""
+    return f"node.{node}"
+
+
+def check_node(name: str) -> str:
+    """Return the name of a node.
+
+    Raises:
+        FleetRefused: It cannot be one.
+    """
+    try:
+        return check_version_name(name)
+    except VersionNameError as error:
+        raise FleetRefused(f"{name!r} cannot name a node: {error}") from None
+
+
+# --------------------------------------------------------------------------- values as JSON
+
+
+def order_to_json(order: Order) -> dict[str, Any]:
+    """The order without what a node knows itself: its directories, and the broker."""
+    return {
+        "run": order.run,
+        "endpoint": order.endpoint,
+        "url": order.url,
+        "epoch": order.epoch,
+        "prefixes": list(order.prefixes),
+        "sets": list(order.sets),
+        "depth": order.depth,
+        "only_probe": order.only_probe,
+        "before": dataclasses.asdict(order.before),
+        "interval": order.pace.interval,
+        "host": order.pace.host,
+        "nodes": order.pace.nodes,
+        "contact": order.contact,
+    }
+
+
+def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], place: str) -> Order:
+    """Read an order.
+
+    Args:
+        found: From `order_to_json`.
+        silo_path: Name of an endpoint → directory of its Silo on this node.
+        place: Where the pace of hosts is shared; see `PaceSpec`.
+
+    Raises:
+        FleetRefused: It is none.
+    """
+    try:
+        before = found["before"]
+        name = check_version_name(str(found["endpoint"]))
+        return Order(
+            run=int(found["run"]),
+            endpoint=name,
+            silo_path=silo_path(name),
+            url=str(found["url"]),
+            epoch=int(found["epoch"]),
+            prefixes=tuple(map(str, found["prefixes"])),
+            sets=tuple(map(str, found["sets"])),
+            depth="pages" if found["depth"] == "pages" else "records",
+            only_probe=bool(found["only_probe"]),
+            before=Before(
+                int(before["records"]),
+                None if before["promised"] is None else int(before["promised"]),
+                float(before["fewer"]),
+            ),
+            pace=PaceSpec(float(found["interval"]), str(found["host"]), place, int(found["nodes"])),
+            contact=None if found["contact"] is None else str(found["contact"]),
+        )
+    except (KeyError, TypeError, ValueError, VersionNameError) as error:
+        raise FleetRefused(f"an order in the broker is malformed: {error!r}") from None
+
+
+def ended_to_json(number: int, ended: Ended) -> dict[str, Any]:
+    """The end of a run."""
+    return {
+        "run": number,
+        **dataclasses.asdict(ended),
+        "outcome": ended.outcome.value,
+        "at": ended.at.isoformat(),
+        "hold": ended.hold.isoformat() if ended.hold else None,
+    }
+
+
+def ended_of_json(found: Mapping[str, Any]) -> tuple[int, Ended]:
+    """Read the end of a run.
+
+    Raises:
+        FleetRefused: It is none.
+    """
+    try:
+        hold = found["hold"]
+        return int(found["run"]), Ended(
+            outcome=Outcome(found["outcome"]),
+            said=str(found["said"]),
+            at=_moment(found["at"]),
+            records=None if found["records"] is None else int(found["records"]),
+            promised=None if found["promised"] is None else int(found["promised"]),
+            changed=int(found["changed"]),
+            hold=_moment(hold) if hold else None,
+            moved_to=str(found["moved_to"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise FleetRefused(f"a report in the broker is malformed: {error!r}") from None
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+# --------------------------------------------------------------------------- the clock's side
+
+
+class Nodes:
+    """A runner whose nodes are reached through a Redis; see `silofleet.clock.Runner`.
+
+    While the Redis cannot be reached, nothing is started, and nobody is said to be lost.
+
+    Args:
+        url: Of the Redis.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._broker, self._redis = Broker("", url), redis_at(url)
+        self._app = self._broker.app()
+        self._sent: dict[int, str] = {}
+        self._progress: dict[int, tuple[int, int | None]] = {}
+        self._since = time.monotonic()
+        self._looked = float("-inf")
+        self._is_well = True
+
+    @property
+    def progress(self) -> Mapping[int, tuple[int, int | None]]:
+        """Run → records listed so far, and promised."""
+        return self._progress
+
+    def reach(self) -> None:
+        """Check that the Redis answers.
+
+        Raises:
+            BrokerUnreachable: It does not.
+        """
+        self._ping()
+
+    @unreachable
+    def _ping(self) -> None:
+        self._redis.ping()
+
+    def nodes(self) -> list[Node]:
+        """The nodes that reported in the last two minutes; none while the Redis is away."""
+        try:
+            return self._nodes()
+        except BrokerUnreachable as error:
+            self._note(error)
+            return []
+
+    @unreachable
+    def _nodes(self) -> list[Node]:
+        seconds, _ = self._redis.time()
+        found = []
+        for name, said in self._redis.hgetall(NODES).items():
+            node = _node(name, said)
+            if node is not None and seconds - node.seen.timestamp() <= SECONDS_UNTIL_LOST:
+                found.append(node)
+        return sorted(found, key=lambda node: node.name)
+
+    def keeps(self, run: Run) -> bool:
+        """Whether a run that an earlier clock sent has a lease, or may have one."""
+        self._sent[run.number] = run.node
+        try:
+            return self._has_lease(run.number)
+        except BrokerUnreachable:
+            return True
+
+    @unreachable
+    def _has_lease(self, number: int) -> bool:
+        return bool(self._redis.exists(f"{LEASE}{number}"))
+
+    def start(self, order: Order, node: str) -> None:
+        """Send a run to a node.
+
+        Raises:
+            OSError: The Redis cannot be reached.
+        """
+        try:
+            self._send(order, node)
+        except BrokerUnreachable as error:
+            self._note(error)
+            raise OSError(str(error)) from None
+        self._sent[order.run] = node
+
+    @unreachable
+    def _send(self, order: Order, node: str) -> None:
+        order = dataclasses.replace(
+            order, pace=dataclasses.replace(order.pace, nodes=max(1, len(self._nodes())))
+        )
+        with self._redis.pipeline(transaction=True) as pipe:
+            pipe.hset(ORDERS, str(order.run), json.dumps(order_to_json(order)))
+            pipe.set(f"{LEASE}{order.run}", "", ex=SECONDS_UNTIL_LOST)
+            pipe.execute()
+        self._app.send_task(TASK, (order.run,), queue=queue_of(node), retry=False)
+
+    def finished(self, timeout: float) -> list[tuple[int, Ended]]:
+        """Return the runs that the nodes reported as ended, and those whose lease is over."""
+        try:
+            ended = self._reported(timeout)
+            if time.monotonic() - self._looked >= SECONDS_BETWEEN_LOOKS:
+                self._looked = time.monotonic()
+                ended += self._lost({number for number, _ in ended})
+            if not self._is_well:
+                self._is_well = True
+                logger.warning("the broker %s answers again", self._broker.shown)
+        except BrokerUnreachable as error:
+            self._note(error)
+            time.sleep(timeout)
+            return []
+        for number, _ in ended:
+            self._sent.pop(number, None)
+            self._progress.pop(number, None)
+        return ended
+
+    @unreachable
+    def _reported(self, timeout: float) -> list[tuple[int, Ended]]:
+        entries = self._redis.xrange(REPORTS, count=_MOST_REPORTS)
+        if not entries:
+            time.sleep(timeout)
+            return []
+        ended = []
+        for _, fields in entries:
+            try:
+                ended.append(ended_of_json(json.loads(fields[b"end"])))
+            except (KeyError, ValueError, FleetRefused) as error:
+                logger.warning("%s", error)
+        with self._redis.pipeline(transaction=True) as pipe:
+            pipe.xdel(REPORTS, *(entry for entry, _ in entries))
+            for number, _ in ended:
+                pipe.hdel(ORDERS, str(number))
+                pipe.delete(f"{LEASE}{number}")
+            pipe.execute()
+        return ended
+
+    @unreachable
+    def _lost(self, over: set[int]) -> list[tuple[int, Ended]]:
+        """Runs without a lease, once the Redis was there for as long as a lease."""
+        numbers = [number for number in self._sent if number not in over]
+        if not numbers:
+            return []
+        leases = self._redis.mget([f"{LEASE}{number}" for number in numbers])
+        is_sure = time.monotonic() - self._since > SECONDS_UNTIL_LOST
+        lost = []
+        for number, lease in zip(numbers, leases, strict=True):
+            if lease is None and is_sure:
+                said = f"the node {self._sent[number]} said nothing of it for two minutes"
+                lost.append((number, Ended(Outcome.CUT, said, datetime.now(UTC))))
+                self._redis.hdel(ORDERS, str(number))
+            elif lease:
+                with suppress(ValueError, TypeError):
+                    done, total = json.loads(lease)
+                    self._progress[number] = int(done), None if total is None else int(total)
+        return lost
+
+    def _note(self, error: Exception) -> None:
+        """The Redis is away: leases cannot be trusted until it was back for a while."""
+        self._since = time.monotonic()
+        if self._is_well:
+            self._is_well = False
+            logger.warning("%s; runs at work go on, and nothing new is started", error)
+
+
+def _node(name: bytes, said: bytes) -> Node | None:
+    try:
+        found = json.loads(said)
+        return Node(
+            check_node(name.decode()),
+            int(found["slots"]),
+            int(found["free_bytes"]),
+            int(found["free_inodes"]),
+            datetime.fromtimestamp(float(found["seen"]), UTC),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError, FleetRefused) as error:
+        logger.warning("a node in the broker is malformed: %r", error)
+        return None

@@ -1,0 +1,187 @@
+"""A node of a fleet: takes the runs that the clock sends, and reports on them.
+
+Nodes join and leave at any time. A node that is killed loses nothing: the leases of its runs
+end, and the clock sends them again.
+"""
+
+import json
+import logging
+import os
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+from celery import Celery, signals
+
+from silofleet.broker import (
+    LEASE,
+    NODES,
+    ORDERS,
+    REPORTS,
+    SECONDS_BETWEEN_BEATS,
+    TASK,
+    ended_to_json,
+    order_of_json,
+    queue_of,
+)
+from silofleet.errors import BrokerUnreachable, FleetRefused
+from silofleet.here import node_here
+from silofleet.redis_client import redis_at, unreachable
+from silofleet.run import Order
+from silofleet.slots import Slots
+from silofleet.values import SECONDS_UNTIL_LOST, Ended
+from silowork.queue import Broker
+from silowork.stop import Stop
+
+_SECONDS_BETWEEN_ATTEMPTS = 5.0
+
+logger = logging.getLogger("silofleet")
+
+
+class FleetNode:
+    """A node; `run` returns when it is asked to end.
+
+    Args:
+        granary: The directory of its Silos, on its own disk.
+        name: Unique in the fleet.
+        url: Of the Redis.
+        slots: Runs at a time.
+    """
+
+    def __init__(self, granary: str, name: str, url: str, slots: int) -> None:
+        self._granary, self._name, self._url, self._slots = granary, name, url, slots
+        self._broker, self._redis = Broker(granary, url), redis_at(url)
+        self._ending = Stop()
+        self._working: set[int] = set()
+        self._lock = threading.Lock()
+
+    def run(self) -> None:
+        """Work until SIGTERM or SIGINT.
+
+        Raises:
+            BrokerUnreachable: The Redis does not answer at the start.
+        """
+        self._see()
+        app = self._broker.app(queue_of(self._name))
+
+        @app.task(name=TASK)  # type: ignore[untyped-decorator]  # celery is untyped
+        def run(number: int) -> None:
+            self._carry_out(int(number))
+
+        beating = threading.Thread(target=self._beat, daemon=True)
+        beating.start()
+        signals.worker_shutting_down.connect(self._end, weak=False)
+        try:
+            _celery_worker(app, queue_of(self._name), self._slots).start()
+        finally:
+            signals.worker_shutting_down.disconnect(self._end)
+            self._ending.ask()
+            beating.join()
+
+    def _end(self, *_unused: object, **_also: object) -> None:
+        self._ending.ask()
+
+    # ------------------------------------------------------------------ one run
+
+    def _carry_out(self, number: int) -> None:
+        """Do a run in a process, renew its lease meanwhile, and report its end."""
+        with self._lock:
+            if number in self._working or self._ending.asked:
+                return
+            self._working.add(number)
+        try:
+            order = self._order(number)
+            if order is not None:
+                self._report(number, self._ended(order))
+        except (BrokerUnreachable, FleetRefused) as error:
+            logger.warning("run %s: %s", number, error)
+        finally:
+            with self._lock:
+                self._working.discard(number)
+
+    @unreachable
+    def _order(self, number: int) -> Order | None:
+        """The order of a run; None if the clock has taken it back."""
+        found = self._redis.hget(ORDERS, str(number))
+        if found is None:
+            return None
+        order = order_of_json(json.loads(found), self._silo_path, self._url)
+        return replace(order, run=number)
+
+    def _silo_path(self, name: str) -> str:
+        return os.path.join(self._granary, name)
+
+    def _ended(self, order: Order) -> Ended:
+        renewed = float("-inf")
+        with Slots(1) as slots:
+            slots.start(order)
+            while True:
+                if time.monotonic() - renewed >= SECONDS_BETWEEN_BEATS:
+                    renewed = time.monotonic()
+                    self._renew(order.run, slots.progress[order.run])
+                if self._ending.asked:
+                    slots.end(order.run)
+                for _, ended in slots.finished(0.5):
+                    return ended
+
+    def _renew(self, number: int, progress: tuple[int, int | None]) -> None:
+        try:
+            self._set_lease(number, progress)
+        except BrokerUnreachable as error:
+            logger.warning("run %s: %s", number, error)
+
+    @unreachable
+    def _set_lease(self, number: int, progress: tuple[int, int | None]) -> None:
+        self._redis.set(f"{LEASE}{number}", json.dumps(progress), ex=SECONDS_UNTIL_LOST)
+
+    def _report(self, number: int, ended: Ended) -> None:
+        """Report the end of a run; while the Redis is away, again and again."""
+        while True:
+            try:
+                self._add_report(number, ended)
+            except BrokerUnreachable as error:
+                logger.warning("run %s: %s", number, error)
+                if self._ending.wait(_SECONDS_BETWEEN_ATTEMPTS):
+                    return  # the clock begins the run again
+            else:
+                return
+
+    @unreachable
+    def _add_report(self, number: int, ended: Ended) -> None:
+        self._redis.xadd(REPORTS, {"end": json.dumps(ended_to_json(number, ended))})
+
+    # ------------------------------------------------------------------ the node
+
+    def _beat(self) -> None:
+        while not self._ending.wait(SECONDS_BETWEEN_BEATS):
+            try:
+                self._see()
+            except BrokerUnreachable as error:
+                logger.warning("%s", error)
+
+    @unreachable
+    def _see(self) -> None:
+        """Report this node, by the clock of the Redis."""
+        node = node_here(self._name, self._granary, self._slots)
+        seconds, _ = self._redis.time()
+        said: dict[str, Any] = {
+            "slots": node.slots,
+            "free_bytes": node.free_bytes,
+            "free_inodes": node.free_inodes,
+            "seen": seconds,
+        }
+        self._redis.hset(NODES, self._name, json.dumps(said))
+
+
+def _celery_worker(app: Celery, queue: str, slots: int) -> Any:
+    return app.Worker(
+        pool="threads",
+        concurrency=slots,
+        queues=[queue],
+        loglevel="WARNING",
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )

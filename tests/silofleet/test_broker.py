@@ -1,0 +1,157 @@
+"""Runs on nodes that a real Redis reaches: sent, leased, reported, lost."""
+
+import json
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from hypothesis import given
+from hypothesis import strategies as st
+from ports import free_port
+
+from silofleet.broker import (
+    LEASE,
+    NODES,
+    ORDERS,
+    REPORTS,
+    Nodes,
+    ended_of_json,
+    ended_to_json,
+    order_of_json,
+    order_to_json,
+    queue_of,
+)
+from silofleet.ending import Before
+from silofleet.errors import BrokerUnreachable, FleetRefused
+from silofleet.hosts import PaceSpec
+from silofleet.ledger import Run
+from silofleet.redis_hosts import RedisPace
+from silofleet.run import Order
+from silofleet.values import Ended, Outcome
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+ORDER = Order(
+    7, "one", "/data/one", "http://one.example.org/oai", 2, ("oai_dc", "x"), ("a",), "pages",
+    False, Before(10, None, 0.2), PaceSpec(1.5, "one.example.org", "/data/fleet", 3), "me@x.org",
+)  # fmt: skip
+
+
+def test_an_order_comes_back_with_the_directories_of_the_node() -> None:
+    sent = json.loads(json.dumps(order_to_json(ORDER)))
+    found = order_of_json(sent, "/srv/{}".format, "redis://r/0")
+    pace = replace(ORDER.pace, place="redis://r/0")
+    assert found == replace(ORDER, silo_path="/srv/one", pace=pace)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"endpoint": "../x"}, {"run": "x"}, {"before": None}, {"prefixes": 3}, {"interval": []}],
+)
+def test_a_malformed_order_is_refused(changed: dict[str, Any]) -> None:
+    with pytest.raises(FleetRefused):
+        order_of_json(order_to_json(ORDER) | changed, "/srv/{}".format, "")
+
+
+@given(st.sampled_from(Outcome), st.text(max_size=9), st.none() | st.integers(0, 9), st.booleans())
+def test_ends_come_back(outcome: Outcome, said: str, records: int | None, held: bool) -> None:
+    hold = NOW + timedelta(hours=1) if held else None
+    ended = Ended(outcome, said, NOW, records, records, 3, hold, "http://b.example.org/")
+    sent = json.loads(json.dumps(ended_to_json(7, ended)))
+    assert ended_of_json(sent) == (7, ended)
+
+
+def test_a_run_is_sent_to_the_queue_of_its_node_as_a_number(broker: str) -> None:
+    nodes = Nodes(broker)
+    nodes.start(ORDER, "n1")
+    with redis.Redis.from_url(broker) as client:
+        (message,) = client.lrange(queue_of("n1"), 0, -1)
+        assert b"example.org" not in message
+        assert json.loads(client.hget(ORDERS, "7"))["url"] == ORDER.url  # type: ignore[arg-type]
+        assert 0 < client.ttl(f"{LEASE}7") <= 120  # type: ignore[operator]
+
+
+def _report(client: "redis.Redis[bytes]", ended: Ended) -> None:
+    client.xadd(REPORTS, {"end": json.dumps(ended_to_json(7, ended))})
+
+
+def test_reports_are_taken_once_and_malformed_ones_left_out(broker: str) -> None:
+    nodes = Nodes(broker)
+    nodes.start(ORDER, "n1")
+    ended = Ended(Outcome.WHOLE, "said", NOW, 3)
+    with redis.Redis.from_url(broker) as client:
+        client.xadd(REPORTS, {"end": "nonsense"})
+        client.xadd(REPORTS, {"other": "x"})
+        _report(client, ended)
+        assert nodes.finished(0) == [(7, ended)]
+        assert nodes.finished(0) == []
+        assert not client.hexists(ORDERS, "7")
+        assert not client.exists(f"{LEASE}7")
+
+
+def test_a_run_without_lease_is_cut_once_the_redis_is_trusted(broker: str) -> None:
+    nodes = Nodes(broker)
+    nodes.start(ORDER, "n1")
+    with redis.Redis.from_url(broker) as client:
+        client.delete(f"{LEASE}7")
+    assert nodes.finished(0) == []  # the Redis may have been restarted just now
+    nodes._since = nodes._looked = time.monotonic() - 500
+    ((number, ended),) = nodes.finished(0)
+    assert (number, ended.outcome) == (7, Outcome.CUT)
+    assert "n1 said nothing" in ended.said
+
+
+def test_a_new_clock_keeps_runs_that_have_a_lease(broker: str) -> None:
+    Nodes(broker).start(ORDER, "n1")
+    again = Nodes(broker)
+    assert again.keeps(Run(7, "one", "n1", 2, NOW, NOW))
+    assert not again.keeps(Run(8, "two", "n1", 2, NOW, NOW))
+
+
+def test_only_nodes_that_report_are_alive(broker: str) -> None:
+    with redis.Redis.from_url(broker) as client:
+        seconds, _ = client.time()
+        node = {"slots": 2, "free_bytes": 10, "free_inodes": 20, "seen": seconds}
+        client.hset(NODES, "here", json.dumps(node))
+        client.hset(NODES, "gone", json.dumps(node | {"seen": seconds - 500}))
+        client.hset(NODES, "../x", json.dumps(node))
+        client.hset(NODES, "broken", "[]")
+    assert [(one.name, one.slots) for one in Nodes(broker).nodes()] == [("here", 2)]
+
+
+def test_a_redis_that_is_away_stops_nothing_but_new_runs() -> None:
+    nodes = Nodes(f"redis://127.0.0.1:{free_port()}/0")
+    with pytest.raises(BrokerUnreachable):
+        nodes.reach()
+    assert nodes.nodes() == []
+    assert nodes.finished(0) == []
+    assert nodes.keeps(Run(7, "one", "n1", 2, NOW, NOW))
+    with pytest.raises(OSError, match="cannot be reached"):
+        nodes.start(ORDER, "n1")
+
+
+def test_two_nodes_share_the_turns_of_a_host(broker: str) -> None:
+    one, two = (RedisPace(broker, "h", 60.0, 2) for _ in range(2))
+    other = RedisPace(broker, "i", 60.0, 2)
+    first, second = one.reserve(), two.reserve()
+    assert first == 0
+    assert 55 < second <= 60
+    assert other.reserve() == 0
+    one.hold(600)
+    assert 590 < two.reserve() <= 600
+
+
+def test_without_redis_each_node_goes_slower() -> None:
+    pace = RedisPace(f"redis://127.0.0.1:{free_port()}/0", "h", 2.0, 3)
+    waits = [pace.reserve() for _ in range(3)]
+    assert waits[0] >= 2
+    assert waits[1] > 5
+    assert waits[2] > 11
+
+
+def test_a_wrong_address_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(FleetRefused, match="address of the broker is wrong"):
+        Nodes("http://x")
