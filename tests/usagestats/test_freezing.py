@@ -1,6 +1,7 @@
 """Days are frozen, late lines are named, a client is forgotten, and the commands say so."""
 
 import json
+import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from usage_silo import counts_of
 
 from recordsilo.cli import silo_command
 from usagestats.errors import PartMissing
+from usagestats.importing import freezing
 from usagestats.importing.importing import Request, import_logs
 from usagestats.sample import import_sample
 from usagestats.values import Fate
@@ -68,6 +70,21 @@ def test_a_client_is_forgotten(silo_path: str, tmp_path: Path) -> None:
     left = [one for one in lines if not one.startswith(address.encode() + b" ")]
     assert len(left) < len(lines)
     assert counts_of(silo_path).figures == truth_of(left).figures
+
+
+def test_a_client_is_forgotten_although_the_command_was_killed(
+    silo_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines, address = made_up_log(300), "203.0.113.4"
+    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    Path(silo_path, "usage", "events", "a file of somebody's").touch()
+    with monkeypatch.context() as killed:
+        killed.setattr(freezing, "_forget_elsewhere", lambda *_: sys.exit(9))
+        run("forget", silo_path, address, code=99)
+    run("forget", silo_path, address)
+    left = [one for one in lines if not one.startswith(address.encode() + b" ")]
+    assert counts_of(silo_path).figures == truth_of(left).figures
+    assert not import_logs(silo_path, Request([write(tmp_path / "b.log", [])])).failed
 
 
 def test_totals_are_those_of_the_oracle(silo_path: str, tmp_path: Path) -> None:

@@ -106,7 +106,6 @@ def forget(silo_path: str, ledger: Ledger, address: str) -> tuple[int, int, str]
                 if some:
                     unreadable[day] = some
     _forget_elsewhere(silo_path, ledger, keys, address)
-    ledger.set_stale([*days, *(day_text(day_number(day) - 1) for day in days)])
     count(silo_path, ledger)
     paths = [path for some in unreadable.values() for path in some]
     return events, len(days), str(EventsUnreadable(paths, list(unreadable))) if paths else ""

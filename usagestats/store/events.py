@@ -3,9 +3,11 @@
 A file is named by the digest of the lines that it is from, so writing it again changes nothing.
 """
 
+import glob
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -163,7 +165,7 @@ def rewrite_without(
         barrier = StrictBarrier()
         _finish(staged, path, barrier)
         barrier.flush()
-        ledger.replace_files(day, made if left else "", left, [name])
+        ledger.replace_files(day, made if left else "", left, [name], fewer=True)
         remove(silo_path, day, [name] if left else [name, made])
         removed += number - left
     return removed, unreadable
@@ -196,7 +198,8 @@ def can_be_read(steps: Engine, path: str) -> bool:
 def remove(silo_path: str, day: str, names: Iterable[str]) -> None:
     """Remove files of events that the ledger no longer names."""
     for name in names:
-        _unlink(event_path(silo_path, day, name))
+        with suppress(FileNotFoundError):
+            os.unlink(event_path(silo_path, day, name))
     if os.path.isdir(directory := events_path(silo_path, day)):
         flush_directory(directory)
 
@@ -211,19 +214,8 @@ def remove_unnamed(silo_path: str, ledger: Ledger, before: float) -> None:
             be about to name younger ones.
     """
     named = ledger.all_files()
-    top = place(silo_path, "events")
-    if not os.path.isdir(top):
-        return
-    for day in os.listdir(top):
-        directory = os.path.join(top, day)
-        for file in os.listdir(directory):
-            path = os.path.join(directory, file)
+    for path in glob.glob(os.path.join(glob.escape(place(silo_path, "events")), "*", "*")):
+        day, file = path.split(os.sep)[-2:]
+        with suppress(FileNotFoundError):  # another process was faster
             if (day, file.removesuffix(SUFFIX)) not in named and os.path.getmtime(path) < before:
-                _unlink(path)
-
-
-def _unlink(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return
+                os.unlink(path)

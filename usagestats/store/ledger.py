@@ -183,10 +183,7 @@ class Ledger:
                     "AND NOT EXISTS (SELECT 1 FROM source WHERE (day, name) = (?1, ?2))",
                     row,
                 )
-                connection.execute(
-                    "UPDATE day SET stale = 1 WHERE day IN (?1, date(?1, '-1 day')) AND NOT frozen",
-                    row[:1],
-                )
+                _set_stale(connection, row[0])
             connection.executemany(
                 "INSERT INTO late VALUES (?, ?, ?)"
                 " ON CONFLICT DO UPDATE SET lines = lines + excluded.lines",
@@ -264,8 +261,18 @@ class Ledger:
                 "UPDATE day SET stale = 1 WHERE day = ? AND NOT frozen", ((day,) for day in days)
             )
 
-    def replace_files(self, day: str, name: str, events: int, replaced: Iterable[str]) -> None:
-        """Note that one file of events has what several had."""
+    def replace_files(
+        self, day: str, name: str, events: int, replaced: Iterable[str], *, fewer: bool = False
+    ) -> None:
+        """Note that one file of events has what several had, or fewer events.
+
+        Args:
+            day: Of the events.
+            name: Of the new file; ``""``: none.
+            events: How many it has.
+            replaced: Names of the files before.
+            fewer: Whether events are gone, so that the day is to be counted again.
+        """
         replaced = list(replaced)
         with self._file.transaction() as connection:
             connection.executemany(
@@ -282,6 +289,8 @@ class Ledger:
                 connection.execute(
                     "INSERT OR REPLACE INTO event_file VALUES (?, ?, ?)", (day, name, events)
                 )
+            if fewer:
+                _set_stale(connection, day)
 
     def to_freeze(self, before: str) -> list[str]:
         """Return the days before a day that were first imported before it, and are not frozen."""
@@ -301,6 +310,13 @@ class Ledger:
                 connection.execute("UPDATE day SET frozen = 1, stale = 0 WHERE day = ?", (day,))
                 connection.execute("DELETE FROM event_file WHERE day = ?", (day,))
                 connection.execute("DELETE FROM source WHERE day = ?", (day,))
+
+
+def _set_stale(connection: sqlite3.Connection, day: str) -> None:
+    """Note that a day has fewer events, which may have ended double clicks of the day before."""
+    connection.execute(
+        "UPDATE day SET stale = 1 WHERE day IN (?1, date(?1, '-1 day')) AND NOT frozen", (day,)
+    )
 
 
 def _without_source(connection: sqlite3.Connection, hint: bytes, mark: Mark) -> list[Any]:
