@@ -207,17 +207,19 @@ def test_the_graph_one_holds_stays_the_graph(rdf_silo: RDFSilo, record: RDFRecor
 
 
 def test_the_same_statements_are_the_same_bytes(run_python: RunPython, tmp_path: Path) -> None:
+    formats = ("xml", "turtle", "nt")
     script = (
         "import sys\nfrom recordsilo import RDFManifest\n"
-        "m = RDFManifest(sys.argv[1], format=sys.argv[2], uri='info:x')\n"
-        "for n in range(20): m.add_triple('info:x/%d' % (n % 5), 'dc:title', str(n))\n"
-        "m.sync()"
+        "for format in sys.argv[2:]:\n"
+        " m = RDFManifest(sys.argv[1] + format, format=format, uri='info:x')\n"
+        " for n in range(20): m.add_triple('info:x/%d' % (n % 5), 'dc:title', str(n))\n"
+        " m.sync()"
     )
-    for fmt in ("xml", "turtle", "nt"):
-        paths = [tmp_path / f"{fmt}{n}" for n in range(2)]
-        for path in paths:
-            assert run_python(script, str(path), fmt).returncode == 0
-        assert paths[0].read_bytes() == paths[1].read_bytes()
+    for path in ("first-", "second-"):
+        assert run_python(script, str(tmp_path / path), *formats).returncode == 0
+    for fmt in formats:
+        first, second = (tmp_path / f"{path}-{fmt}" for path in ("first", "second"))
+        assert first.read_bytes() == second.read_bytes()
 
 
 # -- file name and format --------------------------------------------------------------------
