@@ -55,7 +55,7 @@ judging = _all(
         help="TOML file with more patterns of login pages, or other media types of full texts.",
     ),
     click.option("--memory", default="600MB", callback=_memory, show_default=True, metavar="SIZE",
-                 help="Most memory that the engine uses before it writes to the disk."),
+                 help="Maximum memory of the engine; beyond it, the engine uses the disk."),
 )  # fmt: skip
 also = _all(
     click.option("--cdx", "indexes", metavar="FILE", multiple=True,

@@ -83,8 +83,8 @@ _OPTIONS = [
         default=MOST_AGAIN,
         show_default=True,
         metavar="N",
-        help="Most records to request again at the end of a list, if they were unreadable or not"
-        " available.",
+        help="Maximum number of records to request again at the end of a list, if they were"
+        " unreadable or not available.",
     ),
     click.option(
         "--no-warc",

@@ -46,9 +46,9 @@ _count = _seconds("--count-every", 60.0, 0.1, "Seconds between two counts.")
 @log_format
 @profile
 @_count
-@_seconds("--gather", 1.0, 0, "Work on the lines of so many seconds together.")
-@_seconds("--claim-after", 60.0, 0.05, "Take over the lines of a worker that is silent so long.")
-@_seconds("--until-idle", None, 0.1, "End when no line comes for so long; else run until stopped.")
+@_seconds("--gather", 1.0, 0, "Work on the lines of this many seconds together.")
+@_seconds("--claim-after", 60.0, 0.05, "Take over the lines of a worker silent for this long.")
+@_seconds("--until-idle", None, 0.1, "End after this long without a line; else run until stopped.")
 def work(
     silo_dir: str, *, redis_url: str | None, queue_name: str, log_format: str | None,
     profile: str | None, count_every: float, gather: float, claim_after: float,

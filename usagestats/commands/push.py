@@ -36,7 +36,7 @@ client = "token"                          # or "truncated", "raw": how IP addres
     type=click.IntRange(1, 20),
     default=HTTP.attempts,
     show_default=True,
-    help="Most requests for a use in this run.",
+    help="Maximum number of requests for each use in this run.",
 )
 @click.option(
     "--timeout",
@@ -44,7 +44,7 @@ client = "token"                          # or "truncated", "raw": how IP addres
     default=HTTP.total_timeout,
     show_default=True,
     metavar="SECONDS",
-    help="Longest wait for an answer.",
+    help="How long to wait for an answer.",
 )
 @as_json
 def push(

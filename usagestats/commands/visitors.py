@@ -28,7 +28,7 @@ def _stream(source: str, target: str, group: str) -> Callable[[Any], Any]:
     """The options that both steps share."""
     options = (
         click.option("--kafka", "brokers", required=True, metavar="HOST:PORT[,…]",
-                     envvar="SILO_KAFKA", help="Brokers of Kafka [also: SILO_KAFKA]."),
+                     envvar="SILO_KAFKA", help="Kafka brokers [also: SILO_KAFKA]."),
         click.option("--from", "source", default=source, show_default=True, metavar="TOPIC",
                      help="Topic to read."),
         click.option("--to", "target", default=target, show_default=True, metavar="TOPIC",
@@ -42,9 +42,9 @@ def _stream(source: str, target: str, group: str) -> Callable[[Any], Any]:
                      " security.protocol=SSL; repeatable. With consumer. or producer. before the"
                      " name it is for one of the two."),
         click.option("--batch", type=click.IntRange(1, 100_000), default=500, show_default=True,
-                     help="Most events in a transaction."),
+                     help="Maximum number of events in a transaction."),
         click.option("--until-idle", "idle", type=click.FloatRange(min=0.1), metavar="SECONDS",
-                     help="End when nothing arrives for so long; else run until stopped."),
+                     help="End when nothing has arrived for this long; else run until stopped."),
     )  # fmt: skip
 
     def decorate(command: Any) -> Any:
@@ -94,11 +94,14 @@ def flatten(*, idle: float | None, **given: Any) -> int:
     type=click.IntRange(1, 36500),
     default=_KEEPING.days,
     show_default=True,
-    help="A profile expires so many days after the visitor's last event.",
+    help="A profile expires this many days after the visitor's last event.",
 )
-@click.option("--user-field", default=_NAMES.user, show_default=True, metavar="NAME")
-@click.option("--session-field", default=_NAMES.session, show_default=True, metavar="NAME")
-@click.option("--page-field", default=_NAMES.page, show_default=True, metavar="NAME")
+@click.option("--user-field", default=_NAMES.user, show_default=True, metavar="NAME",
+              help="Field with the visitor.")  # fmt: skip
+@click.option("--session-field", default=_NAMES.session, show_default=True, metavar="NAME",
+              help="Field with the session.")  # fmt: skip
+@click.option("--page-field", default=_NAMES.page, show_default=True, metavar="NAME",
+              help="Field with the title of the page.")  # fmt: skip
 @click.option(
     "--time-field",
     default="",
