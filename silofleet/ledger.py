@@ -389,6 +389,11 @@ class FleetLedger:
                 (endpoint, what, what),
             )
 
+    def fold_log(self) -> None:
+        """Move what is in the write-ahead log into the file."""
+        with self._file.reading() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for queries of a page; see `LedgerFile.reading`."""

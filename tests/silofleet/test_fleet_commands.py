@@ -70,6 +70,21 @@ def test_a_fleet_harvests_what_is_due_and_says_how_it_went(
     assert "1 failing, 1 whole" in _silo("status", many).stdout
     shown = _silo("show", many, str(failing["url"]))
     assert "refused" in shown.stdout
+    ledger = Path(many, "fleet", "fleet.sqlite")
+    ledger.write_bytes(b"damaged" * 999)
+    damaged = _silo("status", many)
+    assert (damaged.exit_code, "silo fleet rebuild" in damaged.stderr) == (1, True)
+    rebuilt = _silo("rebuild", many)
+    assert "1 endpoint has a Silo" in rebuilt.stdout
+    (known,) = _status(many, "--state", "whole")
+    assert (known["records"], known["promised"], known["last_whole"]) == (
+        40, 40, whole["last_whole"],
+    )  # fmt: skip
+    lines.write_text(_silo("receipts", many, "--node", "n1").stdout)
+    assert _silo("rebuild", many, str(lines)).exit_code == 0
+    assert _status(many, "--state", "whole")[0]["node"] == "n1"
+    lines.write_text("{}")
+    assert "does not come from" in _silo("rebuild", many, str(lines)).stderr
     table = list(csv.DictReader(io.StringIO(_silo("status", many, "--csv").stdout)))
     assert [row["name"] for row in table] == sorted(str(one["name"]) for one in _status(many))
 

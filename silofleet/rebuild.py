@@ -1,0 +1,165 @@
+"""The facts of a fleet, made again from the receipts in its Silos.
+
+On each node, `silos_of` reads what its Silos say; at the clock, `rebuild` makes the ledger again
+from that. What no receipt says is lost: failures, quarantines and pauses that hosts asked for.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhscraper.errors import ScraperError
+from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
+from oaipmhscraper.receipt import Counts
+from recordsilo import Granary
+from recordsilo.disk.locks import Locks
+from recordsilo.errors import RecordSiloError
+from silofleet.errors import ClockRunning, FleetRefused, LedgerUnreadable
+from silofleet.fleet import LOCAL, facts_of
+from silofleet.ledger import FleetLedger
+from silofleet.run import EPOCH
+from silofleet.schedule import after
+from silofleet.values import KEPT_OUTCOMES, Ended, Endpoint, Facts, Outcome, Policy
+from silofleet.wishes import load_wishes
+
+_OUTCOMES = {"whole": Outcome.WHOLE, "losses": Outcome.PARTIAL, "open": Outcome.PARTIAL}
+
+
+def silos_of(granary: str, node: str = LOCAL) -> Iterator[dict[str, Any]]:
+    """Yield what the Silos of a directory say of their harvests, as JSON values.
+
+    Args:
+        granary: The directory.
+        node: Name of the node whose it is.
+
+    Yields:
+        ``name``, ``node``, ``epoch``, ``records``, and ``harvests``: the newest, oldest first,
+        each with ``outcome``, ``started``, ``ended`` and ``promised``; or ``problem``, why a
+        Silo cannot be read.
+    """
+    found = Granary(granary, create=False)
+    for name in found.silos:
+        try:
+            with found.get_silo(name, create=False) as silo:
+                records, epoch = silo.count(), int(silo.state.get(EPOCH) or 1)
+                harvests = [_harvest(one) for one in harvests_of(silo.path, newest=KEPT_OUTCOMES)]
+        except (RecordSiloError, ScraperError, OSError, ValueError) as error:
+            yield {"name": name, "node": node, "problem": str(error)}
+            continue
+        yield {
+            "name": name,
+            "node": node,
+            "epoch": epoch,
+            "records": records,
+            "harvests": harvests,
+        }
+
+
+def _harvest(past: PastHarvest) -> dict[str, Any]:
+    lists = past.receipt.get("lists") or []
+    full = [one for one in lists if one.get("from") is None and not one.get("owed")]
+    counts = [Counts.from_json(one.get("counts") or {}) for one in full]
+    sizes = [max(one.promised or 0, one.distinct) for one in counts]
+    return {
+        "outcome": _OUTCOMES[past.state].value,
+        "started": past.receipt.get("started"),
+        "ended": past.receipt.get("ended"),
+        "promised": max(sizes) if sizes else None,
+    }
+
+
+def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, list[str]]:
+    """Make the ledger of a fleet again.
+
+    Args:
+        directory: The fleet.
+        found: From `silos_of`, of every node.
+
+    Returns:
+        How many endpoints have a Silo, and sentences on what could not be used.
+
+    Raises:
+        ClockRunning: The fleet is at work.
+        WishesInvalid: The wishes cannot be read.
+    """
+    locks = Locks(os.path.join(directory, "fleet", "locks"))
+    with locks.hold_name_if_free("clock") as is_free:
+        if not is_free:
+            raise ClockRunning(directory)
+        wishes, now = load_wishes(directory), datetime.now(UTC)
+        facts = {name: facts_of(one, wishes.policy, now) for name, one in wishes.endpoints.items()}
+        problems: list[str] = []
+        known: set[str] = set()
+        for one in found:
+            name = str(one.get("name"))
+            if one.get("problem"):
+                problems.append(f"{name}: {one['problem']}")
+            elif name not in facts:
+                problems.append(f"{name} on {one.get('node')} is no endpoint of the fleet")
+            elif name in known and int(one["epoch"]) <= facts[name].epoch:
+                problems.append(f"{name} is on {facts[name].node} and on {one['node']}")
+            else:
+                known.add(name)
+                facts[name] = _facts(facts[name], wishes.endpoints[name], wishes.policy, one)
+        _set_aside(directory)
+        with FleetLedger(directory, "create") as ledger:
+            ledger.add(facts.values())
+    return len(known), problems
+
+
+def _facts(new: Facts, wish: Endpoint, policy: Policy, found: Mapping[str, Any]) -> Facts:
+    facts = replace(
+        new, node=str(found["node"]), epoch=int(found["epoch"]), records=int(found["records"])
+    )
+    for one in found["harvests"]:
+        started, ended = _moment(one["started"]), _moment(one["ended"])
+        if ended is None:
+            continue
+        end = Ended(
+            Outcome(one["outcome"]), "from its receipt", ended, facts.records, one["promised"]
+        )
+        facts = after(replace(facts, started=started), wish, policy, end)
+    return facts
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        return read_datestamp(text) if text else None
+    except ValueError:
+        return None
+
+
+def read_found(lines: Iterable[str], where: str) -> Iterator[dict[str, Any]]:
+    """Read the lines that `silo fleet receipts` printed.
+
+    Raises:
+        FleetRefused: A line is none of them.
+    """
+    for number, line in enumerate(lines, 1):
+        try:
+            one = json.loads(line)
+            if not one.get("problem"):
+                int(one["epoch"]), int(one["records"]), str(one["node"])  # checked
+                [Outcome(harvest["outcome"]) for harvest in one["harvests"]]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise FleetRefused(
+                f"{where}, line {number}, does not come from silo fleet receipts"
+            ) from None
+        yield one
+
+
+def _set_aside(directory: str) -> None:
+    """Rename the ledger that there is, so that a mistake loses nothing."""
+    path = os.path.join(directory, "fleet", "fleet.sqlite")
+    with suppress(LedgerUnreadable, OSError), FleetLedger(directory) as ledger:
+        ledger.fold_log()
+    for suffix in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            os.unlink(path + suffix)
+    with suppress(FileNotFoundError):
+        os.replace(path, f"{path}.before-rebuild")
