@@ -87,6 +87,26 @@ def test_a_record_is_read_again_when_it_changes(
         assert usage.find("Benjamin").items == (ONE,)
 
 
+def test_after_an_import_only_new_records_are_looked_at(
+    silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recordsilo.index.catalogue.Catalogue.stamp", lambda _self: "7")
+    looked: list[str] = []
+    before = Catalogue._stamp_of
+
+    def looking(self: Catalogue, name: str) -> str:
+        looked.append(name)
+        return before(self, name)
+
+    monkeypatch.setattr(Catalogue, "_stamp_of", looking)
+    with Usage(silo):
+        assert sorted(looked) == [ONE, TWO, GONE]
+    count(silo.path, days=41, items=(ONE, TWO, GONE, "oai:x:new"))
+    with Usage(silo) as usage:
+        assert looked[3:] == ["oai:x:new"]
+        assert usage.find("Ben").items == (ONE, TWO)
+
+
 def test_a_bundle_joins_keys_and_can_be_taken_back(silo: Silo) -> None:
     bundle = _run(silo, "same", "creator=Swan, Eve", "B. Swan", "--agent", "me").strip()
     with Usage(silo) as usage:

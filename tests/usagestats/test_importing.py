@@ -25,6 +25,8 @@ from usagestats.importing.receipt import Receipt
 from usagestats.lines.readers import reader_of
 from usagestats.rules.classify import NO_PATTERN, Rules, classify
 from usagestats.rules.settings import Settings
+from usagestats.store.counts import Counts
+from usagestats.store.places import catalogue_path
 from usagestats.values import Fate
 
 LONDON = '\ntimezone = "Europe/London"\n'
@@ -324,3 +326,13 @@ def test_an_unreadable_line_is_kept_without_control_characters(
     [kept] = Path(silo_path, "usage", "unreadable").iterdir()
     assert kept.read_bytes().endswith(rb" [2J \xc2\x9b\x7f " + b"\xc3\xa9\t\xff\n")
     assert b"\x1b" not in kept.read_bytes()
+
+
+def test_an_import_reads_the_records_that_are_new(silo_path: str, tmp_path: Path) -> None:
+    log = write(tmp_path / "a.log", made_up_log(50))
+    import_logs(silo_path, Request([log]))
+    with Counts(silo_path) as counts:
+        used = {name for (name,) in counts.rows("SELECT name FROM item")}
+    with sqlite3.connect(catalogue_path(silo_path)) as connection:
+        assert {name for (name,) in connection.execute("SELECT name FROM record")} == used
+    connection.close()

@@ -80,8 +80,9 @@ class Catalogue:
     def refresh(self) -> None:
         """Read the records that were used for the first time, or changed.
 
-        Cost: nothing if neither the counts nor any record changed; else looks at the manifest
-        of each used record, and reads those that changed.
+        Cost: nothing if neither the counts nor any record changed. If only counts did, it reads
+        the records that are new in them; else it looks at the manifest of each used record, and
+        reads those that changed.
         """
         mapping = f" {self.mapping!r} {self._state}"
         own = f"{self._counts.stamp()}{mapping}"
@@ -93,23 +94,29 @@ class Catalogue:
                 return
         elif self.stamp() == wanted:
             return
+        # The stamp of the counts, which has no space, is the first word.
+        of_records, was = wanted.partition(" ")[2], self.stamp().partition(" ")[2]
+        only_counts_changed = index is not None and of_records == was
         with self._file.transaction() as connection:
-            rows = connection.execute("SELECT id, name, stamp FROM record").fetchall()
+            rows = connection.execute("SELECT id, name, stamp FROM record")
             known = {number: (name, stamp) for number, name, stamp in rows}
-            counted = self._counts.rows("SELECT id, name FROM item")
-            changed = (
-                (number, name, stamp)
-                for number, name in counted
-                if (stamp := self._stamp_of(name) + mapping) != known.get(number, ("", ""))[1]
-                or known[number][0] != name
+            counted = dict(self._counts.rows("SELECT id, name FROM item"))
+            asked = (
+                (number, name)
+                for number, name in counted.items()
+                if not only_counts_changed or known.get(number, ("",))[0] != name
             )
+            stamped = ((number, name, self._stamp_of(name) + mapping) for number, name in asked)
+            changed = (one for one in stamped if known.get(one[0]) != one[1:])
+            gone, is_same = known.keys() - counted.keys(), True
             while chunk := list(islice(changed, _CHUNK)):
                 self._take(connection, chunk)
-            gone = known.keys() - {number for number, _ in counted}
+                is_same = False
             self._forget(connection, gone)
-            connection.execute(
-                "DELETE FROM entity WHERE id NOT IN (SELECT entity FROM record_entity)"
-            )
+            if gone or not is_same:
+                connection.execute(
+                    "DELETE FROM entity WHERE id NOT IN (SELECT entity FROM record_entity)"
+                )
             connection.execute(
                 "INSERT INTO state VALUES (1, ?) ON CONFLICT DO UPDATE SET stamp = excluded.stamp",
                 (wanted if index is not None else f"{own} {time.time_ns()}",),

@@ -4,6 +4,7 @@ Each block of lines is added to the ledger as soon as its events are on the medi
 that is killed goes on where it was: what it had imported is recognised.
 """
 
+import contextlib
 import functools
 import os
 import time
@@ -18,6 +19,7 @@ from silosteps.lines import Block, blocks
 from silosteps.runners import in_order
 from silowork.ledger_file import new_id
 from usagestats.counting.counting import check, count, import_lock
+from usagestats.entities.usage import Usage
 from usagestats.errors import NothingRead, UsageError
 from usagestats.importing import unreadable
 from usagestats.importing.files import Part, opened
@@ -112,9 +114,17 @@ def import_logs(
             receipt.failed.append(counted.problem)
         before = now.astimezone(settings.zone) - timedelta(days=settings.window)
         receipt.frozen, _ = freeze(silo_path, ledger, f"{before:%Y-%m-%d}")
+        _read_new_records(silo_path)
         receipt.seconds = time.monotonic() - begun
         ledger.end(running.id, receipt.as_json())
     return receipt
+
+
+def _read_new_records(silo_path: str) -> None:
+    """Read the records that were used for the first time, so that no page has to."""
+    telling = contextlib.suppress(UsageError, OSError)  # a page tells it
+    with Silo(silo_path, create=False) as silo, telling, Usage(silo):
+        pass
 
 
 class _Import:
