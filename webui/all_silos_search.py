@@ -9,8 +9,10 @@ from recordsilo.disk.identifier import url_segment
 from recordsilo.errors import RecordSiloError, SearchError
 from recordsilo.index import FacetValue
 from recordsilo.index.search_values import FLAGS, NOT, facet_of
+from silofleet.errors import WishesInvalid
 from silofleet.search.errors import IndexUnusable, TooManySilos
 from silofleet.search.everywhere import Everywhere
+from silofleet.search.nodes import HERE
 from silofleet.search.values import FACETS, REPOSITORY, SORTS, AllSearch, Hit, Place
 from webui import urls
 from webui.http.errors import BadRequest, Busy, as_sentence, from_store
@@ -25,7 +27,7 @@ PATHS = ("/search", "/search.json")
 SHOWN = 12
 """Values of a facet beside the results; all of one are shown by ``more``."""
 _ALL = 1000
-_OWN = (REPOSITORY, REPOSITORY + NOT, "start", "more")
+_OWN = (REPOSITORY, REPOSITORY + NOT, "start", "more", "facet", HERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +68,15 @@ class AllSilosSearch:
         """
         asked = _asked(request)
         more = request.query.get("more", "")
-        search = _search(asked, request.start, more)
+        is_node = bool(request.query.get(HERE))
+        counted = tuple(value for name, value in request.pairs if name == "facet" and value)
+        search = _search(
+            asked, request.start, counted or FACETS, is_whole=is_node or more in FACETS
+        )
         try:
-            found = self._everywhere.search(search)
-        except (TooManySilos, IndexUnusable) as error:
+            found = self._everywhere.search(search, only_here=is_node)
+            nodes = {} if is_node else self._everywhere.nodes
+        except (TooManySilos, IndexUnusable, WishesInvalid) as error:
             raise Busy(as_sentence(self._bare(str(error)))) from error
         except RecordSiloError as error:
             raise from_store(error, self._granary.dir_of_silos) from error
@@ -86,7 +93,7 @@ class AllSilosSearch:
             "request": asked,
             "sorts": [(name, _(SORT_LABELS[name])) for name in SORTS],
             "found": found,
-            "lines": [_line(hit) for hit in found.hits],
+            "lines": [_line(hit, nodes) for hit in found.hits],
             "chips": tuple(_chips(asked)),
             "facets": tuple(_facets(asked, found.facets, more)),
             "previous_url": _previous(asked, request.start),
@@ -107,12 +114,12 @@ def _asked(request: Request) -> SearchRequest:
     return replace(asked, chosen=(*asked.chosen, *dict.fromkeys(own)))
 
 
-def _search(asked: SearchRequest, start: int, more: str) -> AllSearch:
-    limit = _ALL if more in FACETS else SHOWN + 1
+def _search(
+    asked: SearchRequest, start: int, facets: tuple[str, ...], *, is_whole: bool
+) -> AllSearch:
+    limit, sort = _ALL if is_whole else SHOWN + 1, asked.sort or SORTS[0]
     try:
-        return AllSearch(
-            asked.q, asked.filters, asked.sort or SORTS[0], asked.limit, start, facet_limit=limit
-        )
+        return AllSearch(asked.q, asked.filters, sort, asked.limit, start, facets, limit)
     except SearchError as error:
         raise BadRequest(as_sentence(str(error))) from error
 
@@ -126,15 +133,20 @@ def _previous(asked: SearchRequest, start: int) -> str:
     return asked.url(*((("start", str(before)),) if before else ())) if start else ""
 
 
-def record_url(place: Place) -> str:
-    """The page of a record in its Silo."""
-    return urls.at(f"/silos/{quote(place.silo)}/records/{url_segment(place.identifier)}")
+def record_url(place: Place, nodes: Mapping[str, str]) -> str:
+    """The page of a record in its Silo, here or on another node.
+
+    Args:
+        place: Where the record is.
+        nodes: The addresses of nodes.
+    """
+    path = f"/silos/{quote(place.silo, safe='')}/records/{url_segment(place.identifier)}"
+    return nodes[place.node].rstrip("/") + path if place.node else urls.at(path)
 
 
-def _line(hit: Hit) -> HitView:
-    return HitView(
-        hit, record_url(hit.place), tuple((one.silo, record_url(one)) for one in hit.also)
-    )
+def _line(hit: Hit, nodes: Mapping[str, str]) -> HitView:
+    also = tuple((one.silo, record_url(one, nodes)) for one in hit.also)
+    return HitView(hit, record_url(hit.place, nodes), also)
 
 
 def _label(name: str) -> str:

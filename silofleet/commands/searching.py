@@ -15,7 +15,8 @@ from recordsilo.commands.options import as_json, filtering, remark_on
 from recordsilo.commands.versions import shown
 from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
-from silofleet.search.everywhere import search_all
+from silofleet.errors import WishesInvalid
+from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
 from silofleet.search.values import FACETS, SORTS, AllSearch, Answer, Hit, Place
 
@@ -56,15 +57,18 @@ def search(
     """
     if as_json and as_csv:
         fail("choose --json or --csv")
-    granary = granary_at(directory)
+    granary = Granary(directory, create=False)
+    everywhere = Everywhere(granary)
     try:
         wanted = AllSearch(" ".join(words), filters, sort, limit, offset, facets or FACETS)
-        answer = search_all(granary, wanted)
-    except SearchError as error:
+        if not everywhere.nodes:
+            granary_at(directory)
+        answer = everywhere.search(wanted)
+    except (SearchError, WishesInvalid) as error:
         fail(str(error))
     for line in _printed(answer, as_json=as_json, as_csv=as_csv):
         click.echo(line)
-    if not answer.total and not answer.missing:
+    if not answer.total and not answer.missing and granary.silos:
         with open_silo(f"{directory}/{granary.silos[0]}") as silo:
             remark_on(silo, wanted.words, SearchFilters())
     for one in answer.missing:
@@ -124,19 +128,31 @@ def _printed(answer: Answer, *, as_json: bool, as_csv: bool) -> Iterator[str]:
 
 
 def _texts(hit: Hit) -> Iterator[str]:
-    yield from (hit.place.silo, hit.place.identifier, hit.year, hit.title)
+    yield from (_silo(hit.place), hit.place.identifier, hit.year, hit.title)
     if hit.also:
         yield f"also in {', '.join(map(_named, hit.also))}"
 
 
 def _named(place: Place) -> str:
-    return f"{place.silo} {place.identifier}"
+    return f"{_silo(place)} {place.identifier}"
+
+
+def _silo(place: Place) -> str:
+    return f"{place.node}:{place.silo}" if place.node else place.silo
 
 
 def _cells(hit: Hit) -> tuple[str, ...]:
     also = joined(map(_named, hit.also))
     lists = joined(hit.creators), joined(hit.types)
-    texts = (hit.place.silo, hit.place.identifier, hit.title, lists[0], hit.year, lists[1], hit.doi)
+    texts = (
+        _silo(hit.place),
+        hit.place.identifier,
+        hit.title,
+        lists[0],
+        hit.year,
+        lists[1],
+        hit.doi,
+    )
     return tuple(map(guarded, (*texts, also)))
 
 

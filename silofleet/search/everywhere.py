@@ -2,12 +2,14 @@
 
 import os
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 
 from recordsilo import Granary
 from recordsilo.errors import SearchError, did_you_mean
 from silofleet.search.errors import IndexUnusable, PackageMissing, TooManySilos
 from silofleet.search.index import Opened, place_of
+from silofleet.search.nodes import VALUES_OF_NODES, Nodes, answered
 from silofleet.search.silos import ASKED_AT_MOST, search_silos
 from silofleet.search.values import REPOSITORY, AllSearch, Answer, Missing
 
@@ -26,12 +28,38 @@ class Everywhere:
         self._path = place_of(granary.dir_of_silos)
         self._opened: tuple[object, Opened] | None = None
         self._lock = threading.Lock()
+        self._nodes = Nodes(granary.dir_of_silos)
 
-    def search(self, search: AllSearch) -> Answer:
-        """Search every Silo.
+    @property
+    def nodes(self) -> Mapping[str, str]:
+        """Other nodes and the addresses of their pages."""
+        return self._nodes.addresses()
+
+    def search(self, search: AllSearch, *, only_here: bool = False) -> Answer:
+        """Search every Silo, also those of other nodes.
 
         Args:
             search: What is searched for.
+            only_here: Whether to leave out the other nodes.
+
+        Raises:
+            WishesInvalid: The file that names the nodes cannot be read.
+            SearchError, TooManySilos, IndexUnusable: See `search_here`.
+        """
+        addresses = {} if only_here else self.nodes
+        if not addresses:
+            return self.search_here(search)
+        limit = max(search.facet_limit, VALUES_OF_NODES)
+        first = replace(search, offset=0, limit=search.end, facet_limit=limit)
+        asked = self._nodes.ask(addresses, first)
+        return answered(asked, search, self.search_here(first, are_all=False))
+
+    def search_here(self, search: AllSearch, *, are_all: bool = True) -> Answer:
+        """Search every Silo of this directory.
+
+        Args:
+            search: What is searched for.
+            are_all: Whether a Silo that is not here does not exist.
 
         Raises:
             SearchError: The search is wrong, or a filter names a Silo that does not exist.
@@ -40,7 +68,7 @@ class Everywhere:
         """
         names = self._granary.silos
         wanted = search.filters.named(REPOSITORY)
-        if wanted and (unknown := sorted({*wanted} - {*names})):
+        if are_all and wanted and (unknown := sorted({*wanted} - {*names})):
             raise SearchError(f"there is no Silo {unknown[0]!r}{did_you_mean(unknown[0], names)}")
         asked = [name for name in names if search.has_silo(name)]
         try:

@@ -1,5 +1,7 @@
 """The page ``/search`` of a directory of Silos: one search over all of them."""
 
+import io
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +12,9 @@ from index_conformance import put
 
 from recordsilo import Granary
 from silofleet.search.feeding import feed
+from webui.all_silos_search import AllSilosSearch
 from webui.app import create_app
+from webui.http.messages import Request
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.site import Settings
@@ -127,3 +131,27 @@ def test_many_silos_without_an_index_are_said(page: Any, monkeypatch: pytest.Mon
     answer = page.get("/search?q=solar")
     assert answer.status == 503
     assert "silo fleet index" in answer.text
+
+
+def test_hits_of_other_nodes_lead_to_their_pages(
+    page: Any, granary: Granary, tmp_path: Path
+) -> None:
+    own = Granary(str(tmp_path / "own"))
+    with own.get_silo("oak") as silo:
+        put(silo, "o1", title="Solar cells in winter", creator="Adeyemi, F.", date="2001")
+    address = f"http://127.0.0.1:{page.port}"
+    (tmp_path / "own/fleet").mkdir()
+    (tmp_path / "own/fleet/endpoints.toml").write_text(f'[nodes.n2]\nsearch = "{address}/"\n')
+    search = AllSilosSearch(own)
+    request = Request("GET", "/search", {}, io.BytesIO(), {"q": "solar"}, (("q", "solar"),))
+    text = search.answer(request, "own", as_json=False).body.decode()
+    assert set(re.findall(r'href="([^"]*/records/[^"]*)"', text)) == {
+        "/silos/oak/records/o1", f"{address}/silos/ash/records/a=1",
+        f"{address}/silos/ash/records/a2", f"{address}/silos/the%20second/records/b1",
+    }  # fmt: skip
+    found = json.loads(search.answer(request, "own", as_json=True).body)
+    assert (found["total"], found["silos"], found["did_not_answer"]) == (4, 3, [])
+    assert {one["value"]: one["count"] for one in found["facets"]["repository"]} == {
+        "ash": 2, "oak": 1, "the second": 1,
+    }  # fmt: skip
+    assert granary.silos == ["ash", "the second"]

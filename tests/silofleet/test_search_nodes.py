@@ -1,0 +1,135 @@
+"""Answers of several nodes: merged into what one directory would answer, and never believed."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from many_silos import RECORDS, granary_of
+
+from recordsilo.errors import SearchError
+from recordsilo.index import SearchFilters
+from silofleet.search import nodes as module
+from silofleet.search.everywhere import Everywhere, search_all
+from silofleet.search.feeding import feed
+from silofleet.search.nodes import NodeFailed, Nodes, answer_of, fields_of, merged
+from silofleet.search.values import AllSearch, Answer
+from webui.http.messages import parse_pairs
+
+
+def works(answer: Answer) -> set[frozenset[str]]:
+    return {
+        frozenset((hit.place.identifier, *(one.identifier for one in hit.also)))
+        for hit in answer.hits
+    }
+
+
+@pytest.mark.parametrize("fed", [(), (0,), (0, 1)], ids=["asked", "one by index", "by index"])
+def test_nodes_together_answer_as_one_directory_does(tmp_path: Path, fed: tuple[int, ...]) -> None:
+    whole = granary_of(tmp_path / "whole")
+    parts = [
+        granary_of(tmp_path / "one", {"ash": RECORDS["ash"]}),
+        granary_of(tmp_path / "two", {name: RECORDS[name] for name in ("birch", "cedar")}),
+    ]
+    for number in fed:
+        feed(parts[number])
+    for words in ("", "solar", "wind -cells", "creator:brown"):
+        for sort in ("relevance", "oldest"):
+            search = AllSearch(words, SearchFilters(values={"year!": ["1999"]}), sort)
+            answers = []
+            for number, part in enumerate(parts):
+                body = json.dumps(search_all(part, search).as_json()).encode()
+                answers.append(answer_of(body, f"n{number}", search))
+            found, wanted = merged(answers, (), search), search_all(whole, search)
+            assert works(found) == works(wanted)
+            assert (found.total, found.facets) == (wanted.total, wanted.facets)
+            if sort == "oldest" or not words:
+                assert [h.place.identifier for h in found.hits] == [
+                    h.place.identifier for h in wanted.hits
+                ]
+
+
+def test_a_search_is_the_same_in_an_address() -> None:
+    filters = SearchFilters({"deleted": False}, {"type!": ["A & B"], "year": ["1..2"]}, "2020")
+    pairs = parse_pairs(module.urlencode(fields_of(AllSearch('a "b c"', filters, offset=50))))
+    assert ("q", 'a "b c"') in pairs
+    assert ("type!", "A & B") in pairs
+    assert {("deleted", "false"), ("since", "2020"), ("limit", "75"), ("here", "yes")} < {*pairs}
+
+
+GOOD: Mapping[str, Any] = {
+    "total": 1, "has_more": False, "sort": "relevance", "silos": 1, "by_index": True,
+    "hits": [{
+        "repository": "ash", "identifier": "a1", "title": "T", "creators": ["C"], "year": None,
+        "types": [], "doi": None, "datestamp": "", "deleted": False, "score": 1.5, "also_in": [],
+    }],
+    "facets": {"year": [{"value": "2001", "count": 1}]},
+    "did_not_answer": [{"name": "oak", "why": "broken"}],
+}  # fmt: skip
+SEARCH = AllSearch("t", facets=("year",), limit=2)
+
+
+def bad(**changed: Any) -> bytes:
+    return json.dumps({**GOOD, **changed}).encode()
+
+
+def bad_hit(**changed: Any) -> bytes:
+    return bad(hits=[{**GOOD["hits"][0], **changed}])
+
+
+def test_a_good_answer_is_read_under_the_name_of_the_node() -> None:
+    found = answer_of(bad_hit(node="a lie"), "n7", SEARCH)
+    assert found.hits[0].place.node == "n7"
+    assert found.missing[0].name == "n7: oak"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"\xff", b"[]", b"null", b"[" * 100_000, b'{"hits": []}',
+        bad(total=-1), bad(total="1"), bad(total=True), bad(total=1 << 60), bad(hits={}),
+        bad(hits=GOOD["hits"] * 3), bad(facets={}), bad(did_not_answer=[{}]),
+        bad(facets={"year": [{"value": 1, "count": 1}]}), bad_hit(score=10**400),
+        bad_hit(title=None), bad_hit(title="x" * 100_000), bad_hit(score="1e999"),
+        bad_hit(score=True), bad_hit(creators="Chen"), bad_hit(repository="../x"),
+        bad_hit(repository=""), bad_hit(identifier=""), bad_hit(also_in=[{"repository": "ash"}]),
+        bad_hit(score=float("nan")), bad_hit(score=float("inf")),
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_is_not_believed(body: bytes) -> None:
+    with pytest.raises(NodeFailed):
+        answer_of(body, "n1", SEARCH)
+
+
+def test_a_node_without_an_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    granary = granary_of(tmp_path / "many")
+    (tmp_path / "many/fleet").mkdir()
+    (tmp_path / "many/fleet/endpoints.toml").write_text(
+        '[nodes.near]\nsearch = "http://near/"\n[nodes.far]\nsearch = "http://127.0.0.1:9/"\n'
+        '[nodes.files]\nsearch = "file:///etc/passwd"\n[nodes.silent]\n'
+    )
+    real = Nodes._answer
+
+    def answer(self: Nodes, name: str, address: str, search: AllSearch) -> Answer:
+        if name == "near":
+            return answer_of(bad(facets={f: [] for f in search.facets}), name, search)
+        return real(self, name, address, search)
+
+    monkeypatch.setattr(Nodes, "_answer", answer)
+    found = Everywhere(granary).search(AllSearch("solar"))
+    assert (found.total, found.asked) == (8, 4)
+    assert [one.name for one in found.missing] == ["near: oak", "far", "files"]
+    assert "neither http nor https" in found.missing[2].why
+
+
+def test_a_search_that_a_node_refuses_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_given: object) -> Answer:
+        raise SearchError(module._refusal(b'{"error": {"message": "No such thing."}}'))
+
+    monkeypatch.setattr(Nodes, "_answer", refuse)
+    monkeypatch.setattr(Nodes, "addresses", lambda _self: {"n1": "http://n1/"})
+    with pytest.raises(SearchError, match="No such thing"):
+        Everywhere(granary_of(tmp_path)).search(AllSearch("solar"))
