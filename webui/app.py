@@ -37,7 +37,7 @@ from webui.http.messages import (
 )
 from webui.http.multipart import Form
 from webui.http.streams import placed
-from webui.people.authentication import NotAllowed, SignInRequired, require
+from webui.people.authentication import Gate, NotAllowed, SignInRequired, require
 from webui.people.roles import NOBODY, Role, User
 from webui.rendering import View, answer, error_answer
 from webui.site import Call, Settings, Site
@@ -47,14 +47,19 @@ logger = logging.getLogger("webui")
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-def create_app(silo: Silo, settings: Settings | None = None) -> WsgiApp:
+def create_app(silo: Silo, settings: Settings | None = None, gate: Gate | None = None) -> WsgiApp:
     """Return the WSGI application that shows a Silo.
 
     The server in front of it should pass the target as sent (REQUEST_URI, as cheroot
     does): without it, an identifier with a slash is not found by its own URL. The
     application may be mounted anywhere (SCRIPT_NAME).
+
+    Args:
+        silo: The Silo.
+        settings: Of the person who starts the page.
+        gate: Who signs in; by default those with an account in the Silo.
     """
-    site = Site.of(silo, settings, document)
+    site = Site.of(silo, settings, document, gate)
     application = cherrypy.Application(None, "", {"/": {"request.dispatch": _dispatcher(site)}})
     application.request_class = _request_class(site)
     application.log.access_log.disabled = True

@@ -37,6 +37,7 @@ from webui.http.security import LOOPBACK_NAMES, Policy
 from webui.job_events import CLOSING
 from webui.multi_silo import Shelf
 from webui.people.accounts import account_names
+from webui.people.authentication import Gate
 from webui.server import CannotListen, PageServer, PortTaken, long_lived
 from webui.site import Settings
 
@@ -105,16 +106,14 @@ def serve(
     """
     refuse_network_disk(silo_dir, forced=force)
     sign_in = sign_in or bool(names or proxies)
-    is_shelf = is_granary(silo_dir)
-    if is_shelf and (sign_in or not is_loopback(host)):
-        fail(
-            f"{silo_dir} is a directory of Silos, and such a one is shown on this machine only; "
-            "serve a Silo of it by itself"
-        )
     policy = _policy(host, allow_remote=allow_remote, names=names)
     policy = _with_proxies(policy, proxies, user_header)
-    if is_shelf:
-        _serve_shelf(silo_dir, host, port, policy, broker)
+    settings = Settings(
+        agent=_user(), policy=policy, sign_in=sign_in, broker=broker, by_worker=True
+    )
+    if is_granary(silo_dir):
+        _check_accounts(silo_dir, settings)
+        _serve_shelf(silo_dir, host, port, replace(settings, on_shelf=True))
         return
     try:
         opened = Silo(silo_dir, create=False)
@@ -124,20 +123,31 @@ def serve(
             f"repository, or silo demo {silo_dir}, with a sample"
         )
     with opened as silo:
-        settings = Settings(agent=_user(), policy=policy, sign_in=sign_in)
-        if settings.needs_sign_in and not account_names(silo.path):
-            fail(
-                "people sign in to this page, and there is no account yet; make one: "
-                f"silo user add {silo_dir} NAME --role manager"
-            )
-        _serve(silo, host, port, settings, broker)
+        _check_accounts(silo_dir, settings)
+        _serve(silo, host, port, settings)
 
 
-def _serve_shelf(directory: str, host: str, port: int | None, policy: Policy, broker: str) -> None:
+def _check_accounts(directory: str, settings: Settings) -> None:
+    if settings.needs_sign_in and not account_names(directory):
+        fail(
+            "people sign in to this page, and there is no account yet; make one: "
+            f"silo user add {directory} NAME --role manager"
+        )
+
+
+def _serve_shelf(directory: str, host: str, port: int | None, settings: Settings) -> None:
     """Serve a directory of Silos, each under its own path; with one worker for all of them."""
-    settings = Settings(agent=_user(), policy=policy, on_shelf=True, broker=broker, by_worker=True)
-    shelf = Shelf(Granary(directory, create=False), lambda silo: create_app(silo, settings), policy)
-    with contextlib.closing(shelf), _worker(os.path.abspath(directory), broker):
+    path, policy = os.path.abspath(directory), settings.policy
+    gate = Gate.of(
+        path, settings.agent, sign_in=settings.needs_sign_in, user_header=policy.user_header
+    )
+    shelf = Shelf(
+        Granary(directory, create=False),
+        lambda silo: create_app(silo, settings, gate.below()),
+        policy,
+        gate,
+    )
+    with contextlib.closing(shelf), _worker(path, settings.broker):
         _run(shelf, directory, host, port)
 
 
@@ -168,11 +178,10 @@ def _with_proxies(policy: Policy, proxies: tuple[str, ...], user_header: str) ->
     return replace(policy, proxies=frozenset(proxies), user_header=user_header.lower())
 
 
-def _serve(silo: Silo, host: str, port: int | None, settings: Settings, broker: str = "") -> None:
+def _serve(silo: Silo, host: str, port: int | None, settings: Settings) -> None:
     """Serve the Silo until stopped; with a worker, unless there is a broker."""
-    settings = replace(settings, broker=broker, by_worker=True)
     threading.Thread(target=_warm, args=(silo,), daemon=True).start()
-    with _worker(silo.path, broker):
+    with _worker(silo.path, settings.broker):
         _run(create_app(silo, settings), silo.storage_dir, host, port)
 
 
@@ -237,7 +246,7 @@ def demo(*, directory: str, usage: bool, no_serve: bool, port: int | None) -> No
             return
         click.echo(f"To change records at the source, open {sample.page_url}")
         with Silo(directory, create=False) as silo:
-            _serve(silo, "127.0.0.1", port, Settings(agent=_user()))
+            _serve(silo, "127.0.0.1", port, Settings(agent=_user(), by_worker=True))
 
 
 def _harvest(directory: str, sample: SampleServer) -> None:

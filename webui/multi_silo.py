@@ -1,10 +1,11 @@
 """A directory of Silos as one page: a list of them, and each under ``/silos/<name>/``."""
 
 import logging
+import os
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote, unquote, unquote_to_bytes
+from urllib.parse import quote, unquote, unquote_to_bytes, urlencode
 
 from recordsilo import Granary, Silo
 from webui import all_silos_search, urls
@@ -20,11 +21,14 @@ from webui.http.messages import (
     from_environ,
     mounted,
     prefers_json,
+    redirect,
     target_path,
 )
 from webui.open_silos import OpenSilos
-from webui.people.roles import NOBODY
+from webui.people.authentication import Gate, SignInRequired, require
+from webui.people.roles import NOBODY, Role, User
 from webui.rendering import PAGE, STATIC, error_answer, html, json_answer, static_content
+from webui.shelf_door import SIGN_IN, SIGN_OUT, ShelfDoor
 from webui.silo_lines import SiloLines
 
 logger = logging.getLogger("webui")
@@ -40,12 +44,19 @@ class Shelf:
         granary: The directory.
         make_app: A Silo's own application.
         policy: Under which addresses the page answers.
+        gate: Who may see the list; by default everybody on this machine.
     """
 
     def __init__(
-        self, granary: Granary, make_app: Callable[[Silo], WsgiApp], policy: security.Policy
+        self,
+        granary: Granary,
+        make_app: Callable[[Silo], WsgiApp],
+        policy: security.Policy,
+        gate: Gate | None = None,
     ) -> None:
         self._granary, self._policy = granary, policy
+        gate = gate or Gate.of(os.path.abspath(granary.dir_of_silos), "page", sign_in=False)
+        self._door = ShelfDoor(gate, self._name)
         self._silos, self._lines = OpenSilos(granary, make_app), SiloLines(granary)
         self._search = all_silos_search.AllSilosSearch(granary)
 
@@ -71,26 +82,37 @@ class Shelf:
     def _own(self, environ: dict[str, Any]) -> Response:
         """Answer with the list, or one of its static files."""
         try:
-            request = from_environ(environ)
+            request = security.forwarded(from_environ(environ), self._policy)
             security.check(request, self._policy)
-            if not request.is_safe:
-                raise MethodNotAllowed(request.method, ("GET", "HEAD"))
-            return self._page(request, environ)
+            return self._answer(request, as_json=_asks_json(environ))
         except WebError as error:
             return self._refused(environ, error)
         except OSError as error:
             logger.exception("the directory of Silos cannot be listed")
             return self._refused(environ, from_machine(error))
 
-    def _page(self, request: Request, environ: dict[str, Any]) -> Response:
+    def _answer(self, request: Request, *, as_json: bool) -> Response:
         path = request.raw_path
         name = path.removeprefix("/static/")
+        if path in {SIGN_IN, SIGN_OUT}:
+            return self._door.answer(request, as_json=as_json)
+        if not request.is_safe:
+            raise MethodNotAllowed(request.method, ("GET", "HEAD"))
         if path.startswith("/static/") and name in STATIC:
             return Response(200, static_content(name), STATIC[name])
+        user = self._door.user_of(request, Role.VIEWER)
+        try:
+            require(user, Role.VIEWER)
+        except SignInRequired:
+            if as_json:
+                raise
+            query = f"?{urlencode(request.pairs)}" if request.pairs else ""
+            return redirect(urls.sign_in(urls.at(path) + query))
+        return self._page(request, user, as_json=as_json)
+
+    def _page(self, request: Request, user: User, *, as_json: bool) -> Response:
+        path = request.raw_path
         if path in all_silos_search.PATHS:
-            as_json = path.endswith(".json") or prefers_json(
-                request.method, environ.get("HTTP_ACCEPT", "")
-            )
             return self._search.answer(request, self._name, as_json=as_json)
         if path not in {"/", SILOS, SILOS + "/", SILOS + ".json"}:
             return _towards(path, self._granary)
@@ -99,7 +121,7 @@ class Shelf:
         lines = self._lines.lines(names[start : start + ON_A_PAGE])
         places = {one.name: urls.at(f"{SILOS}/{quote(one.name)}/") for one in lines}
         twin = urls.at(SILOS + ".json")
-        if path.endswith(".json") or prefers_json(request.method, environ.get("HTTP_ACCEPT", "")):
+        if as_json:
             silos = [one.to_json(places[one.name]) for one in lines]
             before, after = _steps(twin, start, len(names))
             steps = {"previous": before, "next": after}
@@ -116,6 +138,7 @@ class Shelf:
             "pictures": {one.name: by_year(one.years, bins) for one in lines if one.years},
             "previous_url": before,
             "next_url": after,
+            "signed_in": user.name if user.session else "",
         }
         return Response(200, html("silos.mako", **told, user=NOBODY, lines=lines), PAGE)
 
@@ -124,11 +147,12 @@ class Shelf:
         return self._granary.dir_of_silos.rstrip("/").rpartition("/")[2] or "Silos"
 
     def _refused(self, environ: dict[str, Any], error: WebError) -> Response:
-        accept = environ.get("HTTP_ACCEPT", "")
-        as_json = target_path(environ).endswith(".json") or prefers_json(
-            environ["REQUEST_METHOD"], accept
-        )
-        return error_answer(self._name, error, as_json=as_json)
+        return error_answer(self._name, error, as_json=_asks_json(environ))
+
+
+def _asks_json(environ: dict[str, Any]) -> bool:
+    is_twin = target_path(environ).endswith(".json")
+    return is_twin or prefers_json(environ["REQUEST_METHOD"], environ.get("HTTP_ACCEPT", ""))
 
 
 def _start(request: Request) -> int:

@@ -155,15 +155,17 @@ class Site:
         silo: Silo,
         settings: Settings | None = None,
         openapi: Callable[[], Mapping[str, Any]] = dict,
+        gate: Gate | None = None,
     ) -> "Site":
         """Make the site of an open Silo.
 
         Args:
             openapi: Returns the OpenAPI document; passed in because its page is one of the routes.
+            gate: Who signs in; by default those with an account in the Silo.
         """
         state = HarvesterState(os.path.join(silo.path, HARVESTER_STATE))
         known = settings or Settings()
-        gate = Gate.of(
+        gate = gate or Gate.of(
             silo.path,
             known.agent,
             sign_in=known.needs_sign_in,

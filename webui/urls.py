@@ -63,6 +63,11 @@ def shelf() -> str:
     return _BASE.get().rpartition("/")[0] + "/"
 
 
+def above_shelf() -> str:
+    """The home page of the directory of a Silo that is served under ``/silos/<name>``."""
+    return _BASE.get().rpartition("/")[0].rpartition("/")[0] + "/"
+
+
 def static(name: str) -> str:
     """A file of the page."""
     return at(f"/static/{name}")

@@ -1,5 +1,6 @@
 """A directory of Silos as one page: each under its own path, every link within it."""
 
+import contextlib
 import html
 import json
 import re
@@ -11,18 +12,25 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from click.testing import CliRunner
 from copies import copy_of
 
 from recordsilo import Granary, Silo
 from recordsilo.granary import is_granary
+from silocuration.activity import Wanted, activity
 from webui.app import create_app
+from webui.cli import serve
 from webui.http import messages
 from webui.http.errors import NotFound
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.open_silos import OpenSilos
-from webui.people.accounts import add_account
+from webui.people import accounts
+from webui.people.accounts import account_names, add_account
+from webui.people.authentication import Gate
+from webui.people.commands import user
 from webui.people.roles import Role
+from webui.people.sign_in_attempts import BY_BOTH
 from webui.silo_lines import SiloLines
 from webui.site import Settings
 
@@ -195,6 +203,113 @@ def test_the_list_answers_names_of_loopback_only_and_takes_no_change(shelf: Any)
     assert shelf.get("/", headers={"Host": "evil.example"}).status == 421
     assert shelf.post("/silos", {}).status == 405
     assert shelf.get("/silos/first").headers["Location"] == "/silos/first/"
+
+
+PASSWORD = "correct horse battery"
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture
+def guarded(
+    granary: Granary, client: Any, stage: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Any]:
+    """A directory of Silos to which people sign in: vera, a viewer, and mona, a manager."""
+    hasher = accounts.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(accounts, "_HASHER", hasher)
+    accounts._hash_of_nothing.cache_clear()
+    path = granary.dir_of_silos
+    for name, role in (("vera", "viewer"), ("mona", "manager")):
+        made = CliRunner().invoke(
+            user, ["add", path, name, "--role", role, "--password-stdin"], input=PASSWORD
+        )
+        assert made.exit_code == 0, made.output
+    gate = Gate.of(path, "page", sign_in=True)
+    settings = Settings(sign_in=True, on_shelf=True)
+    shelf = Shelf(
+        granary, lambda silo: create_app(silo, settings, gate.below()), LOOPBACK_ONLY, gate
+    )
+    stage.app = shelf
+    yield client
+    shelf.close()
+
+
+def signed_in(client: Any, name: str, at: str = "/sign-in") -> dict[str, str]:
+    answer = client.post(at, {"name": name, "password": PASSWORD})
+    assert answer.status == 200, answer.text
+    cookie, _, rest = answer.headers["Set-Cookie"].partition(";")
+    assert rest.startswith(" Path=/; ")
+    return {"Cookie": cookie}
+
+
+def test_nothing_of_a_directory_is_told_before_people_sign_in(guarded: Any) -> None:
+    led = guarded.get("/?start=0", headers=HTML)
+    assert (led.status, led.headers["Location"]) == (303, "/sign-in?next=%2F%3Fstart%3D0")
+    inside = ("/silos/first/search.json", "/silos/nothing/", "/silos/nothing")
+    for path in ("/silos.json", "/search?q=a", *inside):
+        assert guarded.get(path, accept="application/json").status == 401, path
+    form = guarded.get("/sign-in?next=/silos/first/", headers=HTML)
+    assert form.status == 200
+    assert 'name="next" value="/silos/first/"' in form.text
+    assert guarded.get(re.findall(r'href="(/[^"]*silo\.css[^"]*)"', form.text)[0]).status == 200
+
+
+@pytest.mark.parametrize("at", ["/sign-in", "/silos/first/sign-in"])
+def test_a_session_holds_for_the_list_and_all_silos_and_ends_for_all(guarded: Any, at: str) -> None:
+    vera = signed_in(guarded, "vera", at)
+    assert ">Sign out<" in guarded.get("/", headers=vera | HTML).text
+    for name in ("first", "the%20second"):
+        assert guarded.get(f"/silos/{name}/search.json", headers=vera).status == 200
+        assert guarded.post(f"/silos/{name}/records", {"id": "x:1"}, headers=vera).status == 403
+    assert guarded.get("/silos/nothing/", headers=vera).status == 404
+    assert guarded.get("/sign-out", headers=vera).status == 405
+    assert guarded.post("/sign-out", {}, headers=vera).status == 200
+    for path in ("/silos.json", "/silos/the%20second/search.json"):
+        assert guarded.get(path, headers=vera).status == 401
+
+
+def test_managers_change_the_accounts_of_the_directory(guarded: Any, granary: Granary) -> None:
+    mona = signed_in(guarded, "mona")
+    fields = {"name": "carl", "role": "curator", "password": PASSWORD}
+    assert guarded.post("/silos/first/accounts", fields, headers=mona).status == 201
+    assert signed_in(guarded, "carl", "/silos/the%20second/sign-in")
+    assert account_names(granary.dir_of_silos) == ["carl", "mona", "vera"]
+    assert account_names(f"{granary.dir_of_silos}/first") == []
+
+
+def test_attempts_to_sign_in_are_counted_over_all_silos_and_logged(
+    guarded: Any, granary: Granary
+) -> None:
+    wrong = {"name": "vera", "password": "a wrong password"}
+    refused = guarded.post("/sign-in", wrong | {"next": "/silos/first/"}, headers=HTML)
+    assert refused.status == 403
+    assert "Wrong name or password." in refused.text
+    assert guarded.post("/sign-in", {"name": "a secret", "password": "x"}).status == 403
+    statuses = [
+        guarded.post(f"/silos/{name}/sign-in", wrong).status
+        for name in ("first", "the%20second")
+        for _ in range(BY_BOTH)
+    ]
+    assert 429 in statuses
+    assert guarded.post("/sign-in", {"name": "vera", "password": PASSWORD}).status == 429
+    found = activity(granary.dir_of_silos, Wanted(action="sign-in failed"))
+    assert [one.new for _place, one in found] == [None, "vera"]
+
+
+def test_a_directory_is_served_to_people_only_if_they_have_accounts(
+    granary: Granary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = granary.dir_of_silos
+    served: list[Any] = []
+    monkeypatch.setattr("webui.cli._run", lambda app, *_: served.append(app))
+    monkeypatch.setattr("webui.cli._worker", lambda *_: contextlib.nullcontext())
+    command = [path, "--host", "0.0.0.0", "--allow-remote"]
+    refused = CliRunner().invoke(serve, command)
+    assert refused.exit_code == 2
+    assert f"silo user add {path} NAME --role manager" in refused.output
+    assert served == []
+    add_account(path, "ada", Role.VIEWER, None)
+    assert CliRunner().invoke(serve, command).exit_code == 0
+    assert isinstance(served[0], Shelf)
 
 
 BASE = "/silos/the%20second"

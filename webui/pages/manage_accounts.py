@@ -37,7 +37,7 @@ _REFUSALS = (
 
 def show(call: Call) -> View:
     """List the accounts, by name."""
-    path = call.site.silo.path
+    path = call.site.gate.path
     lines, faults = [], []
     for name in account_names(path):
         try:
@@ -74,7 +74,7 @@ def create(call: Call) -> Response:
     """
     with told_as(*_REFUSALS):
         role, password = role_of(call.field("role", "viewer")), _password(call)
-        made = add_account(call.site.silo.path, call.field("name"), role, password or None)
+        made = add_account(call.site.gate.path, call.field("name"), role, password or None)
     note(call, "add account", ("account", None, made.name), ("role", None, made.role.label))
     return _led(call, "add", made.name, 201)
 
@@ -86,7 +86,7 @@ def act(call: Call) -> Response:
         NotFound: There is no such account or action.
         Conflict: It is the user's own, or the last manager's.
     """
-    path, name, action = call.site.silo.path, call.params["name"], call.params["action"]
+    path, name, action = call.site.gate.path, call.params["name"], call.params["action"]
     if action not in DONE or action == "add":
         raise NotFound("There is no page at this address.")
     with told_as(*_REFUSALS):

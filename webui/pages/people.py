@@ -27,7 +27,7 @@ def ask_sign_in(call: Call) -> View | Response:
 
 def _form(call: Call, then: str, error: SignInFailed | None = None) -> View:
     data = {"then": then, "name": call.field("name"), "fault": error.message if error else ""}
-    return View("sign_in.mako", data, _user_json(call.user), urls.sign_in(), 403 if error else 200)
+    return View("sign_in.mako", data, user_json(call.user), urls.sign_in(), 403 if error else 200)
 
 
 def sign_in(call: Call) -> View | Response:
@@ -44,8 +44,8 @@ def sign_in(call: Call) -> View | Response:
         return _form(call, then, error)
     note(call, "sign in", agent=user.name, message=_from(call))
     if call.wants_json:
-        return json_answer(_user_json(user), 200, {"Set-Cookie": cookie})
-    return _going(then, cookie)
+        return json_answer(user_json(user), 200, {"Set-Cookie": cookie})
+    return going_on(then, cookie)
 
 
 def sign_out(call: Call) -> Response:
@@ -55,10 +55,11 @@ def sign_out(call: Call) -> Response:
         note(call, "sign out", message=_from(call))
     if call.wants_json:
         return json_answer({"user": None, "role": None}, 200, {"Set-Cookie": cookie})
-    return _going(urls.sign_in(), cookie)
+    return going_on(urls.sign_in(), cookie)
 
 
-def _going(then: str, cookie: str) -> Response:
+def going_on(then: str, cookie: str) -> Response:
+    """Redirect after signing in or out, and set the cookie."""
     headers = {"Location": then, "Set-Cookie": cookie, "Cache-Control": "no-store"}
     return Response(303, headers=headers)
 
@@ -67,7 +68,7 @@ def account(call: Call) -> View:
     """Show the user's account, and a form for a new password."""
     done = "changed" if call.request.query.get("done") == "password" else ""
     data = {"done": done}
-    return View("account.mako", data, _user_json(call.user), urls.account())
+    return View("account.mako", data, user_json(call.user), urls.account())
 
 
 def change_password(call: Call) -> Response:
@@ -81,19 +82,19 @@ def change_password(call: Call) -> Response:
     if not call.user.session:
         raise BadRequest(_("You did not sign in with a password here."))
     gate.attempts.note(name, call.request.remote_addr)
-    if signed_in(gate.silo_path, name, _raw(call, "password")) is None:
+    if signed_in(gate.path, name, _raw(call, "password")) is None:
         _note_failure(call, name)
         raise SignInFailed(_("Wrong password; nothing was changed."))
     gate.attempts.forget(name, call.request.remote_addr)
     try:
-        set_password(gate.silo_path, name, _raw(call, "new"))
+        set_password(gate.path, name, _raw(call, "new"))
     except AccountRefused as error:
         raise BadRequest(as_sentence(str(error))) from None
     note(call, "change password", message=_from(call))
     user, cookie = gate.begin(call.request, name, _raw(call, "new"))
     if call.wants_json:
-        return json_answer(_user_json(user), 200, {"Set-Cookie": cookie})
-    return _going(f"{urls.account()}?done=password", cookie)
+        return json_answer(user_json(user), 200, {"Set-Cookie": cookie})
+    return going_on(f"{urls.account()}?done=password", cookie)
 
 
 def _note_failure(call: Call, name: str) -> None:
@@ -103,7 +104,7 @@ def _note_failure(call: Call, name: str) -> None:
     the number of attempts.
     """
     try:
-        known = load_account(call.site.gate.silo_path, name).name
+        known = load_account(call.site.gate.path, name).name
     except AccountRefused:
         known = None
     agent = call.user.name or STRANGER
@@ -114,7 +115,8 @@ def _from(call: Call) -> str:
     return f"from {call.request.remote_addr}"
 
 
-def _user_json(user: User) -> dict[str, Any]:
+def user_json(user: User) -> dict[str, Any]:
+    """Return who is signed in, as JSON values."""
     return {"user": user.name or None, "role": user.role.label if user.name else None}
 
 

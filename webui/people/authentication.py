@@ -7,7 +7,7 @@ by the cookie of a session, or by a header that only a trusted proxy may send.
 import hashlib
 import logging
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from webui import urls
@@ -66,33 +66,40 @@ class Busy(WebError):
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Sign-in to one Silo.
+    """Sign-in to one Silo, or to a directory of Silos.
 
     Attributes:
-        silo_path: The Silo with the accounts.
+        path: The Silo or the directory, with the accounts.
         local: The user if no sign-in is required; None if it is.
         user_header: Name, in lower case, of the header in which a trusted proxy names the
             signed-in user; empty: no such header is trusted.
+        is_below: Whether the page is that of one Silo, and the accounts are those of its
+            directory; a session then holds for all its Silos.
     """
 
-    silo_path: str
+    path: str
     local: User | None
     user_header: str
     sessions: Sessions
     attempts: Attempts
+    is_below: bool = False
 
     @classmethod
-    def of(cls, silo_path: str, agent: str, *, sign_in: bool, user_header: str = "") -> "Gate":
-        """Make the gate of a Silo; `agent` is the local user if no sign-in is required.
+    def of(cls, path: str, agent: str, *, sign_in: bool, user_header: str = "") -> "Gate":
+        """Make a gate; `agent` is the local user if no sign-in is required.
 
         Args:
-            silo_path: The Silo's directory.
+            path: The Silo, or the directory of Silos.
             agent: Name of the local user.
             sign_in: Whether sign-in is required.
             user_header: Header with the user's name from a trusted proxy; empty: none.
         """
         local = None if sign_in else User(agent, Role.MANAGER)
-        return cls(silo_path, local, user_header.lower(), Sessions(silo_path), Attempts())
+        return cls(path, local, user_header.lower(), Sessions(path), Attempts())
+
+    def below(self) -> "Gate":
+        """Return the gate for the Silos of the directory, with the same sessions and attempts."""
+        return replace(self, is_below=True)
 
     def user_of(self, request: Request) -> User:
         """Return the user of a request; `NOBODY` if unknown.
@@ -123,7 +130,7 @@ class Gate:
         counted = canonical(name)[:64]
         self.attempts.note(counted, request.remote_addr)
         try:
-            account = signed_in(self.silo_path, name, password)
+            account = signed_in(self.path, name, password)
         except TooBusy:
             raise Busy(
                 "Too many people are signing in at the moment. Try again.", {"Retry-After": "5"}
@@ -150,12 +157,16 @@ class Gate:
 
         Browsers accept a name that begins with ``__Host-`` only for the path ``/``.
         """
-        over_tls = "__Host-" if urls.at("/") == "/" else "__Secure-"
-        own = hashlib.sha256(self.silo_path.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+        over_tls = "__Host-" if self._cookie_path == "/" else "__Secure-"
+        own = hashlib.sha256(self.path.encode("utf-8", "surrogateescape")).hexdigest()[:8]
         return f"{over_tls if request.scheme == 'https' else ''}silo-{own}"
 
+    @property
+    def _cookie_path(self) -> str:
+        return urls.above_shelf() if self.is_below else urls.at("/")
+
     def _cookie(self, request: Request, secret: str) -> str:
-        parts = [f"{self._cookie_name(request)}={secret}", f"Path={urls.at('/')}"]
+        parts = [f"{self._cookie_name(request)}={secret}", f"Path={self._cookie_path}"]
         parts += ["HttpOnly", "SameSite=Lax"]
         parts.append(f"Max-Age={LONGEST if secret else 0}")
         if request.scheme == "https":
@@ -165,12 +176,12 @@ class Gate:
     def _named(self, text: str) -> User:
         account = self._account(text)
         if account is None:
-            raise NotAllowed("You are signed in at the proxy, but have no account in this Silo.")
+            raise NotAllowed("You are signed in at the proxy, but have no account here.")
         return User(account.name, account.role)
 
     def _account(self, name: str) -> Account | None:
         try:
-            return load_account(self.silo_path, name)
+            return load_account(self.path, name)
         except AccountNotFound:
             return None
         except AccountRefused as error:

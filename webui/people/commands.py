@@ -1,6 +1,7 @@
 """The commands `silo user add`, `list`, `passwd`, `role` and `remove`: who may sign in."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ import click
 
 from recordsilo.cli import example, fail, open_silo
 from recordsilo.commands.options import as_json, directory
+from recordsilo.granary import is_granary
 from webui.people.accounts import (
     AccountRefused,
     accounts,
@@ -34,7 +36,7 @@ _from_input = click.option(
 
 @click.group(epilog=example("silo user add myrepo ada --role curator", "silo user list myrepo"))
 def user() -> None:
-    """Manage the accounts of a Silo's web page.
+    """Manage the accounts of the web page of a Silo, or of a directory of Silos.
 
     A viewer can see everything; a curator can also edit working copies; a manager
     can also delete records, harvest and export.
@@ -57,10 +59,10 @@ def add(*, silo_dir: str, name: str, role: str, no_password: bool, password_stdi
     """Create an account; asks for the password and stores only its hash."""
     if no_password and password_stdin:
         fail("--no-password and --password-stdin exclude each other")
-    with _sentences(), open_silo(silo_dir) as silo:
-        check_new_name(silo.path, name)  # before a password is asked for
+    with _sentences(), _accounts_of(silo_dir) as path:
+        check_new_name(path, name)  # before a password is asked for
         password = None if no_password else _password(from_input=password_stdin)
-        account = add_account(silo.path, name, role_of(role), password)
+        account = add_account(path, name, role_of(role), password)
     click.echo(f"{account.name} is a {account.role.label} here now.")
 
 
@@ -69,8 +71,8 @@ def add(*, silo_dir: str, name: str, role: str, no_password: bool, password_stdi
 @as_json
 def list_users(*, silo_dir: str, as_json: bool) -> None:
     """List the accounts: name, role, creation date and sign-in method."""
-    with _sentences(), open_silo(silo_dir) as silo:
-        found = list(accounts(silo.path))
+    with _sentences(), _accounts_of(silo_dir) as path:
+        found = list(accounts(path))
     lines = [
         {
             "name": one.name,
@@ -93,9 +95,9 @@ def list_users(*, silo_dir: str, as_json: bool) -> None:
 @_from_input
 def passwd(*, silo_dir: str, name: str, password_stdin: bool) -> None:
     """Change the password of an account and end its sessions."""
-    with _sentences(), open_silo(silo_dir) as silo:
-        account = load_account(silo.path, name)  # before a password is asked for
-        set_password(silo.path, name, _password(from_input=password_stdin))
+    with _sentences(), _accounts_of(silo_dir) as path:
+        account = load_account(path, name)  # before a password is asked for
+        set_password(path, name, _password(from_input=password_stdin))
     click.echo(f"{account.name} has another password, and is signed out everywhere.")
 
 
@@ -105,8 +107,8 @@ def passwd(*, silo_dir: str, name: str, password_stdin: bool) -> None:
 @click.argument("role", type=_roles)
 def role(*, silo_dir: str, name: str, role: str) -> None:
     """Change the role of an account."""
-    with _sentences(), open_silo(silo_dir) as silo:
-        account = set_role(silo.path, name, role_of(role))
+    with _sentences(), _accounts_of(silo_dir) as path:
+        account = set_role(path, name, role_of(role))
     click.echo(f"{account.name} is a {account.role.label} here now.")
 
 
@@ -115,8 +117,8 @@ def role(*, silo_dir: str, name: str, role: str) -> None:
 @_name
 def remove(*, silo_dir: str, name: str) -> None:
     """Delete an account; its changes keep its name."""
-    with _sentences(), open_silo(silo_dir) as silo:
-        removed = remove_account(silo.path, name)
+    with _sentences(), _accounts_of(silo_dir) as path:
+        removed = remove_account(path, name)
     click.echo(f"{removed} has no account here any more, and is signed out.")
 
 
@@ -129,6 +131,16 @@ def _password(*, from_input: bool) -> str:
         if sys.stdin.isatty():
             raise
         fail("no password was entered; --password-stdin reads it from standard input, once")
+
+
+@contextmanager
+def _accounts_of(directory: str) -> Iterator[str]:
+    """Yield the path of an existing Silo, or of a directory of Silos."""
+    if is_granary(directory):
+        yield os.path.abspath(directory)
+        return
+    with open_silo(directory) as silo:
+        yield silo.path
 
 
 @contextmanager
