@@ -98,7 +98,8 @@ class Catalogue:
         of_records, was = wanted.partition(" ")[2], self.stamp().partition(" ")[2]
         only_counts_changed = index is not None and of_records == was
         with self._file.transaction() as connection:
-            rows = connection.execute("SELECT id, name, stamp FROM record")
+            stamp = "''" if only_counts_changed else "stamp"
+            rows = connection.execute(f"SELECT id, name, {stamp} FROM record")  # noqa: S608
             known = {number: (name, stamp) for number, name, stamp in rows}
             counted = dict(self._counts.rows("SELECT id, name FROM item"))
             asked = (
