@@ -1,0 +1,11 @@
+"""`silo` with short leases, for tests that kill the parts of a fleet."""
+
+from recordsilo.cli import main
+from silofleet import broker, clock, fleet, node
+
+if __name__ == "__main__":
+    broker.SECONDS_UNTIL_LOST = node.SECONDS_UNTIL_LOST = fleet.SECONDS_UNTIL_LOST = 4
+    node.SECONDS_BETWEEN_BEATS, broker.SECONDS_BETWEEN_LOOKS = 1, 0.5
+    node._SECONDS_BETWEEN_ATTEMPTS = 0.5
+    clock.MOST_CUTS = 1000
+    main()
