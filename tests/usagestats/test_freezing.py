@@ -189,6 +189,9 @@ def test_days_whose_events_cannot_be_read_are_named_and_the_others_go_on(
     frozen = run("freeze", silo_path, "--before", "2026-10-13", code=1)
     assert "Frozen: 1 day, 2026-10-10" in frozen.stdout
     assert str(damaged) in frozen.stderr
+    for command in (["totals"], ["top"], ["show", "3002"], ["report", "IR"]):
+        said = run(command[0], silo_path, *command[1:], code=1).stderr
+        assert f"2 days are not counted yet; silo usage import {silo_path} " in said
     damaged.write_bytes(kept[0])
     missing.write_bytes(kept[1])
     run("import", silo_path)

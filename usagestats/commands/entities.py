@@ -8,7 +8,7 @@ import click
 
 from recordsilo.cli import example, fail
 from recordsilo.commands.options import as_json, directory
-from usagestats.commands.group import opened
+from usagestats.commands.group import ended, opened
 from usagestats.entities.as_table import as_csv, figures_json, used_json
 from usagestats.entities.bundles import assert_same, take_back
 from usagestats.entities.usage import MEASURES, RECORD, Usage, Used
@@ -67,7 +67,7 @@ def top(
         else:
             found = usage.top_entities(kind, period, by, number)
     _print(found, as_json=as_json, with_csv=with_csv)
-    return 0
+    return ended(silo_dir)
 
 
 @click.command(epilog=example("silo usage show myrepo 3002", 'silo usage show myrepo "Swan, Eve"'))
@@ -90,7 +90,7 @@ def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with
         records = usage.used_items(one.items, period, len(one.items))
         if with_csv:
             click.echo(as_csv(records), nl=False)
-            return 0
+            return ended(silo_dir)
         moments = queries.first_and_last_use(usage.counts, one.items)
         places = queries.countries(usage.counts, period, one.items)
         known = {
@@ -104,7 +104,7 @@ def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with
         }  # fmt: skip
     if as_json:
         click.echo(json.dumps(known, ensure_ascii=False, indent=2))
-        return 0
+        return ended(silo_dir)
     click.echo(f"{one.label or '(no title)'}\n{one.kind} {one.key}")
     click.echo(
         f"{figures.views:,} views and {figures.total_requests:,} downloads (COUNTER); "
@@ -116,7 +116,7 @@ def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with
         click.echo(f"  {entity['kind']:<10} {entity['key']}  {entity['label']}")
     if one.kind != RECORD:
         _print(records, as_json=False, with_csv=False)
-    return 0
+    return ended(silo_dir)
 
 
 @click.command(epilog=example("silo usage same myrepo 'creator=Ben' 'creator=B. Swan'"))

@@ -10,6 +10,7 @@ from recordsilo.cli import ExitCode, fail, open_silo
 from silosteps.errors import StepsError, WorkerDied
 from usagestats.errors import CountsUnreadable, UsageError
 from usagestats.settings import check_settings
+from usagestats.store.ledger import Ledger
 
 
 @click.group()
@@ -41,3 +42,17 @@ def opened(silo_dir: str) -> Iterator[Silo]:
     with told(), open_silo(silo_dir) as silo:
         check_settings(silo.path)
         yield silo
+
+
+def ended(silo_dir: str) -> ExitCode:
+    """Say that days wait to be counted, so that the figures are not whole; return the exit code."""
+    with told(), Ledger(silo_dir, "read") as ledger:
+        stale = ledger.stale()
+    if not stale:
+        return ExitCode.OK
+    days = f"{len(stale):,} day{' is' if len(stale) == 1 else 's are'}"
+    click.echo(
+        f"silo: {days} not counted yet; silo usage import {silo_dir} counts them, or says why not",
+        err=True,
+    )
+    return ExitCode.LOSSES

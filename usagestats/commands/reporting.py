@@ -7,7 +7,7 @@ import click
 
 from recordsilo.cli import example, fail
 from recordsilo.commands.options import as_json, directory
-from usagestats.commands.group import opened
+from usagestats.commands.group import ended, opened
 from usagestats.entities.usage import Usage
 from usagestats.reports.as_json import as_json as report_as_json
 from usagestats.reports.as_table import as_table
@@ -68,4 +68,4 @@ def report(
             click.echo(json.dumps(report_as_json(found), ensure_ascii=False, indent=2))
         else:
             click.echo(as_table(found, "," if as_csv else "\t"), nl=False)
-    return 0
+    return ended(silo_dir)

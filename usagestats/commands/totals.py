@@ -6,9 +6,9 @@ import json
 
 import click
 
-from recordsilo.cli import ExitCode, example
+from recordsilo.cli import example
 from recordsilo.commands.options import as_json, directory
-from usagestats.commands.group import opened
+from usagestats.commands.group import ended, opened
 from usagestats.store import queries
 from usagestats.store.counts import Counts
 from usagestats.store.ledger import Ledger
@@ -39,7 +39,7 @@ def totals(
         with Counts(silo.path) as counts, Ledger(silo.path, "read") as ledger:
             known: dict[str, str | int] = dict(_known(counts.totals(period, machine=machine)))
             begin, end = queries.bounds(counts) or ("", "")
-            stale, receipts = ledger.stale(), ledger.receipts()
+            receipts = ledger.receipts()
     known |= {
         "from": first or begin, "until": last or end,
         "robots_list": receipts[0][1]["robots"] if receipts else "",
@@ -54,14 +54,7 @@ def totals(
         click.echo(out.getvalue(), nl=False)
     else:
         click.echo(_text(known))
-    if stale:
-        click.echo(
-            f"silo: {len(stale)} days are not counted yet, because an import was interrupted; "
-            f"run it again, or: silo usage import {silo_dir}",
-            err=True,
-        )
-        return ExitCode.LOSSES
-    return ExitCode.OK
+    return ended(silo_dir)
 
 
 def _known(figures: Figures) -> dict[str, int]:
