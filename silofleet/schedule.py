@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 from politeweb.addresses import is_loopback
 from silofleet.values import (
-    FAILURES,
     KEPT_OUTCOMES,
     Busy,
     Ended,
@@ -38,6 +37,7 @@ __all__ = [
     "is_loopback",
     "is_shorter",
     "is_within",
+    "opening",
     "placed",
     "quarantined",
     "room_of",
@@ -88,39 +88,43 @@ def after(facts: Facts, wish: Endpoint, policy: Policy, ended: Ended) -> Facts:
       that always asks for a moment, does not keep a slot busy.
     * After a suspicious run the list before it stays the measure.
     """
-    outcomes = (facts.outcomes + ended.outcome.letter)[-KEPT_OUTCOMES:]
-    in_vain = len(outcomes) - len(outcomes.rstrip("ch"))
-    outcome, failures = ended.outcome, facts.failures
+    outcome, failures, at = ended.outcome, facts.failures, ended.at
+    letter = outcome.letter
+    outcomes = (facts.outcomes + letter)[-KEPT_OUTCOMES:]
+    start = ended.began or facts.started or at
     interval, promised, moved_to = facts.interval, facts.promised, facts.moved_to
     whole, is_quarantined = facts.whole, facts.is_quarantined
-    if outcome in FAILURES or (outcome is Outcome.CUT and in_vain > MOST_CUTS):
-        failures += 1
-        is_quarantined = is_quarantined or failures >= policy.most_failures
-        rest = rest_after(failures, policy.first_rest, policy.longest_rest)
-        due = ended.at + (policy.probe_every if is_quarantined else rest)
-        moved_to = ended.moved_to or moved_to
-    elif outcome is Outcome.CUT:
-        due = ended.at
-    elif outcome is Outcome.HELD:
-        rest = rest_after(max(1, in_vain - MOST_CUTS), policy.first_rest, policy.longest_rest)
-        due = max(ended.hold or ended.at + rest, ended.at)
-        if in_vain > MOST_CUTS:
-            due = max(due, ended.at + rest)
-    else:
+    if letter in "wps":  # it answered
         failures, is_quarantined, moved_to = 0, False, ""
         if outcome is Outcome.WHOLE:
-            whole = ended.at
+            whole = at
             promised = promised if ended.promised is None else ended.promised
             interval = _adapted(facts, wish, policy, bool(ended.changed))
         elif outcome is Outcome.PARTIAL and ended.promised is not None:
             promised = max(promised or 0, ended.promised)
-        start = facts.started or ended.at
         factor = 1 + policy.jitter * (2 * share_of(facts.name, start) - 1)
         due = start + (interval or wish.every) * factor
-    return replace(
-        facts,
-        run=0,
-        ended=ended.at,
+    else:
+        excess = len(outcomes) - len(outcomes.rstrip("ch")) - MOST_CUTS
+        rest = rest_after(max(1, excess), policy.first_rest, policy.longest_rest)
+        if outcome is Outcome.HELD:
+            due = max(ended.hold or at + rest, at + rest if excess > 0 else at)
+        elif outcome is Outcome.CUT and excess <= 0:
+            due = at
+        else:
+            failures += 1
+            is_quarantined = is_quarantined or failures >= policy.most_failures
+            rest = rest_after(failures, policy.first_rest, policy.longest_rest)
+            due = at + (policy.probe_every if is_quarantined else rest)
+            moved_to = ended.moved_to or moved_to
+    return Facts(  # twice as fast as replace(), and this is half of a simulated run
+        name=facts.name,
+        host=facts.host,
+        added=facts.added,
+        node=facts.node,
+        epoch=facts.epoch,
+        started=start,
+        ended=at,
         outcome=outcome,
         said=ended.said,
         failures=failures,
@@ -131,7 +135,6 @@ def after(facts: Facts, wish: Endpoint, policy: Policy, ended: Ended) -> Facts:
         interval=interval,
         is_quarantined=is_quarantined,
         moved_to=moved_to,
-        is_asked=False,
         outcomes=outcomes,
     )
 
@@ -169,7 +172,7 @@ def due_of(facts: Facts, wish: Endpoint, policy: Policy) -> datetime | None:  # 
     if wish.is_paused:
         return None
     due = facts.due or facts.added
-    return due if wish.hours is None else _into(due, wish.hours)
+    return opening(wish.hours, due)
 
 
 @cache
@@ -187,13 +190,13 @@ def is_within(hours: Hours | None, moment: datetime) -> bool:
     return local >= hours.begin or local < hours.end
 
 
-def _into(moment: datetime, hours: Hours) -> datetime:
+def opening(hours: Hours | None, moment: datetime) -> datetime:
     """The first moment from this one on that lies within the hours.
 
     A beginning that daylight saving skips is the same distance after the change of the clocks;
     of one that comes twice, both count.
     """
-    if is_within(hours, moment):
+    if hours is None or is_within(hours, moment):
         return moment
     zone = _zone(hours.zone)
     day = moment.astimezone(zone).date()
@@ -254,7 +257,8 @@ def is_shorter(facts: Facts, promised: int | None, policy: Policy) -> bool:
 
 def is_giant(facts: Facts, wish: Endpoint, policy: Policy) -> bool:
     """Whether the runs of an endpoint have a lane of their own."""
-    return wish.is_giant or max(facts.records, facts.promised or 0) >= policy.giant_from
+    most = policy.giant_from
+    return wish.is_giant or facts.records >= most or (facts.promised or 0) >= most
 
 
 def dispatch(  # noqa: PLR0917  # all that a decision takes
@@ -291,33 +295,35 @@ def dispatch(  # noqa: PLR0917  # all that a decision takes
     endpoints of hosts that are held for long.
     """
     left = {node: slots for node, slots in free.items() if slots > 0}
-    lanes = {
-        node: min(policy.giant_slots, max(1, slots + busy.nodes.get(node, 0) - 1))
-        for node, slots in left.items()
-    }
-    hosts = {host for host, runs in busy.hosts.items() if runs and not unlimited(host)}
-    endpoints = set(busy.endpoints)
+    hosts: set[str] = set()
+    endpoints: set[str] = set()
     giants = dict(busy.giants)
     chosen = []
     for facts, wish in sorted(due, key=_urgency):
         if not left:
             break
         name, host, node = facts.name, facts.host, facts.node or wish.node
-        if (node and node not in left) or host in hosts or name in endpoints:
+        if (node and node not in left) or name in endpoints or name in busy.endpoints:
+            continue
+        if host in hosts or (busy.hosts.get(host) and not unlimited(host)):
             continue
         if host in holds and holds[host] > now:
             continue
         moment = due_of(facts, wish, policy)
         if moment is None or moment > now or not (facts.is_asked or is_within(wish.hours, now)):
             continue
-        choice = [node] if node else list(left)
         if is_giant(facts, wish, policy):
-            node = _freest([one for one in choice if giants.get(one, 0) < lanes[one]], left)
+            choice = [node] if node else list(left)
+            lanes = {one: max(1, free[one] + busy.nodes.get(one, 0) - 1) for one in choice}
+            most = policy.giant_slots
+            node = _freest(
+                [one for one in choice if giants.get(one, 0) < min(most, lanes[one])], left
+            )
             if not node:
                 continue
             giants[node] = giants.get(node, 0) + 1
-        else:
-            node = _freest(choice, left)
+        elif not node:
+            node = _freest(list(left), left)
         chosen.append((name, node))
         endpoints.add(name)
         if not unlimited(host):

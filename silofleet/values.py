@@ -26,7 +26,7 @@ class Outcome(StrEnum):
     @property
     def letter(self) -> str:
         """One letter, for a row of outcomes: ``w p s f b m h c``."""
-        return self.value[0]
+        return self[0]
 
 
 FAILURES = frozenset({Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED})
@@ -190,6 +190,7 @@ class Ended:
         changed: Records that were new, changed or deleted in this run.
         hold: Until when the host asks for a pause; None for no pause.
         moved_to: The address that it redirects to.
+        began: When the run began; None if the facts say it.
     """
 
     outcome: Outcome
@@ -200,6 +201,7 @@ class Ended:
     changed: int = 0
     hold: datetime | None = None
     moved_to: str = ""
+    began: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

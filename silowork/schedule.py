@@ -127,7 +127,7 @@ def share_of(key: str, moment: datetime) -> float:
 
     It spreads runs that would begin together.
     """
-    seed = f"{key} {moment.astimezone(UTC).isoformat()}".encode()
+    seed = f"{key} {moment.timestamp()}".encode()
     return int.from_bytes(hashlib.sha256(seed).digest()[:4]) / 2**32
 
 

@@ -1,5 +1,5 @@
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -205,6 +205,25 @@ def test_hours_at_night_are_open_from_evening_to_morning():
         for hour in (12, 13, 22, 23)
     }
     assert due == {12: 13, 13: 13, 22: 22, 23: 13}
+
+
+def test_a_run_changes_no_fact_that_is_not_about_runs():
+    kept = ("name", "host", "added", "node", "epoch")
+    facts = Facts("a", "h", NOW - DAY, "n", 7, 3, NOW, NOW, Outcome.CUT, "x", 2, NOW, 5, 6, NOW)
+    done = after(facts, WISH, POLICY, ended(Outcome.FAILED))
+    assert [getattr(done, name) for name in kept] == [getattr(facts, name) for name in kept]
+    about_runs = {
+        *("run", "started", "ended", "outcome", "said", "failures", "whole", "records", "promised"),
+        *("due", "interval", "is_quarantined", "moved_to", "is_asked", "outcomes"),
+    }
+    assert {one.name for one in fields(Facts)} == about_runs | set(kept)
+    assert (done.whole, done.records, done.promised, done.outcomes) == (NOW, 5, 6, "f")
+
+
+def test_an_end_may_say_when_its_run_began():
+    facts = after(FACTS, WISH, POLICY, ended(Outcome.WHOLE, began=NOW - 3 * HOUR))
+    assert facts.started == NOW - 3 * HOUR
+    assert abs(facts.due - (NOW + 21 * HOUR)) <= 0.05 * DAY
 
 
 # --- states
