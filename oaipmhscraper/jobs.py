@@ -10,10 +10,14 @@ from oaipmhscraper.harvests.job import APART_FROM, HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import RequestRefused
+from politeweb.settings import HttpSettings
 from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
 
+SETTINGS = HttpSettings(first_attempts=2)
+"""A job that fails is repeated by its schedule, or by a person; a repository that does not answer
+holds no worker for as long as at the prompt."""
 OPTIONS = HarvestOptions(apart_from=APART_FROM)
 LISTS = 100
 """Lists that the receipt of a job names."""
@@ -44,7 +48,8 @@ def update(work: Work) -> Ending:
 
 def _run(work: Work, run: Callable[[OAIPMHScraper], Receipt]) -> Ending:
     url = work.arguments.get("url") or None
-    with OAIPMHScraper(work.silo_path, url, quiet=True, agent=work.agent) as scraper:
+    opened = OAIPMHScraper(work.silo_path, url, settings=SETTINGS, quiet=True, agent=work.agent)
+    with opened as scraper:
         try:
             receipt = run(scraper)
         except HarvestInterrupted as interrupt:

@@ -413,6 +413,8 @@ class OAIPMHScraper:
             keeps = options.warc or options.pages_only
             recorder = stack.enter_context(self._recorder(job)) if keeps else None
             aside = Quarantine(quarantine_of(os.path.join(self.store.path, RECEIPTS), job.id))
+            if self._settings and self._settings.first_attempts and not self._access.identified:
+                self._remember(self._access.identify(self.store.path))  # the first answer
             run = JobRun(
                 journal,
                 job,

@@ -51,6 +51,7 @@ def attempted(
     *,
     now: Callable[[], datetime],
     random: Callable[[], float],
+    attempts: int | None = None,
 ) -> T:
     """Call a function with 1, 2, 3 … until it succeeds or the attempts are used up.
 
@@ -60,14 +61,16 @@ def attempted(
         settings: The number of attempts, and the longest pause.
         now: Returns the current time, aware.
         random: Returns numbers in [0, 1).
+        attempts: Their number, instead of that of the settings.
 
     Raises:
         RetryLater: The server requests a longer pause than allowed, or one after the last
             attempt.
         FetchError: The error of the last failure.
     """
-    for number in range(1, settings.attempts + 1):
-        is_last = number == settings.attempts
+    most = settings.attempts if attempts is None else attempts
+    for number in range(1, most + 1):
+        is_last = number == most
         try:
             return attempt(number)
         except Passing as failure:

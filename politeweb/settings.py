@@ -42,6 +42,8 @@ class HttpSettings:
         stays: Follow redirects within the base URL's host only (``www.`` is the same host); others
             raise `MovedElsewhere`.
         attempts: Most attempts of one request; at least 1.
+        first_attempts: Most attempts of a request before the first answer of the server, where
+            somebody repeats the whole later, such as a schedule; None: as many as `attempts`.
         first_pause: Seconds before the second attempt; doubled before each further one.
         longest_pause: Seconds; a longer ``Retry-After`` raises `RetryLater`.
         insecure: Accept any TLS certificate.
@@ -63,6 +65,7 @@ class HttpSettings:
     private_redirects: bool = False
     stays: bool = False
     attempts: int = 5
+    first_attempts: int | None = None
     first_pause: float = 1.0
     longest_pause: float = 300.0
     insecure: bool = False
@@ -78,7 +81,7 @@ class HttpSettings:
             RequestRefused: A header cannot be sent, the proxy is not a URL, or the number of
                 attempts is less than 1.
         """
-        if self.attempts < 1:
+        if min(self.attempts, self.attempts_before_answer) < 1:
             raise RequestRefused("the number of attempts must be at least 1")
         for what, text in (("contact", self.contact), ("User-Agent", self.user_agent)):
             if text and not _sendable(text):
@@ -98,6 +101,11 @@ class HttpSettings:
         if "@" in self.contact and ":" not in self.contact:
             headers["From"] = self.contact
         return {"User-Agent": f"{agent} (+{self.contact})", **headers}
+
+    @property
+    def attempts_before_answer(self) -> int:
+        """Return the most attempts of a request while the server has not answered."""
+        return self.attempts if self.first_attempts is None else self.first_attempts
 
     @property
     def proxies(self) -> dict[str, str] | None:

@@ -64,7 +64,8 @@ class HttpTransport:
         pace: Shared with other transports to the same host; one of its own by default.
         on_exchange: Called with every attempt, in the thread that makes it.
         has_answered: Whether the repository has answered another transport before; then a
-            response that is not OAI-PMH counts as a temporary failure.
+            response that is not OAI-PMH counts as a temporary failure, and
+            `HttpSettings.first_attempts` is not used.
 
     Attributes:
         base_url: Without credentials and OAI-PMH arguments.
@@ -139,17 +140,20 @@ class HttpTransport:
             HTTPStatusError: An error status without an OAI-PMH response.
             EndpointUnreachable, ResponseTooLarge, ResponseTooSlow, RedirectRefused
         """
+        settings = self._settings
+        most = settings.attempts if self._has_answered else settings.attempts_before_answer
         return attempted(
-            lambda number: self._attempt(params, number),
+            lambda number: self._attempt(params, number, most),
             self._pause,
-            self._settings,
+            settings,
             now=self._now,
             random=self._random,
+            attempts=most,
         )
 
     # ------------------------------------------------------------------ attempts
 
-    def _attempt(self, params: Mapping[str, str], attempt: int) -> Answer:
+    def _attempt(self, params: Mapping[str, str], attempt: int, most: int) -> Answer:
         if attempt > 1:
             self.traffic = replace(self.traffic, retried=self.traffic.retried + 1)
         before = self.traffic.received
@@ -160,7 +164,7 @@ class HttpTransport:
             outcome = self._judged(answer, attempt)
         except _Disturbed as failure:
             outcome = Outcome.REFUSED if status in BUSY else outcome
-            if attempt < self._settings.attempts or not failure.is_usable:
+            if attempt < most or not failure.is_usable:
                 raise
             return failure.answer
         except (Passing, ResponseTooSlow) as failure:

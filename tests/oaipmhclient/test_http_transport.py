@@ -310,6 +310,18 @@ def test_busy_servers_are_asked_again_after_growing_pauses(serve, time):
     assert len(seen) == 5
 
 
+def test_a_server_that_has_not_answered_yet_is_asked_less_often(serve, time):
+    bad = http(b"", "502 Bad Gateway")
+    reply, seen = script(bad, bad, bad, http(), bad, bad, bad, http())
+    with transport(serve(reply).url, time, first_attempts=2) as sender:
+        with pytest.raises(HTTPStatusError, match="HTTP 502 Bad Gateway, 2 times"):
+            sender.fetch(IDENTIFY)
+        assert len(seen) == 2
+        assert sender.fetch(IDENTIFY).body == OAI
+        assert sender.fetch(IDENTIFY).body == OAI  # with three failures before it
+    assert len(seen) == 8
+
+
 def test_the_last_failure_is_told_when_nothing_helps(serve, time):
     reply, seen = script(http(b"", "502 Bad Gateway"))
     with (
