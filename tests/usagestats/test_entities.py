@@ -57,6 +57,15 @@ def test_the_usage_of_an_entity_is_that_of_its_records(silo: Silo) -> None:
         assert [one.key for one in usage.top_items(ALL, number=2)] == [ONE, TWO]
         assert usage.find("1").key == ONE
         assert usage.find(GONE).label == ""
+        kinds = [one.kind for one in usage.catalogue.entities_of(ONE)]
+        assert list(dict.fromkeys(kinds)) == [
+            "creator",
+            "subject",
+            "publisher",
+            "type",
+            "set",
+            "language",
+        ]
         assert [one.label for one in usage.catalogue.starting_with("creator", "SWAN", 5)] == [
             "Swan, Eve",
             "B. Swan",

@@ -202,12 +202,14 @@ class Catalogue:
         return Entity(*rows[0]) if rows else None
 
     def entities_of(self, name: str) -> list[Entity]:
-        """Return the entities of a record, in the order of its metadata."""
+        """Return the entities of a record, in the order of their kinds."""
         sql = (
             "SELECT key, kind, label FROM entity WHERE id IN (SELECT entity FROM record_entity "
             "WHERE record = (SELECT id FROM record WHERE name = ?)) ORDER BY id"
         )
-        return [Entity(*row) for row in self._file.rows(sql, (name,))]
+        order = {kind.name: place for place, kind in enumerate(self.mapping.kinds)}
+        found = [Entity(*row) for row in self._file.rows(sql, (name,))]
+        return sorted(found, key=lambda one: order.get(one.kind, len(order)))
 
     def items_of(self, keys: Iterable[str]) -> list[str]:
         """Return the identifiers of the records that have one of these keys, sorted."""

@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 
 from usagestats.entities.as_table import as_csv, figures_json, used_json
@@ -288,7 +289,8 @@ def _one(call: Call, kind: str) -> View:
         "same": same,
         "kind_label": _label_of(one.kind, SINGULAR),
         "entities": [
-            (e, _label_of(e.kind, SINGULAR), urls.usage_of(e.kind, e.key)) for e in entities
+            (_label_of(kind, SINGULAR), [(e, urls.usage_of(kind, e.key)) for e in some])
+            for kind, some in groupby(entities, lambda entity: entity.kind)
         ],
         "record_url": urls.record(one.key) if held else "",
         "moments": tuple(map(_moment, moments)) if moments else None,

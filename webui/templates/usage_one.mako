@@ -8,7 +8,7 @@
   <h1 dir="auto">${one.label or one.key}</h1>
   <p class="under"><span>${kind_label}</span> <span class="id">${one.key}</span>
 % if record_url:
- <a href="${record_url}">${_("Record")}</a>
+ <a href="${record_url}">${_("Show the record")}</a>
 % endif
  <a href="${urls.usage_of(one.kind, one.key, '/days.csv', **asked.fields)}">${_("Days as CSV")}</a>
 % if one.kind != "record":
@@ -46,8 +46,12 @@ ${shared.used(lines, _("Record"))}
 <section aria-labelledby="entities">
 <h2 id="entities">${_("What it shares with other records")}</h2>
 <dl class="fields">
-% for entity, label, url in entities:
-  <div><dt>${label}</dt><dd><a href="${url}" dir="auto">${entity.label}</a></dd></div>
+% for label, some in entities:
+  <div><dt>${label}</dt>
+% for entity, url in some:
+  <dd><a href="${url}" dir="auto">${entity.label}</a></dd>
+% endfor
+  </div>
 % endfor
 </dl>
 </section>
