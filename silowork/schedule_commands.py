@@ -106,7 +106,7 @@ def add(
     rest: str,
     fields: tuple[str, ...],
 ) -> None:
-    """Add a schedule for jobs of a KIND: update, harvest, export, audit or reindex."""
+    """Add a schedule for jobs of a KIND, such as update, harvest, export, audit or usage-import."""
     given = dict(one.split("=", 1) for one in fields if "=" in one)
     if len(given) != len(fields):
         fail("write each --field once, as NAME=VALUE")
