@@ -15,6 +15,7 @@ from recordsilo.commands.options import as_json, filtering, remark_on
 from recordsilo.commands.versions import shown
 from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
+from recordsilo.progress import counting
 from silofleet.errors import WishesInvalid
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
@@ -87,7 +88,9 @@ def index_command(*, directory: str, rebuild: bool, as_json: bool) -> int:
     changed since the last time is read. Run it after harvests, for example every hour; if it is
     stopped, the same command continues.
     """
-    fed = feed(granary_at(directory), rebuild=rebuild)
+    granary = granary_at(directory)
+    with counting("records fed") as progress:
+        fed = feed(granary, rebuild=rebuild, progress=progress)
     if as_json:
         missing = [{"name": one.name, "why": one.why} for one in fed.missing]
         click.echo(json.dumps({**asdict(fed), "missing": missing}, ensure_ascii=False, indent=1))

@@ -24,8 +24,8 @@ _COMMIT_AFTER = 100_000
 """Documents; a kill costs feeding so many again."""
 _NEW, _OLD = ".new", ".old"
 
-Progress = Callable[[str, int], None]
-"""(name of a Silo, number of records fed so far) → nothing."""
+Progress = Callable[[int], None]
+"""Takes the number of records fed so far."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ def feed(granary: Granary, *, rebuild: bool = False, progress: Progress | None =
     Args:
         granary: The directory.
         rebuild: Whether to make it again from all records.
-        progress: Called after each 1,000 records, and after each Silo.
+        progress: Called now and then.
 
     Raises:
         FeedingBusy: Another process feeds it.
@@ -157,11 +157,11 @@ class _Feeder:
                 if self._waiting >= _COMMIT_AFTER:
                     self._commit(writer)
                 if self._progress and self._fed.written % 1000 == 0:
-                    self._progress(name, self._fed.written)
+                    self._progress(self._fed.written)
         writer.delete_documents_by_term("key", key_of(name))
         writer.add_document(self._opened.mark(name, changes.mark))
         if self._progress:
-            self._progress(name, self._fed.written)
+            self._progress(self._fed.written)
 
     @staticmethod
     def _forget(writer: Any, name: str) -> None:

@@ -9,8 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+import regex
+
 from silofleet.search.values import Hit
 
+ACCENTS = regex.compile(r"\P{ccc=0}+")
+"""Marks that combine with the character before."""
+_BETWEEN = regex.compile(r"[^\p{L}\p{N}]+")
 SHORTEST_TITLE = 8
 """Letters and digits of the shortest title that tells works apart."""
 
@@ -44,8 +49,7 @@ def keys_of(one: Described) -> tuple[str, str]:
 def plain(text: str) -> str:
     """The words of a text, without case, accents and punctuation."""
     folded = unicodedata.normalize("NFKD", text).casefold()
-    kept = (c if c.isalnum() else " " for c in folded if not unicodedata.combining(c))
-    return " ".join("".join(kept).split())
+    return _BETWEEN.sub(" ", ACCENTS.sub("", folded)).strip()
 
 
 @dataclass(slots=True)

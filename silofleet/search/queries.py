@@ -10,6 +10,7 @@ from recordsilo.index.facets import labels_of
 from recordsilo.index.matching import bound_of
 from recordsilo.index.query_syntax import Term, parse_query
 from recordsilo.index.search_values import FLAGS, facet_of, range_of
+from silofleet.search.folding import ACCENTS
 from silofleet.search.values import REPOSITORY, AllSearch
 
 TEXTS = {"title": 8.0, "creator": 4.0, "subject": 2.0, "abstract": 1.0, "identifier": 4.0}
@@ -34,10 +35,7 @@ def field_of(facet: str) -> str:
 
 def without_accents(text: str) -> str:
     """A text as its words are indexed and searched."""
-    if text.isascii():
-        return text
-    decomposed = unicodedata.normalize("NFD", text)
-    return "".join([c for c in decomposed if not unicodedata.combining(c)])
+    return text if text.isascii() else ACCENTS.sub("", unicodedata.normalize("NFD", text))
 
 
 class Queries:
