@@ -55,6 +55,18 @@ class CountriesUnreadable(UsageError):
         super().__init__(f"the countries of addresses cannot be read from {path}: {reason}")
 
 
+class KeysMissing(UsageError):
+    """Keys of days with events are missing: their visitors would be taken for others."""
+
+    def __init__(self, silo_path: str, days: Sequence[str], after: str) -> None:
+        first = ", ".join(days[:_NAMED]) + (", …" if len(days) > _NAMED else "")
+        super().__init__(
+            f"keys of days that have events are missing in {silo_path}/usage/keys: {first}. "
+            "Restore usage/keys and usage/secret from a backup; if there is none, keep the counts "
+            f"of these days as they are: silo usage freeze {silo_path} --before {after}"
+        )
+
+
 class EventsUnreadable(UsageError):
     """Files of events are missing or damaged, so some days cannot be counted."""
 

@@ -1,6 +1,7 @@
 """Days are frozen, late lines are named, a client is forgotten, and the commands say so."""
 
 import json
+import shutil
 import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -196,6 +197,22 @@ def test_days_whose_events_cannot_be_read_are_named_and_the_others_go_on(
     missing.write_bytes(kept[1])
     run("import", silo_path)
     assert counts_of(silo_path).figures == truth_of(days).figures
+
+
+def test_without_the_keys_of_days_no_line_is_read(silo_path: str, tmp_path: Path) -> None:
+    """Their visitors would be others, and count twice."""
+    log = write(tmp_path / "a.log", [line("01/Jan/2026"), line("10/Oct/2026")])
+    run("import", silo_path, log)
+    before = counts_of(silo_path)
+    shutil.rmtree(f"{silo_path}/usage/keys")
+    Path(silo_path, "usage", "secret").unlink()
+    for command in (["import", silo_path, log, "--again"], ["forget", silo_path, "203.0.113.7"]):
+        told = str(run(*command, code=2).exception)
+        assert "2026-01-01, 2026-10-10. Restore" in told
+        assert told.endswith(f"silo usage freeze {silo_path} --before 2026-10-11")
+    run("freeze", silo_path, "--before", "2026-10-11")
+    run("import", silo_path, write(tmp_path / "b.log", [line("11/Oct/2026")]))
+    assert {day for day, *_ in counts_of(silo_path).figures} > {d for d, *_ in before.figures}
 
 
 def test_lost_counts_are_made_again_and_no_zeros_are_told(silo_path: str, tmp_path: Path) -> None:

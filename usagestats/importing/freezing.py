@@ -13,6 +13,7 @@ from usagestats.store.events import day_number, day_text, engine, rewrite_withou
 from usagestats.store.journal import Journal, journal_path
 from usagestats.store.keys import Keys, client_text, token
 from usagestats.store.ledger import Ledger
+from usagestats.store.parts import check_keys
 from usagestats.store.places import events_path, place, unreadable_path
 
 
@@ -92,6 +93,7 @@ def forget(silo_path: str, ledger: Ledger, address: str) -> tuple[int, int, str]
     """
     if not ledger.days():
         return 0, 0, ""
+    check_keys(silo_path, ledger)
     keys = Keys(silo_path)
     events, days = 0, []
     unreadable: dict[str, list[str]] = {}

@@ -33,6 +33,7 @@ from usagestats.rules.settings import Settings
 from usagestats.store.events import remove_unnamed
 from usagestats.store.keys import Keys
 from usagestats.store.ledger import Imported, Ledger
+from usagestats.store.parts import check_keys
 from usagestats.store.places import place
 
 BLOCK = 32 << 20
@@ -95,6 +96,7 @@ def import_logs(
     os.makedirs(place(silo_path), exist_ok=True)
     with Ledger(silo_path) as ledger:
         check(silo_path, ledger, settings.timezone)
+        check_keys(silo_path, ledger)
         running = _Import(silo_path, request, settings, ledger, now=now, progress=progress)
         running.receipt.robots = rules.robots.version
         try:

@@ -29,6 +29,7 @@ from usagestats.rules.of_silo import rules_of
 from usagestats.store.journal import Journal, Log
 from usagestats.store.keys import Keys, client_text, token
 from usagestats.store.ledger import Imported, Ledger
+from usagestats.store.parts import check_keys
 from usagestats.values import Fate, Hit
 
 BOTS, VIEWS, MISSING, OTHER, UNREADABLE = "bots", "views", "notfound", "other", "unreadable"
@@ -69,6 +70,7 @@ class Desk:
         self._journal = Journal(self._path)
         self._ledger = Ledger(self._path)
         check(self._path, self._ledger, self._settings.timezone)
+        check_keys(self._path, self._ledger)
         self._workplace = Workplace(self._path, self._settings)
         self._keys = Keys(self._path)
         self._import_id, self._receipt = new_id(), Receipt()

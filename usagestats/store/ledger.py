@@ -242,6 +242,11 @@ class Ledger:
             found.setdefault(hints or "", []).append(name)
         return list(found.values())
 
+    def days_with_events(self) -> list[str]:
+        """Return the days that have files of events, in order."""
+        sql = "SELECT DISTINCT day FROM event_file ORDER BY day"
+        return [day for (day,) in self._file.rows(sql)]
+
     def all_files(self) -> set[tuple[str, str]]:
         """Return the day and the name of every file of events."""
         return set(self._file.rows("SELECT day, name FROM event_file"))

@@ -2,8 +2,10 @@
 
 import os
 
-from usagestats.errors import CountsLost, NothingImported, PartMissing
+from usagestats.errors import CountsLost, KeysMissing, NothingImported, PartMissing
 from usagestats.store.counts import Counts
+from usagestats.store.events import day_number, day_text
+from usagestats.store.keys import Keys
 from usagestats.store.ledger import Ledger
 from usagestats.store.places import counts_path, ledger_path
 
@@ -36,6 +38,17 @@ def check_imported(silo_path: str) -> None:
     with Counts(silo_path) as counts, Ledger(silo_path, "read") as ledger:
         if not counts.stamp() and not ledger.receipts():
             raise NothingImported(silo_path)
+
+
+def check_keys(silo_path: str, ledger: Ledger) -> None:
+    """Check that the keys of all days with events are there, before lines are read.
+
+    Raises:
+        KeysMissing: With other keys, the same visitor would count twice, and not be forgotten.
+    """
+    known = set(Keys(silo_path).days())
+    if missing := [day for day in ledger.days_with_events() if day not in known]:
+        raise KeysMissing(silo_path, missing, day_text(day_number(missing[-1]) + 1))
 
 
 def has_content(path: str) -> bool:
