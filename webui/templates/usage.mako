@@ -23,7 +23,7 @@ ${shared.used(lines, _("Record"))}
 </section>
 <section aria-labelledby="kinds">
 <h2 id="kinds">${_("By creator, subject, set …")}</h2>
-<ul class="kinds">
+<ul class="entity-kinds">
 % for kind, label, number in kinds:
   <li><a class="button" href="${urls.usage('top', kind=kind, **asked.fields)}">${label} <span class="count">${f"{number:,}"}</span></a></li>
 % endfor

@@ -7,7 +7,7 @@
   <h1>${orders[asked.by]}: ${label}</h1>
   <p class="under"><a href="${urls.usage('top.csv', **own)}">${_("CSV")}</a></p>
 </div>
-<nav aria-label="${_('Kinds')}"><ul class="kinds">
+<nav aria-label="${_('Kinds')}"><ul class="entity-kinds">
 % for name, words in kinds:
   <li><a class="button"${' aria-current=page' if name == kind else ''} href="${urls.usage('top', kind=name, **asked.fields)}">${words}</a></li>
 % endfor
