@@ -1,4 +1,4 @@
-"""Whether there are counts to read, before anything is told of them."""
+"""Whether counts, events and keys belong together, before they are read."""
 
 import os
 
