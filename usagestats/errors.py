@@ -43,6 +43,10 @@ class PackageMissing(UsageError):
         )
 
 
+class AddressInvalid(UsageError):
+    """The address of a service is none."""
+
+
 class PeriodInvalid(UsageError):
     """A period is not one."""
 

@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from usagestats.errors import PackageMissing
+from usagestats.errors import AddressInvalid, PackageMissing
 
 
 def needed(module: str, extra: str = "usage") -> Any:
@@ -20,3 +20,24 @@ def needed(module: str, extra: str = "usage") -> Any:
         return importlib.import_module(module)
     except ImportError:
         raise PackageMissing(module.partition(".")[0].replace("_", "-"), extra) from None
+
+
+def redis_client(url: str, extra: str = "usage", **options: Any) -> Any:
+    """Make a client of Redis; it connects when it is used.
+
+    Args:
+        url: Such as ``redis://127.0.0.1:6379/0``.
+        extra: The extra that installs the package redis.
+        options: Of ``Redis.from_url``.
+
+    Raises:
+        PackageMissing: The package is not installed.
+        AddressInvalid: The address is none.
+    """
+    redis = needed("redis", extra)
+    try:
+        return redis.Redis.from_url(url, **options)
+    except ValueError:
+        raise AddressInvalid(
+            f"{url!r} is not an address of Redis; write redis://host:6379/0"
+        ) from None

@@ -17,7 +17,7 @@ from recordsilo import Silo
 from silosteps.errors import StepsError
 from usagestats.entities.usage import Usage
 from usagestats.errors import EventsUnreadable, UsageError
-from usagestats.packages import needed
+from usagestats.packages import needed, redis_client
 from usagestats.store.counts import Counts, Period
 from usagestats.store.events import engine, event_path, unreadable_files
 from usagestats.store.journal import Journal, journal_path
@@ -72,15 +72,12 @@ def project(silo: Silo, url: str, told: Callable[[int], object] = lambda _: None
         told: Called with the number of keys written so far.
 
     Raises:
+        AddressInvalid: The address is none.
         RedisUnusable: Redis cannot be reached. The keys written so far are right.
         NotOurs: The database has other keys of 2010, or those of another Silo.
         UsageError: The counts cannot be read.
     """
-    redis = needed("redis")
-    try:
-        client = redis.Redis.from_url(url, decode_responses=True)
-    except ValueError as error:
-        raise RedisUnusable(f"the address of Redis is wrong: {error}") from None
+    redis, client = needed("redis"), redis_client(url, decode_responses=True)
     try:
         return _project(silo, client, told)
     except redis.RedisError as error:

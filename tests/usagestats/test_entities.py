@@ -235,7 +235,7 @@ def test_a_record_that_was_not_used_is_shown_with_its_title(tmp_path: Path) -> N
     ("words", "sentence"),
     [
         (("top", "--kind", "colour"), "no kind 'colour'"),
-        (("top", "--from", "yesterday"), "no day or month"),
+        (("top", "--from", "yesterday"), "not a day or a month"),
         (("show", "nobody"), "has the identifier or the value"),
         (("show", "n:" + "0" * 32), "has an entity with the key"),
         (("same", "1", "Ben"), "is a record"),

@@ -240,6 +240,13 @@ def test_a_worker_needs_a_redis(silo_path: str, monkeypatch: pytest.MonkeyPatch)
     assert set(KINDS)
 
 
+def test_an_address_that_is_none_is_refused(silo_path: str) -> None:
+    for words in (("work", silo_path), ("redis", silo_path),
+                  ("visitors", "profile", "--kafka", "127.0.0.1:1")):  # fmt: skip
+        done = CliRunner().invoke(silo_command, ["usage", *words, "--redis", "http://x"])
+        assert (done.exit_code, "not an address of Redis" in done.output) == (2, True), words
+
+
 def test_a_host_name_is_hidden_wherever_it_stands() -> None:
     line = (
         b'pc7.example.org - - [12/Oct/2026:10:00:01 +0000] "GET /3/?from=pc7.example.org HTTP/1.1"'

@@ -94,7 +94,7 @@ def test_parts_of_a_period() -> None:
 
 @pytest.mark.parametrize(("first", "last"), [("x", ""), ("2026-13", ""), ("2026-02", "2026-01")])
 def test_what_is_no_period_is_refused(first: str, last: str) -> None:
-    with pytest.raises(PeriodInvalid, match=r"no day or month|before it begins"):
+    with pytest.raises(PeriodInvalid, match=r"not a day or a month|before it begins"):
         period_of(first, last)
 
 

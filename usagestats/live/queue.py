@@ -12,7 +12,7 @@ from typing import Any
 
 from usagestats.errors import UsageError
 from usagestats.live.entries import Entry
-from usagestats.packages import needed
+from usagestats.packages import needed, redis_client
 
 DEFAULT_QUEUE = "q:loglines"
 GROUP = "workers"
@@ -44,10 +44,7 @@ class Queue:
         self.name, self._claim_after = name, int(claim_after * 1000)
         self._worker = f"{socket.gethostname()}-{os.getpid()}"
         self._claim_from = "0-0"
-        try:
-            self._client: Any = redis.Redis.from_url(url, socket_timeout=30)
-        except ValueError as error:
-            raise QueueUnusable(f"the address of Redis is wrong: {error}") from None
+        self._client: Any = redis_client(url, socket_timeout=30)
 
     # ------------------------------------------------------------------ a producer
 

@@ -37,7 +37,7 @@ def period_of(first: str, last: str) -> Period:
     """
     for text in filter(None, (first, last)):
         if not _TEXT.fullmatch(text) or _day(text) is None:
-            raise PeriodInvalid(f"{text!r} is no day or month; write 2026-10-12 or 2026-10")
+            raise PeriodInvalid(f"{text!r} is not a day or a month; write 2026-10-12 or 2026-10")
     if first and last and last_day(last) < first_day(first):
         raise PeriodInvalid(f"the period ends ({last}) before it begins ({first})")
     return Period(first, last)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from usagestats.packages import needed
+from usagestats.packages import needed, redis_client
 from usagestats.visitors.errors import StreamUnusable
 from usagestats.visitors.events import Visit
 from usagestats.visitors.settings import Keeping
@@ -23,16 +23,14 @@ class Profiles:
 
     Raises:
         PackageMissing: The package redis is not installed.
+        AddressInvalid: The address is none.
     """
 
     def __init__(self, url: str, group: str, keeping: Keeping) -> None:
         redis = needed("redis", "kafka")
         self._error: type[Exception] = redis.RedisError
         self._group, self._keeping = group, keeping
-        try:
-            self._client: Any = redis.Redis.from_url(url, decode_responses=True)
-        except ValueError as error:
-            raise StreamUnusable(f"the address of Redis is wrong: {error}") from None
+        self._client: Any = redis_client(url, "kafka", decode_responses=True)
         script = files("usagestats.visitors").joinpath("profile.lua").read_text("utf-8")
         self._script = self._client.register_script(script)
 
