@@ -55,13 +55,16 @@ class AllSilosSearch:
         self._granary = granary
         self._everywhere = Everywhere(granary)
 
-    def answer(self, request: Request, site_name: str, *, as_json: bool) -> Response:
+    def answer(
+        self, request: Request, site_name: str, *, as_json: bool, signed_in: str = ""
+    ) -> Response:
         """Search, and return the page or its JSON twin.
 
         Args:
             request: With words and filters in its address.
             site_name: The name of the directory.
             as_json: Whether to return JSON.
+            signed_in: The name of who signed in, to be offered to sign out.
 
         Raises:
             WebError: The search is wrong, or impossible now.
@@ -90,6 +93,7 @@ class AllSilosSearch:
             "twin_url": twin,
             "page_url": urls.search(),
             "user": NOBODY,
+            "signed_in": signed_in,
             "request": asked,
             "sorts": [(name, _(SORT_LABELS[name])) for name in SORTS],
             "found": found,

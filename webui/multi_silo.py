@@ -111,9 +111,10 @@ class Shelf:
         return self._page(request, user, as_json=as_json)
 
     def _page(self, request: Request, user: User, *, as_json: bool) -> Response:
+        signed_in = user.name if user.session else ""
         path = request.raw_path
         if path in all_silos_search.PATHS:
-            return self._search.answer(request, self._name, as_json=as_json)
+            return self._search.answer(request, self._name, as_json=as_json, signed_in=signed_in)
         if path not in {"/", SILOS, SILOS + "/", SILOS + ".json"}:
             return _towards(path, self._granary)
         names = self._lines.names()
@@ -138,7 +139,7 @@ class Shelf:
             "pictures": {one.name: by_year(one.years, bins) for one in lines if one.years},
             "previous_url": before,
             "next_url": after,
-            "signed_in": user.name if user.session else "",
+            "signed_in": signed_in,
         }
         return Response(200, html("silos.mako", **told, user=NOBODY, lines=lines), PAGE)
 

@@ -182,6 +182,7 @@ _FOR_ALL: Mapping[str, Any] = {
     "navigation": NAVIGATION,
     "place_of": place_of,
     "shelf_url": "",
+    "signed_in": "",
     "states": STATES,
     "static_url": static_url,
     "styles": STYLES,

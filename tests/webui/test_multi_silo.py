@@ -256,7 +256,8 @@ def test_nothing_of_a_directory_is_told_before_people_sign_in(guarded: Any) -> N
 @pytest.mark.parametrize("at", ["/sign-in", "/silos/first/sign-in"])
 def test_a_session_holds_for_the_list_and_all_silos_and_ends_for_all(guarded: Any, at: str) -> None:
     vera = signed_in(guarded, "vera", at)
-    assert ">Sign out<" in guarded.get("/", headers=vera | HTML).text
+    for path in ("/", "/search"):
+        assert ">Sign out<" in guarded.get(path, headers=vera | HTML).text
     for name in ("first", "the%20second"):
         assert guarded.get(f"/silos/{name}/search.json", headers=vera).status == 200
         assert guarded.post(f"/silos/{name}/records", {"id": "x:1"}, headers=vera).status == 403

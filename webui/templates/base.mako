@@ -65,6 +65,11 @@ ${account()}
         </div>
       </details>
     </nav>
+% elif signed_in:
+    <details class="menu me" name="menu">
+      <summary dir="auto">${signed_in}</summary>
+      <div class="sheet">${leaving()}</div>
+    </details>
 % endif
   </div>
 </header>
@@ -94,5 +99,7 @@ ${next.body()}
 </%def>
 <%def name="account()">
           <ul><li><a href="${urls.account()}">${_("Account")}</a></li></ul>
+${leaving()}</%def>
+<%def name="leaving()">
           <form action="${urls.sign_out()}" method="post"><button type="submit" class="quiet">${_("Sign out")}</button></form>
 </%def>

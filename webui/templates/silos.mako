@@ -9,12 +9,6 @@
 % if years:
   <p class="under">${_("The bars show the records of each Silo by year, {first} to {last}.", first=years[0], last=years[1])}</p>
 % endif
-% if signed_in:
-  <form class="under" action="${urls.sign_out()}" method="post">
-    <span dir="auto">${signed_in}</span>
-    <button type="submit" class="quiet">${_("Sign out")}</button>
-  </form>
-% endif
 </div>
 % if lines:
 <form class="search list" action="${urls.search()}" method="get" aria-label="${_('Search all Silos')}">
