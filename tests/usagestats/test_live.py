@@ -23,6 +23,7 @@ from recordsilo.cli import ExitCode, silo_command
 from silowork.stop import Stop
 from usagestats.errors import FormatUnknown
 from usagestats.lines.readers import reader_of
+from usagestats.live import queue
 from usagestats.live.desk import KINDS, VIEWS, Desk, logged_line
 from usagestats.live.entries import Entry
 from usagestats.live.tail import Position, tail
@@ -245,6 +246,14 @@ def test_an_address_that_is_none_is_refused(silo_path: str) -> None:
                   ("visitors", "profile", "--kafka", "127.0.0.1:1")):  # fmt: skip
         done = CliRunner().invoke(silo_command, ["usage", *words, "--redis", "http://x"])
         assert (done.exit_code, "not an address of Redis" in done.output) == (2, True), words
+
+
+def test_an_entry_that_is_not_ours_ends_no_worker(silo_path: str) -> None:
+    rows = [(b"1-0", {b"\xff": b"x"}), (b"2-0", {b"lines": b"\xff\n", b"format": b"\xff"})]
+    entries = queue._entries([*rows, (b"3-0", None)])
+    desk = Desk(silo_path)
+    assert sum(desk.take(entries).values()) == sum(len(one.lines) for one in entries)
+    desk.close()
 
 
 def test_a_host_name_is_hidden_wherever_it_stands() -> None:

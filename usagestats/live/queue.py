@@ -174,9 +174,11 @@ def _flat(rows: Any) -> Any:
 def _entries(rows: Any) -> list[Entry]:
     found = []
     for entry_id, content in rows:
-        known = {name.decode(): value for name, value in (content or {}).items()}
+        # Anybody may add to the stream: what is not ours must not end the workers.
+        known = {name.decode("utf-8", "replace"): value for name, value in (content or {}).items()}
         lines = known.get(LINES, b"").split(b"\n")
-        found.append(Entry(entry_id.decode(), tuple(lines), known.get(FORMAT, b"").decode()))
+        log_format = known.get(FORMAT, b"").decode("utf-8", "replace")
+        found.append(Entry(entry_id.decode(), tuple(lines), log_format))
     return found
 
 
