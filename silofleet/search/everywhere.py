@@ -10,7 +10,7 @@ from recordsilo import Granary
 from recordsilo.errors import SearchError, did_you_mean
 from silofleet.search.errors import IndexUnusable, PackageMissing, TooManySilos
 from silofleet.search.index import Opened, place_of
-from silofleet.search.nodes import VALUES_OF_NODES, Nodes, answered
+from silofleet.search.nodes import VALUES_OF_NODES, Nodes, answered, merged
 from silofleet.search.silos import ASKED_AT_MOST, search_silos
 from silofleet.search.values import REPOSITORY, AllSearch, Answer, Missing
 
@@ -53,8 +53,7 @@ class Everywhere:
         addresses = {} if only_here else self.nodes
         if not addresses:
             return self.search_here(search)
-        limit = max(search.facet_limit, VALUES_OF_NODES)
-        first = replace(search, offset=0, limit=search.end, facet_limit=limit)
+        first = search.first(VALUES_OF_NODES)
         asked = self._nodes.ask(addresses, first)
         return answered(asked, search, self.search_here(first, are_all=False))
 
@@ -80,13 +79,27 @@ class Everywhere:
         try:
             opened = self._index()
             if opened is not None:
-                return _without_new(opened.search(search), asked, opened)
+                return self._by_index(opened, search, names, asked)
         except (IndexUnusable, PackageMissing):
             if len(asked) > ASKED_AT_MOST:
                 raise
         if len(asked) > ASKED_AT_MOST:
             raise TooManySilos(self._granary.dir_of_silos, len(asked))
         return search_silos(self._granary, search)
+
+    def _by_index(
+        self, opened: Opened, search: AllSearch, names: list[str], asked: list[str]
+    ) -> Answer:
+        """The answer of the index, with those of the Silos that were not fed to it yet."""
+        new = [name for name in names if name not in opened.marks]
+        unfed = [name for name in asked if name not in opened.marks]
+        if not unfed or len(unfed) > ASKED_AT_MOST:
+            why = "it is not in the index of all Silos yet; `silo fleet index` feeds it"
+            missing = tuple(Missing(name, why) for name in unfed)
+            return replace(opened.search(search, new), asked=len(asked), missing=missing)
+        first = search.first(VALUES_OF_NODES)
+        fed = replace(opened.search(first, new), asked=len(asked) - len(unfed))
+        return merged([fed, search_silos(self._granary, first, only=unfed)], (), search)
 
     def _names(self, *, anew: bool = False) -> list[str]:
         """The Silos, looked up every `_NAMES_HOLD` seconds; that takes 10 ms for a thousand."""
@@ -105,13 +118,6 @@ class Everywhere:
             if self._opened is None or self._opened[0] != stamp:
                 self._opened = stamp, Opened(self._path)
             return self._opened[1]
-
-
-def _without_new(answer: Answer, asked: list[str], opened: Opened) -> Answer:
-    """The answer of the index, which names the Silos that are not in it yet."""
-    why = "it is not in the index of all Silos yet; `silo fleet index` feeds it"
-    missing = tuple(Missing(name, why) for name in asked if name not in opened.marks)
-    return replace(answer, asked=len(asked), missing=(*answer.missing, *missing))
 
 
 def search_all(granary: Granary, search: AllSearch) -> Answer:

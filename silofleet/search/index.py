@@ -109,17 +109,21 @@ class Opened:
 
     # -- searches -----------------------------------------------------------------------------
 
-    def search(self, search: AllSearch) -> Answer:
-        """Find records; the Silos that are not in the index are not named.
+    def search(self, search: AllSearch, without: Sequence[str] = ()) -> Answer:
+        """Find records.
+
+        Args:
+            search: What is searched for.
+            without: Silos that are left out, because they are not fed completely.
 
         Raises:
             SearchError: The search is wrong.
             IndexUnusable: The index is damaged.
         """
-        query = self.queries.of(search)
+        query = self.queries.of(search, without=without)
         with told(self.path):
             works, total, more = self._works(query, search)
-            facets = self._facets(query, search)
+            facets = self._facets(query, search, without)
         return Answer(
             hits=tuple(works[search.offset : search.end]),
             total=total,
@@ -160,13 +164,15 @@ class Opened:
         hits = [_hit(bytes(read(address)["hit"][0]), sign * score) for score, address in found.hits]
         return hits, int(found.count)
 
-    def _facets(self, query: Any, search: AllSearch) -> Mapping[str, tuple[FacetValue, ...]]:
+    def _facets(
+        self, query: Any, search: AllSearch, without: Sequence[str]
+    ) -> Mapping[str, tuple[FacetValue, ...]]:
         named = {*search.filters.fields, *search.filters.flags}
         common = [name for name in search.facets if name not in named]
         counts = self._counted(query, common, search.facet_limit)
         for name in search.facets:
             if name in named:
-                others = self.queries.of(search, but=name)
+                others = self.queries.of(search, but=name, without=without)
                 counts |= self._counted(others, [name], search.facet_limit)
         return {name: counts[name] for name in search.facets}
 

@@ -63,12 +63,13 @@ class Queries:
         """What all of some queries find."""
         return self._make.boolean_query([(self._occur.Must, one) for one in queries])
 
-    def of(self, search: AllSearch, *, but: str = "") -> Any:
+    def of(self, search: AllSearch, *, but: str = "", without: Sequence[str] = ()) -> Any:
         """What a search finds.
 
         Args:
             search: With words and filters.
             but: A facet whose filters are left out.
+            without: Silos whose records are not found.
 
         Raises:
             SearchError: Too many words, an invalid date, or an impossible value of a filter.
@@ -76,6 +77,7 @@ class Queries:
         words = parse_query(search.words)
         must = [self._either(group) for group in words.groups]
         must_not = [self._either(words.without)] if words.without else []
+        must_not += [self.any_of("silo", without)] if without else []
         for name, wanted in search.filters.flags.items():
             if name != but:
                 (must if wanted else must_not).append(self.term(FLAG, name))

@@ -75,6 +75,15 @@ class AllSearch:
         """The number of the last hit wanted."""
         return self.offset + self.limit
 
+    def first(self, values: int) -> "AllSearch":
+        """The same search from its first hit on, to be merged with others.
+
+        Args:
+            values: How many values of each facet are needed at least.
+        """
+        most = max(self.facet_limit, values)
+        return replace(self, offset=0, limit=self.end, facet_limit=most)
+
     @property
     def order(self) -> str:
         """The order of the hits."""

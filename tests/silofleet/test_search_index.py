@@ -68,17 +68,35 @@ def test_only_what_changed_is_fed(granary: Granary) -> None:
     assert search_all(granary, AllSearch("moonlight")).total == 1
 
 
-def test_deleted_and_new_silos_leave_and_come(granary: Granary) -> None:
+def test_deleted_and_new_silos_leave_and_come(
+    granary: Granary, monkeypatch: pytest.MonkeyPatch
+) -> None:
     feed(granary)
     granary.delete_silo("birch")
     with granary.get_silo("ash") as silo, granary.get_silo("yew") as new:
         put(silo, "a9", title="Moonlight")
         put(new, "y1", title="Moonlight over yews")
-    answer = search_all(granary, AllSearch("moonlight"))
-    assert [one.name for one in answer.missing] == ["yew"]
+    answer = search_all(granary, AllSearch("moonlight", facets=("repository",)))
+    assert [hit.place for hit in answer.hits] == [Place("yew", "y1")]  # not fed yet, but asked
+    assert (answer.asked, answer.by_index, answer.missing) == (3, False, ())
+    monkeypatch.setattr(everywhere, "ASKED_AT_MOST", 0)
+    assert [one.name for one in search_all(granary, AllSearch("moonlight")).missing] == ["yew"]
     feed(granary)
     assert in_index(granary) == in_silos(granary)
-    assert search_all(granary, AllSearch("moonlight")).missing == ()
+    answer = search_all(granary, AllSearch("moonlight"))
+    assert (answer.total, answer.by_index, answer.missing) == (2, True, ())
+
+
+def test_a_silo_that_is_fed_in_part_is_asked_itself(
+    granary: Granary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeding, "_COMMIT_AFTER", 2)
+    killed_at(5, Opened, "document", lambda: feed(granary))
+    answer = search_all(granary, AllSearch(facets=("repository",)))
+    assert (answer.total, answer.asked, answer.missing) == (8, 3, ())
+    assert {one.value: one.count for one in answer.facets["repository"]} == {
+        "ash": 3, "birch": 3, "cedar": 2,
+    }  # fmt: skip
 
 
 def test_a_silo_made_again_under_its_name_is_fed_whole(granary: Granary) -> None:
