@@ -9,17 +9,18 @@ from recordsilo.disk import atomic_file
 from recordsilo.disk.names import STAGED_PREFIX, STAGED_SUFFIX, check_version_name, is_staged
 from recordsilo.errors import SiloNotFound, VersionNameError
 from recordsilo.silo import VERSION_FILE, Silo
-from recordsilo.state import PersistentState
+from recordsilo.state import STATE_FILE, PersistentState
 
 if TYPE_CHECKING:
     from recordsilo.rdf.records import RDFSilo
 
 
 def is_granary(path: str) -> bool:
-    """Whether a directory is not a Silo and contains some."""
+    """Whether a directory is not a Silo, and contains some or has the state of a `Granary`."""
     if not os.path.isdir(path) or os.path.exists(os.path.join(path, VERSION_FILE)):
         return False
-    return bool(Granary(path, create=False).silos)
+    is_new = os.path.exists(os.path.join(path, STATE_FILE))
+    return is_new or bool(Granary(path, create=False).silos)
 
 
 class Granary:

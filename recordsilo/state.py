@@ -8,6 +8,8 @@ from typing import Any
 from recordsilo.disk import atomic_file
 from recordsilo.errors import StateUnreadable
 
+STATE_FILE = "persisted_state.json"
+
 
 class PersistentState(MutableMapping[str, Any]):
     """A mapping with JSON values that is read from, and written to, one file.
@@ -27,7 +29,7 @@ class PersistentState(MutableMapping[str, Any]):
     def __init__(
         self,
         filepath: str | None = None,
-        filename: str = "persisted_state.json",
+        filename: str = STATE_FILE,
         create: bool = True,
     ) -> None:
         self.state: dict[str, Any] = {}
@@ -40,9 +42,7 @@ class PersistentState(MutableMapping[str, Any]):
         """The file's absolute path; None for a state in memory only."""
         return self._path
 
-    def set_filepath(
-        self, filepath: str, filename: str = "persisted_state.json", create: bool = True
-    ) -> bool:
+    def set_filepath(self, filepath: str, filename: str = STATE_FILE, create: bool = True) -> bool:
         """Keep the state in another file: read it if it exists, else write it if ``create``.
 
         Args:

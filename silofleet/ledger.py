@@ -223,15 +223,12 @@ class FleetLedger:
         )
         if rows:
             return int(rows[-1][0]), {name for _, name in rows}
-        if number >= 0:
-            return number, set()
-        ((last,),) = self._file.rows("SELECT coalesce(max(number), 0) FROM changed")
-        return int(last), set()
+        return number if number >= 0 else self.last_change(), set()
 
-    def stamp(self) -> int:
-        """A number that changes when another connection has changed the file."""
-        ((version,),) = self._file.rows("PRAGMA data_version")
-        return int(version)
+    def last_change(self) -> int:
+        """A number that increases with every change of an endpoint's facts."""
+        ((last,),) = self._file.rows("SELECT coalesce(max(number), 0) FROM changed")
+        return int(last)
 
     def _facts(self, where: str, values: Sequence[Any] = ()) -> list[Facts]:
         statement = f"SELECT {_COLUMNS} FROM endpoint {where}"  # noqa: S608  # our own names

@@ -139,7 +139,7 @@ def _stale(order: Order, *, is_there: bool) -> str:
 def _settings(order: Order) -> HttpSettings:
     return HttpSettings(
         contact=order.contact,
-        attempts=FIRST_ATTEMPTS,
+        first_attempts=FIRST_ATTEMPTS,
         longest_pause=LONGEST_PAUSE,
         stays=True,
     )

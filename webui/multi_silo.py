@@ -8,9 +8,11 @@ from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes, urlencode
 
 from recordsilo import Granary, Silo
+from silofleet.wishes import wishes_path
 from webui import all_silos_search, urls
 from webui.app import WsgiApp
 from webui.charts.by_year import by_year, years_of_all
+from webui.fleet.page import FLEET, FleetPage, is_of_fleet
 from webui.http import security
 from webui.http.errors import BadRequest, MethodNotAllowed, NotFound, WebError
 from webui.http.machine_errors import from_machine
@@ -59,6 +61,8 @@ class Shelf:
         self._door = ShelfDoor(gate, self._name)
         self._silos, self._lines = OpenSilos(granary, make_app), SiloLines(granary)
         self._search = all_silos_search.AllSilosSearch(granary)
+        is_fleet = os.path.isfile(wishes_path(granary.dir_of_silos))
+        self._fleet = FleetPage(granary.dir_of_silos, self._name) if is_fleet else None
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
         """Pass the request to the Silo that it names, or show the list."""
@@ -78,6 +82,8 @@ class Shelf:
     def close(self) -> None:
         """Close the Silos that were opened."""
         self._silos.close()
+        if self._fleet is not None:
+            self._fleet.close()
 
     def _own(self, environ: dict[str, Any]) -> Response:
         """Answer with the list, or one of its static files."""
@@ -96,7 +102,7 @@ class Shelf:
         name = path.removeprefix("/static/")
         if path in {SIGN_IN, SIGN_OUT}:
             return self._door.answer(request, as_json=as_json)
-        if not request.is_safe:
+        if not (request.is_safe or (self._fleet and is_of_fleet(path))):
             raise MethodNotAllowed(request.method, ("GET", "HEAD"))
         if path.startswith("/static/") and name in STATIC:
             return Response(200, static_content(name), STATIC[name])
@@ -104,7 +110,7 @@ class Shelf:
         try:
             require(user, Role.VIEWER)
         except SignInRequired:
-            if as_json:
+            if as_json or not request.is_safe:
                 raise
             query = f"?{urlencode(request.pairs)}" if request.pairs else ""
             return redirect(urls.sign_in(urls.at(path) + query))
@@ -113,6 +119,8 @@ class Shelf:
     def _page(self, request: Request, user: User, *, as_json: bool) -> Response:
         signed_in = user.name if user.session else ""
         path = request.raw_path
+        if self._fleet is not None and is_of_fleet(path):
+            return self._fleet.answer(request, user, as_json=as_json)
         if path in all_silos_search.PATHS:
             return self._search.answer(request, self._name, as_json=as_json, signed_in=signed_in)
         if path not in {"/", SILOS, SILOS + "/", SILOS + ".json"}:
@@ -139,6 +147,7 @@ class Shelf:
             "pictures": {one.name: by_year(one.years, bins) for one in lines if one.years},
             "previous_url": before,
             "next_url": after,
+            "fleet_url": urls.at(FLEET) if self._fleet is not None else "",
             "signed_in": signed_in,
         }
         return Response(200, html("silos.mako", **told, user=NOBODY, lines=lines), PAGE)

@@ -1,0 +1,79 @@
+"""The state of a fleet as metrics for Prometheus, text format 0.0.4. Pure.
+
+Source: prometheus.io, "Exposition formats".
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from silofleet.fleet import Line
+from silofleet.ledger import Run
+from silofleet.values import Node, Outcome, State
+
+
+def metrics_of(
+    lines: Sequence[Line],
+    nodes: Sequence[tuple[Node, bool, int]],
+    last_day: Iterable[Run],
+    now: datetime,
+) -> str:
+    """Return the metrics.
+
+    No label has a value that grows with the fleet, except the name of a node.
+
+    Args:
+        lines: All endpoints.
+        nodes: Each with whether it is lost, and the records for which it has room.
+        last_day: Runs that ended in the last 24 hours.
+        now: The time.
+    """
+    states = Counter(line.state for line in lines)
+    overdue = [
+        (now - line.due).total_seconds()
+        for line in lines
+        if line.due is not None and line.due <= now and line.state is not State.RUNNING
+    ]
+    stale = [
+        (now - line.facts.whole).total_seconds()
+        for line in lines
+        if line.facts.whole is not None and line.state is not State.PAUSED
+    ]
+    ended = Counter(run.outcome for run in last_day)
+    alive = [node for node, lost, _room in nodes if not lost]
+    parts = [
+        _metric("endpoints", "Endpoints by state.",
+                ((f'state="{state.value}"', states[state]) for state in State)),
+        _metric("endpoints_due", "Endpoints that are due and not at work.", [("", len(overdue))]),
+        _metric("overdue_seconds", "Since when the most overdue endpoint is due.",
+                [("", max(overdue, default=0))]),
+        _metric("last_whole_seconds", "Age of the oldest last whole harvest of an endpoint that is"
+                " not paused.", [("", max(stale, default=0))]),
+        _metric("records", "Records in all Silos.",
+                [("", sum(line.facts.records for line in lines))]),
+        _metric("runs_last_day", "Runs that ended in the last 24 hours, by outcome.",
+                ((f'outcome="{one.value}"', ended[one]) for one in Outcome)),
+        _metric("nodes_lost", "Nodes that do not report.", [("", len(nodes) - len(alive))]),
+        _metric("node_slots", "Runs that a node does at a time.",
+                ((_node(node), node.slots) for node in alive)),
+        _metric("node_free_bytes", "Free bytes on the disk of a node.",
+                ((_node(node), node.free_bytes) for node in alive)),
+        _metric("node_free_inodes", "Free inodes on the disk of a node.",
+                ((_node(node), node.free_inodes) for node in alive)),
+        _metric("node_seen_seconds", "Since when a node has not reported.",
+                ((_node(node), (now - node.seen).total_seconds()) for node, *_ in nodes)),
+    ]  # fmt: skip
+    return "".join(line for part in parts for line in part)
+
+
+def _metric(name: str, text: str, samples: Iterable[tuple[str, float]]) -> Iterator[str]:
+    full = f"silo_fleet_{name}"
+    yield f"# HELP {full} {text}\n# TYPE {full} gauge\n"
+    for labels, value in samples:
+        braced = f"{{{labels}}}" if labels else ""
+        yield f"{full}{braced} {value:.15g}\n"
+
+
+def _node(node: Node) -> str:
+    name = node.name.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    return f'node="{name}"'

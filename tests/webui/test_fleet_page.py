@@ -1,0 +1,179 @@
+"""The page of a fleet: which endpoints are well, and which are not."""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recordsilo import Granary
+from silofleet.fleet import Fleet, make_fleet
+from silofleet.ledger import FleetLedger
+from silofleet.values import Ended, Endpoint, Facts, Node, Outcome
+from silofleet.wishes import load_wishes
+from webui.app import create_app
+from webui.http.security import LOOPBACK_ONLY
+from webui.multi_silo import Shelf
+from webui.site import Settings
+
+NOW = datetime.now(UTC)
+MOVED = "http://new.example.org/oai"
+
+
+def _run(ledger: FleetLedger, name: str, outcome: Outcome, said: str) -> None:
+    run = ledger.begin(name, "n1", NOW)
+
+    def over(facts: Facts) -> Facts:
+        is_whole = outcome is Outcome.WHOLE
+        return replace(
+            facts, run=0, outcome=outcome, said=said, records=40, promised=40,
+            whole=NOW if is_whole else None, failures=int(not is_whole), ended=NOW,
+            due=NOW + timedelta(hours=6), outcomes="w" + outcome.letter,
+            moved_to=MOVED if outcome is Outcome.MOVED else "",
+        )  # fmt: skip
+
+    ledger.end(run, Ended(outcome, said, NOW, 40, changed=3), NOW, over)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> str:
+    directory = str(tmp_path / "many")
+    make_fleet(directory)
+    with Fleet(directory) as found:
+        found.add(
+            [
+                Endpoint("ames", "http://ames.example.org/oai", tags=("physics",)),
+                Endpoint("berne", "http://berne.example.org/oai"),
+                Endpoint("cork", "http://cork.example.org/oai"),
+                Endpoint("delft & co", "http://delft.example.org/oai"),
+            ]
+        )
+        _run(found.ledger, "ames", Outcome.WHOLE, "40 records listed")
+        _run(found.ledger, "berne", Outcome.FAILED, "gives <no> answer")
+        _run(found.ledger, "cork", Outcome.MOVED, "redirects")
+        found.ledger.see(Node("n1", 4, 10**9, 10**6, NOW))
+        found.ledger.see(Node("n2", 4, 10**9, 10**6, NOW - timedelta(hours=1)))
+    return directory
+
+
+@pytest.fixture
+def page(fleet: str, client: Any, stage: Any) -> Iterator[Any]:
+    shelf = Shelf(
+        Granary(fleet, create=False),
+        lambda silo: create_app(silo, Settings(agent="a.curator", on_shelf=True)),
+        LOOPBACK_ONLY,
+    )
+    stage.app = shelf  # after `client` set its own
+    yield client
+    shelf.close()
+
+
+def test_the_states_are_counted_and_trouble_comes_first(page: Any) -> None:
+    text = page.get("/fleet").text
+    assert "4 repositories" in text
+    assert text.index("berne</a>") < text.index("cork</a>") < text.index("ames</a>")
+    assert "gives &lt;no&gt; answer" in text
+    assert "(lost)" in text
+    assert "Last runs: Whole: 2" in text
+    assert "delft &amp; co" in text
+    assert 'href="/fleet"' in page.get("/").text
+
+
+def test_endpoints_are_found_by_state_tag_host_and_text(page: Any) -> None:
+    def names(query: str) -> list[str]:
+        return [one["name"] for one in page.json(f"/fleet.json?{query}")["endpoints"]]
+
+    assert names("state=failing") == ["berne"]
+    assert names("tag=physics") == ["ames"]
+    assert names("host=cork.example.org") == ["cork"]
+    assert names("q=DELFT") == ["delft & co"]
+    assert names("sort=name") == ["ames", "berne", "cork", "delft & co"]
+    assert page.get("/fleet?state=x").status == 400
+    assert page.get("/fleet?sort=x").status == 400
+    assert page.get("/fleet?start=x").status == 400
+    assert "Show all" in page.get("/fleet?q=nothing").text
+
+
+def test_json_and_csv_have_what_the_page_has(page: Any) -> None:
+    found = page.json("/fleet.json")
+    assert found["counts"] == {"whole": 1, "failing": 1, "moved": 1, "new": 1}
+    assert [(one["node"], one["lost"]) for one in found["nodes"]] == [("n1", False), ("n2", True)]
+    rows = list(csv.DictReader(io.StringIO(page.get("/fleet.csv").text)))
+    assert {row["name"]: row["state"] for row in rows} == {
+        one["name"]: one["state"] for one in found["endpoints"]
+    }
+
+
+def test_an_endpoint_has_a_page_with_its_runs(page: Any) -> None:
+    text = page.get("/fleet/delft%20%26%20co").text
+    assert "It was not harvested yet." in text
+    cork = page.get("/fleet/cork").text
+    assert MOVED in cork
+    assert "Accept the new address" in cork
+    assert page.json("/fleet/ames.json")["runs"][0]["outcome"] == "whole"
+    assert page.get("/fleet/none").status == 404
+    assert page.get("/fleet/a/b").status == 404
+
+
+def test_actions_change_the_fleet(page: Any, fleet: str) -> None:
+    def act(name: str, action: str) -> int:
+        return int(page.post(f"/fleet/{name}", {"action": action}).status)
+
+    assert act("ames", "pause") == 303
+    assert load_wishes(fleet).endpoints["ames"].is_paused
+    assert "Paused" in page.get("/fleet/ames").text
+    assert act("ames", "resume") == 303
+    assert act("ames", "run-now") == 303
+    assert act("berne", "quarantine") == 303
+    assert "Quarantined" in page.get("/fleet/berne").text
+    assert act("berne", "release") == 303
+    assert act("cork", "accept") == 303
+    assert load_wishes(fleet).endpoints["cork"].url == MOVED
+    assert act("ames", "accept") == 400
+    assert act("ames", "nonsense") == 400
+    assert act("none", "pause") == 404
+    with FleetLedger(fleet) as ledger:
+        assert ledger.facts_of("ames").is_asked
+        assert ledger.facts_of("cork").moved_to == ""
+
+
+def test_a_change_from_another_site_is_refused(page: Any, fleet: str) -> None:
+    headers = {"Sec-Fetch-Site": "cross-site", "Origin": "http://evil.example"}
+    assert page.post("/fleet/ames", {"action": "pause"}, headers=headers).status == 403
+    assert not load_wishes(fleet).endpoints["ames"].is_paused
+
+
+def test_metrics_are_in_the_text_format(page: Any) -> None:
+    answer = page.get("/metrics")
+    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    samples = dict(
+        line.rsplit(" ", 1) for line in answer.text.splitlines() if not line.startswith("#")
+    )
+    assert samples['silo_fleet_endpoints{state="whole"}'] == "1"
+    assert samples["silo_fleet_records"] == "120"
+    assert samples['silo_fleet_runs_last_day{outcome="failed"}'] == "1"
+    assert samples["silo_fleet_nodes_lost"] == "1"
+    assert samples['silo_fleet_node_free_bytes{node="n1"}'] == "1000000000"
+
+
+def test_a_directory_without_a_fleet_has_no_such_page(
+    client: Any, stage: Any, tmp_path: Path
+) -> None:
+    shelf = Shelf(Granary(str(tmp_path / "g")), lambda _silo: None, LOOPBACK_ONLY)  # type: ignore[arg-type, return-value]
+    stage.app = shelf
+    assert client.get("/fleet").status == 404
+    assert client.get("/metrics").status == 404
+    assert client.post("/fleet/x", {"action": "pause"}).status in {404, 405}
+    shelf.close()
+
+
+def test_a_wrong_file_of_wishes_is_one_sentence(page: Any, fleet: str) -> None:
+    Path(fleet, "fleet", "endpoints.toml").write_text("[[endpoint")
+    answer = page.get("/fleet")
+    assert answer.status == 503
+    assert "not valid TOML" in answer.text
+    assert fleet not in answer.text

@@ -1,0 +1,112 @@
+<%inherit file="base.mako"/>
+<%namespace name="lists" file="lists.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+<%namespace name="charts" file="charts.mako"/>
+<%namespace name="fleet" file="fleet_parts.mako"/>
+<%def name="title()">${_("Repositories")}</%def>
+<div class="heading">
+  <h1>${_("Repositories")}</h1>
+  <p class="count" role="status">${counted("{n} repository", "{n} repositories", total)}</p>
+  <p class="under"><a href="${urls.home()}">${_("All Silos")}</a></p>
+</div>
+
+<ul class="kinds states" aria-label="${_('States')}">
+  <li><a class="button quiet" href="${all_url}"${' aria-current="true"' if not asked.state else ''}>${_("All")}</a></li>
+% for state, number, url in states:
+  <li><a class="button quiet" href="${url}" title="${state_hint(state)}"${' aria-current="true"' if asked.state == state.value else ''}>${fleet.badge(state)} ${f"{number:,}"}</a></li>
+% endfor
+</ul>
+
+<form class="search list" action="${page_url}" method="get" aria-label="${_('Find repositories')}">
+  <p class="words">
+    <label for="q" class="unseen">${_("Name or address")}</label>
+    <input id="q" name="q" type="search" value="${asked.text}" placeholder="${_('Name or address')}" autocomplete="off" spellcheck="false" dir="auto">
+  </p>
+% for name, value in (("state", asked.state), ("tag", asked.tag), ("host", asked.host), ("sort", asked.sort)):
+% if value:
+  <input type="hidden" name="${name}" value="${value}">
+% endif
+% endfor
+  <p class="act"><button type="submit">${_("Find")}</button></p>
+</form>
+% for label, value, url in ((_("Tag"), asked.tag, page_url), (_("Host"), asked.host, page_url)):
+% if value:
+<p class="under">${label}: <strong dir="auto">${value}</strong> <a href="${url}">${_("Show all")}</a></p>
+% endif
+% endfor
+
+% if lines:
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Repositories')}">
+<table class="cards fleet">
+  <thead><tr>
+    ${column("name", _("Repository"))}
+    ${column("state", _("State"))}
+    ${column("whole", _("Last whole harvest"))}
+    ${column("records", _("Records"), "number")}
+    ${column("failures", _("Failures"), "number")}
+    ${column("due", _("Next run"))}
+    <th scope="col">${_("Last runs")}</th>
+  </tr></thead>
+  <tbody>
+% for line, url in lines:
+    <tr>
+      <th scope="row"><a href="${url}" dir="auto">${line.endpoint.name}</a></th>
+      <td data-label="${_('State')}">${fleet.badge(line.state)}\
+% if line.facts.said and line.state.value not in ("whole", "new", "due", "running"):
+ <span class="under">${line.facts.said}</span>\
+% endif
+</td>
+      <td data-label="${_('Last whole harvest')}">${fleet.moment(line.facts.whole, _("never"))}</td>
+      <td class="number" data-label="${_('Records')}">${f"{line.facts.records:,}"}\
+% if line.facts.promised and line.facts.promised != line.facts.records:
+ <span class="under">${_("of {n} promised", n=f"{line.facts.promised:,}")}</span>\
+% endif
+</td>
+      <td class="number" data-label="${_('Failures')}">${line.facts.failures}</td>
+      <td data-label="${_('Next run')}">${fleet.moment(line.due, _("now") if line.state.value == "running" else "")}</td>
+      <td data-label="${_('Last runs')}">${fleet.outcomes(line)}</td>
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+${lists.steps(_("Pages of the list"), previous=previous_url, following=next_url)}
+<p class="under"><a href="${csv_url}">${_("This list as CSV")}</a></p>
+% else:
+<section class="empty">
+  <h2>${_("No repositories")}</h2>
+% if asked.state or asked.tag or asked.host or asked.text:
+  <p><a href="${page_url}">${_("Show all")}</a></p>
+% else:
+  <p>${_("Add repositories to this fleet:")}</p>
+  <pre tabindex="0" aria-label="${_('Command')}"><code>silo fleet add DIR URL</code></pre>
+% endif
+</section>
+% endif
+
+% if day:
+${charts.figure(day, "day")}
+% endif
+
+% if nodes:
+<h2>${_("Nodes")}</h2>
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Nodes')}">
+<table class="cards">
+  <thead><tr><th scope="col">${_("Node")}</th><th scope="col">${_("Last report")}</th><th scope="col" class="number">${_("Runs at a time")}</th><th scope="col" class="number">${_("Room for records")}</th></tr></thead>
+  <tbody>
+% for node, lost, room in nodes:
+    <tr>
+      <th scope="row" dir="auto">${node.name}</th>
+      <td data-label="${_('Last report')}">${fleet.moment(node.seen, "")}${" " + _("(lost)") if lost else ""}</td>
+      <td class="number" data-label="${_('Runs at a time')}">${node.slots}</td>
+      <td class="number" data-label="${_('Room for records')}">${f"{room:,}"}</td>
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% endif
+
+<%def name="column(name, label, css='')">
+    <th scope="col"${f' class={css}' if css else ''}${' aria-sort=ascending' if asked.sort == name else ''}><a href="${sort_url[name]}">${label}</a></th>
+</%def>

@@ -1,0 +1,83 @@
+<%inherit file="base.mako"/>
+<%namespace name="fleet" file="fleet_parts.mako"/>
+<%def name="title()">${line.endpoint.name}</%def>
+<% wish, facts = line.endpoint, line.facts %>
+<div class="heading">
+  <h1 dir="auto">${wish.name}</h1>
+  <p class="count">${fleet.badge(line.state)}</p>
+  <p class="under"><a href="${fleet_url}">${_("All repositories")}</a></p>
+</div>
+<p>${state_hint(line.state)}</p>
+% if facts.said:
+<p class="note">${facts.said}</p>
+% endif
+% if may_change:
+<form method="post" action="${here}" class="acts">
+  <button name="action" value="run-now">${_("Run now")}</button>
+% if wish.is_paused:
+  <button name="action" value="resume" class="quiet">${_("Resume")}</button>
+% else:
+  <button name="action" value="pause" class="quiet">${_("Pause")}</button>
+% endif
+% if facts.is_quarantined:
+  <button name="action" value="release" class="quiet">${_("Release from quarantine")}</button>
+% else:
+  <button name="action" value="quarantine" class="quiet">${_("Quarantine")}</button>
+% endif
+% if facts.moved_to:
+  <button name="action" value="accept" class="quiet">${_("Accept the new address")}</button>
+% endif
+</form>
+% endif
+<dl class="facts">
+  <dt>${_("Address")}</dt><dd><a href="${wish.url}" rel="noopener noreferrer" dir="ltr">${wish.url}</a></dd>
+% if facts.moved_to:
+  <dt>${_("Redirects to")}</dt><dd dir="ltr">${facts.moved_to}</dd>
+% endif
+  <dt>${_("Last whole harvest")}</dt><dd>${fleet.moment(facts.whole, _("never"))}</dd>
+  <dt>${_("Records")}</dt><dd>${f"{facts.records:,}"}\
+% if facts.promised is not None:
+ ${_("of {n} promised", n=f"{facts.promised:,}")}\
+% endif
+% if facts.epoch:
+ · <a href="${silo_url}">${_("Open its Silo")}</a>\
+% endif
+</dd>
+  <dt>${_("Next run")}</dt><dd>${fleet.moment(line.due, _("now") if line.state.value == "running" else _("none"))}</dd>
+  <dt>${_("Failures since")}</dt><dd>${facts.failures}</dd>
+% if facts.node:
+  <dt>${_("Node")}</dt><dd dir="auto">${facts.node}</dd>
+% endif
+  <dt>${_("Formats")}</dt><dd>${", ".join(wish.prefixes or ("oai_dc",))}</dd>
+% if wish.sets:
+  <dt>${_("Sets")}</dt><dd>${", ".join(wish.sets)}</dd>
+% endif
+% if wish.tags:
+  <dt>${_("Tags")}</dt><dd>\
+% for tag in wish.tags:
+<a href="${urls.with_query(fleet_url, {'tag': tag})}" dir="auto">${tag}</a>${"" if loop.last else ", "}\
+% endfor
+</dd>
+% endif
+  <dt>${_("Host")}</dt><dd><a href="${urls.with_query(fleet_url, {'host': facts.host})}">${facts.host}</a></dd>
+  <dt>${_("Last runs")}</dt><dd>${fleet.outcomes(line)}</dd>
+</dl>
+% if runs:
+<h2>${_("Runs of the last month")}</h2>
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Runs of the last month')}">
+<table class="cards">
+  <thead><tr><th scope="col">${_("Started")}</th><th scope="col">${_("Ended")}</th><th scope="col">${_("Outcome")}</th><th scope="col" class="number">${_("Changed")}</th><th scope="col">${_("What it said")}</th></tr></thead>
+  <tbody>
+% for run in runs:
+    <tr>
+      <th scope="row">${fleet.moment(run.started, "")}</th>
+      <td data-label="${_('Ended')}">${fleet.moment(run.ended, _("at work: {n} listed", n=f"{run.done:,}"))}</td>
+      <td data-label="${_('Outcome')}">${outcome_label(run.outcome) if run.outcome else ""}</td>
+      <td class="number" data-label="${_('Changed')}">${f"{run.changed:,}"}</td>
+      <td data-label="${_('What it said')}" dir="auto">${run.said}</td>
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% endif
