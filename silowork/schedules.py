@@ -9,6 +9,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
@@ -45,6 +46,7 @@ _BACKWARDS = timedelta(hours=1)
 """How far a clock may be set back without effect; a later time than that was never true."""
 _FIRST_YEAR, _LAST_YEAR = 1970, 9000
 """Between them, no time of a run is out of the range of Python's dates."""
+_NEVER = datetime.max.replace(tzinfo=UTC)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _TEXTS = ("title", "kind", "zone", "agent", "made")
 
@@ -173,6 +175,11 @@ def load_schedule(silo_path: str, name: str) -> Schedule:
         raise JobRefused(f"the schedule {SCHEDULES}/{name}{SUFFIX} is invalid: {error}") from None
 
 
+def schedule_files(silo_path: str) -> list[str]:
+    """Return the paths of the files of a Silo's schedules."""
+    return [_path(silo_path, name) for name in schedule_names(silo_path)]
+
+
 def schedule_names(silo_path: str) -> list[str]:
     """Return the names of a Silo's schedules, sorted."""
     return names_in(_directory(silo_path), SUFFIX, _NAME)
@@ -209,6 +216,21 @@ def past_of(schedule: Schedule, runs: list[Job]) -> Past:
 def due_of(schedule: Schedule, runs: list[Job]) -> datetime | None:
     """Return when a schedule is due next; see `next_due`."""
     return next_due(schedule.timetable, past_of(schedule, runs), schedule.name)
+
+
+def first_due(silo_path: str) -> datetime:
+    """Return when the first of a Silo's schedules is due, if no job and no schedule changes.
+
+    Schedules that cannot be read are left out.
+
+    Returns:
+        The end of time if none is.
+    """
+    ledger, found = JobLedger(silo_path), [_NEVER]
+    for name in schedule_names(silo_path):
+        with suppress(JobsError, OSError):
+            found.append(due_of(load_schedule(silo_path, name), runs_of(ledger, name)) or _NEVER)
+    return min(found)
 
 
 def start_due(silo_path: str, now: datetime | None = None) -> list[Job]:

@@ -11,6 +11,8 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from recordsilo import Granary
 from recordsilo.disk.locks import Locks
@@ -21,7 +23,7 @@ from silowork.errors import JobsError
 from silowork.kinds import kind_names, kind_of
 from silowork.ledger import JobLedger
 from silowork.queue import WORKER_LOCK
-from silowork.schedules import start_due
+from silowork.schedules import first_due, schedule_files, start_due
 from silowork.values import Job
 
 SECONDS_BETWEEN_LOOKS = 0.3
@@ -30,10 +32,27 @@ LARGEST_SHARE, LONGEST_PAUSE = 0.03, 2.0
 after these seconds."""
 SECONDS_BETWEEN_CLOCKS = 10.0
 """Between two looks at the schedules, and for new Silos."""
+LONGEST_PLAN = 600.0
+"""Seconds after which schedules are read even if nothing changed and none is due."""
 SECONDS_AFTER_REFUSAL = 1.0
 """Before a job is tried again whose lane or Silo another process holds."""
 
 logger = logging.getLogger("silowork")
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """When the schedules of a Silo are to be read again.
+
+    Attributes:
+        stamp: Of the files by which it was made.
+        due: When the first schedule is due.
+        until: The monotonic time at which the plan is made again, as clocks may be set.
+    """
+
+    stamp: object
+    due: datetime
+    until: float
 
 
 class WatchedSilo:
@@ -54,6 +73,7 @@ class WatchedSilo:
         self.served = 0
         self._is_held = is_held
         self._stamp: object = None
+        self._plan = _Plan(None, datetime.max.replace(tzinfo=UTC), float("-inf"))
         self._refused: dict[str, float] = {}
         self._mutex = threading.Lock()
         self._users = 0
@@ -75,6 +95,24 @@ class WatchedSilo:
         except JobsError as error:
             logger.error("%s", error)  # noqa: TRY400  # a sentence for the operator
             self.waiting = []
+
+    def start_due(self) -> None:
+        """Start the jobs of schedules that are due.
+
+        Nothing is read before the next one is due, unless a job or schedule has changed.
+        """
+        try:
+            files = schedule_files(self.path)
+            if not files:
+                return
+            stamp, now = stamp_of(self.ledger.path, *files), time.monotonic()
+            is_known = stamp is not None and stamp == self._plan.stamp
+            if is_known and now < self._plan.until and datetime.now(UTC) < self._plan.due:
+                return
+            start_due(self.path)
+            self._plan = _Plan(stamp, first_due(self.path), now + LONGEST_PLAN)
+        except OSError as error:
+            logger.error("the schedules of %s: %s", self.path, error)  # noqa: TRY400  # as below
 
     def next_job(self, running: Collection[tuple[str, str]]) -> tuple[str, str] | None:
         """Return the oldest job, with its lane, that can be tried now; None if there is none.
@@ -149,7 +187,7 @@ class WatchedSilos:
         if began - self._scanned >= SECONDS_BETWEEN_CLOCKS:
             self._scan()
             for silo in self:
-                _start_due(silo.path)
+                silo.start_due()
             self._scanned = time.monotonic()
         looked = time.thread_time()
         for silo in self:
@@ -187,13 +225,6 @@ class WatchedSilos:
         known = self._silos
         paths = {name: os.path.join(self.path, name) for name in names}
         self._silos = {name: known.get(name) or WatchedSilo(paths[name]) for name in names}
-
-
-def _start_due(silo_path: str) -> None:
-    try:
-        start_due(silo_path)
-    except OSError as error:
-        logger.error("the schedules of %s: %s", silo_path, error)  # noqa: TRY400  # as above
 
 
 def lane_of(job: Job) -> str:

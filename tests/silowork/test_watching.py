@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from silowork import watching
 from silowork.ledger import JobLedger
 from silowork.queue import WORKER_LOCK
 from silowork.running import run_job
+from silowork.schedule import Timetable
+from silowork.schedules import Schedule, add_schedule, change_schedule, run_now
 from silowork.service import Jobs
-from silowork.values import State
+from silowork.values import Ending, State
 from silowork.watching import WatchedSilo, WatchedSilos
 from silowork.worker import Worker
 
@@ -163,3 +166,49 @@ def test_the_lock_of_a_silo_is_held_while_any_of_its_jobs_runs(many: str) -> Non
             assert (first, second) == (True, True)
         assert not is_free()
     assert is_free()
+
+
+def test_schedules_are_read_again_only_when_one_is_due_or_something_has_changed(
+    many: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stamps, "SETTLED", 0.0)
+    read: list[str] = []
+    real = watching.start_due
+    monkeypatch.setattr(watching, "start_due", lambda path: read.append(path) or real(path))
+    silo = WatchedSilo(os.path.join(many, "a"))
+
+    def looks() -> int:
+        """How often the schedules are read in two looks."""
+        time.sleep(0.02)  # the time of files has steps
+        read.clear()
+        silo.start_due()
+        silo.start_due()
+        return len(read)
+
+    assert looks() == 0
+    daily = Timetable(every=timedelta(days=1))
+    add_schedule(silo.path, Schedule("daily", "audit", daily, agent="ada"))
+    assert looks() == 1
+    assert looks() == 0
+    job = run_now(silo.path, "daily")
+    assert looks() == 1
+    silo.ledger.end(job.job_id, Ending(True))
+    change_schedule(silo.path, "daily", made="2020-01-01T00:00:00")
+    assert looks() == 1
+    assert looks() == 0
+    monkeypatch.setattr(watching, "LONGEST_PLAN", 0.0)
+    silo.ledger.add("audit", "Audit", {}, "ada")
+    assert looks() == 2
+    assert looks() == 2
+
+
+def test_a_schedule_that_is_due_is_started_once(many: str) -> None:
+    silo = WatchedSilo(os.path.join(many, "a"))
+    daily = Timetable(every=timedelta(days=1))
+    add_schedule(silo.path, Schedule("daily", "audit", daily, agent="ada"))
+    silo.start_due()
+    assert silo.ledger.active() == []
+    change_schedule(silo.path, "daily", made="2020-01-01T00:00:00")
+    for _ in range(3):
+        silo.start_due()
+    assert [job.agent for job in silo.ledger.active()] == ["schedule:daily"]
