@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sqlite3
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -14,7 +15,7 @@ from webui.app import WsgiApp
 from webui.charts.by_year import by_year, years_of_all
 from webui.fleet.page import FLEET, FleetPage, is_of_fleet
 from webui.http import security
-from webui.http.errors import BadRequest, MethodNotAllowed, NotFound, WebError
+from webui.http.errors import UNFORESEEN, BadRequest, MethodNotAllowed, NotFound, WebError
 from webui.http.machine_errors import from_machine
 from webui.http.messages import (
     MAX_START,
@@ -93,9 +94,12 @@ class Shelf:
             return self._answer(request, as_json=_asks_json(environ))
         except WebError as error:
             return self._refused(environ, error)
-        except OSError as error:
-            logger.exception("the directory of Silos cannot be listed")
+        except (OSError, sqlite3.Error) as error:
+            logger.exception("the directory of Silos cannot be shown")
             return self._refused(environ, from_machine(error))
+        except Exception:  # the process boundary: reported here, and without details there
+            logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
+            return self._refused(environ, WebError(UNFORESEEN))
 
     def _answer(self, request: Request, *, as_json: bool) -> Response:
         path = request.raw_path

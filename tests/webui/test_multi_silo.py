@@ -1,6 +1,7 @@
 """A directory of Silos as one page: each under its own path, every link within it."""
 
 import contextlib
+import errno
 import html
 import json
 import re
@@ -203,6 +204,25 @@ def test_the_list_answers_names_of_loopback_only_and_takes_no_change(shelf: Any)
     assert shelf.get("/", headers={"Host": "evil.example"}).status == 421
     assert shelf.post("/silos", {}).status == 405
     assert shelf.get("/silos/first").headers["Location"] == "/silos/first/"
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (OSError(errno.EIO, "Input/output error"), 503, "file_unreadable"),
+        (RuntimeError("a mistake of ours"), 500, "internal"),
+    ],
+)
+def test_what_goes_wrong_in_the_list_is_told_without_details(
+    shelf: Any, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, code: str
+) -> None:
+    def fail(_lines: SiloLines) -> None:
+        raise error
+
+    monkeypatch.setattr(SiloLines, "names", fail)
+    answer = shelf.get("/silos.json")
+    assert (answer.status, answer.error["code"]) == (status, code)
+    assert str(error) not in answer.text
 
 
 PASSWORD = "correct horse battery"

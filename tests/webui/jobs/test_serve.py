@@ -4,10 +4,12 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -27,7 +29,14 @@ pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks a
 @pytest.fixture
 def serving(silo_path: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """`silo serve`, and its port."""
-    command = [*PYTHON, "serve", silo_path, "--port", "0"]
+    with page_of(silo_path) as found:
+        yield found
+
+
+@contextmanager
+def page_of(path: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """`silo serve` of a Silo or a directory of Silos, and its port."""
+    command = [*PYTHON, "serve", path, "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout
@@ -37,6 +46,17 @@ def serving(silo_path: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     finally:
         process.kill()
         process.communicate()
+
+
+def begin_audit(port: int, path: str) -> str:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    body = json.dumps({"kind": "audit"})
+    connection.request("POST", path, body, {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    job_id = json.loads(answer.read())["job"]
+    answer.close()
+    connection.close()
+    return str(job_id)
 
 
 def family_of(pid: int) -> list[int]:
@@ -65,13 +85,7 @@ def test_however_the_page_ends_no_process_is_left_and_no_job_is_lost(
 ) -> None:
     process, port = serving
     ledger = JobLedger(silo_path)
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    body = json.dumps({"kind": "audit"})
-    connection.request("POST", "/jobs", body, {"Content-Type": "application/json"})
-    answer = connection.getresponse()
-    job_id = json.loads(answer.read())["job"]
-    answer.close()
-    connection.close()
+    job_id = begin_audit(port, "/jobs")
     until(lambda: ledger.job(job_id).state is not State.QUEUED)
     family = family_of(process.pid)
     assert family
@@ -80,6 +94,27 @@ def test_however_the_page_ends_no_process_is_left_and_no_job_is_lost(
     assert code == (0 if number is not signal.SIGKILL else -signal.SIGKILL)
     until(lambda: not any(is_alive(pid) for pid in family), seconds=15)
     assert ledger.job(job_id).state in {State.QUEUED, State.RUNNING, State.DONE}
+
+
+@pytest.mark.long
+def test_the_page_of_a_directory_has_one_worker_for_all_its_silos(
+    silo_path: str, tmp_path: Any, until: Until
+) -> None:
+    many = tmp_path / "many"
+    for name in ("a", "b"):
+        shutil.copytree(silo_path, many / name)
+    with page_of(str(many)) as (process, port):
+        made = [
+            (JobLedger(str(many / name)), begin_audit(port, f"/silos/{name}/jobs"))
+            for name in ("a", "b")
+        ]
+        until(lambda: all(ledger.job(job_id).is_over for ledger, job_id in made))
+        until(lambda: len(family_of(process.pid)) == 1)  # the processes of the jobs have ended
+        family = family_of(process.pid)
+        process.terminate()
+        assert process.wait(timeout=30) == 0
+    assert [ledger.job(job_id).state for ledger, job_id in made] == [State.DONE] * 2
+    assert not any(is_alive(pid) for pid in family)
 
 
 def test_the_jobs_are_listed_and_one_is_shown_with_what_it_did_not_do(silo_path: str) -> None:
