@@ -28,6 +28,8 @@ _PRINTABLE = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
 _OTHER = re.compile(rb"[^\t\n\r -~]+")
 _BLANK, _LF = ord(" "), ord("\n")
 _LOCATIONS_AT_ONCE = 100_000
+_PIECE = 1 << 20
+"""Bytes of lines whose arrays fit into the processor's cache."""
 _BLOCK = 32 << 20
 """Bytes of lines at once; smaller blocks cost more CPU, larger ones more memory."""
 
@@ -170,13 +172,22 @@ def plain_lines(data: bytes) -> bytes:
     data = escaped(data)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").removesuffix(b"\r")
-    letters = np.frombuffer(data, np.uint8)
-    is_blank = letters == _BLANK
-    keeps = np.empty(len(letters), bool)
-    keeps[:1] = ~is_blank[:1]
-    np.logical_not(is_blank[:-1] | (letters[:-1] == _LF), out=keeps[1:])
-    keeps[1:] |= ~is_blank[1:]
-    return letters[keeps].tobytes()
+    pieces, begin = [], 0
+    while begin < len(data):
+        end = data.find(b"\n", begin + _PIECE) + 1 or len(data)
+        pieces.append(_folded(data[begin:end]))
+        begin = end
+    return b"".join(pieces)
+
+
+def _folded(lines: bytes) -> bytes:
+    """Drop each space after another one, and those at the beginning of a line."""
+    letters = np.frombuffer(lines, np.uint8)
+    dropped = letters == _BLANK
+    ends = dropped | (letters == _LF)
+    dropped[1:] &= ends[:-1]
+    folded: bytes = letters[~dropped].tobytes()
+    return folded
 
 
 def keep_rows(engine: Engine, rules: Rules, source: int) -> None:

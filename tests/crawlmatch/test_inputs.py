@@ -213,6 +213,15 @@ def test_plain_lines_are_as_many_and_hold_the_same_fields(data: bytes) -> None:
         ]
 
 
+def test_lines_are_plain_wherever_a_block_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b"  a   b \n\n c\n   \n d  e  f\n" * 3
+    whole = plain_lines(data)
+    assert whole.startswith(b"a b \n\nc\n\nd e f\n")
+    for size in range(len(data)):
+        monkeypatch.setattr("crawlmatch.inputs._PIECE", size)
+        assert plain_lines(data) == whole
+
+
 PIECES = st.sampled_from(
     [b"2018-01-01T00:00:00.000Z", b"200", b"-2", b"9999999999999", b"-", b" ", b"  ", b"\n", b"\r",
      b"\x00", b"\xff", b"\xc3\xbc", b'{"url":', b"}", b'"', b"http://a/", b"dns:a", b"sha1:X", b"R",
