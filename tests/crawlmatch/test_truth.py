@@ -118,7 +118,7 @@ def test_several_processes_give_the_same_rows(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_million_lines_are_all_right(tmp_path: Path) -> None:
     crawl = crawls(
-        212_000, kinds=("direct",) * 12 + ("landing_page_with_link",) * 10 + NOISE, noise=2
+        260_000, kinds=("direct",) * 12 + ("landing_page_with_link",) * 10 + NOISE, noise=2
     )
     assert len(crawl.lines) >= 1_000_000
     assert len(crawl.seeds) >= 250_000
