@@ -29,8 +29,10 @@ def make_tables(steps: Steps) -> None:
 
 def merge(steps: Steps) -> None:
     """Merge events into one page for each address, and the edges that lead to it."""
-    steps.run("repeated").run("best_pages").run("more_edges")
-    steps.drop(["event", "raw", "line"])
+    steps.drop(["raw", "line"])
+    steps.run("repeated").run("best_events").run("more_edges")
+    steps.run("drop_repeated").run("keep_best").run("best_pages")
+    steps.drop(["repeated", "best"])
 
 
 def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:
@@ -42,12 +44,10 @@ def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:
         unseeded: Whether full texts without a seed have rows too.
     """
     steps.run("resolve_revisits").run("pages")
-    steps.drop(["repeated"])
-    steps.run("seeds").run("seed_rows").run("asked").run("found").run("found_alike").run(
-        "asked_pages"
-    )
-    steps.run("parents").run("nodes_needed", walls=rules.walled)
-    steps.drop(["page", "known", "asked", "parent"])
+    steps.run("seeds").run("seed_rows").run("found").run("sought").run("asked")
+    steps.run("found_by_form").run("found_alike").run("asked_pages")
+    steps.run("wanted").run("nodes_needed", walls=rules.walled)
+    steps.drop(["event", "known", "sought", "asked", "wanted"])
     steps.run("next_known").run("chains_begin").run("make_chains")
     for _ in range(MAX_REDIRECTS + 2):
         steps.run("chains_go_on").run("chains_keep").run("chains_left").run("chains_open")
@@ -59,7 +59,9 @@ def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:
         if not _is_open(steps):
             break
     steps.drop(["climb_next", "climbing", "chain_after"])
-    steps.run("marks").run("marks_by_tag").run("terminals")
+    steps.run("marks").run("marks_by_tag")
+    steps.run("ends").run("several_ends").run("terminals")
+    steps.drop(["ended", "several"])
     steps.run("walled_targets", walls=rules.walled).run("outcomes")
     steps.run("tops_begin", wanted=unseeded).run("tops_open")
     for _ in range(MAX_CLIMB):

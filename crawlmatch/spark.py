@@ -88,6 +88,9 @@ class SparkSteps:
         if isinstance(tree, exp.Insert):
             name = tree.this.name
             self._keep(name, self._spark.table(name).union(self._select(tree.expression)))
+        elif isinstance(tree, exp.Delete):
+            kept = exp.select("*").from_(tree.this).where(exp.not_(tree.args["where"].this))
+            self._keep(tree.this.name, self._select(kept))
         elif isinstance(tree, exp.Create) and tree.expression is None:
             self._keep(tree.this.this.name, self._empty(tree))
         elif isinstance(tree, exp.Create):

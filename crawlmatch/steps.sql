@@ -10,10 +10,11 @@
 --   location   (url, target)  where a redirect leads, as an index or a WARC says
 --   capture    (url, ts, sha1, cdx)  where the bytes lie
 --   repeated   (url)  the addresses with several events
---   page       the best event of each address
+--   page       the best event of each address; a view of `event` without the others
 --   edge       (child, parent, link)  who led to a page: R a redirect, L anything else
 --   seed       (url, exact, heritrix, whatwg, ...)  the addresses that were asked for
 --   found      (url, page, rule)  the page of each of them
+--   needed     the pages on the ways from seeds to their ends
 --   chain      (start, at, state, path)  the redirects from each of those pages on
 --   mark       (page, hit, crumbs)  the full texts that were found from a page
 --   result     crawl_result, one row for each seed row and terminal
@@ -297,18 +298,12 @@ INSERT INTO location SELECT url, target FROM located
 CREATE OR REPLACE TEMP TABLE repeated AS
 SELECT url FROM event GROUP BY url HAVING count(*) > 1
 
--- step: best_pages
--- The best event of each address. It is what merges parts, too: the best of the best.
--- Only events of repeated addresses are compared; comparing all costs three times as much.
-CREATE OR REPLACE TEMP TABLE page AS
-SELECT event.*, false AS several
-FROM event
-LEFT JOIN repeated ON repeated.url = event.url
-WHERE repeated.url IS NULL
-UNION ALL
+-- step: best_events
+-- The best event of each of them. It is what merges parts, too: the best of the best.
+CREATE OR REPLACE TEMP TABLE best AS
 SELECT url, b.source AS source, b.grade AS grade, b.age AS age, b.status AS status, b.size AS size,
     b.mime AS mime, b.sha1 AS sha1, b.dedupe AS dedupe, b.hops AS hops, b.via AS via, b.tag AS tag,
-    b.warc AS warc, true AS several
+    b.warc AS warc
 FROM (
     SELECT event.url AS url,
         min({'source': source, 'grade': grade, 'age': age, 'status': status, 'size': size,
@@ -320,18 +315,28 @@ FROM (
 )
 
 -- step: more_edges
--- Pages with several lines may have been reached by several ways; `page` has one of them.
+-- Pages with several lines may have been reached by several ways; the best line has one of them.
 CREATE OR REPLACE TEMP TABLE way AS
 SELECT DISTINCT child, parent, link
 FROM (
     SELECT event.url AS child, event.via AS parent,
         CASE WHEN ends_with(event.hops, 'R') THEN 'R' ELSE 'L' END AS link
     FROM event
-    JOIN page ON page.url = event.url AND page.several
+    JOIN repeated ON repeated.url = event.url
     WHERE event.via <> '' AND NOT ends_with(event.hops, 'P')
     UNION ALL
     SELECT child, parent, link FROM edge
 )
+
+-- step: drop_repeated
+-- Only the best events remain. To copy them into another table costs much more.
+DELETE FROM event WHERE url IN (SELECT url FROM repeated)
+
+-- step: keep_best
+INSERT INTO event SELECT * FROM best
+
+-- step: best_pages
+CREATE OR REPLACE TEMP VIEW page AS SELECT * FROM event
 
 -- step: resolve_revisits
 -- A revisit in an index, and an answer "not modified" of no type, say what they are by their
@@ -375,23 +380,37 @@ CREATE OR REPLACE TEMP TABLE seed_once AS SELECT DISTINCT url, identifier, herit
 -- step: count_seeds
 SELECT count(*) FROM seed_once
 
+-- step: found
+-- The page of each address: by the first rule that finds one. Most are found as they are.
+CREATE OR REPLACE TEMP TABLE found AS
+SELECT seed.url AS url, node.url AS page, 1 AS rule
+FROM seed
+JOIN node ON node.url = seed.url
+WHERE node.source < 2
+
+-- step: sought
+CREATE OR REPLACE TEMP TABLE sought AS
+SELECT seed.url AS url, heritrix, whatwg
+FROM seed
+LEFT JOIN found ON found.url = seed.url
+WHERE found.url IS NULL
+
 -- step: asked
--- The addresses of seeds as they may have been logged, the likeliest first.
+-- The other addresses as they may have been logged, the likeliest first.
 CREATE OR REPLACE TEMP TABLE asked AS
 SELECT url, form, min(rule) AS rule
 FROM (
-    SELECT url, url AS form, 1 AS rule FROM seed
+    SELECT url, url AS form, 1 AS rule FROM sought
     UNION ALL
-    SELECT url, heritrix AS form, 2 AS rule FROM seed WHERE heritrix <> '' AND heritrix <> url
+    SELECT url, heritrix AS form, 2 AS rule FROM sought WHERE heritrix <> '' AND heritrix <> url
     UNION ALL
-    SELECT url, whatwg AS form, 3 AS rule FROM seed WHERE whatwg <> '' AND whatwg <> heritrix
+    SELECT url, whatwg AS form, 3 AS rule FROM sought WHERE whatwg <> '' AND whatwg <> heritrix
 )
 GROUP BY url, form
 
--- step: found
--- The page of each address: by the first rule that finds one.
-CREATE OR REPLACE TEMP TABLE found AS
-SELECT url, b.page AS page, b.rule AS rule
+-- step: found_by_form
+INSERT INTO found
+SELECT url, b.page, b.rule
 FROM (
     SELECT asked.url AS url, min({'rule': asked.rule, 'page': node.url}) AS b
     FROM asked
@@ -447,24 +466,31 @@ FROM (
 CREATE OR REPLACE TEMP TABLE asked_page AS
 SELECT DISTINCT page AS url FROM found
 
--- step: parents
--- Pages that lead to others; few of all.
-CREATE OR REPLACE TEMP TABLE parent AS
-SELECT DISTINCT via AS url FROM node WHERE via <> '' AND NOT ends_with(hops, 'P')
+-- step: wanted
+-- Pages that seeds ask for, that lead to others, and that redirects lead to; few of all.
+CREATE OR REPLACE TEMP TABLE wanted AS
+SELECT url, bool_or(is_asked) AS is_asked
+FROM (
+    SELECT url, true AS is_asked FROM asked_page
+    UNION ALL
+    SELECT via, false FROM node WHERE via <> '' AND NOT ends_with(hops, 'P')
+    UNION ALL
+    SELECT target, false FROM location
+    UNION ALL
+    SELECT child, false FROM way
+)
+GROUP BY url
 
 -- step: nodes_needed
--- The pages on the ways from seeds to their ends: full texts, redirects and their targets,
--- pages that lead to others, and seeds. $walls is a pattern of the addresses where people
--- sign in or take cookies.
+-- The pages on the ways from seeds to their ends: those above, full texts, redirects and what was
+-- fetched because of one. $walls is a pattern of the addresses where people sign in or take
+-- cookies.
 CREATE OR REPLACE TEMP TABLE needed AS
-SELECT node.*, asked_page.url IS NOT NULL AS is_asked,
+SELECT node.*, COALESCE(is_asked, false) AS is_asked,
     grade > 30 AND regexp_matches(node.url, $walls) AS is_wall
 FROM node
-LEFT JOIN asked_page ON asked_page.url = node.url
-WHERE asked_page.url IS NOT NULL OR grade <= 30 OR grade = 90 OR ends_with(hops, 'R')
-    OR node.url IN (SELECT url FROM parent)
-    OR node.url IN (SELECT target FROM location)
-    OR node.url IN (SELECT child FROM way)
+LEFT JOIN wanted ON wanted.url = node.url
+WHERE wanted.url IS NOT NULL OR grade <= 30 OR grade = 90 OR ends_with(hops, 'R')
 
 -- step: next_known
 -- Where a redirect leads: the page that was fetched on account of it, or what an index or a
@@ -599,27 +625,41 @@ WHERE needed.grade <= 30 AND needed.tag <> ''
     AND needed.url NOT IN (SELECT hit FROM mark)
 GROUP BY found.page, needed.url
 
--- step: terminals
+-- step: ends
 -- The ends of each page that was asked for: its full texts, or else the end of its redirects.
+CREATE OR REPLACE TEMP TABLE ended AS
+SELECT chain.start AS page, COALESCE(mark.hit, CASE WHEN chain.state = 'end' THEN chain.place ELSE chain.start END) AS final,
+    COALESCE(mark.crumbs, CASE WHEN chain.state = 'end' THEN repeat('R', array_length(chain.path) - 1) ELSE '' END) AS crumbs,
+    COALESCE(hit.grade, 999) AS grade, chain.state AS state, chain.path AS path,
+    COALESCE(walled.is_walled, false) AS is_walled
+FROM chain
+LEFT JOIN mark ON mark.url = chain.start
+LEFT JOIN needed AS hit ON hit.url = mark.hit
+LEFT JOIN (
+    SELECT start, bool_or(chains.state <> 'end' OR chains.place = needed.url) AS is_walled
+    FROM (SELECT start, place, state, unnest(path) AS url FROM chain) AS chains
+    JOIN needed ON needed.url = chains.url AND needed.is_wall
+    GROUP BY start
+) AS walled ON walled.start = chain.start
+
+-- step: several_ends
+-- Pages with several of them; few of all.
+CREATE OR REPLACE TEMP TABLE several AS
+SELECT url FROM mark GROUP BY url HAVING count(*) > 1
+
+-- step: terminals
+-- The same with their order, which is determined only where there are several.
 CREATE OR REPLACE TEMP TABLE terminal AS
+SELECT page, final, crumbs, 1 AS number, grade AS best, state, path, is_walled
+FROM ended
+LEFT JOIN several ON several.url = ended.page
+WHERE several.url IS NULL
+UNION ALL
 SELECT page, final, crumbs,
     row_number() OVER (PARTITION BY page ORDER BY grade, length(crumbs), crumbs, final) AS number,
     min(grade) OVER (PARTITION BY page) AS best, state, path, is_walled
-FROM (
-    SELECT chain.start AS page, COALESCE(mark.hit, CASE WHEN chain.state = 'end' THEN chain.place ELSE chain.start END) AS final,
-        COALESCE(mark.crumbs, CASE WHEN chain.state = 'end' THEN repeat('R', array_length(chain.path) - 1) ELSE '' END) AS crumbs,
-        COALESCE(hit.grade, 999) AS grade, chain.state AS state, chain.path AS path,
-        COALESCE(walled.is_walled, false) AS is_walled
-    FROM chain
-    LEFT JOIN mark ON mark.url = chain.start
-    LEFT JOIN needed AS hit ON hit.url = mark.hit
-    LEFT JOIN (
-        SELECT start, bool_or(chains.state <> 'end' OR chains.place = needed.url) AS is_walled
-        FROM (SELECT start, place, state, unnest(path) AS url FROM chain) AS chains
-        JOIN needed ON needed.url = chains.url AND needed.is_wall
-        GROUP BY start
-    ) AS walled ON walled.start = chain.start
-)
+FROM ended
+JOIN several ON several.url = ended.page
 
 -- step: walled_targets
 -- Redirects to a wall that was not fetched.
@@ -660,7 +700,7 @@ LEFT JOIN needed ON needed.url = terminal.final
 LEFT JOIN to_wall ON to_wall.url = terminal.final
 
 -- step: write_pages
-COPY page TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
+COPY (SELECT * FROM page) TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
 
 -- step: write_edges
 COPY way TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
