@@ -113,12 +113,12 @@ class FleetPage:
         if path == METRICS:
             return self._metrics()
         if path in {FLEET, f"{FLEET}.json", f"{FLEET}.csv"}:
-            return self._all(request, as_json=as_json)
+            return self._all(request, user, as_json=as_json)
         return self._one(_name_in(path.removesuffix(".json")), user, as_json=as_json)
 
     # ------------------------------------------------------------------ all endpoints
 
-    def _all(self, request: Request, *, as_json: bool) -> Response:
+    def _all(self, request: Request, user: User, *, as_json: bool) -> Response:
         asked = _asked(request)
         found = self._lines.find(asked)
         if request.raw_path.endswith(".csv"):
@@ -163,7 +163,7 @@ class FleetPage:
                 if start + ON_A_PAGE < len(found.lines)
                 else ""
             ),
-            **_words(),
+            **_words(user),
         }
         return Response(200, html("fleet.mako", **told, user=NOBODY), PAGE)
 
@@ -189,7 +189,7 @@ class FleetPage:
             "line": line,
             "runs": runs,
             "may_change": user.may(Role.MANAGER),
-            **_words(),
+            **_words(user),
         }
         return Response(200, html("fleet_one.mako", **told, user=NOBODY), PAGE)
 
@@ -264,8 +264,9 @@ def _day(runs: Any) -> Picture:
     return columns(_("Runs in the last 24 hours"), _("Hour (UTC)"), series, bars)
 
 
-def _words() -> dict[str, Any]:
+def _words(user: User) -> dict[str, Any]:
     return {
+        "signed_in": user.name if user.session else "",
         "state_label": lambda state: _(STATE_LABELS[state]),
         "state_hint": lambda state: _(STATE_HINTS[state]),
         "outcome_label": lambda outcome: _(OUTCOME_LABELS[outcome]),
