@@ -48,6 +48,7 @@ INODES, BYTES = 5, 24_000
 """That a record takes on a disk: measured with real oai_dc on ext4 were 4.9 and 24 KB."""
 RESERVE = 100_000
 """Records for which a node keeps room, so that the Silos that it has can grow."""
+_DAY = timedelta(days=1)
 MOST_CUTS = 5
 """Runs in a row that ended without a result (cut or held), before they rest like failures."""
 _CONCLUSIVE = {one.letter: one for one in Outcome if one not in {Outcome.HELD, Outcome.CUT}}
@@ -103,7 +104,7 @@ def after(facts: Facts, wish: Endpoint, policy: Policy, ended: Ended) -> Facts:
         elif outcome is Outcome.PARTIAL and ended.promised is not None:
             promised = max(promised or 0, ended.promised)
         factor = 1 + policy.jitter * (2 * share_of(facts.name, start) - 1)
-        due = start + (interval or wish.every) * factor
+        due = start + timedelta((interval or wish.every) / _DAY * factor)
     else:
         excess = len(outcomes) - len(outcomes.rstrip("ch")) - MOST_CUTS
         rest = rest_after(max(1, excess), policy.first_rest, policy.longest_rest)

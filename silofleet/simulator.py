@@ -27,7 +27,7 @@ from silofleet.values import Busy, Ended, Endpoint, Facts, Hours, Node, Outcome,
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTE, HOUR, DAY = (timedelta(minutes=one) for one in (1, 60, 24 * 60))
-TICK, TICKS = MINUTE, 24 * 60
+TICK, TICKS = 2 * MINUTE, 24 * 30
 """The clock looks so often; what happens in between waits for the next look."""
 LEASE = 2 * MINUTE
 """After which the runs of a lost node are cut."""
@@ -123,7 +123,7 @@ class Report:
     """What happened.
 
     Attributes:
-        outcomes: Runs by how they ended.
+        outcomes: Runs by the letter of how they ended.
         requests, vain: All, and those of runs that failed.
         busy: Time of all runs together.
         waits: The longest of updates, of first harvests and of giants, from the due time, in
@@ -187,8 +187,8 @@ class _Simulation:
         self.giants: Counter[str] = Counter()
         self.free = {f"n{number}": plan.slots for number in range(plan.nodes)}
         self.losses = sorted(self._losses(), reverse=True)
-        self.all = list(self._endpoints())
-        for one in self.all:
+        self.all = {one.facts.name: one for one in self._endpoints()}
+        for one in self.all.values():
             self._queue(one)
 
     # ------------------------------------------------------------------ the world
@@ -237,16 +237,18 @@ class _Simulation:
         changed = promised or int(draw.expovariate(2500 / one.size))
         requests = 2 + changed // PAGE
         took = one.left or timedelta(seconds=requests * one.latency)
-        one.left, outcome = None, Outcome.WHOLE
+        one.left, outcome, hold = None, Outcome.WHOLE, None
         if odd < _ODD[-1][0]:
             outcome = next(found for bound, found in _ODD if odd < bound)
-        if outcome in {Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED, Outcome.HELD}:
-            requests, took = 1, timedelta(seconds=one.latency)
-        elif outcome is Outcome.CUT:
-            one.left = took = took * 0.5
-        at = now + took
-        hold = at + draw.uniform(0.1, 24) * HOUR if outcome is Outcome.HELD else None
-        return requests, Ended(outcome, "", at, one.size, promised, changed, hold, "", now)
+            if outcome is Outcome.CUT:
+                one.left = took = took * 0.5
+            elif outcome.letter not in "wps":
+                requests, took = 1, timedelta(seconds=one.latency)
+            if outcome is Outcome.HELD:
+                hold = now + took + draw.uniform(0.1, 24) * HOUR
+        return requests, Ended(
+            outcome, "", now + took, one.size, promised, changed, hold, began=now
+        )
 
     # ------------------------------------------------------------------ the clock
 
@@ -286,7 +288,7 @@ class _Simulation:
 
     def _end(self, one: _One, ended: Ended) -> None:
         facts, wish, node = one.facts, one.wish, one.facts.node
-        self.report.outcomes[ended.outcome] += 1
+        self.report.outcomes[ended.outcome.letter] += 1
         del self.running[facts.name]
         self.hosts.pop(facts.host, None)
         self.nodes[node] -= 1
@@ -329,12 +331,13 @@ class _Simulation:
             offered += queue[-most:] if most else []
             del queue[len(queue) - most if len(queue) > most else 0 :]
         busy = Busy(frozenset(self.running), self.hosts, self.nodes, self.giants)
-        named = {one.facts.name: one for one in offered}
         pairs = [(one.facts, one.wish) for one in offered]
         for name, node in dispatch(pairs, busy, self.holds, self.free, self.policy, now, _limited):
-            self._begin(named.pop(name), node, now)
+            self._begin(self.all[name], node, now)
         self.report.most_busy = max(self.report.most_busy, len(self.running))
-        for one in named.values():
+        for one in offered:
+            if one.ended:
+                continue
             hold = self.holds.get(one.facts.host, BEGIN)
             if hold > now:
                 one.since = max(one.since, hold)
@@ -390,10 +393,10 @@ class _Simulation:
         waiting += [one for queue in self.behind.values() for one in queue]
         starved = [one for one in waiting if self.end - one.since > one.patience]
         report.violations += [f"{one.facts.name}: it still waits" for one in starved]
-        report.quarantined = sum(one.facts.is_quarantined for one in self.all)
+        report.quarantined = sum(one.facts.is_quarantined for one in self.all.values())
         report.never = sum(
             one.facts.whole is None and not one.facts.is_quarantined
-            for one in self.all
+            for one in self.all.values()
             if one.answers < self.end - 60 * DAY
         )
 
@@ -432,7 +435,7 @@ def table(plan: Plan, report: Report) -> list[tuple[str, str]]:
         ("endpoints, nodes, slots", f"{plan.endpoints:,}, {plan.nodes}, {plan.slots} each"),
         ("days", f"{days:,}"),
         ("runs", f"{report.runs:,}"),
-        *((f"… {one}", f"{report.outcomes[one.value]:,}") for one in Outcome),
+        *((f"… {one}", f"{report.outcomes[one.letter]:,}") for one in Outcome),
         ("requests a day", each_day(report.requests)),
         ("requests in vain a day", each_day(report.vain)),
         ("slots busy on average", f"{report.busy / (days * DAY):.1f}"),

@@ -4,8 +4,8 @@ Nothing here reads a file or the clock, so that the same decisions serve the sch
 Silo, a fleet of repositories, and a simulation of either.
 """
 
-import hashlib
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -127,8 +127,7 @@ def share_of(key: str, moment: datetime) -> float:
 
     It spreads runs that would begin together.
     """
-    seed = f"{key} {moment.timestamp()}".encode()
-    return int.from_bytes(hashlib.sha256(seed).digest()[:4]) / 2**32
+    return zlib.crc32(f"{key} {moment.timestamp()}".encode()) / 2**32
 
 
 def _next_time(wish: Timetable, last: datetime, key: str) -> datetime:
