@@ -120,24 +120,42 @@ def broken_command(name: str, error: ContributionBroken) -> click.Command:
     )
 
 
-class _Commands(click.Group):
-    """The group; a command's module is loaded when that command is called."""
+class Commands(click.Group):
+    """A group whose commands are entry points; one is loaded when it is called."""
+
+    def _own_points(self) -> Mapping[str, str]:
+        """The group's commands → the names of their entry points."""
+        before = f"{self.name}."
+        names = (name for name in _points() if name.startswith(before))
+        return {name.removeprefix(before): name for name in names}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands, sorted."""
-        names = (name for name in _points() if "." not in name)
-        return sorted({*names, *super().list_commands(ctx)})
+        return sorted({*self._own_points(), *super().list_commands(ctx)})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command."""
+        if cmd_name not in self.commands and (name := self._own_points().get(cmd_name)):
+            self.add_command(_command(name), cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+
+class _AllCommands(Commands):
+    """The group ``silo``."""
+
+    def _own_points(self) -> Mapping[str, str]:
+        return {name: name for name in _points() if "." not in name}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command, with the sub-commands that other packages add to it."""
-        if cmd_name not in self.commands and cmd_name in _points():
-            command = _command(cmd_name)
-            self.add_command(command, cmd_name)
+        is_new = cmd_name not in self.commands
+        command = super().get_command(ctx, cmd_name)
+        if is_new and isinstance(command, click.Group) and not isinstance(command, Commands):
             for name in _points():
                 parent, _, child = name.partition(".")
-                if child and parent == cmd_name and isinstance(command, click.Group):
+                if child and parent == cmd_name:
                     command.add_command(_command(name), child)
-        return super().get_command(ctx, cmd_name)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click itself would turn a broken pipe into exit code 1."""
@@ -166,7 +184,7 @@ Exit codes:
 """
 
 
-@click.group(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_AllCommands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="recordsilo", prog_name="silo")
 def silo_command() -> None:
     """See `_HELP`."""

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import click
 
 from recordsilo import Silo
-from recordsilo.cli import ExitCode, fail, open_silo
+from recordsilo.cli import Commands, ExitCode, fail, open_silo
 from silosteps.errors import StepsError, WorkerDied
 from usagestats.errors import CountsUnreadable, UsageError
 from usagestats.settings import check_settings
 from usagestats.store.ledger import Ledger
 
 
-@click.group()
+@click.group(cls=Commands)
 def usage() -> None:
     """Count how the records are used, from the access logs of a web server.
 

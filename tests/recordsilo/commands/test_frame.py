@@ -17,7 +17,7 @@ import pytest
 from cli_results import MAIN, Run, in_a_process, only_sentence
 
 from recordsilo import Silo, cli
-from recordsilo.cli import ExitCode, example, fail, silo_command
+from recordsilo.cli import Commands, ExitCode, example, fail, silo_command
 from recordsilo.errors import StateUnreadable
 
 # -- paths of users ---------------------------------------------------------------------
@@ -264,3 +264,12 @@ def test_a_terminal_gets_no_control_characters_of_titles_names_and_messages(tmp_
     others = (("ls", directory), ("show", directory, "oai:x:1"), ("path", directory, HOSTILE))
     for shown in (listed, *(on_a_terminal(*arguments) for arguments in others)):
         assert not {"\x9b", "\u202e"} & set(shown)
+
+
+def test_a_command_of_a_group_is_loaded_alone() -> None:
+    group = Commands("usage")
+    context = click.Context(group)
+    assert group.get_command(context, "totals") is not None
+    assert set(group.commands) == {"totals"}
+    assert {"import", "totals"} <= set(group.list_commands(context))
+    assert group.get_command(context, "nothing") is None
