@@ -68,12 +68,13 @@ def blocks(stream: io.RawIOBase, *, start: int = 0, size: int = BLOCK) -> Iterat
     """
     rest = b""
     while data := _read(stream, size):
-        data = rest + data
         cut = data.rfind(b"\n") + 1
         if cut:
-            yield from _checked(start, data[:cut])
-            start += cut
-        rest = data[cut:]
+            whole = b"".join((rest, memoryview(data)[:cut]))
+            yield from _checked(start, whole)
+            start += len(whole)
+            rest = b""
+        rest += data[cut:]
         if len(rest) > MAX_LINE:
             line, rest, end = _rest_of_line(stream, start, rest)
             yield line

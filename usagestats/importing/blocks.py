@@ -24,7 +24,7 @@ KINDS = (Kind.VIEW, Kind.DOWNLOAD, Kind.OTHER)
 """The kinds, by their number in an event."""
 TOO_LONG = "longer than 1 MiB"
 _PIECE = 1 << 20
-_REMEMBERED = 300_000
+_REMEMBERED = 100_000
 """Texts that are remembered of each field; then they are forgotten, to bound the memory."""
 
 

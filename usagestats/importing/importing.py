@@ -36,7 +36,8 @@ from usagestats.store.ledger import Imported, Ledger
 from usagestats.store.parts import check_keys
 from usagestats.store.places import place
 
-BLOCK = 32 << 20
+BLOCK = 30 << 20
+"""Below 32 MiB, so that the memory of a block serves for the next one (malloc(3) of glibc)."""
 _SAMPLE = 200
 
 

@@ -37,7 +37,7 @@ class Records:
         self._silo = silo
         self.not_held: set[str] = set()
         self._held: frozenset[str] | None = None
-        self.resolve = functools.lru_cache(50_000)(self._resolve)
+        self.resolve = functools.lru_cache(100_000)(self._resolve)
 
     def _resolve(self, text: str) -> str:
         """Return the full form; the same text if the Silo does not hold the record."""

@@ -107,7 +107,7 @@ class Patterns:
     ) -> None:
         self._patterns = [(one.search, one) for one in patterns]
         self._resolve, self._by_link = resolve, by_link
-        self.use = functools.lru_cache(50_000)(self._use)
+        self.use = functools.lru_cache(20_000)(self._use)
 
     def _use(self, path: str) -> Use | None:
         """Return the use that a request for a path is; None if no pattern is found in it."""

@@ -59,7 +59,7 @@ class Robots:
         self.version = (
             f"COUNTER robots {counter.__version__}, {len(ADDED)} additions of {ADDED_ON}{ours}"
         )
-        self.agent = functools.lru_cache(100_000)(self._agent)
+        self.agent = functools.lru_cache(10_000)(self._agent)
 
     def _agent(self, text: str) -> Agent:
         """Whose program has this user agent."""
