@@ -138,6 +138,7 @@ def ended_of_json(found: Mapping[str, Any]) -> tuple[int, Ended]:
             changed=int(found["changed"]),
             hold=_moment(hold) if hold else None,
             moved_to=str(found["moved_to"]),
+            is_disk_full=bool(found.get("is_disk_full")),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise FleetRefused(f"a report in the broker is malformed: {error!r}") from None

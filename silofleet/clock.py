@@ -38,6 +38,8 @@ from silowork.stop import Stop
 SECONDS_BETWEEN_LOOKS = 0.2
 BETWEEN_BEATS = timedelta(seconds=10)
 BETWEEN_CLEANINGS = timedelta(hours=1)
+REST_OF_FULL_DISK = timedelta(minutes=10)
+"""After a run met a full disk, for as long none starts on that node."""
 NEED = 1_000
 """Records for which a new Silo needs room: half of all repositories have fewer."""
 MOST_CUTS = 3
@@ -125,6 +127,7 @@ class Clock:
         self._probes: set[int] = set()
         self._holds: dict[str, datetime] = {}
         self._placed_since: dict[str, tuple[datetime, int]] = {}
+        self._full_until: dict[str, datetime] = {}
         self._seen = -1
         self._wishes = Wishes()
         self._is_changed = True
@@ -265,7 +268,7 @@ class Clock:
         free = {
             name: node.slots - busy.nodes.get(name, 0)
             for name, node in nodes.items()
-            if room_of(node) * 10 >= policy.reserve
+            if room_of(node) * 10 >= policy.reserve and self._full_until.get(name, now) <= now
         }
         chosen = dispatch(self._due_now(only), busy, self._holds, free, policy, now, self._is_free)
         started = 0
@@ -374,6 +377,8 @@ class Clock:
         self._is_changed = True
         if run is None:
             return ""
+        if ended.is_disk_full:
+            self._full_until[run.node] = self._now() + REST_OF_FULL_DISK
         was_probe = number in self._probes
         self._probes.discard(number)
         facts = self._fleet.ledger.end(

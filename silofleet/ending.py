@@ -1,5 +1,6 @@
 """How a run ended, from the receipts of its harvests or the error that ended them. Pure."""
 
+import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,7 @@ from politeweb.errors import HTTPStatusError, MovedElsewhere, RetryLater
 from silofleet.values import Ended, Outcome
 
 REFUSED = frozenset({401, 403})
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +57,23 @@ def of_receipts(receipts: Sequence[Receipt], before: Before, records: int, at: d
     return Ended(outcome, said, at, records=records, promised=promised, changed=changed)
 
 
-def of_error(error: BaseException, at: datetime, records: int | None = None) -> Ended:
+def of_error(
+    error: BaseException, at: datetime, records: int | None = None, path: str = ""
+) -> Ended:
     """Return the end of a run that an error ended.
 
     Args:
         error: Of the harvest, the store or the disk.
         at: When.
         records: Records in the Silo; None if there is none, or it is unknown.
+        path: The directory of the Silo.
     """
     cause, changed = error, 0
     if isinstance(error, HarvestStopped):
         cause, changed = error.cause, error.receipt.counts.written
+    if has_no_room(cause):
+        said = f"the disk of {path or 'the Silo'} is full; the run goes on when there is room"
+        return Ended(Outcome.CUT, said, at, records=records, changed=changed, is_disk_full=True)
     outcome = _outcome(cause)
     if isinstance(error, HarvestStopped) and outcome is Outcome.FAILED:
         outcome = Outcome.PARTIAL if error.receipt.counts.listed else outcome
@@ -78,6 +86,17 @@ def of_error(error: BaseException, at: datetime, records: int | None = None) -> 
         hold=cause.deadline if isinstance(cause, RetryLater) else None,
         moved_to=cause.target if isinstance(cause, MovedElsewhere) else "",
     )
+
+
+def has_no_room(error: BaseException | None) -> bool:
+    """Whether an error, or what caused it, is a full disk or a quota that is used up."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _outcome(cause: BaseException) -> Outcome:

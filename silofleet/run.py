@@ -84,7 +84,7 @@ def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
             return Ended(Outcome.WHOLE, "the repository answers", _now())
         return _harvested(order, told)
     except FORESEEN as error:
-        return of_error(error, _now(), _records(order.silo_path))
+        return of_error(error, _now(), _records(order.silo_path), order.silo_path)
 
 
 def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended:

@@ -86,7 +86,7 @@ def after(facts: Facts, wish: Endpoint, policy: Policy, ended: Ended) -> Facts:
       asked seldom. The first run that is answered ends the quarantine.
     * A pause that the host asked for, and a run that was cut, are no failures. After too many
       in a row they rest all the same, and cuts then count: a run that always crashes, or a host
-      that always asks for a moment, does not keep a slot busy.
+      that always asks for a moment, does not keep a slot busy. A full disk is never a failure.
     * After a suspicious run the list before it stays the measure.
     """
     outcome, failures, at = ended.outcome, facts.failures, ended.at
@@ -110,7 +110,7 @@ def after(facts: Facts, wish: Endpoint, policy: Policy, ended: Ended) -> Facts:
         rest = rest_after(max(1, excess), policy.first_rest, policy.longest_rest)
         if outcome is Outcome.HELD:
             due = max(ended.hold or at + rest, at + rest if excess > 0 else at)
-        elif outcome is Outcome.CUT and excess <= 0:
+        elif outcome is Outcome.CUT and (excess <= 0 or ended.is_disk_full):
             due = at
         else:
             failures += 1

@@ -191,6 +191,7 @@ class Ended:
         hold: Until when the host asks for a pause; None for no pause.
         moved_to: The address that it redirects to.
         began: When the run began; None if the facts say it.
+        is_disk_full: Whether the disk of the node was full; that is no failure.
     """
 
     outcome: Outcome
@@ -202,6 +203,7 @@ class Ended:
     hold: datetime | None = None
     moved_to: str = ""
     began: datetime | None = None
+    is_disk_full: bool = False
 
 
 @dataclass(frozen=True, slots=True)

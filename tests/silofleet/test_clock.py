@@ -28,6 +28,7 @@ class _Runner:
         self.most = 0
         self.ends: dict[str, list[Outcome]] = {}
         self.hold: datetime | None = None
+        self.is_disk_full = False
         self._working: dict[int, Order] = {}
 
     def __call__(self) -> datetime:
@@ -58,7 +59,9 @@ class _Runner:
             ends = self.ends.get(order.endpoint, [])
             outcome = ends.pop(0) if ends else Outcome.WHOLE
             held = self.hold if outcome is Outcome.HELD else None
-            found.append((number, Ended(outcome, "said", self.now, 10, 10, hold=held)))
+            is_full = outcome is Outcome.CUT and self.is_disk_full
+            ended = Ended(outcome, "said", self.now, 10, 10, hold=held, is_disk_full=is_full)
+            found.append((number, ended))
         self._working.clear()
         return found
 
@@ -176,6 +179,17 @@ def test_nothing_starts_on_a_disk_without_room(fleet: Fleet) -> None:
     summary = _run(fleet, runner)
     assert runner.orders == []
     assert "no disk has room" in summary.waiting["e0"]
+
+
+def test_after_a_full_disk_nothing_starts_there_for_a_while(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    for hour in range(12):
+        runner = _Runner()
+        runner.now = NOW + timedelta(hours=hour)
+        runner.ends, runner.is_disk_full = {"e0": [Outcome.CUT]}, True
+        assert "no disk has room" in _run(fleet, runner).waiting["e0"]
+        assert len(runner.orders) == 1
+    assert fleet.ledger.facts_of("e0").failures == 0
 
 
 def test_a_paused_endpoint_is_not_due_and_one_that_is_asked_for_is(fleet: Fleet) -> None:

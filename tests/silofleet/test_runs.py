@@ -1,5 +1,7 @@
 """Runs of endpoints: what each kind of repository leads to, also in processes of their own."""
 
+import errno
+import json
 import os
 import signal
 import time
@@ -13,6 +15,8 @@ import pytest
 
 from oaipmhprovider.server import SampleServer
 from recordsilo import Silo
+from recordsilo.errors import RecordSiloError
+from silofleet.broker import ended_of_json, ended_to_json
 from silofleet.ending import Before
 from silofleet.run import EPOCH, Order, carry_out
 from silofleet.slots import Slots
@@ -107,6 +111,23 @@ def test_a_copy_of_another_epoch_is_not_harvested(tmp_path: Path, sample: Sample
         silo.state.sync()
     assert _ended(_order(tmp_path, sample.base_url, epoch=1)).outcome is Outcome.CUT
     assert _ended(_order(tmp_path, sample.base_url, epoch=3)).outcome is Outcome.WHOLE
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_no_failure_of_the_repository(
+    tmp_path: Path, sample: SampleServer, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def fails(*_arguments: object, **_named: object) -> None:
+        try:
+            raise OSError(number, os.strerror(number), "/silo/x")
+        except OSError as error:
+            raise RecordSiloError("the record cannot be written") from error
+
+    monkeypatch.setattr("silofleet.run.OAIPMHScraper.harvest", fails)
+    ended = _ended(_order(tmp_path, sample.base_url))
+    assert (ended.outcome, ended.is_disk_full) == (Outcome.CUT, True)
+    assert f"the disk of {tmp_path}/one is full" in ended.said
+    assert ended_of_json(json.loads(json.dumps(ended_to_json(1, ended)))) == (1, ended)
 
 
 def test_a_new_address_is_harvested_into_the_same_silo(
