@@ -35,7 +35,6 @@ __all__ = [
     "host_of",
     "is_giant",
     "is_loopback",
-    "is_shorter",
     "is_within",
     "opening",
     "placed",
@@ -46,8 +45,6 @@ __all__ = [
 
 INODES, BYTES = 5, 24_000
 """That a record takes on a disk: measured with real oai_dc on ext4 were 4.9 and 24 KB."""
-RESERVE = 100_000
-"""Records for which a node keeps room, so that the Silos that it has can grow."""
 _DAY = timedelta(days=1)
 MOST_CUTS = 5
 """Runs in a row that ended without a result (cut or held), before they rest like failures."""
@@ -238,21 +235,6 @@ def state_of(
     return next((state for applies, state in claims if applies), State.WHOLE)
 
 
-def is_shorter(facts: Facts, promised: int | None, policy: Policy) -> bool:
-    """Whether a full list is so much shorter than the last whole one that it is suspicious.
-
-    Args:
-        facts: Before the run.
-        promised: Records of the new list; None if unknown, which is never suspicious.
-        policy: What share may be missing.
-    """
-    if promised is None:
-        return False
-    if not promised:
-        return bool(facts.promised or facts.records)
-    return promised < (facts.promised or 0) * (1 - policy.fewer)
-
-
 # --------------------------------------------------------------------------- what starts now
 
 
@@ -352,14 +334,14 @@ def room_of(node: Node) -> int:
     return min(node.free_inodes // INODES, node.free_bytes // BYTES)
 
 
-def placed(nodes: Sequence[Node], need: int, reserve: int = RESERVE) -> str | None:
+def placed(nodes: Sequence[Node], need: int, reserve: int) -> str | None:
     """Choose the node for a new Silo: the one with most room, by inodes and bytes.
 
     Args:
         nodes: Those that are alive, with what was placed there since their last report
             subtracted from what is free.
         need: About how many records it will have.
-        reserve: Records for which room must remain after that.
+        reserve: Records for which room must remain after that, so that the Silos can grow.
 
     Returns:
         Its name; None if no open node has room.

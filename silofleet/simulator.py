@@ -219,7 +219,7 @@ class _Simulation:
                 adaptive=plan.adaptive,
             )
             nodes = [Node(one, 0, 24_000 * left, 5 * left, BEGIN) for one, left in room.items()]
-            node = placed(nodes, size) or "n0"
+            node = placed(nodes, size, self.policy.reserve) or "n0"
             room[node] -= size
             due = first_due(wish, self.policy, BEGIN)
             facts = Facts(wish.name, host_of(wish.url), BEGIN, node=node, due=due)
