@@ -1,5 +1,6 @@
 """The page ``/search`` of a directory of Silos: one search over all of them."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
@@ -12,11 +13,11 @@ from recordsilo.index.search_values import FLAGS, NOT, facet_of
 from silofleet.errors import WishesInvalid
 from silofleet.search.errors import IndexUnusable, TooManySilos
 from silofleet.search.everywhere import Everywhere
-from silofleet.search.nodes import HERE
+from silofleet.search.nodes import HERE, VALUES_OF_NODES
 from silofleet.search.values import FACETS, REPOSITORY, SORTS, AllSearch, Hit, Place
 from webui import urls
 from webui.http.errors import BadRequest, Busy, as_sentence, from_store
-from webui.http.messages import Request, Response
+from webui.http.messages import JSON, Request, Response
 from webui.people.roles import NOBODY
 from webui.rendering import PAGE, html, json_answer
 from webui.search.facets import Chips, Choice, FacetView
@@ -73,9 +74,8 @@ class AllSilosSearch:
         more = request.query.get("more", "")
         is_node = bool(request.query.get(HERE))
         counted = tuple(value for name, value in request.pairs if name == "facet" and value)
-        search = _search(
-            asked, request.start, counted or FACETS, is_whole=is_node or more in FACETS
-        )
+        values = VALUES_OF_NODES if is_node else _ALL if more in FACETS else SHOWN + 1
+        search = _search(asked, request.start, counted or FACETS, values)
         try:
             found = self._everywhere.search(search, only_here=is_node)
             nodes = {} if is_node else self._everywhere.nodes
@@ -86,6 +86,8 @@ class AllSilosSearch:
         missing = tuple(replace(one, why=self._bare(one.why)) for one in found.missing)
         found = replace(found, missing=missing)
         twin = urls.with_search(urls.at(PATHS[1]), urls.query(_pairs(asked, request.start)))
+        if is_node:  # without the indents for people, which cost more than the search
+            return Response(200, json.dumps(found.as_json()).encode(), JSON)
         if as_json:
             return json_answer(found.as_json())
         told = {
@@ -118,12 +120,10 @@ def _asked(request: Request) -> SearchRequest:
     return replace(asked, chosen=(*asked.chosen, *dict.fromkeys(own)))
 
 
-def _search(
-    asked: SearchRequest, start: int, facets: tuple[str, ...], *, is_whole: bool
-) -> AllSearch:
-    limit, sort = _ALL if is_whole else SHOWN + 1, asked.sort or SORTS[0]
+def _search(asked: SearchRequest, start: int, facets: tuple[str, ...], values: int) -> AllSearch:
+    sort = asked.sort or SORTS[0]
     try:
-        return AllSearch(asked.q, asked.filters, sort, asked.limit, start, facets, limit)
+        return AllSearch(asked.q, asked.filters, sort, asked.limit, start, facets, values)
     except SearchError as error:
         raise BadRequest(as_sentence(str(error))) from error
 

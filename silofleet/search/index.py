@@ -148,8 +148,8 @@ class Opened:
             same = self.queries.both(query, self.queries.any_of(SAME, keys))
             known = {hit.place for hit in hits}
             others, _total = self._hits(same, search.order, _DEEPEST)
-            hits += [one for one in others if one.place not in known]
-            shown = folded(hits)[: len(shown)]
+            if more := [one for one in others if one.place not in known]:
+                shown = folded([*hits, *more])[: len(shown)]
         return shown, total, len(works) > search.end or depth >= _DEEPEST
 
     def _hits(self, query: Any, sort: str, limit: int) -> tuple[list[Hit], int]:

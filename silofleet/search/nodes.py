@@ -33,7 +33,7 @@ PATIENCE = 2.0
 MAX_BYTES = 8 << 20
 HERE = "here"
 """The field of an address that asks a node for its own Silos only."""
-VALUES_OF_NODES = 500
+VALUES_OF_NODES = 200
 """Values of a facet that a node is asked for, so that the sums of the first ones are right."""
 _MOST_TEXT = 20_000
 _MOST_VALUES = 5_000
