@@ -2,6 +2,8 @@
 
 import os
 import random
+import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -259,3 +261,30 @@ def test_the_command_says_what_it_did(granary: Granary) -> None:
     assert run() == "8 records written and 0 removed, of 3 changed Silos of 3\n"
     assert '"changed": 0' in run("--json")
     assert run("--rebuild").startswith("8 records written")
+
+
+@pytest.mark.long
+def test_a_feeding_killed_at_any_time_is_made_up_for(
+    granary: Granary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in the middle of a commit, or of merging: the signal comes from another process."""
+    monkeypatch.setattr(feeding, "_COMMIT_AFTER", 3)
+    draw, kills = random.Random(5), 0
+    for turn in range(12):
+        for _ in range(6):
+            change(granary, draw)
+        child = os.fork()
+        if not child:
+            try:
+                feed(granary, rebuild=turn % 4 == 3)
+            finally:
+                os._exit(0)
+        time.sleep(draw.uniform(0.0, 0.3))
+        os.kill(child, signal.SIGKILL)
+        kills += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+        answer = search_all(granary, AllSearch())
+        assert answer.missing == ()
+        if turn % 3 == 2:
+            feed(granary)
+            assert in_index(granary) == in_silos(granary)
+    assert kills >= 4
