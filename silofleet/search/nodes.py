@@ -18,6 +18,7 @@ import requests
 import urllib3
 
 from politeweb.connections import BoundedAdapter
+from politeweb.failures import reason_of
 from politeweb.sessions import PlainSession, keep_header, sent
 from politeweb.settings import HttpSettings
 from recordsilo.disk.identifier import url_segment
@@ -110,7 +111,7 @@ class Nodes:
                         raise NodeFailed(f"its answer is longer than {MAX_BYTES >> 20} MiB")
                 status = response.status_code
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            raise NodeFailed(f"it cannot be reached ({type(error).__name__})") from error
+            raise NodeFailed(reason_of(error, limits)) from error
         if status == 400:
             raise SearchError(_refusal(body))
         if status != 200:
@@ -146,7 +147,7 @@ def answered(asked: Asked, search: AllSearch, own: Answer) -> Answer:
                 raise NodeFailed(f"no answer in {PATIENCE:g} s")
             found.append(answer.result())
         except NodeFailed as error:
-            missing.append(Missing(name, f"the node did not answer: {error}"))
+            missing.append(Missing(f"node {name}", str(error)))
     return merged(found, missing, search)
 
 
@@ -216,7 +217,7 @@ def answer_of(body: bytes, node: str, search: AllSearch) -> Answer:
             asked=_number(found["silos"]),
             by_index=found["by_index"] is True,
             missing=tuple(
-                Missing(f"{node}: {_text(one['name'])}", _text(one["why"]))
+                Missing(f"{_text(one['name'])} on node {node}", _text(one["why"]))
                 for one in _list(found["did_not_answer"], _MOST_VALUES)
             ),
         )

@@ -1,7 +1,11 @@
 """Answers of several nodes: merged into what one directory would answer, and never believed."""
 
+import contextlib
 import json
+import threading
+import time
 from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +85,7 @@ def bad_hit(**changed: Any) -> bytes:
 def test_a_good_answer_is_read_under_the_name_of_the_node() -> None:
     found = answer_of(bad_hit(node="a lie"), "n7", SEARCH)
     assert found.hits[0].place.node == "n7"
-    assert found.missing[0].name == "n7: oak"
+    assert found.missing[0].name == "oak on node n7"
 
 
 @pytest.mark.parametrize(
@@ -119,8 +123,9 @@ def test_a_node_without_an_answer_is_named(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Nodes, "_answer", answer)
     found = Everywhere(granary).search(AllSearch("solar"))
     assert (found.total, found.asked) == (8, 4)
-    assert [one.name for one in found.missing] == ["near: oak", "far", "files"]
+    assert [one.name for one in found.missing] == ["oak on node near", "node far", "node files"]
     assert "neither http nor https" in found.missing[2].why
+    assert "refused" in found.missing[1].why
 
 
 def test_a_search_that_a_node_refuses_is_refused(
@@ -133,3 +138,43 @@ def test_a_search_that_a_node_refuses_is_refused(
     monkeypatch.setattr(Nodes, "addresses", lambda _self: {"n1": "http://n1/"})
     with pytest.raises(SearchError, match="No such thing"):
         Everywhere(granary_of(tmp_path)).search(AllSearch("solar"))
+
+
+class Misbehaving(BaseHTTPRequestHandler):
+    """Answers by the first part of the path: slowly, too much, elsewhere, or with an error."""
+
+    def do_GET(self) -> None:
+        how = self.path.split("/")[1]
+        self.send_response({"elsewhere": 302, "error": 500}.get(how, 200))
+        self.send_header("Location", "http://127.0.0.1:9/")
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            for _ in range({"slow": 100, "much": module.MAX_BYTES >> 15}.get(how, 0)):
+                self.wfile.write(b" " * (1 << 16 if how == "much" else 1))
+                time.sleep(0.1 if how == "slow" else 0)
+
+    def log_message(self, *_given: object) -> None:
+        """Nothing."""
+
+
+@pytest.mark.long
+def test_nodes_that_misbehave_are_named_and_do_not_hold_up_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    granary = granary_of(tmp_path)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Misbehaving)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    ways = ("slow", "much", "elsewhere", "error")
+    monkeypatch.setattr(Nodes, "addresses", lambda _self: {way: f"{address}/{way}" for way in ways})
+    found = Everywhere(granary).search(AllSearch("solar"))
+    server.shutdown()
+    server.server_close()
+    assert found.total == 7
+    why = {one.name.removeprefix("node "): one.why for one in found.missing}
+    assert why.pop("slow") in {"no answer in 2 s", "the server kept silent too long"}
+    assert why == {
+        "much": "its answer is longer than 8 MiB",
+        "elsewhere": "it answers with status 302",
+        "error": "it answers with status 500",
+    }
