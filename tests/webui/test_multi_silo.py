@@ -23,7 +23,7 @@ from webui.app import create_app
 from webui.cli import serve
 from webui.http import messages
 from webui.http.errors import NotFound
-from webui.http.security import LOOPBACK_ONLY
+from webui.http.security import LOOPBACK_ONLY, Policy
 from webui.multi_silo import Shelf
 from webui.open_silos import OpenSilos
 from webui.people import accounts
@@ -314,6 +314,29 @@ def test_attempts_to_sign_in_are_counted_over_all_silos_and_logged(
     assert guarded.post("/sign-in", {"name": "vera", "password": PASSWORD}).status == 429
     found = activity(granary.dir_of_silos, Wanted(action="sign-in failed"))
     assert [one.new for _place, one in found] == [None, "vera"]
+
+
+def test_a_proxy_in_front_of_a_directory_says_who_signed_in_and_that_it_was_over_tls(
+    guarded: Any, granary: Granary, stage: Any
+) -> None:
+    policy = Policy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
+    gate = Gate.of(granary.dir_of_silos, "page", sign_in=True, user_header="x-user")
+    settings = Settings(sign_in=True, on_shelf=True, policy=policy)
+    stage.app = Shelf(granary, lambda silo: create_app(silo, settings, gate.below()), policy, gate)
+    for path in ("/silos.json", "/silos/first/search.json"):
+        assert guarded.get(path, headers={"X-User": "vera"}).status == 200
+        assert guarded.get(path, headers={"X-User": "nobody"}).status == 403
+        assert guarded.get(path).status == 401
+    over_tls = {"X-Forwarded-Proto": "https", "Origin": f"https://127.0.0.1:{guarded.port}"}
+    fields = {"name": "vera", "password": PASSWORD}
+    answer = guarded.post("/silos/first/sign-in", fields, headers=over_tls)
+    cookie = answer.headers["Set-Cookie"]
+    assert cookie.startswith("__Host-silo-")
+    assert "; Path=/; " in cookie
+    assert cookie.endswith("; Secure")
+    headers = over_tls | {"Cookie": cookie.partition(";")[0]}
+    assert guarded.get("/silos.json", headers=headers).status == 200
+    stage.app.close()
 
 
 def test_a_directory_is_served_to_people_only_if_they_have_accounts(
