@@ -104,7 +104,7 @@ class Nodes:
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         try:
             with sent(session, limits, "GET", url, headers=headers, auth=keep_header) as response:
-                body = b""
+                body = bytearray()
                 for piece in response.iter_content(1 << 16):
                     body += piece
                     if len(body) > MAX_BYTES:
@@ -113,10 +113,10 @@ class Nodes:
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise NodeFailed(reason_of(error, limits)) from error
         if status == 400:
-            raise SearchError(_refusal(body))
+            raise SearchError(_refusal(bytes(body)))
         if status != 200:
             raise NodeFailed(f"it answers with status {status}")
-        return answer_of(body, name, search)
+        return answer_of(bytes(body), name, search)
 
     def _session(self, address: str) -> requests.Session:
         session = PlainSession()

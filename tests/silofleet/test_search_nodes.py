@@ -161,6 +161,7 @@ class Misbehaving(BaseHTTPRequestHandler):
 def test_nodes_that_misbehave_are_named_and_do_not_hold_up_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "MAX_BYTES", 1 << 20)
     granary = granary_of(tmp_path)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Misbehaving)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -174,7 +175,7 @@ def test_nodes_that_misbehave_are_named_and_do_not_hold_up_the_others(
     why = {one.name.removeprefix("node "): one.why for one in found.missing}
     assert why.pop("slow") in {"no answer in 2 s", "the server kept silent too long"}
     assert why == {
-        "much": "its answer is longer than 8 MiB",
+        "much": "its answer is longer than 1 MiB",
         "elsewhere": "it answers with status 302",
         "error": "it answers with status 500",
     }
