@@ -110,6 +110,7 @@ class Clock:
         fleet: The fleet.
         runner: Where its runs are at work.
         clock: The time.
+        watch: Called at every look with the time; it must not take long.
     """
 
     def __init__(
@@ -118,8 +119,9 @@ class Clock:
         runner: Runner,
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        watch: Callable[[datetime], object] | None = None,
     ) -> None:
-        self._fleet, self._runner, self._now = fleet, runner, clock
+        self._fleet, self._runner, self._now, self._watch = fleet, runner, clock, watch
         self._known: dict[str, Facts] = {}
         self._heap: list[tuple[datetime, str]] = []
         self._ready: set[str] = set()
@@ -416,6 +418,8 @@ class Clock:
             self._fleet.ledger.beat(((run, *how) for run, how in progress.items()), now)
             for node in self._runner.nodes():
                 self._fleet.ledger.see(node)
+        if self._watch is not None:
+            self._watch(now)
         if now - self._last_cleaning >= BETWEEN_CLEANINGS:
             self._last_cleaning = now
             self._fleet.ledger.forget_old(now)

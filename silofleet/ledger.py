@@ -370,21 +370,22 @@ class FleetLedger:
 
     # ------------------------------------------------------------------ notices
 
-    def tell_once(self, endpoint: str, what: str, now: datetime) -> bool:
-        """Note that somebody is told something; False if that was noted before."""
-        with self._file.transaction() as connection:
-            done = connection.execute(
-                "INSERT OR IGNORE INTO told VALUES (?, ?, ?)", (endpoint, what, _text(now))
-            )
-            return done.rowcount > 0
+    def told(self) -> set[tuple[str, str]]:
+        """What somebody was told: pairs of endpoint and what."""
+        return {(name, what) for name, what in self._file.rows("SELECT endpoint, what FROM told")}
 
-    def untell(self, endpoint: str, what: str = "") -> None:
-        """Forget what was told of an endpoint, so that it is told again when it happens again."""
+    def tell(self, told: Iterable[tuple[str, str]], now: datetime) -> None:
+        """Note that somebody was told something."""
         with self._file.transaction() as connection:
-            connection.execute(
-                "DELETE FROM told WHERE endpoint = ? AND (? = '' OR what = ?)",
-                (endpoint, what, what),
+            connection.executemany(
+                "INSERT OR IGNORE INTO told VALUES (?, ?, ?)",
+                [(name, what, _text(now)) for name, what in told],
             )
+
+    def untell(self, told: Iterable[tuple[str, str]]) -> None:
+        """Forget what was told, so that it is told again when it happens again."""
+        with self._file.transaction() as connection:
+            connection.executemany("DELETE FROM told WHERE endpoint = ? AND what = ?", list(told))
 
     def fold_log(self) -> None:
         """Move what is in the write-ahead log into the file."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import tomli_w
@@ -30,6 +31,7 @@ _TEXTS = ("name", "url", "every", "depth", "hours", "node")
 _LISTS = ("prefixes", "sets", "tags")
 _FLAGS = {"adaptive": "adaptive", "giant": "is_giant", "paused": "is_paused"}
 _HOURS = re.compile(r"(\d\d:\d\d)-(\d\d:\d\d)(?:\s+(\S+))?")
+_HOST_AND_PORT = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\s:\[\]]+):\d{1,5}")
 _BLOCK = re.compile(r"^\[\[endpoint\]\][^\n]*\n(?:(?!\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
 _START = """\
 # The repositories of this fleet; see docs/fleet.md. Commands change only what they are about.
@@ -51,7 +53,7 @@ class Wishes:
         policy: The rules of the schedule.
         hosts: Host → least seconds between two requests.
         nodes: Node → its settings, such as ``search``, the address of its page.
-        notices: Where to report: ``mail``, ``smtp``, ``webhook``, ``silent_after``.
+        notices: Where to report: ``mail``, ``from``, ``smtp``, ``webhook``, ``silent_after``.
     """
 
     endpoints: Mapping[str, Endpoint] = field(default_factory=dict)
@@ -214,7 +216,7 @@ def _read(table: Mapping[str, Any]) -> Wishes:
         for settings in [_table(table, "nodes")]
         for name in settings
     }
-    notices = _texts(_table(table, "notices"), "[notices]")
+    notices = _notices(_table(table, "notices"))
     return Wishes(endpoints, _policy(_table(table, "policy")), hosts, nodes, notices)
 
 
@@ -308,6 +310,26 @@ def _texts(table: Mapping[str, Any], where: str) -> dict[str, str]:
     if not all(isinstance(value, str) for value in table.values()):
         raise FleetRefused(f"{where}: its values are texts")
     return dict(table)
+
+
+def _notices(table: Mapping[str, Any]) -> dict[str, str]:
+    _known(table, ("mail", "from", "smtp", "webhook", "silent_after"), "[notices]")
+    found = _texts(table, "[notices]")
+    for key in found.keys() & {"mail", "from"}:
+        if "@" not in found[key] or not found[key].isprintable():
+            raise FleetRefused(f"[notices]: {key} is an address such as me@example.org")
+    if "smtp" in found and not _HOST_AND_PORT.fullmatch(found["smtp"]):
+        raise FleetRefused("[notices]: smtp is a host and a port, such as mail.example.org:25")
+    if "webhook" in found:
+        parts = urlsplit(found["webhook"])
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise FleetRefused("[notices]: webhook is an address that begins with http or https")
+    if "silent_after" in found:
+        try:
+            duration_of(found["silent_after"])
+        except JobRefused as error:
+            raise FleetRefused(f"[notices]: silent_after: {error}") from None
+    return found
 
 
 def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from recordsilo.progress import counting
 from silofleet.clock import Clock, Runner, Shown, Summary
 from silofleet.commands.group import directory, opened, told
 from silofleet.here import Here
+from silofleet.notices import Notices
 from silofleet.values import Outcome
 from silowork.commands import broker_option
 from silowork.stop import Stop
@@ -47,8 +48,9 @@ def run(directory: str, *, slots: int, until_idle: bool, quiet: bool, broker: st
         opened(directory) as fleet,
         _runner(directory, slots, broker) as runner,
         Stop().on_signals() as stop,
+        Notices(fleet) as notices,
     ):
-        clock = Clock(fleet, runner)
+        clock = Clock(fleet, runner, watch=notices.look)
         with _shown(until_idle=until_idle, quiet=quiet) as shown:
             summary = clock.run(stop, until_idle=until_idle, shown=shown)
     click.echo(_told(summary))

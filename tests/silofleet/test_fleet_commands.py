@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -13,6 +14,9 @@ from click.testing import CliRunner, Result
 from oaipmhprovider.server import SampleServer
 from recordsilo import Silo
 from recordsilo.cli import silo_command
+from silofleet.fleet import Fleet
+from silofleet.schedule import after
+from silofleet.values import Ended, Node, Outcome
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +102,36 @@ def test_an_endpoint_is_added_with_its_options_and_only_once(many: str) -> None:
     assert (one["name"], one["every"], one["sets"], one["tags"], one["hours"]) == (
         "eprints", "12h", ["a"], ["x"], "20:00-06:00",
     )  # fmt: skip
+
+
+def test_a_report_says_what_changed_since_yesterday(many: str) -> None:
+    now = datetime.now(UTC)
+    for name in "abcd":
+        _silo("add", many, f"http://{name}.example.org/oai", "--name", name)
+    with Fleet(many) as fleet:
+        fleet.ledger.see(Node("n1", 1, 10**12, 10**9, now - timedelta(hours=1)))
+        for name, outcomes in {"a": "wm", "b": "fw", "c": "ww", "d": "ff"}.items():
+            _ended(fleet, name, now - timedelta(hours=30), outcomes[0])
+            _ended(fleet, name, now - timedelta(hours=2), outcomes[1])
+    text = _silo("report", many)
+    assert text.exit_code == 0
+    for said in (
+        "4 endpoints: 1 moved, 1 failing, 2 whole",
+        "Not well since yesterday: 1\n  a  moved: said m",
+        "Well again: 1\n  b ", f"silo fleet readdress {many} a", "n1: LOST",
+    ):  # fmt: skip
+        assert said in text.stdout
+    found = json.loads(_silo("report", many, "--json").stdout)
+    assert [one["name"] for one in found["to_do"]] == ["a"]
+    assert found["states"]["whole"] == 2
+
+
+def _ended(fleet: Fleet, name: str, at: datetime, letter: str) -> None:
+    outcome = next(one for one in Outcome if one.letter == letter)
+    run = fleet.ledger.begin(name, "local", at)
+    end = Ended(outcome, f"said {letter}", at)
+    wish, policy = fleet.wishes.endpoints[name], fleet.wishes.policy
+    fleet.ledger.end(run, end, at, lambda facts: after(facts, wish, policy, end))
 
 
 def test_a_list_comes_from_standard_input(many: str) -> None:

@@ -103,11 +103,11 @@ def test_old_runs_are_forgotten(ledger: FleetLedger) -> None:
     assert [one.ended for one in ledger.runs_of("a")] == [NOW]
 
 
-def test_what_was_told_is_told_once_until_it_is_over(ledger: FleetLedger) -> None:
-    assert ledger.tell_once("a", "failing", NOW)
-    assert not ledger.tell_once("a", "failing", NOW)
-    ledger.untell("a")
-    assert ledger.tell_once("a", "failing", NOW)
+def test_what_was_told_is_known_until_it_is_over(ledger: FleetLedger) -> None:
+    ledger.tell([("a", "blocked"), ("b", "blocked")], NOW)
+    ledger.tell([("a", "blocked"), ("a", "moved")], NOW)
+    ledger.untell([("a", "blocked")])
+    assert ledger.told() == {("a", "moved"), ("b", "blocked")}
 
 
 def test_a_damaged_file_is_one_sentence(tmp_path: Path) -> None:

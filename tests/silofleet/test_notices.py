@@ -1,0 +1,180 @@
+"""Notices: told once by mail and webhook, again after it was well, and never lost."""
+
+import json
+import socketserver
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from ports import free_port
+
+from silofleet.fleet import Fleet, make_fleet
+from silofleet.notices import Notices
+from silofleet.values import Endpoint, Facts, Node, Outcome
+from silofleet.wishes import wishes_path
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+class _Mails(socketserver.StreamRequestHandler):
+    """A mail server, which keeps the mails that it gets."""
+
+    def handle(self) -> None:
+        self.wfile.write(b"220 stub\r\n")
+        while line := self.rfile.readline():
+            word = line.strip().upper()
+            if word == b"DATA":
+                self.wfile.write(b"354 go on\r\n")
+                mail = b""
+                while (line := self.rfile.readline()) != b".\r\n":
+                    mail += line
+                self.server.got.append(mail.decode())  # type: ignore[attr-defined]
+            self.wfile.write(b"221 bye\r\n" if word == b"QUIT" else b"250 ok\r\n")
+
+
+class _Hook(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        statuses = self.server.statuses  # type: ignore[attr-defined]
+        status = statuses.pop(0) if statuses else 200
+        if status == 200:
+            self.server.got.append(body)  # type: ignore[attr-defined]
+        self.send_response(status)
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@contextmanager
+def _serving(server: Any) -> Iterator[Any]:
+    server.got = []
+    server.statuses = []
+    with server:
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def mails() -> Iterator[Any]:
+    with _serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Mails)) as server:
+        yield server
+
+
+@pytest.fixture
+def hook() -> Iterator[Any]:
+    with _serving(ThreadingHTTPServer(("127.0.0.1", 0), _Hook)) as server:
+        yield server
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Iterator[Fleet]:
+    make_fleet(str(tmp_path))
+    with Fleet(str(tmp_path)) as found:
+        found.add([Endpoint(name, f"http://{name}.example.org/oai") for name in "abc"])
+        for name in "abc":
+            _put(found, name, Outcome.WHOLE)
+        yield found
+
+
+def _put(fleet: Fleet, name: str, outcome: Outcome, **known: Any) -> None:
+    def change(facts: Facts) -> Facts:
+        whole = NOW if outcome is Outcome.WHOLE else facts.whole
+        outcomes = facts.outcomes + outcome.letter
+        facts = replace(facts, outcome=outcome, outcomes=outcomes, whole=whole, due=NOW + DAY)
+        return replace(facts, **{"said": "what it said", **known})
+
+    fleet.ledger.change(name, change)
+
+
+def _wish(fleet: Fleet, **settings: str) -> None:
+    with open(wishes_path(fleet.directory), "a", encoding="utf-8") as file:
+        print(
+            "[notices]",
+            *(f'{key} = "{text}"' for key, text in settings.items()),
+            sep="\n",
+            file=file,
+        )
+
+
+def _look(notices: Notices, minutes: int) -> None:
+    notices.look(NOW + timedelta(minutes=minutes))
+    for channel in notices._channels.values():
+        channel.wait(20)
+
+
+def test_a_mail_names_all_that_is_not_well_once(fleet: Fleet, mails: Any) -> None:
+    _wish(
+        fleet, mail="me@example.org", smtp=f"127.0.0.1:{mails.server_address[1]}",
+        **{"from": "silo@example.org"},
+    )  # fmt: skip
+    notices = Notices(fleet)
+    _look(notices, 0)
+    assert mails.got == []
+    _put(fleet, "a", Outcome.BLOCKED)
+    _put(fleet, "b", Outcome.MOVED, moved_to="http://new.example.org/")
+    _put(fleet, "c", Outcome.FAILED, failures=1)
+    fleet.ledger.see(Node("n1", 1, 1, 1, NOW - DAY))
+    _look(notices, 2)
+    (mail,) = mails.got
+    assert "To: me@example.org" in mail
+    assert "From: silo@example.org" in mail
+    assert "3 are not well" in mail
+    assert "a (http://a.example.org/oai): blocked: what it said" in mail
+    assert "silo fleet readdress" in mail
+    assert "node/n1: lost" in mail
+    assert "c.example.org" not in mail
+    _look(notices, 4)
+    _look(Notices(fleet), 6)
+    assert len(mails.got) == 1
+    _put(fleet, "a", Outcome.WHOLE)
+    _look(notices, 8)
+    _put(fleet, "a", Outcome.BLOCKED)
+    _look(notices, 10)
+    assert len(mails.got) == 2
+    assert "a is blocked" in mails.got[1]
+
+
+def test_silence_is_told_but_not_of_paused_endpoints(fleet: Fleet, hook: Any) -> None:
+    _wish(fleet, webhook=f"http://127.0.0.1:{hook.server_port}/x", silent_after="7d")
+    fleet.change("b", is_paused=True)
+    for name in "ab":
+        _put(fleet, name, Outcome.HELD, whole=NOW - 8 * DAY)
+    notices = Notices(fleet)
+    _look(notices, 0)
+    _look(notices, 2)
+    (told,) = hook.got
+    assert [(one["endpoint"], one["what"]) for one in told["notices"]] == [("a", "silent")]
+    assert "2026-11-15" in told["text"]
+
+
+def test_a_notice_waits_for_a_server_that_does_not_answer(fleet: Fleet, hook: Any) -> None:
+    _wish(
+        fleet, webhook=f"http://127.0.0.1:{hook.server_port}/x", mail="me@example.org",
+        smtp=f"127.0.0.1:{free_port()}",
+    )  # fmt: skip
+    hook.statuses = [500]
+    _put(fleet, "a", Outcome.SUSPICIOUS)
+    notices = Notices(fleet)
+    _look(notices, 0)
+    assert (hook.got, fleet.ledger.told()) == ([], set())
+    _look(notices, 5)
+    assert [one["notices"][0]["what"] for one in hook.got] == ["suspicious"]
+    assert fleet.ledger.told() == {("a", "webhook suspicious")}
+    _look(notices, 60)
+    assert len(hook.got) == 1
+
+
+def test_the_end_of_the_clock_tells_what_is_left(fleet: Fleet, hook: Any) -> None:
+    _wish(fleet, webhook=f"http://127.0.0.1:{hook.server_port}/x")
+    with Notices(fleet):
+        _put(fleet, "a", Outcome.SUSPICIOUS)
+    assert len(hook.got) == 1
