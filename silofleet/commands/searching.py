@@ -17,6 +17,7 @@ from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
 from recordsilo.progress import counting
 from silofleet.errors import WishesInvalid
+from silofleet.search.errors import IndexNotWritten
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
 from silofleet.search.values import FACETS, SORTS, AllSearch, Answer, Hit, Place
@@ -90,7 +91,10 @@ def index_command(*, directory: str, rebuild: bool, as_json: bool) -> int:
     """
     granary = granary_at(directory)
     with counting("records fed") as progress:
-        fed = feed(granary, rebuild=rebuild, progress=progress)
+        try:
+            fed = feed(granary, rebuild=rebuild, progress=progress)
+        except IndexNotWritten as error:
+            fail(str(error), ExitCode.LOSSES)
     if as_json:
         missing = [{"name": one.name, "why": one.why} for one in fed.missing]
         click.echo(json.dumps({**asdict(fed), "missing": missing}, ensure_ascii=False, indent=1))

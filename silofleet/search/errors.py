@@ -23,6 +23,18 @@ class IndexUnusable(RecordSiloError):
         )
 
 
+class IndexNotWritten(RecordSiloError):
+    """Feeding failed; the index is as it was after the last commit."""
+
+    def __init__(self, path: str, reason: str, free_bytes: int) -> None:
+        self.path = path
+        room = f"; its disk has {free_bytes >> 20:,} MiB left" if free_bytes < 1 << 30 else ""
+        super().__init__(
+            f"the index of all Silos {path} cannot be written ({reason}{room}); it is as it was "
+            "after the last commit, and the same command continues"
+        )
+
+
 class FeedingBusy(RecordSiloError):
     """Another process feeds the index."""
 

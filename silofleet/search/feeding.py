@@ -4,9 +4,10 @@ Killed at any moment, the next feeding continues where the last commit was. A da
 one of another release, is made again; until the new one is whole, the old one answers.
 """
 
+import contextlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from recordsilo import Granary
 from recordsilo.disk import atomic_file
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
-from silofleet.search.errors import FeedingBusy, IndexUnusable
+from silofleet.search.errors import FeedingBusy, IndexNotWritten, IndexUnusable
 from silofleet.search.index import Opened, key_of, place_of, told
 from silofleet.search.values import Missing
 
@@ -58,7 +59,7 @@ def feed(granary: Granary, *, rebuild: bool = False, progress: Progress | None =
 
     Raises:
         FeedingBusy: Another process feeds it.
-        IndexUnusable: It cannot be written; it is as it was after the last commit.
+        IndexNotWritten: It cannot be written, for example because the disk is full.
         PackageMissing: tantivy is not installed.
         OSError: The directory cannot be written.
     """
@@ -84,7 +85,9 @@ def _anew(granary: Granary, path: str, why: str, progress: Progress | None) -> F
     """Make the index again beside the old one, and put it in its place."""
     os.mkdir(path + _NEW)
     try:
-        fed = _Feeder(granary, Opened(path + _NEW, create=True), progress).run()
+        with _not_written():
+            opened = Opened(path + _NEW, create=True)
+        fed = _Feeder(granary, opened, progress).run()
     except BaseException:
         shutil.rmtree(path + _NEW)
         raise
@@ -94,6 +97,17 @@ def _anew(granary: Granary, path: str, why: str, progress: Progress | None) -> F
     _sweep(path)
     fed.anew = why
     return fed
+
+
+@contextlib.contextmanager
+def _not_written() -> Iterator[None]:
+    """Raise what goes wrong with an index that is sound as `IndexNotWritten`."""
+    try:
+        yield
+    except IndexUnusable as error:
+        disk = os.statvfs(os.path.dirname(error.path))
+        free = disk.f_bavail * disk.f_frsize
+        raise IndexNotWritten(error.path, error.reason, free) from error
 
 
 def _sweep(path: str) -> None:
@@ -114,6 +128,10 @@ class _Feeder:
         self._waiting = 0
 
     def run(self) -> Fed:
+        with _not_written():
+            return self._run()
+
+    def _run(self) -> Fed:
         fed, names = self._fed, self._granary.silos
         missing: list[Missing] = []
         with told(self._opened.path):

@@ -13,7 +13,7 @@ from index_conformance import put
 from many_silos import granary_of
 
 from recordsilo import Granary
-from recordsilo.cli import silo_command
+from recordsilo.cli import Failure, silo_command
 from recordsilo.index import SearchFilters
 from silofleet.search import everywhere, feeding
 from silofleet.search.errors import FeedingBusy, IndexUnusable, PackageMissing, TooManySilos
@@ -251,6 +251,30 @@ def test_a_silo_that_cannot_be_read_keeps_its_records(granary: Granary) -> None:
     fed = feed(granary)
     assert [one.name for one in fed.missing] == ["birch"]
     assert in_index(granary) == {**known, Place("ash", "a9"): "Moonlight"}
+
+
+def test_an_index_that_cannot_be_written_is_as_it_was(
+    granary: Granary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed(granary)
+    known = in_index(granary)
+    with granary.get_silo("ash") as silo:
+        put(silo, "a9", title="Moonlight")
+
+    def full(*_given: object) -> None:
+        raise ValueError("No space left on device")
+
+    for words in ((), ("--rebuild",)):
+        with monkeypatch.context() as patched:
+            patched.setattr(Opened, "document", full)
+            command = ["fleet", "index", granary.dir_of_silos, *words]
+            result = CliRunner().invoke(silo_command, command, standalone_mode=False)
+        assert isinstance(result.exception, Failure)
+        assert result.exception.exit_code == 1
+        assert "No space left on device" in result.exception.message
+        assert in_index(granary) == known
+    feed(granary)
+    assert in_index(granary) == in_silos(granary)
 
 
 def test_the_command_says_what_it_did(granary: Granary) -> None:
