@@ -1,0 +1,204 @@
+"""What a run of a fleet costs, beside a shell loop of `silo harvest` and `silo update`.
+
+    .venv/bin/python benchmarks/fleet_runs.py 200
+
+Endpoints of 20 records each, on loopback, served by another process. First all are harvested,
+then asked again without anything new: by `silo fleet run`, and by a process for each, eight at a
+time under xargs. CPU is that of all processes of the harvester, memory the proportional set size
+(PSS) of the clock, the warm process and the runs while eight are at work.
+"""
+
+import argparse
+import ctypes
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+SILO = str(Path(sys.executable).parent / "silo")
+SLOTS = 8
+_SUBREAPER = 36
+DELAY = 0.05
+"""Seconds until an answer, as over a network."""
+_HEAD = (
+    '<?xml version="1.0"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">'
+    "<responseDate>2026-01-02T00:00:00Z</responseDate><request>http://x/</request>"
+)
+_IDENTIFY = (
+    "<Identify><repositoryName>R</repositoryName><baseURL>{url}</baseURL>"
+    "<protocolVersion>2.0</protocolVersion><adminEmail>a@example.org</adminEmail>"
+    "<earliestDatestamp>2020-01-01</earliestDatestamp><deletedRecord>no</deletedRecord>"
+    "<granularity>YYYY-MM-DD</granularity></Identify>"
+)
+_HEADER = "<header><identifier>oai:{0}:{1}</identifier><datestamp>2020-01-01</datestamp></header>"
+_LISTS = ("ListRecords", "ListIdentifiers")
+_FORMATS = (
+    "<ListMetadataFormats><metadataFormat><metadataPrefix>oai_dc</metadataPrefix>"
+    "<schema>http://www.openarchives.org/OAI/2.0/oai_dc.xsd</schema><metadataNamespace>"
+    "http://www.openarchives.org/OAI/2.0/oai_dc/</metadataNamespace></metadataFormat>"
+    "</ListMetadataFormats>"
+)
+_RECORD = (
+    f"<record>{_HEADER}"
+    '<metadata><oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"'
+    ' xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Title {1} of {0}</dc:title>'
+    "<dc:creator>Ames, A.</dc:creator><dc:date>2020</dc:date></oai_dc:dc></metadata></record>"
+)
+
+
+class _Repository(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        asked = dict(parse_qsl(parts.query))
+        time.sleep(DELAY)
+        name = parts.path.strip("/")
+        if asked.get("verb") == "Identify":
+            body = _IDENTIFY.format(url=f"http://{self.headers['Host']}{parts.path}")
+        elif asked.get("verb", "").startswith("List") and asked.get("from", "") <= "2020-01-01":
+            verb, form = asked["verb"], _RECORD if asked["verb"] == "ListRecords" else _HEADER
+            body = "".join(form.format(name, number) for number in range(20))
+            body = f"<{verb}>{body}</{verb}>" if verb in _LISTS else _FORMATS
+        else:
+            body = '<error code="noRecordsMatch"/>'
+        content = f"{_HEAD}{body}</OAI-PMH>".encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/xml")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def serve(port_file: str) -> None:
+    """The process of the repositories."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Repository)
+    Path(port_file).write_text(str(server.server_port), encoding="utf-8")
+    server.serve_forever()
+
+
+def run(server: int, command: list[str], given: str = "") -> tuple[float, float, float]:
+    """Seconds of wall time and CPU, and the largest PSS in MB, of a command and its children.
+
+    Args:
+        server: A child of this process that goes on.
+        command: The command.
+        given: On its standard input.
+    """
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.perf_counter()
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert process.stdin
+    process.stdin.write(given.encode())
+    process.stdin.close()
+    most = [0.0]
+    watching = threading.Thread(target=_watch, args=(process, most), daemon=True)
+    watching.start()
+    process.wait()
+    wall = time.perf_counter() - begin
+    watching.join()
+    while _family(os.getpid()) - {os.getpid(), server}:  # processes that outlive the command
+        with suppress(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+        time.sleep(0.05)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return wall, cpu, most[0]
+
+
+def _watch(process: "subprocess.Popen[bytes]", most: list[float]) -> None:
+    while process.poll() is None:
+        most[0] = max(most[0], sum(_pss(pid) for pid in _family(process.pid)) / 1024)
+        time.sleep(0.5)
+
+
+def _family(root: int) -> set[int]:
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text(errors="replace")
+            except OSError:
+                continue
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    found = {root}
+    while new := {pid for pid, above in parents.items() if above in found} - found:
+        found |= new
+    return found
+
+
+def _pss(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    return int(next(line.split()[1] for line in text.splitlines() if line.startswith("Pss:")))
+
+
+def measure(count: int, place: Path) -> None:
+    server = subprocess.Popen([sys.executable, __file__, "--serve", str(place / "port")])
+    try:
+        while not (place / "port").exists() or not (place / "port").read_text():
+            time.sleep(0.05)
+        host = f"http://127.0.0.1:{(place / 'port').read_text()}"
+        urls = [f"{host}/r{number}" for number in range(count)]
+        many, loop = str(place / "many"), place / "loop"
+        loop.mkdir()
+        subprocess.run([SILO, "fleet", "init", many], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([SILO, "fleet", "add", many, "-"], input="\n".join(urls).encode(),
+                       check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+        fleet = [SILO, "fleet", "run", many, "--until-idle", "--quiet", "--slots", str(SLOTS)]
+        xargs = ["xargs", "-r", "-P", str(SLOTS), "-L", "1", SILO]
+        rows = [("first harvest", "fleet", run(server.pid, fleet))]
+        given = "".join(f"{url} {loop}/r{number}\n" for number, url in enumerate(urls))
+        rows.append(
+            ("first harvest", "loop", run(server.pid, [*xargs, "harvest", "--quiet"], given))
+        )
+        ask_again(many)
+        rows.append(("nothing new", "fleet", run(server.pid, fleet)))
+        given = "".join(f"{loop}/r{number}\n" for number in range(count))
+        rows.append(("nothing new", "loop", run(server.pid, [*xargs, "update", "--quiet"], given)))
+    finally:
+        server.kill()
+        server.wait()
+    print(f"{count} endpoints of 20 records, {SLOTS} at a time, load {os.getloadavg()[0]:.1f}")
+    print("| | | CPU, ms a run | runs a second | memory, MB |\n|---|---|---|---|---|")
+    for what, how, (wall, cpu, memory) in rows:
+        print(
+            f"| {what} | {how} | {1000 * cpu / count:,.0f} | {count / wall:,.1f} | {memory:,.0f} |"
+        )
+
+
+def ask_again(many: str) -> None:
+    """Make all endpoints due."""
+    from silofleet.fleet import Fleet  # noqa: PLC0415
+
+    with Fleet(many) as fleet:
+        fleet.run_now(list(fleet.wishes.endpoints))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("endpoints", type=int, nargs="?", default=200)
+    parser.add_argument("--serve", metavar="FILE", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.serve:
+        serve(arguments.serve)
+        return
+    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)  # orphans become children, and are counted
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as place:
+        measure(arguments.endpoints, Path(place))
+
+
+if __name__ == "__main__":
+    main()
