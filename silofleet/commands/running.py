@@ -15,6 +15,7 @@ from silofleet.clock import Clock, Runner, Shown, Summary
 from silofleet.commands.group import directory, opened, told
 from silofleet.here import Here
 from silofleet.notices import Notices
+from silofleet.search.keeping import fed_meanwhile
 from silofleet.values import Outcome
 from silowork.commands import broker_option
 from silowork.stop import Stop
@@ -66,7 +67,7 @@ def run(directory: str, *, slots: int, until_idle: bool, quiet: bool, broker: st
 @contextlib.contextmanager
 def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
     if not broker:
-        with Here(directory, slots) as here:
+        with fed_meanwhile(directory), Here(directory, slots) as here:
             yield here
         return
     from silofleet.broker import Nodes  # noqa: PLC0415  # loads Celery
@@ -106,7 +107,8 @@ def worker(directory: str, *, node: str, slots: int, force: bool, broker: str) -
         Granary(directory)
         refuse_network_disk(directory, forced=force)
         click.echo(f"The node {node} works in {directory} (stop with Ctrl-C)", err=True)
-        FleetNode(directory, node, broker, slots).run()
+        with fed_meanwhile(directory):
+            FleetNode(directory, node, broker, slots).run()
 
 
 @contextlib.contextmanager

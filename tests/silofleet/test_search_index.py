@@ -20,6 +20,7 @@ from silofleet.search.errors import FeedingBusy, IndexUnusable, PackageMissing, 
 from silofleet.search.everywhere import Everywhere, search_all
 from silofleet.search.feeding import feed
 from silofleet.search.index import SCHEMA, Opened, place_of
+from silofleet.search.keeping import fed_meanwhile
 from silofleet.search.silos import search_silos
 from silofleet.search.values import AllSearch, Place
 
@@ -312,3 +313,14 @@ def test_a_feeding_killed_at_any_time_is_made_up_for(
             feed(granary)
             assert in_index(granary) == in_silos(granary)
     assert kills >= 4
+
+
+def test_an_index_is_fed_while_a_fleet_is_at_work_but_not_made(granary: Granary) -> None:
+    directory = granary.dir_of_silos
+    with fed_meanwhile(directory, 0.01):
+        time.sleep(0.05)
+    assert not os.path.exists(place_of(directory))
+    feed(granary)
+    with fed_meanwhile(directory, 0.01), granary.get_silo(granary.silos[0]) as silo:
+        put(silo, "oai:new:1", title="Wholly unheard of")
+    assert search_all(granary, AllSearch("unheard")).total == 1
