@@ -41,6 +41,8 @@ CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 1), stamp T
 """
 KIND = LedgerKind(_SCHEMA, CountsUnreadable, version=1, synchronous="NORMAL", has_log=True)
 _CHUNK = 500
+_NO_MANIFEST = "-"
+"""The stamp of an identifier without a record."""
 _LATELY = 5.0
 """Seconds for which changes of an index that is changing just now are not looked for again."""
 _looked: dict[str, tuple[float, str]] = {}
@@ -132,7 +134,7 @@ class Catalogue:
         try:
             found = ManifestStamp.of(f"{self._place(name).dirpath}/{MANIFEST_NAME}")
         except (OSError, RecordSiloError, ValueError):
-            return "-"
+            return _NO_MANIFEST
         return f"{found.mtime_ns} {found.size} {found.inode}"
 
     def _metadata(self, name: str) -> Metadata:
@@ -152,7 +154,8 @@ class Catalogue:
     def _take(self, connection: sqlite3.Connection, chunk: Sequence[tuple[int, str, str]]) -> None:
         self._forget(connection, [number for number, _, _ in chunk])
         for number, name, stamp in chunk:
-            found = self._metadata(name)
+            is_held = not stamp.startswith(_NO_MANIFEST)
+            found = self._metadata(name) if is_held else Metadata()
             connection.execute(
                 "INSERT INTO record VALUES (?, ?, ?, ?, ?)",
                 (number, name, stamp, found.title, found.as_text()),
