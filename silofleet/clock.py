@@ -17,7 +17,6 @@ from recordsilo.disk.locks import Locks
 from silofleet.ending import Before
 from silofleet.errors import ClockRunning, FleetError, NoSuchEndpoint
 from silofleet.fleet import Fleet
-from silofleet.hosts import PaceSpec
 from silofleet.ledger import Run
 from silofleet.run import Order
 from silofleet.schedule import (
@@ -111,6 +110,7 @@ class Clock:
         runner: Where its runs are at work.
         clock: The time.
         watch: Called at every look with the time; it must not take long.
+        contact: Sent with requests, in place of that of the wishes.
     """
 
     def __init__(
@@ -120,8 +120,10 @@ class Clock:
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         watch: Callable[[datetime], object] | None = None,
+        contact: str | None = None,
     ) -> None:
         self._fleet, self._runner, self._now, self._watch = fleet, runner, clock, watch
+        self._contact = contact
         self._known: dict[str, Facts] = {}
         self._heap: list[tuple[datetime, str]] = []
         self._ready: set[str] = set()
@@ -340,7 +342,6 @@ class Clock:
 
     def _order(self, run: Run, facts: Facts) -> Order:
         wish = self._wishes.endpoints[facts.name]
-        interval = self._fleet.interval_of(facts.host)
         return Order(
             run=run.number,
             endpoint=facts.name,
@@ -352,7 +353,8 @@ class Clock:
             depth=wish.depth,
             only_probe=facts.is_quarantined and not facts.is_asked,
             before=Before(facts.records, facts.promised, self._wishes.policy.fewer),
-            pace=PaceSpec(interval, facts.host, os.path.join(self._fleet.directory, "fleet")),
+            pace=self._fleet.pace_for(wish.url),
+            contact=self._contact or self._wishes.policy.contact or None,
         )
 
     def _busy(self) -> Busy:

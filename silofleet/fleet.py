@@ -21,6 +21,7 @@ from recordsilo.cells import guarded
 from recordsilo.disk.locks import Locks
 from recordsilo.silo import VERSION_FILE
 from silofleet.errors import FleetRefused, NoSuchEndpoint, NotAFleet
+from silofleet.hosts import PaceSpec
 from silofleet.ledger import FleetLedger
 from silofleet.schedule import back, due_of, first_due, host_of, is_loopback, quarantined, state_of
 from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Policy, State
@@ -144,6 +145,12 @@ class Fleet:
         is_local = is_loopback(host) or is_loopback(host.rpartition(":")[0])
         plain = 0.0 if is_local else self.wishes.policy.interval
         return self.wishes.hosts.get(host, plain)
+
+    def pace_for(self, url: str, broker: str = "") -> PaceSpec:
+        """The pace of the host of an address, shared with runs elsewhere."""
+        host = host_of(url)
+        place = broker or os.path.join(self.directory, "fleet")
+        return PaceSpec(self.interval_of(host), host, place)
 
     def silo_path(self, name: str) -> str:
         """The directory of an endpoint's Silo."""

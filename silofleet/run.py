@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from oaipmhclient.client import Client
+from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhprotocol import OAIError
+from oaipmhprotocol.values import Identify
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.receipt import ListReceipt
 from oaipmhscraper.scraper import OAIPMHScraper
@@ -79,12 +81,26 @@ def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
     """
     try:
         if order.only_probe:
-            with Client(order.url, _settings(order)) as client:
-                client.identify()
+            _identify(order)
             return Ended(Outcome.WHOLE, "the repository answers", _now())
         return _harvested(order, told)
     except FORESEEN as error:
         return of_error(error, _now(), _records(order.silo_path), order.silo_path)
+
+
+def answer_of(order: Order) -> tuple[bool, str]:
+    """Ask for Identify; return whether the repository answers, with its name or the reason."""
+    try:
+        name = " ".join(_identify(order).repository_name.split())
+    except FORESEEN as error:
+        return False, str(error)
+    return True, name
+
+
+def _identify(order: Order) -> Identify:
+    transport = HttpTransport(order.url, _settings(order), pace=pace_of(order.pace))
+    with Client(transport) as client:
+        return client.identify()
 
 
 def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended:

@@ -113,6 +113,7 @@ class Policy:
         giant_from: Records from which on an endpoint is a giant.
         interval: Least seconds between two requests to a host, unless the host has its own.
         reserve: Records for which every disk keeps room; a node without it gets no new Silo.
+        contact: A mail address or URL, sent with every request.
     """
 
     jitter: float = 0.05
@@ -127,6 +128,7 @@ class Policy:
     giant_from: int = 1_000_000
     interval: float = 1.0
     reserve: int = 10_000
+    contact: str = ""
 
 
 @dataclass(frozen=True, slots=True)

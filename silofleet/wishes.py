@@ -18,6 +18,7 @@ import tomli_w
 
 from oaipmhclient.transport.http_rules import BaseURL
 from politeweb.errors import RequestRefused
+from politeweb.settings import HttpSettings
 from recordsilo.disk.atomic_file import make_parents, replace_file
 from recordsilo.disk.names import check_version_name
 from recordsilo.errors import VersionNameError
@@ -288,11 +289,15 @@ def _policy(table: Mapping[str, Any]) -> Policy:
         try:
             if isinstance(plain, timedelta):
                 value = duration_of(str(value))  # noqa: PLW2901  # read as its kind
+            elif isinstance(plain, str):
+                if not isinstance(value, str):
+                    raise JobRefused(f"{value!r} is not a text")
+                HttpSettings(contact=value)  # checks it
             elif isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
                 raise JobRefused(f"{value!r} is not a number")
             elif isinstance(plain, int) and not isinstance(value, int):
                 raise JobRefused(f"{value!r} is not a whole number")
-        except JobRefused as error:
+        except (JobRefused, RequestRefused) as error:
             raise FleetRefused(f"[policy]: {key}: {error}") from None
         policy = replace(policy, **{key: value})
     return policy

@@ -5,12 +5,31 @@ from collections.abc import Iterator
 
 import click
 
+from politeweb.errors import RequestRefused
+from politeweb.settings import HttpSettings
 from recordsilo.cli import ExitCode, fail
 from recordsilo.errors import RecordSiloError
 from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, LedgerUnreadable
 from silofleet.fleet import Fleet
 
 directory = click.argument("directory", metavar="DIR")
+
+
+def _sendable(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
+    try:
+        return HttpSettings(contact=text).contact
+    except RequestRefused as error:
+        raise click.BadParameter(str(error)) from None
+
+
+contact_option = click.option(
+    "--contact",
+    envvar="SILO_CONTACT",
+    metavar="MAIL",
+    callback=_sendable,
+    help="Your email address, sent with every request so that a repository can contact you"
+    " [also: environment variable SILO_CONTACT; contact in [policy] of endpoints.toml].",
+)
 
 
 @click.group()

@@ -12,7 +12,7 @@ from recordsilo.cli import ExitCode, example
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.progress import counting
 from silofleet.clock import Clock, Runner, Shown, Summary
-from silofleet.commands.group import directory, opened, told
+from silofleet.commands.group import contact_option, directory, opened, told
 from silofleet.here import Here
 from silofleet.notices import Notices
 from silofleet.search.keeping import fed_meanwhile
@@ -34,8 +34,11 @@ SLOTS = 8
     help="End when every endpoint that is due now has had one run, failures included.",
 )  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Show no progress.")
+@contact_option
 @broker_option
-def run(directory: str, *, slots: int, until_idle: bool, quiet: bool, broker: str) -> int:
+def run(
+    directory: str, *, slots: int, until_idle: bool, quiet: bool, contact: str | None, broker: str
+) -> int:
     """Run what is due in the fleet DIR, until Ctrl-C or SIGTERM.
 
     Runs at work are ended then; the next start goes on with them. With --until-idle the exit
@@ -51,7 +54,7 @@ def run(directory: str, *, slots: int, until_idle: bool, quiet: bool, broker: st
         Stop().on_signals() as stop,
         Notices(fleet) as notices,
     ):
-        clock = Clock(fleet, runner, watch=notices.look)
+        clock = Clock(fleet, runner, watch=notices.look, contact=contact)
         with _shown(until_idle=until_idle, quiet=quiet) as shown:
             summary = clock.run(stop, until_idle=until_idle, shown=shown)
     click.echo(_told(summary))

@@ -13,6 +13,7 @@ from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import Run
 from silofleet.run import Order
 from silofleet.values import Ended, Endpoint, Facts, Node, Outcome, State
+from silofleet.wishes import wishes_path
 from silowork.stop import Stop
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -190,6 +191,20 @@ def test_after_a_full_disk_nothing_starts_there_for_a_while(fleet: Fleet) -> Non
         assert "no disk has room" in _run(fleet, runner).waiting["e0"]
         assert len(runner.orders) == 1
     assert fleet.ledger.facts_of("e0").failures == 0
+
+
+def test_requests_have_the_contact_of_the_command_or_of_the_wishes(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    text = Path(wishes_path(fleet.directory)).read_text("utf-8")
+    Path(wishes_path(fleet.directory)).write_text(
+        text.replace("[policy]\n", '[policy]\ncontact = "me@example.org"\n'), "utf-8"
+    )
+    for contact, sent in ((None, "me@example.org"), ("you@example.org", "you@example.org")):
+        fleet.run_now(["e0"])
+        runner = _Runner()
+        runner.now = NOW + timedelta(hours=len(contact or ""))
+        Clock(fleet, runner, clock=runner, contact=contact).run(Stop(), until_idle=True)
+        assert [order.contact for order in runner.orders] == [sent]
 
 
 def test_a_paused_endpoint_is_not_due_and_one_that_is_asked_for_is(fleet: Fleet) -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -132,6 +133,40 @@ def _ended(fleet: Fleet, name: str, at: datetime, letter: str) -> None:
     end = Ended(outcome, f"said {letter}", at)
     wish, policy = fleet.wishes.endpoints[name], fleet.wishes.policy
     fleet.ledger.end(run, end, at, lambda facts: after(facts, wish, policy, end))
+
+
+def test_nodes_are_listed_closed_and_forgotten(many: str) -> None:
+    now = datetime.now(UTC)
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    with Fleet(many) as fleet:
+        fleet.ledger.see(Node("n1", 4, 24_000 * 5_000, 10**9, now))
+        fleet.ledger.see(Node("n2", 4, 10**12, 10**9, now - timedelta(hours=1)))
+        fleet.ledger.change("a", lambda facts: replace(facts, node="n2"))
+    listed = _silo("nodes", many).stdout
+    assert "n1  open  0 endpoints, room for 5,000 records" in listed
+    assert "n2  lost  1 endpoint," in listed
+    assert "n1  closed" in _silo("nodes", many, "--close", "n1").stdout
+    assert "n1  open" in _silo("nodes", many, "--open", "n1").stdout
+    for name, said in (("n1", "it reports"), ("n2", "has 1 endpoint,"), ("n3", "no node 'n3'")):
+        refused = _silo("nodes", many, "--forget", name)
+        assert (refused.exit_code, said.removeprefix("it ") in refused.stderr) == (2, True)
+    _silo("remove", many, "a")
+    assert _silo("nodes", many, "--forget", "n2").exit_code == 0
+    assert [one["node"] for one in json.loads(_silo("nodes", many, "--json").stdout)] == ["n1"]
+
+
+def test_a_probe_asks_all_and_changes_nothing(many: str, sample: SampleServer) -> None:
+    _silo("add", many, sample.base_url, "--name", "there")
+    assert _silo("probe", many, "there").exit_code == 0
+    _silo("add", many, "http://127.0.0.1:9/oai", "--name", "gone")
+    before = _status(many)
+    found = _silo("probe", many, "--contact", "me@example.org")
+    assert found.exit_code == 1
+    assert "there  answers  " in found.stdout
+    assert "gone  does not  " in found.stdout
+    assert "refused" in found.stdout
+    assert _status(many) == before
+    assert not Path(many, "there").exists()
 
 
 def test_a_list_comes_from_standard_input(many: str) -> None:

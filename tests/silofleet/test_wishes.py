@@ -97,6 +97,7 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\npaused = 1', "true or false"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\n' * 2, "two endpoints"),
         ("[policy]\nfewer = true", "fewer"),
+        ('[policy]\ncontact = "mé"', "contact"),
         ("[policy]\nmost_failures = 1.5", "whole number"),
         ('[policy]\nfirst_rest = "x"', "first_rest"),
         ('[notices]\nmial = "x"', "[notices] cannot have 'mial'"),

@@ -1,0 +1,132 @@
+"""`silo fleet nodes` and `probe`: the machines of a fleet, and whether its repositories answer."""
+
+import json
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import partial
+
+import click
+
+from recordsilo.cli import ExitCode, example, fail
+from recordsilo.commands.options import as_json
+from silofleet.commands.group import contact_option, directory, opened
+from silofleet.fleet import LOCAL, Fleet
+from silofleet.run import Order, answer_of
+from silofleet.schedule import room_of
+from silowork.commands import broker_option
+
+AT_A_TIME = 8
+
+
+@click.command(epilog=example("silo fleet nodes many", "silo fleet nodes many --close n2"))
+@directory
+@click.option("--close", "closed", metavar="NAME", help="Place no new Silos on this node.")
+@click.option("--open", "opened_", metavar="NAME", help="Place new Silos on this node again.")
+@click.option("--forget", metavar="NAME", help="Forget a node that will not come back.")
+@as_json
+def nodes(
+    directory: str, closed: str | None, opened_: str | None, forget: str | None, *, as_json: bool
+) -> None:
+    """List the nodes of the fleet DIR, with the room on their disks; or change one.
+
+    A closed node goes on with the Silos that it has.
+    """
+    named = [one for one in (closed, opened_, forget) if one is not None]
+    if len(named) > 1:
+        fail("change one node at a time")
+    with opened(directory) as fleet:
+        now = datetime.now(UTC)
+        lost = fleet.lost_nodes(now)
+        placed = Counter(facts.node for facts in fleet.ledger.facts())
+        known = fleet.ledger.nodes()
+        if named and named[0] not in {one.name for one in known}:
+            fail(f"the fleet has no node {named[0]!r}; silo fleet nodes {directory} lists them")
+        if forget is not None:
+            _check_gone(forget, placed[forget], is_lost=forget in lost)
+            fleet.ledger.change_node(forget, gone=True)
+        elif named:
+            fleet.ledger.change_node(named[0], is_open=opened_ is not None)
+        known = fleet.ledger.nodes()
+    found = [
+        {
+            "node": one.name, "lost": one.name in lost, "open": one.is_open, "slots": one.slots,
+            "endpoints": placed[one.name], "room": room_of(one), "free_bytes": one.free_bytes,
+            "free_inodes": one.free_inodes, "seen": one.seen.isoformat(timespec="seconds"),
+        }
+        for one in known
+    ]  # fmt: skip
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    if not found:
+        click.echo("No node has reported yet.")
+    for node in found:
+        state = "lost" if node["lost"] else "open" if node["open"] else "closed"
+        seen = str(node["seen"])[:16].replace("T", " ")
+        click.echo(
+            f"{node['node']}  {state}  {_counted(int(str(node['endpoints'])))}, "
+            f"room for {node['room']:,} records, {node['slots']} slots, seen {seen} UTC"
+        )
+
+
+def _counted(endpoints: int) -> str:
+    return f"{endpoints:,} {'endpoint' if endpoints == 1 else 'endpoints'}"
+
+
+def _check_gone(name: str, placed: int, *, is_lost: bool) -> None:
+    if name != LOCAL and not is_lost:
+        fail(f"the node {name} reports; end its worker, and try again in two minutes")
+    if placed:
+        fail(
+            f"the node {name} has {_counted(placed)}, which would wait for it for ever; move"
+            " them to another node, or remove them, before"
+        )
+
+
+@click.command(epilog=example("silo fleet probe many", "silo fleet probe many oxford"))
+@directory
+@click.argument("names", metavar="[NAME]…", nargs=-1)
+@contact_option
+@broker_option
+def probe(directory: str, names: tuple[str, ...], contact: str | None, broker: str) -> int:
+    """Ask the endpoints NAME of the fleet DIR, or all, whether they answer (Identify).
+
+    Nothing is changed or stored. The exit code is 1 if one does not answer. A fleet that runs
+    with a broker shares the pace of hosts there; name it here, too.
+    """
+    with opened(directory) as fleet:
+        wishes, now = fleet.wishes, datetime.now(UTC)
+        found = [fleet.name_of(name) for name in names] or list(wishes.endpoints)
+        holds = {host: until for host, until in fleet.ledger.holds().items() if until > now}
+        orders = [_order(fleet, name, contact, broker) for name in found]
+    ask = partial(_asked, holds=holds)
+    silent = 0
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        try:
+            for order, (answers, said) in zip(orders, pool.map(ask, orders), strict=True):
+                click.echo(f"{order.endpoint}  {'answers' if answers else 'does not'}  {said}")
+                silent += not answers
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return ExitCode.LOSSES if silent else ExitCode.OK
+
+
+def _order(fleet: Fleet, name: str, contact: str | None, broker: str) -> Order:
+    wish = fleet.wishes.endpoints[name]
+    return Order(
+        run=0,
+        endpoint=name,
+        silo_path="",
+        url=wish.url,
+        only_probe=True,
+        pace=fleet.pace_for(wish.url, broker),
+        contact=contact or fleet.wishes.policy.contact or None,
+    )
+
+
+def _asked(order: Order, holds: dict[str, datetime]) -> tuple[bool, str]:
+    if until := holds.get(order.pace.host):
+        return False, f"its host asks for a pause until {until:%Y-%m-%d %H:%M} UTC"
+    return answer_of(order)
