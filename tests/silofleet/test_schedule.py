@@ -104,6 +104,18 @@ def test_pauses_never_shrink_while_failures_go_on(outcomes, most):
         last = pause
 
 
+@given(st.lists(st.sampled_from(Outcome), max_size=60), st.booleans())
+def test_whatever_happens_an_endpoint_is_due_again_within_a_month(outcomes, adaptive):
+    wish, facts = replace(WISH, adaptive=adaptive), FACTS
+    for number, outcome in enumerate(outcomes):
+        at = NOW + number * HOUR
+        facts = after(facts, wish, POLICY, ended(outcome, at=at, hold=at + HOUR, began=at))
+        assert at <= due_of(facts, wish, POLICY) <= at + 30 * DAY
+        assert state_of(facts, wish, POLICY, at) is not State.NEW
+        is_whole = state_of(facts, wish, POLICY, at) is State.WHOLE
+        assert not is_whole or facts.outcomes.rstrip("ch").endswith("w")
+
+
 def test_an_answer_ends_the_quarantine():
     facts = after_all([Outcome.FAILED] * 9)
     assert facts.is_quarantined
