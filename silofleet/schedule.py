@@ -97,7 +97,7 @@ def after(facts: Facts, wish: Endpoint, policy: Policy, ended: Ended) -> Facts:
         if outcome is Outcome.WHOLE:
             whole = at
             promised = promised if ended.promised is None else ended.promised
-            interval = _adapted(facts, wish, policy, bool(ended.changed))
+            interval = _adapted(facts, wish, policy, ended.changed > 0) if wish.adaptive else None
         elif outcome is Outcome.PARTIAL and ended.promised is not None:
             promised = max(promised or 0, ended.promised)
         factor = 1 + policy.jitter * (2 * share_of(facts.name, start) - 1)
@@ -137,10 +137,8 @@ def after(facts: Facts, wish: Endpoint, policy: Policy, ended: Ended) -> Facts:
     )
 
 
-def _adapted(facts: Facts, wish: Endpoint, policy: Policy, has_changed: bool) -> timedelta | None:
+def _adapted(facts: Facts, wish: Endpoint, policy: Policy, has_changed: bool) -> timedelta:
     """Half the interval after a run that brought changes, half as much again after others."""
-    if not wish.adaptive:
-        return None
     interval = (facts.interval or wish.every) * (0.5 if has_changed else 1.5)
     shortest, longest = min(policy.shortest, wish.every), max(policy.longest, wish.every)
     return min(max(interval, shortest), longest)
@@ -170,7 +168,7 @@ def due_of(facts: Facts, wish: Endpoint, policy: Policy) -> datetime | None:  # 
     if wish.is_paused:
         return None
     due = facts.due or facts.added
-    return opening(wish.hours, due)
+    return opening(wish.hours, due) if wish.hours else due
 
 
 @cache

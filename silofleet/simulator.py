@@ -1,4 +1,4 @@
-"""A year of an imaginary fleet by the functions of `silofleet.schedule`, in a minute or less.
+"""A year of an imaginary fleet by the functions of `silofleet.schedule`, in about a minute.
 
 The repositories are made up after what is known of real ones: three quarters share a host, a few
 hosts have very many, a seventh never answers, sizes and answer times are skewed (sources in
@@ -47,16 +47,6 @@ _ODD = (
     (0.0071, Outcome.MOVED),
 )
 """Of the runs of a repository that is there: up to which draw they end in which odd way."""
-_MUST_NOT = (
-    "it runs already",
-    "its host is busy",
-    "its host asked for a pause",
-    "its hours are over",
-    "its node has no free slot",
-    "its Silo is on another node",
-    "it is not due",
-    "it starved",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +148,7 @@ class Report:
 def simulate(plan: Plan) -> Report:
     """Run the fleet of a plan.
 
-    Cost: some 15 µs of CPU a run.
+    Cost: some 20 µs of CPU a run.
     """
     return _Simulation(plan).run()
 
@@ -371,20 +361,20 @@ class _Simulation:
     # ------------------------------------------------------------------ what must not happen
 
     def _check(self, one: _One, node: str, now: datetime) -> None:
-        name, host = one.facts.name, one.facts.host
-        checks = (
-            name not in self.running,
-            host not in self.hosts,
-            self.holds.get(host, BEGIN) <= now,
-            is_within(one.wish.hours, now),
-            self.free.get(node, 0) > 0,
-            node == one.facts.node,
-            (one.facts.due or BEGIN) <= now,
-            now - one.since <= one.patience,
+        name, host, due = one.facts.name, one.facts.host, one.facts.due
+        hold, hours, waited = self.holds.get(host), one.wish.hours, now - one.since
+        wrong = (
+            (name in self.running and "it runs already")
+            or (host in self.hosts and "its host is busy")
+            or (hold and hold > now and "its host asked for a pause")
+            or (hours and not is_within(hours, now) and "its hours are over")
+            or (self.free.get(node, 0) < 1 and "its node has no free slot")
+            or (node != one.facts.node and "its Silo is on another node")
+            or ((due is None or due > now) and "it is not due")
+            or (waited > PATIENCE and waited > one.patience and "it starved")
         )
-        if not all(checks):
-            wrong = [what for what, holds in zip(_MUST_NOT, checks, strict=True) if not holds]
-            self.report.violations.append(f"{now:%Y-%m-%d %H:%M} {name}: {', '.join(wrong)}")
+        if wrong:
+            self.report.violations.append(f"{now:%Y-%m-%d %H:%M} {name}: {wrong}")
 
     def _close(self) -> None:
         """Count what is left, and who still waits."""
