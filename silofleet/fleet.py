@@ -300,7 +300,10 @@ class Fleet:
         self.ledger.change(self.name_of(name), change)
 
     def _sync(self) -> None:
-        """Give each endpoint of the wishes its facts, and forget those that are gone."""
+        """Give each endpoint of the wishes its facts.
+
+        Facts without a wish stay: the file may be half written, or restored later.
+        """
         now, policy = datetime.now(UTC), self._wishes.policy
         known = {facts.name: facts for facts in self.ledger.facts()}
         self.ledger.add(
@@ -308,8 +311,6 @@ class Fleet:
             for name, one in self._wishes.endpoints.items()
             if name not in known
         )
-        if gone := known.keys() - self._wishes.endpoints.keys():
-            self.ledger.remove(gone)
         for name, facts in known.items():
             wish = self._wishes.endpoints.get(name)
             if wish is not None and facts.host != (host := host_of(wish.url)):

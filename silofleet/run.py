@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from oaipmhclient.client import Client
+from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhprotocol import OAIError
 from oaipmhprotocol.values import Identify
@@ -107,6 +108,11 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
     is_there = holds_something(order.silo_path)
     if stale := _stale(order, is_there=is_there):
         return Ended(Outcome.CUT, stale, _now())
+    url = BaseURL.parse(order.url).url
+    known = _base_url(order.silo_path) if is_there else url
+    if known not in {None, url} and not order.epoch:
+        said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
+        return Ended(Outcome.FAILED, said, _now())
     options = HarvestOptions(
         pages_only=order.depth == "pages",
         max_in_flight=1 if order.pace.interval else HarvestOptions().max_in_flight,
@@ -119,7 +125,7 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         quiet=True,
         agent="silo fleet",
     ) as scraper:
-        if is_there and scraper.store.state.get("base_oai_url") != order.url:
+        if known != url:
             scraper.moved_to(order.url)
         receipts = [
             scraper.harvest(
@@ -134,6 +140,13 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         if order.depth == "records" and not is_there:
             scraper.learn_choices()
         return of_receipts(receipts, order.before, scraper.store.count(), _now())
+
+
+def _base_url(silo_path: str) -> str | None:
+    """The address from which a Silo was harvested so far."""
+    with Silo(silo_path, create=False) as silo:
+        found = silo.state.get("base_oai_url")
+    return None if found is None else str(found)
 
 
 def _tell(receipt: ListReceipt, told: Callable[[int, int | None], object]) -> None:

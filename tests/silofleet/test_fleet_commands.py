@@ -217,6 +217,17 @@ def test_wrong_input_is_one_sentence(many: str, arguments: tuple[str, ...], said
     assert len(_status(many)) == 1
 
 
+def test_facts_survive_a_file_of_wishes_that_is_empty_for_a_moment(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    _silo("quarantine", many, "a")
+    wishes = Path(many, "fleet", "endpoints.toml")
+    text = wishes.read_text()
+    wishes.write_text("")
+    assert _status(many) == []
+    wishes.write_text(text)
+    assert [one["state"] for one in _status(many)] == ["quarantined"]
+
+
 def test_a_silo_is_no_fleet(tmp_path: Path) -> None:
     with Silo(str(tmp_path / "one")):
         pass

@@ -141,6 +141,18 @@ def test_a_new_address_is_harvested_into_the_same_silo(
         assert silo.state["base_oai_url"] == other.base_url
 
 
+def test_a_new_endpoint_never_goes_into_the_silo_of_another(
+    tmp_path: Path, sample: SampleServer
+) -> None:
+    _ended(_order(tmp_path, sample.base_url))
+    with SampleServer(size=10) as other:
+        ended = _ended(_order(tmp_path, other.base_url))
+    assert (ended.outcome, "use another name" in ended.said) == (Outcome.FAILED, True)
+    with Silo(str(tmp_path / "one"), create=False) as silo:
+        assert len(silo) == 40
+    assert _ended(_order(tmp_path, sample.base_url)).outcome is Outcome.WHOLE
+
+
 def test_a_probe_asks_for_identify_only(tmp_path: Path, sample: SampleServer, answers: str) -> None:
     assert _ended(_order(tmp_path, sample.base_url, only_probe=True)).outcome is Outcome.WHOLE
     assert _ended(_order(tmp_path, f"{answers}/404", only_probe=True)).outcome is Outcome.FAILED
