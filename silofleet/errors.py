@@ -1,5 +1,7 @@
 """Errors of a fleet: one hierarchy, each message one sentence."""
 
+import os
+
 
 class FleetError(Exception):
     """Base of everything this package raises."""
@@ -8,8 +10,12 @@ class FleetError(Exception):
 class NotAFleet(FleetError):
     """The directory has no fleet."""
 
-    def __init__(self, directory: str) -> None:
-        super().__init__(f"{directory} is not a fleet; to make one: silo fleet init {directory}")
+    def __init__(self, directory: str, *, is_silo: bool = False) -> None:
+        super().__init__(
+            f"{directory} is a Silo; a fleet is a directory of Silos"
+            if is_silo
+            else f"{directory} is not a fleet; to make one: silo fleet init {directory}"
+        )
 
 
 class FleetRefused(FleetError):
@@ -34,8 +40,8 @@ class LedgerUnreadable(FleetError):
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
         super().__init__(
-            f"{path} cannot be read ({reason}); delete it, and make it again from the receipts"
-            " of the Silos: silo fleet rebuild"
+            f"{path} cannot be read ({reason}); make it again from the receipts of the Silos:"
+            f" silo fleet rebuild {os.path.dirname(os.path.dirname(path))}"
         )
 
 

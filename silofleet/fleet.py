@@ -102,7 +102,7 @@ class Fleet:
 
     def __init__(self, directory: str) -> None:
         if not os.path.isfile(wishes_path(directory)):
-            raise NotAFleet(directory)
+            raise NotAFleet(directory, is_silo=_is_silo(directory))
         self.directory = directory
         self.ledger = FleetLedger(directory, "create")
         self._stamp: tuple[int, int] | None = None
@@ -216,11 +216,11 @@ class Fleet:
             FleetRefused: A name is taken.
         """
         with self._locked():
-            known = {(one.url, one.sets, one.prefixes) for one in self.wishes.endpoints.values()}
+            known = {_wanted(one) for one in self.wishes.endpoints.values()}
             new: list[Endpoint] = []
             old: list[Endpoint] = []
             for one in endpoints:
-                key = one.url, one.sets, one.prefixes
+                key = _wanted(one)
                 (old if key in known else new).append(one)
                 known.add(key)
             if new:
@@ -233,11 +233,18 @@ class Fleet:
 
         Raises:
             NoSuchEndpoint: There is none of a name; nothing was removed.
-            FleetRefused: One is at work, and its Silo is to be deleted.
+            FleetRefused: A Silo is to be deleted whose endpoint is at work, or that is on
+                another machine; nothing was removed.
         """
         found = [self.name_of(name) for name in names]
-        if with_silos and any(self.ledger.facts_of(name).run for name in found):
-            raise FleetRefused("an endpoint at work keeps its Silo; pause it, and try again")
+        for facts in map(self.ledger.facts_of, found) if with_silos else ():
+            if facts.run:
+                raise FleetRefused("an endpoint at work keeps its Silo; pause it, and try again")
+            if facts.node not in {"", LOCAL}:
+                raise FleetRefused(
+                    f"the Silo of {facts.name} is on the node {facts.node}; remove it without"
+                    f" --with-silos, and then delete the directory {facts.name} there"
+                )
         with self._locked():
             remove_endpoints(self.directory, found)
         self.ledger.remove(found)
@@ -270,9 +277,16 @@ class Fleet:
 
         Raises:
             NoSuchEndpoint: There is none.
+            FleetRefused: Another endpoint has the address, with the same sets and formats.
         """
-        wish = self.change(name, url=url)
-        self.run_now([wish.name])
+        endpoints = self.wishes.endpoints
+        name = self.name_of(name)
+        old = endpoints[name]
+        for one in endpoints.values():
+            if one.name != old.name and _wanted(one) == _wanted(replace(old, url=url)):
+                raise FleetRefused(f"{one.name} has the address {url} already")
+        wish, now = self.change(name, url=url), datetime.now(UTC)
+        self.ledger.change(name, lambda facts: replace(back(facts, now), is_asked=True))
         return wish
 
     def run_now(self, names: Iterable[str]) -> list[str]:
@@ -320,6 +334,11 @@ class Fleet:
         return Locks(os.path.join(self.directory, "fleet", "locks")).hold_name("wishes")
 
 
+def _wanted(wish: Endpoint) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """What two endpoints may not have in common."""
+    return wish.url, wish.sets, wish.prefixes
+
+
 def _text(moment: datetime | None) -> str | None:
     return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds")
 
@@ -350,13 +369,20 @@ def make_fleet(directory: str) -> None:
     """Make a directory a fleet; one that is a fleet stays as it is.
 
     Raises:
-        FleetRefused: It is a Silo, or a file.
+        NotAFleet: It is a Silo.
+        FleetRefused: It is a file.
         SiloNotFound: It cannot be created.
     """
-    if os.path.exists(os.path.join(directory, VERSION_FILE)):
-        raise FleetRefused(f"{directory} is a Silo; a fleet is a directory of Silos")
+    if _is_silo(directory):
+        raise NotAFleet(directory, is_silo=True)
+    if os.path.exists(directory) and not os.path.isdir(directory):
+        raise FleetRefused(f"{directory} is a file; a fleet is a directory of Silos")
     Granary(directory)
     if not os.path.exists(wishes_path(directory)):
         make_wishes(directory)
     with FleetLedger(directory, "create") as ledger:
         ledger.nodes()
+
+
+def _is_silo(directory: str) -> bool:
+    return os.path.exists(os.path.join(directory, VERSION_FILE))

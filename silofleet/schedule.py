@@ -223,7 +223,7 @@ def state_of(
         (lost_nodes and (facts.node or wish.node) in lost_nodes, State.LOST),
         (facts.is_quarantined, State.QUARANTINED),
         (last is Outcome.BLOCKED, State.BLOCKED),
-        (facts.moved_to or last is Outcome.MOVED, State.MOVED),
+        (facts.moved_to or (facts.failures and last is Outcome.MOVED), State.MOVED),
         (facts.failures or last is Outcome.FAILED, State.FAILING),
         (last is Outcome.SUSPICIOUS, State.SUSPICIOUS),
         (last is Outcome.PARTIAL, State.PARTIAL),

@@ -29,7 +29,7 @@ def receipts(directory: str, node: str) -> None:
     "rebuild", epilog=example("silo fleet rebuild many", "silo fleet rebuild many n*.jsonl")
 )
 @directory
-@click.argument("files", nargs=-1, type=click.File("r"), metavar="[FILE]…")
+@click.argument("files", nargs=-1, type=click.File("r", errors="replace"), metavar="[FILE]…")
 def rebuild_command(directory: str, files: tuple[TextIO, ...]) -> int:
     """Make the state of the fleet DIR again, from its wishes and the receipts of its Silos.
 

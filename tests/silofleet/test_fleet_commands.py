@@ -228,8 +228,50 @@ def test_facts_survive_a_file_of_wishes_that_is_empty_for_a_moment(many: str) ->
     assert [one["state"] for one in _status(many)] == ["quarantined"]
 
 
-def test_a_silo_is_no_fleet(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["init", "status"])
+def test_a_silo_and_a_file_are_no_fleet(tmp_path: Path, command: str) -> None:
     with Silo(str(tmp_path / "one")):
         pass
-    refused = _silo("init", str(tmp_path / "one"))
+    (tmp_path / "file").write_text("")
+    refused = _silo(command, str(tmp_path / "one"))
     assert (refused.exit_code, "is a Silo" in refused.stderr) == (2, True)
+    refused = _silo("init", str(tmp_path / "file"))
+    assert (refused.exit_code, "is a file; a fleet" in refused.stderr) == (2, True)
+
+
+def test_a_silo_on_another_machine_is_not_said_to_be_deleted(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    with Fleet(many) as fleet:
+        fleet.ledger.change("a", lambda facts: replace(facts, node="n2"))
+    refused = _silo("remove", many, "a", "--with-silos")
+    assert (refused.exit_code, "is on the node n2" in refused.stderr) == (2, True)
+    assert len(_status(many)) == 1
+    assert _silo("remove", many, "a").exit_code == 0
+
+
+def test_an_accepted_address_is_due_and_no_address_comes_twice(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    _silo("add", many, "http://b.example.org/oai", "--name", "b")
+    moved = Ended(Outcome.MOVED, "gone", datetime.now(UTC), moved_to="http://c.example.org/oai")
+    with Fleet(many) as fleet:
+        wishes = fleet.wishes
+        fleet.ledger.change(
+            "a", lambda facts: after(facts, wishes.endpoints["a"], wishes.policy, moved)
+        )
+    assert _status(many)[0]["state"] == "moved"
+    refused = _silo("readdress", many, "a", "--to", "http://b.example.org/oai")
+    assert (refused.exit_code, "b has the address" in refused.stderr) == (2, True)
+    assert _silo("readdress", many, "a").exit_code == 0
+    found = _status(many)[0]
+    assert (found["state"], found["failures"], found["url"]) == (
+        "due",
+        0,
+        "http://c.example.org/oai",
+    )
+
+
+def test_a_binary_file_is_no_receipts(many: str, tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\x81\xff\x00")
+    refused = _silo("rebuild", many, str(tmp_path / "binary"))
+    assert refused.exit_code == 2
+    assert "does not come from silo fleet receipts" in refused.stderr
