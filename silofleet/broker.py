@@ -106,14 +106,15 @@ def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], pla
             pace=PaceSpec(float(found["interval"]), str(found["host"]), place, int(found["nodes"])),
             contact=None if found["contact"] is None else str(found["contact"]),
         )
-    except (KeyError, TypeError, ValueError, VersionNameError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, VersionNameError) as error:
         raise FleetRefused(f"an order in the broker is malformed: {error!r}") from None
 
 
-def ended_to_json(number: int, ended: Ended) -> dict[str, Any]:
-    """The end of a run."""
+def ended_to_json(number: int, endpoint: str, ended: Ended) -> dict[str, Any]:
+    """The end of a run of an endpoint."""
     return {
         "run": number,
+        "endpoint": endpoint,
         **dataclasses.asdict(ended),
         "outcome": ended.outcome.value,
         "at": ended.at.isoformat(),
@@ -121,27 +122,39 @@ def ended_to_json(number: int, ended: Ended) -> dict[str, Any]:
     }
 
 
-def ended_of_json(found: Mapping[str, Any]) -> tuple[int, Ended]:
-    """Read the end of a run.
+def ended_of_json(found: Mapping[str, Any]) -> tuple[int, str, Ended]:
+    """Read the end of a run: its number, its endpoint, and how it ended.
 
     Raises:
         FleetRefused: It is none.
     """
     try:
         hold = found["hold"]
-        return int(found["run"]), Ended(
-            outcome=Outcome(found["outcome"]),
-            said=str(found["said"]),
-            at=_moment(found["at"]),
-            records=None if found["records"] is None else int(found["records"]),
-            promised=None if found["promised"] is None else int(found["promised"]),
-            changed=int(found["changed"]),
-            hold=_moment(hold) if hold else None,
-            moved_to=str(found["moved_to"]),
-            is_disk_full=bool(found.get("is_disk_full")),
+        return (
+            _number(found["run"]),
+            str(found["endpoint"]),
+            Ended(
+                outcome=Outcome(found["outcome"]),
+                said=str(found["said"]),
+                at=_moment(found["at"]),
+                records=None if found["records"] is None else _number(found["records"]),
+                promised=None if found["promised"] is None else _number(found["promised"]),
+                changed=_number(found["changed"]),
+                hold=_moment(hold) if hold else None,
+                moved_to=str(found["moved_to"]),
+                is_disk_full=bool(found.get("is_disk_full")),
+            ),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FleetRefused(f"a report in the broker is malformed: {error!r}") from None
+
+
+def _number(value: Any) -> int:
+    """A whole number that the ledger can hold."""
+    number = int(value)
+    if not 0 <= number < 1 << 63:
+        raise ValueError(f"{number} is no number of records")
+    return number
 
 
 def _moment(text: str) -> datetime:
@@ -164,7 +177,7 @@ class Nodes:
     def __init__(self, url: str) -> None:
         self._broker, self._redis = Broker("", url), redis_at(url)
         self._app = self._broker.app()
-        self._sent: dict[int, str] = {}
+        self._sent: dict[int, tuple[str, str]] = {}  # run → node and endpoint
         self._progress: dict[int, tuple[int, int | None]] = {}
         self._since = time.monotonic()
         self._looked = float("-inf")
@@ -207,7 +220,7 @@ class Nodes:
 
     def keeps(self, run: Run) -> bool:
         """Whether a run that an earlier clock sent has a lease, or may have one."""
-        self._sent[run.number] = run.node
+        self._sent[run.number] = run.node, run.endpoint
         try:
             return self._has_lease(run.number)
         except BrokerUnreachable:
@@ -228,7 +241,7 @@ class Nodes:
         except BrokerUnreachable as error:
             self._note(error)
             raise OSError(str(error)) from None
-        self._sent[order.run] = node
+        self._sent[order.run] = node, order.endpoint
 
     @unreachable
     def _send(self, order: Order, node: str) -> None:
@@ -269,9 +282,12 @@ class Nodes:
         ended = []
         for _, fields in entries:
             try:
-                ended.append(ended_of_json(json.loads(fields[b"end"])))
-            except (KeyError, ValueError, FleetRefused) as error:
+                number, endpoint, end = ended_of_json(json.loads(fields[b"end"]))
+            except (KeyError, ValueError, RecursionError, FleetRefused) as error:
                 logger.warning("%s", error)
+                continue
+            if self._sent.get(number, ("", ""))[1] == endpoint:
+                ended.append((number, end))  # others are of a state that was made again since
         with self._redis.pipeline(transaction=True) as pipe:
             pipe.xdel(REPORTS, *(entry for entry, _ in entries))
             for number, _ in ended:
@@ -291,13 +307,14 @@ class Nodes:
         lost = []
         for number, lease in zip(numbers, leases, strict=True):
             if lease is None and is_sure:
-                said = f"the node {self._sent[number]} said nothing of it for two minutes"
+                said = f"the node {self._sent[number][0]} said nothing of it for two minutes"
                 lost.append((number, Ended(Outcome.CUT, said, datetime.now(UTC))))
                 self._redis.hdel(ORDERS, str(number))
             elif lease:
-                with suppress(ValueError, TypeError):
+                with suppress(ValueError, TypeError, OverflowError):
                     done, total = json.loads(lease)
-                    self._progress[number] = int(done), None if total is None else int(total)
+                    total = None if total is None else _number(total)
+                    self._progress[number] = _number(done), total
         return lost
 
     def _note(self, error: Exception) -> None:
@@ -313,9 +330,9 @@ def _node(name: bytes, said: bytes) -> Node | None:
         found = json.loads(said)
         return Node(
             check_node(name.decode()),
-            int(found["slots"]),
-            int(found["free_bytes"]),
-            int(found["free_inodes"]),
+            _number(found["slots"]),
+            _number(found["free_bytes"]),
+            _number(found["free_inodes"]),
             datetime.fromtimestamp(float(found["seen"]), UTC),
         )
     except (KeyError, TypeError, ValueError, OverflowError, FleetRefused) as error:

@@ -93,7 +93,7 @@ class FleetNode:
         try:
             order = self._order(number)
             if order is not None:
-                self._report(number, self._ended(order))
+                self._report(order, self._ended(order))
         except (BrokerUnreachable, FleetRefused) as error:
             logger.warning("run %s: %s", number, error)
         finally:
@@ -106,7 +106,11 @@ class FleetNode:
         found = self._redis.hget(ORDERS, str(number))
         if found is None:
             return None
-        order = order_of_json(json.loads(found), self._silo_path, self._url)
+        try:
+            said = json.loads(found)
+        except (ValueError, RecursionError) as error:
+            raise FleetRefused(f"its order in the broker is no JSON: {error}") from None
+        order = order_of_json(said, self._silo_path, self._url)
         return replace(order, run=number)
 
     def _silo_path(self, name: str) -> str:
@@ -135,21 +139,22 @@ class FleetNode:
     def _set_lease(self, number: int, progress: tuple[int, int | None]) -> None:
         self._redis.set(f"{LEASE}{number}", json.dumps(progress), ex=SECONDS_UNTIL_LOST)
 
-    def _report(self, number: int, ended: Ended) -> None:
+    def _report(self, order: Order, ended: Ended) -> None:
         """Report the end of a run; while the Redis is away, again and again."""
         while True:
             try:
-                self._add_report(number, ended)
+                self._add_report(order, ended)
             except BrokerUnreachable as error:
-                logger.warning("run %s: %s", number, error)
+                logger.warning("run %s: %s", order.run, error)
                 if self._ending.wait(_SECONDS_BETWEEN_ATTEMPTS):
                     return  # the clock begins the run again
             else:
                 return
 
     @unreachable
-    def _add_report(self, number: int, ended: Ended) -> None:
-        self._redis.xadd(REPORTS, {"end": json.dumps(ended_to_json(number, ended))})
+    def _add_report(self, order: Order, ended: Ended) -> None:
+        said = ended_to_json(order.run, order.endpoint, ended)
+        self._redis.xadd(REPORTS, {"end": json.dumps(said)})
 
     # ------------------------------------------------------------------ the node
 

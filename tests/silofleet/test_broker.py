@@ -60,8 +60,8 @@ def test_a_malformed_order_is_refused(changed: dict[str, Any]) -> None:
 def test_ends_come_back(outcome: Outcome, said: str, records: int | None, held: bool) -> None:
     hold = NOW + timedelta(hours=1) if held else None
     ended = Ended(outcome, said, NOW, records, records, 3, hold, "http://b.example.org/")
-    sent = json.loads(json.dumps(ended_to_json(7, ended)))
-    assert ended_of_json(sent) == (7, ended)
+    sent = json.loads(json.dumps(ended_to_json(7, "one", ended)))
+    assert ended_of_json(sent) == (7, "one", ended)
 
 
 def test_a_run_is_sent_to_the_queue_of_its_node_as_a_number(broker: str) -> None:
@@ -75,7 +75,7 @@ def test_a_run_is_sent_to_the_queue_of_its_node_as_a_number(broker: str) -> None
 
 
 def _report(client: "redis.Redis[bytes]", ended: Ended) -> None:
-    client.xadd(REPORTS, {"end": json.dumps(ended_to_json(7, ended))})
+    client.xadd(REPORTS, {"end": json.dumps(ended_to_json(7, "one", ended))})
 
 
 def test_reports_are_taken_once_and_malformed_ones_left_out(broker: str) -> None:
@@ -90,6 +90,23 @@ def test_reports_are_taken_once_and_malformed_ones_left_out(broker: str) -> None
         assert nodes.finished(0) == []
         assert not client.hexists(ORDERS, "7")
         assert not client.exists(f"{LEASE}7")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"run": 1e999}, {"records": 10**30}, {"promised": -1}, {"endpoint": "another"}, {"run": 8}],
+)
+def test_a_report_that_cannot_be_of_the_run_is_left_out(
+    broker: str, changed: dict[str, Any]
+) -> None:
+    nodes = Nodes(broker)
+    nodes.start(ORDER, "n1")
+    said = ended_to_json(7, "one", Ended(Outcome.WHOLE, "said", NOW, 3))
+    with redis.Redis.from_url(broker) as client:
+        client.xadd(REPORTS, {"end": json.dumps(said | changed)})
+        assert nodes.finished(0) == []
+        assert client.hexists(ORDERS, "7")
+        assert client.xlen(REPORTS) == 0
 
 
 def test_a_run_without_lease_is_cut_once_the_redis_is_trusted(broker: str) -> None:
@@ -119,6 +136,7 @@ def test_only_nodes_that_report_are_alive(broker: str) -> None:
         client.hset(NODES, "gone", json.dumps(node | {"seen": seconds - 500}))
         client.hset(NODES, "../x", json.dumps(node))
         client.hset(NODES, "broken", "[]")
+        client.hset(NODES, "huge", json.dumps(node | {"free_bytes": 10**30}))
     assert [(one.name, one.slots) for one in Nodes(broker).nodes()] == [("here", 2)]
 
 
