@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 from recordsilo.disk.locks import Locks
 from silofleet.ending import Before
-from silofleet.errors import ClockRunning, FleetError, NoSuchEndpoint
+from silofleet.errors import ClockRunning, NoSuchEndpoint, WishesInvalid
 from silofleet.fleet import Fleet
 from silofleet.ledger import Run
 from silofleet.run import Order
@@ -39,10 +40,14 @@ BETWEEN_BEATS = timedelta(seconds=10)
 BETWEEN_CLEANINGS = timedelta(hours=1)
 REST_OF_FULL_DISK = timedelta(minutes=10)
 """After a run met a full disk, for as long none starts on that node."""
+MOST_SKEW = timedelta(minutes=10)
+"""By which the machine's clock may be set back, without a look at all times."""
 NEED = 1_000
 """Records for which a new Silo needs room: half of all repositories have fewer."""
 MOST_CUTS = 3
 """Runs of an endpoint that were cut, after which `until_idle` waits for it no longer."""
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 logger = logging.getLogger("silofleet")
 
@@ -133,9 +138,9 @@ class Clock:
         self._placed_since: dict[str, tuple[datetime, int]] = {}
         self._full_until: dict[str, datetime] = {}
         self._seen = -1
-        self._wishes = Wishes()
+        self._wishes, self._fault = Wishes(), ""
         self._is_changed = True
-        self._last_beat = self._last_cleaning = datetime.min.replace(tzinfo=UTC)
+        self._looked = self._last_beat = self._last_cleaning = _LONG_AGO
 
     def run(self, stop: Stop, *, until_idle: bool = False, shown: Shown | None = None) -> Summary:
         """Start what is due until asked to stop.
@@ -189,22 +194,35 @@ class Clock:
         """Read the state; begin again the runs that nobody is at work on."""
         self._seen, _ = self._fleet.ledger.changed_since(-1)
         self._wishes = self._fleet.wishes
-        self._holds = self._fleet.ledger.holds()
+        self._mend_times()
         for run in self._fleet.ledger.open_runs():
             self._working[run.number] = run
             if not self._runner.keeps(run):
                 self._end(run.number, _cut("the clock ended", self._now()))
-        self._known = {facts.name: facts for facts in self._fleet.ledger.facts()}
-        for name in self._known:
-            self._push(name)
+        self._load_again()
+
+    def _mend_times(self) -> None:
+        """After the machine's clock was wrong: what lies in the future is now."""
+        now = self._looked = self._now()
+        self._last_beat = self._last_cleaning = _LONG_AGO
+        longest = now + self._wishes.policy.longest_rest
+        holds = self._fleet.ledger.holds()
+        self._holds = {host: min(until, longest) for host, until in holds.items()}
+        for facts in self._fleet.ledger.facts():
+            if max(facts.added, facts.started or now, facts.ended or now) > now + MOST_SKEW:
+                logger.warning("%s was harvested in the future; it is due now", facts.name)
+                self._fleet.ledger.change(facts.name, partial(_not_later, now=now))
 
     def _look(self) -> None:
         """Take up what others changed, and what has become due."""
         try:
             wishes = self._fleet.wishes
-        except (FleetError, OSError) as error:  # while somebody edits the file
-            logger.warning("%s; the fleet goes on with what it read before", error)
-            wishes = self._wishes
+        except (WishesInvalid, FileNotFoundError) as error:  # while somebody edits the file
+            if str(error) != self._fault:
+                logger.warning("%s; the fleet goes on with what it read before", error)
+            wishes, self._fault = self._wishes, str(error)
+        else:
+            self._fault = ""
         if wishes is not self._wishes:
             self._wishes = wishes
             self._load_again()
@@ -212,6 +230,10 @@ class Clock:
         for name in changed:
             self._read_again(name)
         now = self._now()
+        if now < self._looked - MOST_SKEW:  # the machine's clock was set back
+            self._mend_times()
+            self._load_again()
+        self._looked = now
         while self._heap and self._heap[0][0] <= now:
             _, name = heapq.heappop(self._heap)
             due = self._due(name)
@@ -371,7 +393,7 @@ class Clock:
 
     def _is_free(self, host: str) -> bool:
         """Whether a host may have any number of runs at a time: it has no interval."""
-        return not self._fleet.interval_of(host)
+        return not self._wishes.interval_of(host)
 
     # ------------------------------------------------------------------ ends
 
@@ -381,6 +403,9 @@ class Clock:
         self._is_changed = True
         if run is None:
             return ""
+        if ended.hold is not None:
+            longest = self._now() + self._wishes.policy.longest_rest
+            ended = replace(ended, hold=min(ended.hold, longest))
         if ended.is_disk_full:
             self._full_until[run.node] = self._now() + REST_OF_FULL_DISK
         was_probe = number in self._probes
@@ -400,9 +425,7 @@ class Clock:
         return run.endpoint
 
     def _after(self, facts: Facts, ended: Ended, was_probe: bool) -> Facts:
-        wish = self._wish(facts.name)
-        if wish is None:
-            return replace(facts, run=0)
+        wish = self._wish(facts.name) or Endpoint(facts.name, "")  # removed meanwhile
         if was_probe and ended.outcome is Outcome.WHOLE:
             return replace(back(facts, ended.at), run=0, ended=ended.at, said=ended.said)
         has_silo = not facts.epoch and ended.records is not None
@@ -435,6 +458,17 @@ class Clock:
         if held and held > self._now():
             return f"its host asks for a pause until {held:%Y-%m-%d %H:%M} UTC"
         return "no disk has room, or its node is not there"
+
+
+def _not_later(facts: Facts, now: datetime) -> Facts:
+    return replace(
+        facts,
+        added=min(facts.added, now),
+        started=facts.started and min(facts.started, now),
+        ended=facts.ended and min(facts.ended, now),
+        whole=facts.whole and min(facts.whole, now),
+        due=now,
+    )
 
 
 def _cut(said: str, at: datetime) -> Ended:

@@ -20,10 +20,10 @@ from recordsilo import Granary
 from recordsilo.cells import guarded
 from recordsilo.disk.locks import Locks
 from recordsilo.silo import VERSION_FILE
-from silofleet.errors import FleetRefused, NoSuchEndpoint, NotAFleet
+from silofleet.errors import FleetRefused, NoSuchEndpoint, NotAFleet, WishesInvalid
 from silofleet.hosts import PaceSpec
 from silofleet.ledger import FleetLedger
-from silofleet.schedule import back, due_of, first_due, host_of, is_loopback, quarantined, state_of
+from silofleet.schedule import back, due_of, first_due, host_of, quarantined, state_of
 from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Policy, State
 from silofleet.wishes import (
     Wishes,
@@ -106,6 +106,7 @@ class Fleet:
         self.directory = directory
         self.ledger = FleetLedger(directory, "create")
         self._stamp: tuple[int, int] | None = None
+        self._fault = ""
         self._wishes = Wishes()
 
     def close(self) -> None:
@@ -135,22 +136,26 @@ class Fleet:
         found = os.stat(wishes_path(self.directory))
         stamp = found.st_mtime_ns, found.st_size
         if stamp != self._stamp:
-            self._wishes = load_wishes(self.directory)
+            self._fault = ""
+            try:
+                self._wishes = load_wishes(self.directory)
+            except WishesInvalid as error:
+                self._fault = str(error)
+            else:
+                self._sync()
             self._stamp = stamp
-            self._sync()
+        if self._fault:
+            raise WishesInvalid(self._fault)
         return self._wishes
 
-    def interval_of(self, host: str) -> float:
-        """Least seconds between two requests to a host."""
-        is_local = is_loopback(host) or is_loopback(host.rpartition(":")[0])
-        plain = 0.0 if is_local else self.wishes.policy.interval
-        return self.wishes.hosts.get(host, plain)
-
     def pace_for(self, url: str, broker: str = "") -> PaceSpec:
-        """The pace of the host of an address, shared with runs elsewhere."""
+        """The pace of the host of an address, shared with runs elsewhere.
+
+        Uses the wishes as they were last read, so that it cannot fail.
+        """
         host = host_of(url)
         place = broker or os.path.join(self.directory, "fleet")
-        return PaceSpec(self.interval_of(host), host, place)
+        return PaceSpec(self._wishes.interval_of(host), host, place)
 
     def silo_path(self, name: str) -> str:
         """The directory of an endpoint's Silo."""

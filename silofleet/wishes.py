@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 import tomli_w
 
 from oaipmhclient.transport.http_rules import BaseURL
+from politeweb.addresses import is_loopback
 from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings
 from recordsilo.disk.atomic_file import make_parents, replace_file
@@ -62,6 +63,11 @@ class Wishes:
     hosts: Mapping[str, float] = field(default_factory=dict)
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notices: Mapping[str, str] = field(default_factory=dict)
+
+    def interval_of(self, host: str) -> float:
+        """Least seconds between two requests to a host."""
+        is_local = is_loopback(host) or is_loopback(host.rpartition(":")[0])
+        return self.hosts.get(host, 0.0 if is_local else self.policy.interval)
 
 
 def wishes_path(directory: str) -> str:

@@ -262,3 +262,76 @@ def test_a_fleet_has_one_clock(fleet: Fleet) -> None:
 
     clock.run(stop, shown=shown)
     assert stop.asked
+
+
+def test_the_clock_outlives_nonsense_in_the_wishes(fleet: Fleet) -> None:
+    _add(fleet, 2)
+    path = wishes_path(fleet.directory)
+    runner = _Runner(slots=1)
+    stop, texts = Stop(), []
+
+    def spoil(done: int, due: int, working: int) -> None:
+        del due, working
+        with open(path, encoding="utf-8") as file:
+            texts.append(file.read())
+        if done == 1:
+            Path(path).write_text("[[endpoint", encoding="utf-8")
+
+    summary = Clock(fleet, runner, clock=runner).run(stop, until_idle=True, shown=spoil)
+    assert summary.counts[Outcome.WHOLE] == 2
+    Path(path).write_text(texts[0], encoding="utf-8")
+    assert set(_states(fleet, runner.now).values()) == {State.WHOLE}
+
+
+def test_what_is_known_outlives_an_empty_file_of_wishes(fleet: Fleet) -> None:
+    _add(fleet, 2)
+    _run(fleet, _Runner())
+    path = Path(wishes_path(fleet.directory))
+    text = path.read_text(encoding="utf-8")
+    path.write_text("", encoding="utf-8")
+    assert fleet.lines() == []
+    path.write_text(text, encoding="utf-8")
+    assert [(one.facts.node, one.facts.records) for one in fleet.lines()] == [("local", 10)] * 2
+
+
+def test_a_pause_without_end_is_kept_as_long_as_the_longest_rest(fleet: Fleet) -> None:
+    _add(fleet, 2, lambda _: "same.example.org")
+    runner = _Runner()
+    runner.ends, runner.hold = {"e0": [Outcome.HELD]}, datetime(9999, 12, 31, tzinfo=UTC)
+    _run(fleet, runner)
+    longest = fleet.wishes.policy.longest_rest
+    assert fleet.ledger.holds()["same.example.org"] <= runner.now + longest
+    assert fleet.ledger.facts_of("e0").due <= runner.now + longest  # type: ignore[operator]
+    runner.now += longest
+    assert _run(fleet, runner).counts == {Outcome.WHOLE: 2}
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_what_ran_while_the_clock_was_wrong_is_due(fleet: Fleet, *, is_new: bool) -> None:
+    _add(fleet, 1)
+    runner = _Runner()
+    runner.now += timedelta(days=3650)
+    if is_new:
+        fleet.ledger.change("e0", lambda one: replace(one, added=runner.now, due=runner.now))
+    else:
+        _run(fleet, runner)
+    runner.now = NOW
+    assert _run(fleet, runner).counts == {Outcome.WHOLE: 1}
+    assert fleet.ledger.facts_of("e0").whole < NOW + timedelta(days=1)  # type: ignore[operator]
+
+
+def test_a_clock_that_is_set_back_while_the_fleet_runs(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    runner = _Runner()
+    stop, looks = Stop(), []
+
+    def shown(done: int, due: int, working: int) -> None:
+        del done, due, working
+        looks.append(len(runner.orders))
+        if len(looks) == 3:
+            runner.now -= timedelta(days=3650)
+        if len(looks) == 6:
+            stop.ask()
+
+    Clock(fleet, runner, clock=runner).run(stop, shown=shown)
+    assert [looks[2], looks[-1]] == [1, 2]
