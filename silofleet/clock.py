@@ -16,7 +16,7 @@ from typing import Protocol
 
 from recordsilo.disk.locks import Locks
 from silofleet.ending import Before
-from silofleet.errors import ClockRunning, NoSuchEndpoint, WishesInvalid
+from silofleet.errors import ClockRunning, EndpointMoving, NoSuchEndpoint, WishesInvalid
 from silofleet.fleet import Fleet
 from silofleet.ledger import Run
 from silofleet.run import Order
@@ -348,6 +348,9 @@ class Clock:
         except NoSuchEndpoint:  # removed meanwhile
             self._read_again(name)
             return 0
+        except EndpointMoving:  # the end of the move makes it due again
+            self._ready.discard(name)
+            return 0
         self._working[run.number] = run
         self._ready.discard(name)
         facts = self._known[name]
@@ -369,7 +372,7 @@ class Clock:
             endpoint=facts.name,
             silo_path=self._fleet.silo_path(facts.name),
             url=wish.url,
-            epoch=facts.epoch,
+            epoch=run.epoch,
             prefixes=wish.prefixes or ("oai_dc",),
             sets=wish.sets,
             depth=wish.depth,
@@ -454,6 +457,8 @@ class Clock:
         facts = self._known.get(name)
         if facts is None:
             return "it was removed"
+        if move := self._fleet.ledger.move_of(name):
+            return f"its Silo is being moved to {move.target}"
         held = self._holds.get(facts.host)
         if held and held > self._now():
             return f"its host asks for a pause until {held:%Y-%m-%d %H:%M} UTC"

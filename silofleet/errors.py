@@ -30,6 +30,16 @@ class NoSuchEndpoint(FleetRefused):
         super().__init__(f"the fleet has no endpoint {name!r}{meant}")
 
 
+class EndpointMoving(FleetRefused):
+    """The Silo of an endpoint is being moved to another node."""
+
+    def __init__(self, name: str, target: str) -> None:
+        super().__init__(
+            f"the Silo of {name} is being moved to {target}; to go on with that:"
+            f" silo fleet move DIR {name} --to {target}"
+        )
+
+
 class WishesInvalid(FleetError):
     """The file of wishes cannot be read."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
-from silofleet.errors import LedgerUnreadable, NoSuchEndpoint
+from silofleet.errors import EndpointMoving, FleetRefused, LedgerUnreadable, NoSuchEndpoint
 from silofleet.values import Ended, Facts, Node, Outcome
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 
@@ -80,8 +80,22 @@ CREATE TABLE IF NOT EXISTS told (
     at TEXT NOT NULL,
     PRIMARY KEY (endpoint, what)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS move (
+    endpoint TEXT PRIMARY KEY,
+    source TEXT NOT NULL,
+    target TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    began TEXT NOT NULL
+) WITHOUT ROWID;
 """
-KIND = LedgerKind(_SCHEMA, LedgerUnreadable, version=1, synchronous="NORMAL", has_log=True)
+KIND = LedgerKind(
+    _SCHEMA,
+    LedgerUnreadable,
+    version=1,
+    added=frozenset({"move"}),
+    synchronous="NORMAL",
+    has_log=True,
+)
 _FACTS = (
     "name", "host", "added", "node", "epoch", "run", "started", "ended", "outcome", "said",
     "failures", "whole", "records", "promised", "due", "interval", "is_quarantined", "moved_to",
@@ -134,6 +148,24 @@ class Run:
             "total": self.total,
             "changed": self.changed,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A Silo that is being moved; no run of its endpoint starts.
+
+    Attributes:
+        endpoint: Name of the endpoint.
+        source, target: Nodes.
+        epoch: Of the Silo at its new place.
+        began: When.
+    """
+
+    endpoint: str
+    source: str
+    target: str
+    epoch: int
+    began: datetime
 
 
 class FleetLedger:
@@ -200,6 +232,7 @@ class FleetLedger:
                 connection.execute("DELETE FROM endpoint WHERE name = ?", (name,))
                 connection.execute("DELETE FROM run WHERE endpoint = ?", (name,))
                 connection.execute("DELETE FROM told WHERE endpoint = ?", (name,))
+                connection.execute("DELETE FROM move WHERE endpoint = ?", (name,))
                 _note_changed(connection, name)
 
     def change(self, name: str, change: Callable[[Facts], Facts]) -> Facts:
@@ -241,10 +274,15 @@ class FleetLedger:
 
         Raises:
             NoSuchEndpoint: There is none of that name.
+            EndpointMoving: Its Silo is being moved, or is on another node.
         """
         moment = _text(now)
         with self._file.transaction() as connection:
             facts = _one(connection, name)
+            if going := _move(connection, name):
+                raise EndpointMoving(name, going.target)
+            if facts.epoch and facts.node and facts.node != node:  # it was moved just now
+                raise EndpointMoving(name, facts.node)
             cursor = connection.execute(
                 "INSERT INTO run (endpoint, node, epoch, started, beat) VALUES (?, ?, ?, ?, ?)",
                 (name, node, facts.epoch, moment, moment),
@@ -368,6 +406,50 @@ class FleetLedger:
                 )
             return done.rowcount > 0
 
+    # ------------------------------------------------------------------ moves
+
+    def move_of(self, name: str) -> Move | None:
+        """The move of an endpoint's Silo that has begun; None if there is none."""
+        with self._file.reading() as connection:
+            return _move(connection, name)
+
+    def begin_move(self, name: str, source: str, target: str, now: datetime) -> Move:
+        """Begin a move, or return the one that has begun; no run starts until it has ended.
+
+        Raises:
+            FleetRefused: The endpoint is at work.
+            EndpointMoving: Its Silo is being moved to another node.
+            NoSuchEndpoint: There is none of that name.
+        """
+        with self._file.transaction() as connection:
+            going, facts = _move(connection, name), _one(connection, name)
+            if going is not None:
+                if going.target != target:
+                    raise EndpointMoving(name, going.target)
+                return going
+            if facts.run:
+                raise FleetRefused(f"{name} is at work; try again when its run has ended")
+            going = Move(name, source, target, max(1, facts.epoch) + 1, now)
+            connection.execute(
+                "INSERT INTO move VALUES (?, ?, ?, ?, ?)",
+                (name, source, target, going.epoch, _text(now)),
+            )
+            return _move(connection, name) or going
+
+    def switch(self, move: Move, *, has_silo: bool) -> None:
+        """Note that the Silo is on its new node; without one, the next run makes it there."""
+
+        def switched(facts: Facts) -> Facts:
+            return replace(facts, node=move.target, epoch=move.epoch if has_silo else facts.epoch)
+
+        self.change(move.endpoint, switched)
+
+    def end_move(self, name: str) -> None:
+        """Note that a move has ended."""
+        with self._file.transaction() as connection:
+            connection.execute("DELETE FROM move WHERE endpoint = ?", (name,))
+            _note_changed(connection, name)
+
     # ------------------------------------------------------------------ notices
 
     def told(self) -> set[tuple[str, str]]:
@@ -405,6 +487,14 @@ def _one(connection: sqlite3.Connection, name: str) -> Facts:
     if row is None:
         raise NoSuchEndpoint(name)
     return _read(row)
+
+
+def _move(connection: sqlite3.Connection, name: str) -> Move | None:
+    row = connection.execute("SELECT * FROM move WHERE endpoint = ?", (name,)).fetchone()
+    if row is None:
+        return None
+    endpoint, source, target, epoch, began = row
+    return Move(endpoint, source, target, epoch, _moment(began))
 
 
 def _change(connection: sqlite3.Connection, name: str, change: Callable[[Facts], Facts]) -> Facts:

@@ -10,6 +10,7 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import as_json
+from silofleet import moving
 from silofleet.commands.group import contact_option, directory, opened
 from silofleet.fleet import LOCAL, Fleet
 from silofleet.run import Order, answer_of
@@ -82,6 +83,27 @@ def _check_gone(name: str, placed: int, *, is_lost: bool) -> None:
             f"the node {name} has {_counted(placed)}, which would wait for it for ever; move"
             " them to another node, or remove them, before"
         )
+
+
+@click.command(epilog=example("silo fleet move many oxford --to n2"))
+@directory
+@click.argument("name")
+@click.option("--to", "target", required=True, metavar="NODE", help="The node that gets the Silo.")
+def move(directory: str, name: str, target: str) -> None:
+    """Move the Silo of the endpoint NAME of the fleet DIR to another node.
+
+    No run of it starts meanwhile. A move that was killed is continued by the same command. The
+    old Silo is kept under another name. Where the Silos of a node are is written in
+    endpoints.toml: [nodes.NODE] granary = "host:/path", or a path of this machine; other
+    machines need rsync and ssh.
+    """
+    with opened(directory) as fleet:
+        try:
+            kept = moving.move(fleet, name, target, lambda said: click.echo(said, err=True))
+        except OSError as error:
+            fail(f"the move has not ended: {error}; the same command goes on", ExitCode.STOPPED)
+    where = f"; the old Silo is {kept}, delete it when you have seen the new one" if kept else ""
+    click.echo(f"{name}: moved to {target}{where}")
 
 
 @click.command(epilog=example("silo fleet probe many", "silo fleet probe many oxford"))
