@@ -127,7 +127,8 @@ def test_a_full_disk_is_no_failure_of_the_repository(
     ended = _ended(_order(tmp_path, sample.base_url))
     assert (ended.outcome, ended.is_disk_full) == (Outcome.CUT, True)
     assert f"the disk of {tmp_path}/one is full" in ended.said
-    assert ended_of_json(json.loads(json.dumps(ended_to_json(1, ended)))) == (1, ended)
+    sent = json.loads(json.dumps(ended_to_json(1, "one", ended)))
+    assert ended_of_json(sent) == (1, "one", ended)
 
 
 def test_a_new_address_is_harvested_into_the_same_silo(
