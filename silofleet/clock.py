@@ -44,6 +44,8 @@ MOST_SKEW = timedelta(minutes=10)
 """By which the machine's clock may be set back, without a look at all times."""
 NEED = 1_000
 """Records for which a new Silo needs room: half of all repositories have fewer."""
+FOR_NODES = timedelta(minutes=1)
+"""How long `until_idle` waits for the first node."""
 MOST_CUTS = 3
 """Runs of an endpoint that were cut, after which `until_idle` waits for it no longer."""
 
@@ -165,11 +167,11 @@ class Clock:
         summary = Summary()
         wanted = self._ready | {run.endpoint for run in self._working.values()}
         cuts: Counter[str] = Counter()
-        total, done = len(wanted), 0
+        total, done, begin = len(wanted), 0, self._now()
         while not stop.asked:
             self._look()
             started = self._start(wanted if until_idle else None)
-            if until_idle and not self._working and not started:
+            if until_idle and not (self._working or started or self._awaits_nodes(begin, wanted)):
                 summary.waiting = {name: self._why(name) for name in wanted}
                 summary.is_idle = True
                 break
@@ -187,6 +189,13 @@ class Clock:
                 shown(done, total, len(self._working))
             self._keep_up()
         return summary
+
+    def _awaits_nodes(self, begin: datetime, wanted: set[str]) -> bool:
+        """Whether something is due, and the first node may still come."""
+        if not wanted or self._now() - begin > FOR_NODES or self._runner.nodes():
+            return False
+        self._is_changed = True
+        return True
 
     # ------------------------------------------------------------------ what is due
 

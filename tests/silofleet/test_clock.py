@@ -207,6 +207,20 @@ def test_requests_have_the_contact_of_the_command_or_of_the_wishes(fleet: Fleet)
         assert [order.contact for order in runner.orders] == [sent]
 
 
+def test_a_clock_waits_a_moment_for_the_first_node(fleet: Fleet) -> None:
+    class Late(_Runner):
+        def nodes(self) -> list[Node]:
+            return super().nodes() if self.now - NOW >= self.after else []
+
+    _add(fleet, 1)
+    never = Late()
+    never.after = timedelta(days=1)
+    assert "its node is not there" in _run(fleet, never).waiting["e0"]
+    late = Late()
+    late.after = timedelta(minutes=1)
+    assert _run(fleet, late).is_whole
+
+
 def test_a_paused_endpoint_is_not_due_and_one_that_is_asked_for_is(fleet: Fleet) -> None:
     _add(fleet, 2)
     fleet.change("e0", is_paused=True)
