@@ -52,6 +52,7 @@ class Wishes:
 
     Attributes:
         endpoints: By name, in the order of the file.
+        defaults: What holds for endpoints that say nothing else: fields of `Endpoint`.
         policy: The rules of the schedule.
         hosts: Host → least seconds between two requests.
         nodes: Node → its settings, such as ``search``, the address of its page.
@@ -63,6 +64,7 @@ class Wishes:
     hosts: Mapping[str, float] = field(default_factory=dict)
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notices: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def interval_of(self, host: str) -> float:
         """Least seconds between two requests to a host."""
@@ -107,13 +109,15 @@ def append_endpoints(directory: str, endpoints: Iterable[Endpoint]) -> None:
     Raises:
         WishesInvalid: The file would not be valid then; it is not changed.
     """
-    tables = "".join(f"\n{_text_of(one)}" for one in endpoints)
+    defaults = load_wishes(directory).defaults
+    tables = "".join(f"\n{_text_of(one, defaults)}" for one in endpoints)
     _rewrite(directory, lambda text: text + ("" if text.endswith("\n") else "\n") + tables)
 
 
 def change_endpoint(directory: str, endpoint: Endpoint) -> None:
     """Replace the table of the endpoint of that name."""
-    _rewrite(directory, lambda text: _without(text, {endpoint.name}, _text_of(endpoint)))
+    table = _text_of(endpoint, load_wishes(directory).defaults)
+    _rewrite(directory, lambda text: _without(text, {endpoint.name}, table))
 
 
 def remove_endpoints(directory: str, names: Collection[str]) -> None:
@@ -148,12 +152,13 @@ def _without(text: str, names: set[str], instead: str) -> str:
 # --------------------------------------------------------------------------- as texts
 
 
-def _text_of(endpoint: Endpoint) -> str:
-    plain = Endpoint(endpoint.name, endpoint.url)
+def _text_of(endpoint: Endpoint, defaults: Mapping[str, Any]) -> str:
+    """The table of an endpoint: what it has other than the defaults of the file."""
+    plain = Endpoint(endpoint.name, endpoint.url, **defaults)
     table: dict[str, Any] = {"name": endpoint.name, "url": endpoint.url}
     for one in fields(Endpoint):
         value = getattr(endpoint, one.name)
-        if one.name in {"name", "url"} or value == getattr(plain, one.name):
+        if one.name in {"name", "url"} or value in (None, getattr(plain, one.name)):
             continue
         named = next((key for key, flag in _FLAGS.items() if flag == one.name), one.name)
         table[named] = _plain(value)
@@ -224,7 +229,7 @@ def _read(table: Mapping[str, Any]) -> Wishes:
         for name in settings
     }
     notices = _notices(_table(table, "notices"))
-    return Wishes(endpoints, _policy(_table(table, "policy")), hosts, nodes, notices)
+    return Wishes(endpoints, _policy(_table(table, "policy")), hosts, nodes, notices, defaults)
 
 
 def _endpoint_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:

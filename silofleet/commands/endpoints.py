@@ -1,6 +1,7 @@
 """The commands that make a fleet and change its endpoints."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -84,8 +85,10 @@ def add(*, directory: str, what: str, form: str | None, name: str, **given: Any)
             listed = Listed([Endpoint(name or name_of(what, taken), what)], [], 0)
         else:
             listed = read_list(_content(what), form or "", taken)
-        wanted = _options(given)
-        new, old = fleet.add([replace(one, **wanted) for one in listed.endpoints])
+        wanted, defaults = _options(given), fleet.wishes.defaults
+        new, old = fleet.add(
+            [replace(one, **_unsaid(one, defaults) | wanted) for one in listed.endpoints]
+        )
         count = len(fleet.wishes.endpoints)
     known = f", {len(old):,} known already" if old else ""
     click.echo(f"{len(new):,} added{known}; the fleet has {count:,} endpoints")
@@ -94,6 +97,14 @@ def add(*, directory: str, what: str, form: str | None, name: str, **given: Any)
     if len(listed.refused) > MOST_REFUSED:
         click.echo(f"silo: and {len(listed.refused) - MOST_REFUSED:,} more", err=True)
     return ExitCode.LOSSES if listed.refused else ExitCode.OK
+
+
+def _unsaid(one: Endpoint, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of the file for what the list says nothing of."""
+    plain = Endpoint("", "")
+    return {
+        key: value for key, value in defaults.items() if getattr(one, key) == getattr(plain, key)
+    }
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:

@@ -169,6 +169,18 @@ def test_a_probe_asks_all_and_changes_nothing(many: str, sample: SampleServer) -
     assert not Path(many, "there").exists()
 
 
+def test_what_differs_from_the_defaults_of_the_file_is_kept(many: str) -> None:
+    wishes = Path(many, "fleet", "endpoints.toml")
+    wishes.write_text('[defaults]\nevery = "7d"\ndepth = "pages"\n')
+    _silo("add", many, "http://a.example.org/oai", "--name", "a", "--every", "1d")
+    _silo("add", many, "http://b.example.org/oai", "--name", "b", "--depth", "records")
+    _silo("pause", many, "a", "b")
+    assert [(one["every"], one["depth"]) for one in _status(many)] == [
+        ("1d", "pages"), ("7d", "records")
+    ]  # fmt: skip
+    assert wishes.read_text().count("7d") == 1
+
+
 def test_a_list_comes_from_standard_input(many: str) -> None:
     given = "url,tags\nhttp://a.example.org/oai,x\nhttp://b.example.org/oai,y\n"
     assert "2 added" in _silo("add", many, "-", given=given).stdout
