@@ -204,6 +204,11 @@ class Fleet:
         near = difflib.get_close_matches(given, list(endpoints), 1)
         raise NoSuchEndpoint(given, near[0] if near else "")
 
+    def known_as(self, wish: Endpoint) -> str:
+        """The name of the endpoint with the same address, sets and formats; empty if none."""
+        same = (one.name for one in self.wishes.endpoints.values() if _wanted(one) == _wanted(wish))
+        return next(same, "")
+
     def _line(self, facts: Facts, wishes: Wishes, now: datetime, lost: set[str]) -> Line:
         wish = wishes.endpoints[facts.name]
         state = state_of(facts, wish, wishes.policy, now, lost)
@@ -284,12 +289,10 @@ class Fleet:
             NoSuchEndpoint: There is none.
             FleetRefused: Another endpoint has the address, with the same sets and formats.
         """
-        endpoints = self.wishes.endpoints
         name = self.name_of(name)
-        old = endpoints[name]
-        for one in endpoints.values():
-            if one.name != old.name and _wanted(one) == _wanted(replace(old, url=url)):
-                raise FleetRefused(f"{one.name} has the address {url} already")
+        other = self.known_as(replace(self.wishes.endpoints[name], url=url))
+        if other and other != name:
+            raise FleetRefused(f"{other} has the address {url} already")
         wish, now = self.change(name, url=url), datetime.now(UTC)
         self.ledger.change(name, lambda facts: replace(back(facts, now), is_asked=True))
         return wish

@@ -106,17 +106,35 @@ def _endpoint(row: Mapping[str, str], names: Collection[str]) -> Endpoint:
             "it has more than an address; if the list is a table, name its columns in the first"
             " line: url, name, set, prefix, every, tags"
         )
-    check_url(written)
-    url = BaseURL.parse(written).url
+    url = address_of(written)
     prefixes = _words(row.get("prefixes", ""))
-    for prefix in prefixes:
-        if not _PREFIX.fullmatch(prefix):
-            raise FleetRefused(f"{prefix!r} cannot be the prefix of a metadata format")
+    check_prefixes(prefixes)
     every = duration_of(row["every"]) if row.get("every") else timedelta(days=1)
     wished = _safe(row.get("name", ""))
     name = _unlike(wished, url, names) if wished else name_of(url, names)
     sets, tags = _words(row.get("sets", "")), _words(row.get("tags", ""))
     return Endpoint(name, url, every, prefixes, sets, tags=tags)
+
+
+def address_of(text: str) -> str:
+    """Return the base URL in an address that is given for an endpoint, without a verb.
+
+    Raises:
+        FleetRefused: It is none.
+    """
+    check_url(text)
+    return BaseURL.parse(text).url
+
+
+def check_prefixes(prefixes: Iterable[str]) -> None:
+    """Check prefixes of metadata formats.
+
+    Raises:
+        FleetRefused: One cannot be such a prefix.
+    """
+    for prefix in prefixes:
+        if not _PREFIX.fullmatch(prefix):
+            raise FleetRefused(f"{prefix!r} cannot be the prefix of a metadata format")
 
 
 def _words(text: str) -> tuple[str, ...]:

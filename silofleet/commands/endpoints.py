@@ -10,10 +10,11 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail
 from silofleet.commands.group import directory, opened, told
+from silofleet.errors import FleetRefused
 from silofleet.fleet import make_fleet
-from silofleet.lists import FORMS, Listed, name_of, read_list
+from silofleet.lists import FORMS, Listed, address_of, check_prefixes, name_of, read_list
 from silofleet.values import Endpoint
-from silofleet.wishes import check_url, hours_of
+from silofleet.wishes import hours_of
 from silowork.errors import JobRefused
 from silowork.schedule import duration_of
 
@@ -75,14 +76,17 @@ def add(*, directory: str, what: str, form: str | None, name: str, **given: Any)
     """Add repositories to the fleet DIR: one by its URL, or all of a list, in a FILE or - for
     standard input.
 
-    Nobody is asked anything. Endpoints that the fleet has already stay as they are. Lines that
-    are no endpoint are named, and the exit code is 1.
+    Nobody is asked anything. Endpoints that the fleet has already stay as they are, whatever
+    the options. Lines that are no endpoint are named, and the exit code is 1; it is 1, too, if
+    a list has none.
     """
     with opened(directory) as fleet:
         taken = set(fleet.wishes.endpoints)
         if "://" in what:
-            check_url(what)
-            listed = Listed([Endpoint(name or name_of(what, taken), what)], [], 0)
+            url = address_of(what)
+            listed = Listed([Endpoint(name or name_of(url, taken), url)], [], 0)
+        elif name:
+            raise click.UsageError("--name is for one URL; a table may have a column name")
         else:
             listed = read_list(_content(what), form or "", taken)
         wanted, defaults = _options(given), fleet.wishes.defaults
@@ -90,8 +94,14 @@ def add(*, directory: str, what: str, form: str | None, name: str, **given: Any)
             [replace(one, **_unsaid(one, defaults) | wanted) for one in listed.endpoints]
         )
         count = len(fleet.wishes.endpoints)
-    known = f", {len(old):,} known already" if old else ""
-    click.echo(f"{len(new):,} added{known}; the fleet has {count:,} endpoints")
+        known = f", {len(old):,} known already" if old else ""
+        if len(old) == 1:
+            known += f" as {fleet.known_as(old[0])}"
+    ending = "endpoint" if count == 1 else "endpoints"
+    click.echo(f"{len(new):,} added{known}; the fleet has {count:,} {ending}")
+    if not (new or old or listed.refused):
+        click.echo(f"silo: {what} has no addresses", err=True)
+        return ExitCode.LOSSES
     for where, reason in listed.refused[:MOST_REFUSED]:
         click.echo(f"silo: {where}: {reason}", err=True)
     if len(listed.refused) > MOST_REFUSED:
@@ -109,6 +119,10 @@ def _unsaid(one: Endpoint, defaults: Mapping[str, Any]) -> dict[str, Any]:
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     wanted = {key: value for key, value in given.items() if value}
+    check_prefixes(wanted.get("prefixes", ()))
+    for key in {"sets", "tags"} & wanted.keys():
+        if "" in wanted[key]:
+            raise FleetRefused("the name of a set and a tag cannot be empty")
     if "hours" in wanted:
         wanted["hours"] = hours_of(wanted["hours"])
     return wanted
@@ -190,6 +204,6 @@ def readdress(directory: str, name: str, url: str) -> None:
         url = url or line.facts.moved_to
         if not url:
             fail(f"{line.endpoint.name} does not redirect; name its new address with --to")
-        check_url(url)
+        url = address_of(url)
         fleet.readdress(line.endpoint.name, url)
         click.echo(f"{line.endpoint.name}: {url}")

@@ -127,7 +127,8 @@ def _printed(answer: Answer, *, as_json: bool, as_csv: bool) -> Iterator[str]:
     else:
         yield from (shown("\t".join(_texts(hit))) for hit in answer.hits)
         folded = f", {len(answer.hits):,} shown" if answer.has_more or answer.hits else ""
-        yield f"{answer.total:,} found in {answer.asked:,} Silos{folded}"
+        silos = "Silo" if answer.asked == 1 else "Silos"
+        yield f"{answer.total:,} found in {answer.asked:,} {silos}{folded}"
         for name, values in answer.facets.items():
             if values:
                 yield f"\n{name}"

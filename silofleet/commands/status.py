@@ -79,7 +79,9 @@ def status(
 def _print(lines: list[Line], limit: int) -> None:
     counts = Counter(line.state for line in lines)
     if not lines:
-        click.echo("There are no such endpoints.")
+        click.echo(
+            "No endpoints: the fleet has none yet, or none is in that state or has that tag."
+        )
         return
     click.echo(
         ", ".join(f"{counts[state]:,} {state.value}" for state in _TROUBLED if counts[state])

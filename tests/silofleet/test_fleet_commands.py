@@ -181,6 +181,16 @@ def test_what_differs_from_the_defaults_of_the_file_is_kept(many: str) -> None:
     assert wishes.read_text().count("7d") == 1
 
 
+def test_a_known_address_is_named_and_an_empty_list_is_not_a_success(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    again = _silo(
+        "add", many, "http://a.example.org/oai?verb=Identify", "--name", "b", "--every", "2d"
+    )  # fmt: skip
+    assert "0 added, 1 known already as a; the fleet has 1 endpoint\n" in again.stdout
+    empty = _silo("add", many, "-", given="# nothing\n\n")
+    assert (empty.exit_code, "has no addresses" in empty.stderr) == (1, True)
+
+
 def test_a_list_comes_from_standard_input(many: str) -> None:
     given = "url,tags\nhttp://a.example.org/oai,x\nhttp://b.example.org/oai,y\n"
     assert "2 added" in _silo("add", many, "-", given=given).stdout
@@ -214,6 +224,9 @@ def test_endpoints_are_paused_asked_for_quarantined_and_removed(many: str) -> No
         (("add", "{0}", "http://a.example.org/", "--hours", "9-5"), "hours"),
         (("add", "{0}", "http://a.example.org/", "--name", "fleet"), "the fleet's own files"),
         (("add", "{0}", "http://u:p@a.example.org/"), "password"),
+        (("add", "{0}", "http://a.example.org/", "--prefix", ""), "prefix"),
+        (("add", "{0}", "http://a.example.org/", "--tag", ""), "empty"),
+        (("add", "{0}", "-", "--name", "a"), "--name is for one URL"),
         (("pause", "{0}", "abc"), "no endpoint 'abc'; did you mean abcd?"),
         (("readdress", "{0}", "abcd"), "name its new address with --to"),
         (("remove", "{0}", "abcd", "x"), "no endpoint 'x'"),
