@@ -24,6 +24,8 @@ from typing import Any, Self
 import requests
 
 from politeweb.addresses import is_loopback
+from politeweb.failures import reason_of
+from politeweb.settings import HttpSettings
 from silofleet.errors import FleetError
 from silofleet.fleet import Fleet, Line
 from silofleet.values import Node, State
@@ -314,13 +316,16 @@ def send_webhook(
         "count": len(notices),
         "notices": [one.to_json() for one in shown],
     }
-    answer = requests.post(
-        settings["webhook"],
-        json=content,
-        timeout=SECONDS_OF_A_STEP,
-        allow_redirects=False,
-        stream=True,
-    )
+    try:
+        answer = requests.post(
+            settings["webhook"],
+            json=content,
+            timeout=SECONDS_OF_A_STEP,
+            allow_redirects=False,
+            stream=True,
+        )
+    except requests.RequestException as error:  # its text has the address, which may be secret
+        raise OSError(reason_of(error, HttpSettings())) from None
     with answer:
         if not 200 <= answer.status_code < 300:
             raise OSError(f"the webhook answered {answer.status_code}")

@@ -173,6 +173,16 @@ def test_a_notice_waits_for_a_server_that_does_not_answer(fleet: Fleet, hook: An
     assert len(hook.got) == 1
 
 
+def test_the_log_does_not_have_the_address_of_a_webhook(
+    fleet: Fleet, caplog: pytest.LogCaptureFixture
+) -> None:
+    _wish(fleet, webhook=f"http://127.0.0.1:{free_port()}/secret")
+    _put(fleet, "a", Outcome.SUSPICIOUS)
+    _look(Notices(fleet), 0)
+    assert "the connection was refused; it is sent later" in caplog.text
+    assert "/secret" not in caplog.text
+
+
 def test_the_end_of_the_clock_tells_what_is_left(fleet: Fleet, hook: Any) -> None:
     _wish(fleet, webhook=f"http://127.0.0.1:{hook.server_port}/x")
     with Notices(fleet):
