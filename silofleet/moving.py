@@ -35,6 +35,8 @@ from silofleet.run import EPOCH
 from silofleet.schedule import room_of
 
 STAGED, KEPT = ".moving", ".moved"
+MOVED = "fleet_moved"
+"""Key of a Silo's state: when the move began that brought it here."""
 _RSYNC = ("rsync", "-a", "-s", "--delete")
 _SSH = ("ssh", "-o", "BatchMode=yes")
 
@@ -184,7 +186,7 @@ def _prepare(going: Move, source: Place, target: Place, told: Told) -> None:
     """Copy the Silo to its place, with the next epoch."""
     name, staged = going.endpoint, f"{STAGED}/{going.endpoint}"
     if target.has(name):
-        if not target.host and _epoch(target.at(name)) == going.epoch and not target.has(staged):
+        if not target.host and _is_of(target.at(name), going):
             return  # killed after the copy got its place
         old = f"{KEPT}/{name}-{_now():%Y%m%dT%H%M%SZ}-before"
         told(f"{target.at(name)} is there already, and is kept as {target.at(old)}")
@@ -280,8 +282,9 @@ def _count(path: str) -> int:
         return silo.count()
 
 
-def _epoch(path: str) -> int:
-    return int(PersistentState(path, create=False).get(EPOCH) or 1)
+def _is_of(path: str, going: Move) -> bool:
+    """Whether a Silo is the whole copy that this move made, and no other."""
+    return PersistentState(path, create=False).get(MOVED) == going.began.isoformat()
 
 
 def _set_epoch(source: Place, target: Place, going: Move) -> None:
@@ -289,7 +292,7 @@ def _set_epoch(source: Place, target: Place, going: Move) -> None:
     staged = target.at(STAGED, going.endpoint)
     if not target.host:
         state = PersistentState(staged, create=False)
-        state[EPOCH] = going.epoch
+        state[EPOCH], state[MOVED] = going.epoch, going.began.isoformat()
         state.sync()
         return
     state = PersistentState(source.at(going.endpoint), create=False)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -135,6 +136,20 @@ def test_a_full_disk_leaves_the_silo_where_it_is(
         assert len(silo) == RECORDS
     _move(fleet)
     _check_moved(fleet, tmp_path)
+
+
+def test_a_copy_of_an_earlier_move_is_not_taken_for_that_of_this_one(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    old = tmp_path / "n2" / "one"
+    shutil.copytree(tmp_path / "n1" / "one", old)
+    with Silo(str(old), create=False) as silo:
+        silo.del_item("oai:x:0")
+        silo.state[EPOCH], silo.state[moving.MOVED] = 2, NOW.isoformat()
+        silo.state.sync()
+    _move(fleet)
+    _check_moved(fleet, tmp_path)
+    assert [one.name for one in (tmp_path / "n2" / ".moved").glob("one-*-before")]
 
 
 def test_runs_of_the_old_node_and_of_the_old_epoch_are_refused(
