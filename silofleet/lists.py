@@ -24,6 +24,7 @@ from silowork.schedule import duration_of
 
 FORMS = ("lines", "csv", "listfriends", "opendoar", "core")
 LONGEST_NAME = 64
+_LONGEST_CELL = 100_000
 _DIGITS = 6  # of a hash, which tells apart addresses of one name
 _COLUMNS = {
     "url": ("url", "baseurl", "oaiurl", "oaipmhurl", "oaibaseurl", "oaipmhbaseurl", "endpoint"),
@@ -236,6 +237,8 @@ def _table(text: str) -> Iterator[Row]:
         for row in rows:
             if not any(row) or row[0].startswith("#"):
                 continue
+            if any(len(cell) > _LONGEST_CELL for cell in row):
+                raise csv.Error("a cell is too long; a quotation mark may be missing")
             found = [(key, cell) for key, cell in zip(keys, row, strict=False) if key]
             yield f"line {begin + rows.line_num}", dict(reversed(found))
     except csv.Error as error:

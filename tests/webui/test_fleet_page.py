@@ -20,23 +20,23 @@ from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.site import Settings
 
-NOW = datetime.now(UTC)
 MOVED = "http://new.example.org/oai"
 
 
 def _run(ledger: FleetLedger, name: str, outcome: Outcome, said: str) -> None:
-    run = ledger.begin(name, "n1", NOW)
+    now = datetime.now(UTC)
+    run = ledger.begin(name, "n1", now)
 
     def over(facts: Facts) -> Facts:
         is_whole = outcome is Outcome.WHOLE
         return replace(
             facts, run=0, outcome=outcome, said=said, records=40, promised=40,
-            whole=NOW if is_whole else None, failures=int(not is_whole), ended=NOW,
-            due=NOW + timedelta(hours=6), outcomes="w" + outcome.letter,
+            whole=now if is_whole else None, failures=int(not is_whole), ended=now,
+            due=now + timedelta(hours=6), outcomes="w" + outcome.letter,
             moved_to=MOVED if outcome is Outcome.MOVED else "",
         )  # fmt: skip
 
-    ledger.end(run, Ended(outcome, said, NOW, 40, changed=3), NOW, over)
+    ledger.end(run, Ended(outcome, said, now, 40, changed=3), now, over)
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def fleet(tmp_path: Path) -> str:
         _run(found.ledger, "ames", Outcome.WHOLE, "40 records listed")
         _run(found.ledger, "berne", Outcome.FAILED, "gives <no> answer")
         _run(found.ledger, "cork", Outcome.MOVED, "redirects")
-        found.ledger.see(Node("n1", 4, 10**9, 10**6, NOW))
-        found.ledger.see(Node("n2", 4, 10**9, 10**6, NOW - timedelta(hours=1)))
+        found.ledger.see(Node("n1", 4, 10**9, 10**6, datetime.now(UTC)))
+        found.ledger.see(Node("n2", 4, 10**9, 10**6, datetime.now(UTC) - timedelta(hours=1)))
     return directory
 
 
