@@ -24,7 +24,7 @@ from silofleet.errors import FleetRefused, NoSuchEndpoint, NotAFleet, WishesInva
 from silofleet.hosts import PaceSpec
 from silofleet.ledger import FleetLedger
 from silofleet.schedule import back, due_of, first_due, host_of, quarantined, state_of
-from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Policy, State
+from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Outcome, Policy, State
 from silofleet.wishes import (
     Wishes,
     append_endpoints,
@@ -56,6 +56,15 @@ class Line:
     facts: Facts
     state: State
     due: datetime | None
+
+    @property
+    def reason(self) -> str:
+        """Why it is in its state, from its last run; empty if that explains nothing."""
+        if self.state in {State.NEW, State.RUNNING, State.PAUSED, State.WHOLE}:
+            return ""
+        if self.state is State.DUE and self.facts.outcome not in {Outcome.HELD, Outcome.CUT}:
+            return ""
+        return self.facts.said
 
     def to_json(self) -> dict[str, Any]:
         """The endpoint as JSON values; moments in ISO 8601, UTC."""
@@ -250,7 +259,7 @@ class Fleet:
         for facts in map(self.ledger.facts_of, found) if with_silos else ():
             if facts.run:
                 raise FleetRefused("an endpoint at work keeps its Silo; pause it, and try again")
-            if facts.node not in {"", LOCAL}:
+            if facts.node not in {"", LOCAL} and not os.path.isdir(self.silo_path(facts.name)):
                 raise FleetRefused(
                     f"the Silo of {facts.name} is on the node {facts.node}; remove it without"
                     f" --with-silos, and then delete the directory {facts.name} there"

@@ -176,7 +176,7 @@ def run_now(directory: str, names: tuple[str, ...]) -> None:
     """Run the endpoints NAME of the fleet DIR next, whatever their schedule says."""
     with opened(directory) as fleet:
         for name in fleet.run_now(names):
-            click.echo(f"{name}: asked for")
+            click.echo(f"{name}: runs next, as soon as silo fleet run has a slot")
 
 
 @click.command(epilog=example("silo fleet remove many oxford"))

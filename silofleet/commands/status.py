@@ -95,8 +95,8 @@ def _print(lines: list[Line], limit: int) -> None:
         due = _moment(line.due) or ("now" if line.state is State.RUNNING else "-")
         row = f"{line.endpoint.name:<{width}}  {line.state.value:<11}{line.facts.records:>11,}"
         click.echo(f"{row}  {whole:<16}  {due}")
-        if line.state in _TROUBLED[:7] and line.facts.said:
-            click.echo(f"    {line.facts.said}")
+        if line.reason:
+            click.echo(f"    {line.reason}")
     if len(shown) < len(lines):
         click.echo(f"and {len(lines) - len(shown):,} more; -n 0 shows all")
 

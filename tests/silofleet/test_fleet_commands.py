@@ -295,6 +295,18 @@ def test_an_accepted_address_is_due_and_no_address_comes_twice(many: str) -> Non
     )
 
 
+def test_a_pause_that_the_host_asked_for_is_the_reason_of_a_wait(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    now = datetime.now(UTC)
+    held = Ended(Outcome.HELD, "HTTP 503, a pause until noon", now, hold=now + timedelta(hours=1))
+    with Fleet(many) as fleet:
+        wishes = fleet.wishes
+        fleet.ledger.change(
+            "a", lambda facts: after(facts, wishes.endpoints["a"], wishes.policy, held)
+        )
+    assert "    HTTP 503, a pause until noon\n" in _silo("status", many).stdout
+
+
 def test_a_binary_file_is_no_receipts(many: str, tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\x81\xff\x00")
     refused = _silo("rebuild", many, str(tmp_path / "binary"))

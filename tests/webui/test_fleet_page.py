@@ -114,6 +114,10 @@ def test_an_endpoint_has_a_page_with_its_runs(page: Any) -> None:
     cork = page.get("/fleet/cork").text
     assert MOVED in cork
     assert "Accept the new address" in cork
+    assert 'class="note"' in cork
+    ames = page.get("/fleet/ames").text
+    assert 'class="note"' not in ames
+    assert "Open its Silo" not in ames  # it is on n1
     assert page.json("/fleet/ames.json")["runs"][0]["outcome"] == "whole"
     assert page.get("/fleet/none").status == 404
     assert page.get("/fleet/a/b").status == 404

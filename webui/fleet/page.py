@@ -1,5 +1,6 @@
 """The requests below ``/fleet`` of a directory of Silos that is a fleet, and ``/metrics``."""
 
+import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -43,7 +44,7 @@ STATE_HINTS: Mapping[State, str] = {
     State.DUE: "It waits for a free slot, or for its host.",
     State.RUNNING: "It is being harvested.",
     State.FAILING: "It does not answer, or not with OAI-PMH; it is asked again, later and later.",
-    State.QUARANTINED: "It failed too often, and is asked once a month whether it answers.",
+    State.QUARANTINED: "It failed too often, or somebody put it here; it is asked once a month.",
     State.BLOCKED: "It refuses to answer (401 or 403).",
     State.MOVED: "It redirects to another address, which somebody has to accept.",
     State.SUSPICIOUS: "It lists far fewer records than before; somebody should look.",
@@ -185,7 +186,11 @@ class FleetPage:
             "page_url": here,
             "here": here,
             "fleet_url": urls.at(FLEET),
-            "silo_url": urls.at(f"/silos/{quote(line.endpoint.name)}/"),
+            "silo_url": (
+                urls.at(f"/silos/{quote(line.endpoint.name)}/")
+                if os.path.isdir(os.path.join(self._directory, line.endpoint.name))
+                else ""
+            ),
             "line": line,
             "runs": runs,
             "may_change": user.may(Role.MANAGER),

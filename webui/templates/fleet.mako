@@ -10,7 +10,7 @@
   <p class="under"><a href="${urls.home()}">${_("All Silos")}</a></p>
 </div>
 
-<ul class="kinds states" aria-label="${_('States')}">
+<ul class="states" aria-label="${_('States')}">
   <li><a class="button quiet" href="${all_url}"${' aria-current="true"' if not asked.state else ''}>${_("All")}</a></li>
 % for state, number, url in states:
   <li><a class="button quiet" href="${url}" title="${state_hint(state)}"${' aria-current="true"' if asked.state == state.value else ''}>${fleet.badge(state)} ${f"{number:,}"}</a></li>
@@ -52,8 +52,8 @@
     <tr>
       <th scope="row"><a href="${url}" dir="auto">${line.endpoint.name}</a></th>
       <td data-label="${_('State')}">${fleet.badge(line.state)}\
-% if line.facts.said and line.state.value not in ("whole", "new", "due", "running"):
- <span class="under">${line.facts.said}</span>\
+% if line.reason:
+ <span class="under">${line.reason}</span>\
 % endif
 </td>
       <td data-label="${_('Last whole harvest')}">${fleet.moment(line.facts.whole, _("never"))}</td>

@@ -8,8 +8,8 @@
   <p class="under"><a href="${fleet_url}">${_("All repositories")}</a></p>
 </div>
 <p>${state_hint(line.state)}</p>
-% if facts.said:
-<p class="note">${facts.said}</p>
+% if line.reason:
+<p class="note">${line.reason}</p>
 % endif
 % if may_change:
 <form method="post" action="${here}" class="acts">
@@ -39,12 +39,12 @@
 % if facts.promised is not None:
  ${_("of {n} promised", n=f"{facts.promised:,}")}\
 % endif
-% if facts.epoch:
+% if silo_url:
  · <a href="${silo_url}">${_("Open its Silo")}</a>\
 % endif
 </dd>
   <dt>${_("Next run")}</dt><dd>${fleet.moment(line.due, _("now") if line.state.value == "running" else _("none"))}</dd>
-  <dt>${_("Failures since")}</dt><dd>${facts.failures}</dd>
+  <dt>${_("Failures in a row")}</dt><dd>${facts.failures}</dd>
 % if facts.node:
   <dt>${_("Node")}</dt><dd dir="auto">${facts.node}</dd>
 % endif

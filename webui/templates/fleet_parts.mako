@@ -7,7 +7,7 @@
 
 <%def name="moment(value, otherwise)">\
 % if value:
-${parts.date(value.strftime("%Y-%m-%dT%H:%M:00"))}\
+${parts.date(value.strftime("%Y-%m-%dT%H:%M:%S"))}\
 % else:
 ${otherwise}\
 % endif
@@ -15,9 +15,9 @@ ${otherwise}\
 
 <%def name="outcomes(line)">\
 % if line.facts.outcomes:
-<svg class="drawing outcomes" width="120" height="14" role="img"><title>${_("Last runs: {said}", said=outcomes_said(line))}</title>\
+<svg class="drawing outcomes" width="90" height="14" role="img"><title>${_("Last runs: {said}", said=outcomes_said(line))}</title>\
 % for letter in line.facts.outcomes:
-<rect class="${tones.get(letter, 'soft')}" x="${loop.index * 4}" y="${0 if tones.get(letter) == 'ok' else 4}" width="3" height="${14 if tones.get(letter) == 'ok' else 10}"/>\
+<rect class="${tones.get(letter, 'soft')}" x="${loop.index * 3}" y="${0 if tones.get(letter) == 'ok' else 4}" width="2" height="${14 if tones.get(letter) == 'ok' else 10}"/>\
 % endfor
 </svg>\
 % endif
