@@ -413,6 +413,11 @@ class FleetLedger:
         with self._file.reading() as connection:
             return _move(connection, name)
 
+    def moves(self) -> list[Move]:
+        """The moves that have begun and not ended."""
+        names = self._file.rows("SELECT endpoint FROM move ORDER BY endpoint")
+        return [move for (name,) in names if (move := self.move_of(name))]
+
     def begin_move(self, name: str, source: str, target: str, now: datetime) -> Move:
         """Begin a move, or return the one that has begun; no run starts until it has ended.
 

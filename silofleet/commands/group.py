@@ -40,6 +40,21 @@ def fleet() -> None:
     """
 
 
+def moves_under_way(fleet: Fleet) -> list[str]:
+    """Sentences on moves that have not ended; no run of these endpoints starts."""
+    return [
+        f"The Silo of {one.endpoint} is being moved to {one.target} since"
+        f" {one.began:%Y-%m-%d %H:%M} UTC; if that was interrupted:"
+        f" silo fleet move {fleet.directory} {one.endpoint} --to {one.target}"
+        for one in fleet.ledger.moves()
+    ]
+
+
+def counted_endpoints(number: int) -> str:
+    """Such as ``1,234 endpoints``."""
+    return f"{number:,} {'endpoint' if number == 1 else 'endpoints'}"
+
+
 @contextlib.contextmanager
 def told() -> Iterator[None]:
     """Print the errors of this package as one sentence."""

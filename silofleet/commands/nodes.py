@@ -11,7 +11,7 @@ import click
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import as_json
 from silofleet import moving
-from silofleet.commands.group import contact_option, directory, opened
+from silofleet.commands.group import contact_option, counted_endpoints, directory, opened
 from silofleet.fleet import LOCAL, Fleet
 from silofleet.run import Order, answer_of
 from silofleet.schedule import room_of
@@ -66,13 +66,9 @@ def nodes(
         state = "lost" if node["lost"] else "open" if node["open"] else "closed"
         seen = str(node["seen"])[:16].replace("T", " ")
         click.echo(
-            f"{node['node']}  {state}  {_counted(int(str(node['endpoints'])))}, "
-            f"room for {node['room']:,} records, {node['slots']} slots, seen {seen} UTC"
+            f"{node['node']}  {state}  {counted_endpoints(int(str(node['endpoints'])))}, "
+            f"room for {node['room']:,} records, slots: {node['slots']}, seen {seen} UTC"
         )
-
-
-def _counted(endpoints: int) -> str:
-    return f"{endpoints:,} {'endpoint' if endpoints == 1 else 'endpoints'}"
 
 
 def _check_gone(name: str, placed: int, *, is_lost: bool) -> None:
@@ -80,8 +76,8 @@ def _check_gone(name: str, placed: int, *, is_lost: bool) -> None:
         fail(f"the node {name} reports; end its worker, and try again in two minutes")
     if placed:
         fail(
-            f"the node {name} has {_counted(placed)}, which would wait for it for ever; move"
-            " them to another node, or remove them, before"
+            f"the node {name} has {counted_endpoints(placed)}, which would wait for ever;"
+            " move them to another node, or remove them, before"
         )
 
 

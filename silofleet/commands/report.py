@@ -10,7 +10,7 @@ import click
 
 from recordsilo.cli import example
 from recordsilo.commands.options import as_json
-from silofleet.commands.group import directory, opened
+from silofleet.commands.group import counted_endpoints, directory, moves_under_way, opened
 from silofleet.fleet import Line
 from silofleet.notices import TOLD, advice_for, is_well
 from silofleet.schedule import room_of
@@ -44,6 +44,7 @@ def report(directory: str, *, as_json: bool) -> None:
             }
             for one in fleet.ledger.nodes()
         ]  # fmt: skip
+        moves = moves_under_way(fleet)
     before = {line.endpoint.name: _before(line, runs[line.endpoint.name]) for line in lines}
     parts = {
         "not_well_since_yesterday": [
@@ -63,21 +64,24 @@ def report(directory: str, *, as_json: bool) -> None:
             "states": {state.value: counts[state] for state in State},
             "runs_since_yesterday": runs.total(),
             **{name: [_json(line, directory) for line in part] for name, part in parts.items()},
+            "moves": moves,
             "nodes": nodes,
         }
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
     said = ", ".join(f"{counts[state]:,} {state.value}" for state in State if counts[state])
     click.echo(f"The fleet {directory} on {now:%Y-%m-%d %H:%M} UTC\n")
-    click.echo(f"{len(lines):,} endpoints" + (f": {said}" if said else ""))
+    click.echo(counted_endpoints(len(lines)) + (f": {said}" if said else ""))
     records = sum(line.facts.records for line in lines)
-    click.echo(f"{records:,} records; {runs.total():,} runs since yesterday")
+    click.echo(f"{records:,} records; runs since yesterday: {runs.total():,}")
     for title, name in (
         ("Not well since yesterday", "not_well_since_yesterday"),
         ("Well again", "back_since_yesterday"),
         ("To be decided by a person", "to_do"),
     ):
         _print(title, parts[name], directory if name == "to_do" else "")
+    if moves:
+        click.echo("\n" + "\n".join(moves))
     click.echo("\nNodes")
     for node in nodes:
         seen = str(node["seen"])[:16].replace("T", " ")

@@ -12,7 +12,7 @@ from recordsilo.cli import ExitCode, example
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.progress import counting
 from silofleet.clock import Clock, Runner, Shown, Summary
-from silofleet.commands.group import contact_option, directory, opened, told
+from silofleet.commands.group import contact_option, counted_endpoints, directory, opened, told
 from silofleet.here import Here
 from silofleet.notices import Notices
 from silofleet.search.keeping import fed_meanwhile
@@ -129,6 +129,4 @@ def _told(summary: Summary) -> str:
     counts = summary.counts
     parts = [f"{counts[outcome]:,} {outcome.value}" for outcome in Outcome if counts[outcome]]
     count = len(summary.outcomes)
-    return f"{count:,} {'endpoint' if count == 1 else 'endpoints'} run: " + (
-        ", ".join(parts) or "nothing was due"
-    )
+    return f"{counted_endpoints(count)} run: " + (", ".join(parts) or "nothing was due")

@@ -8,7 +8,7 @@ import click
 
 from recordsilo.cli import example, fail
 from recordsilo.commands.options import as_json
-from silofleet.commands.group import directory, opened
+from silofleet.commands.group import directory, moves_under_way, opened
 from silofleet.fleet import Line, csv_of
 from silofleet.schedule import room_of
 from silofleet.values import State
@@ -62,13 +62,16 @@ def status(
             }
             for one in fleet.ledger.nodes()
         ]  # fmt: skip
+        moves = moves_under_way(fleet)
     if as_json:
-        found = {"endpoints": [line.to_json() for line in lines], "nodes": nodes}
+        found = {"endpoints": [line.to_json() for line in lines], "nodes": nodes, "moves": moves}
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
     elif as_csv:
         click.echo(csv_of(lines), nl=False)
     else:
         _print(lines, limit)
+        for move in moves:
+            click.echo(move)
         for node in nodes:
             if int(str(node["room"])) * 10 < fleet.wishes.policy.reserve:
                 click.echo(

@@ -155,6 +155,17 @@ def test_nodes_are_listed_closed_and_forgotten(many: str) -> None:
     assert [one["node"] for one in json.loads(_silo("nodes", many, "--json").stdout)] == ["n1"]
 
 
+def test_a_move_that_was_interrupted_is_named(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    with Fleet(many) as fleet:
+        fleet.ledger.begin_move("a", "local", "n2", datetime.now(UTC))
+    for command in ("status", "report"):
+        assert f"silo fleet move {many} a --to n2" in _silo(command, many).stdout
+    waiting = _silo("run", many, "--until-idle")
+    assert waiting.exit_code == 1
+    assert "a did not run: its Silo is being moved to n2" in waiting.stderr
+
+
 def test_a_probe_asks_all_and_changes_nothing(many: str, sample: SampleServer) -> None:
     _silo("add", many, sample.base_url, "--name", "there")
     assert _silo("probe", many, "there").exit_code == 0
