@@ -284,13 +284,16 @@ def send_mail(
     message.set_content(_body(directory, notices))
     context = ssl.create_default_context()
     with _connected(host, int(port), context) as server:
-        if not isinstance(server, smtplib.SMTP_SSL) and not is_loopback(host):
+        server.ehlo_or_helo_if_needed()
+        is_private = isinstance(server, smtplib.SMTP_SSL) or is_loopback(host)
+        if not is_private and server.has_extn("starttls"):
+            server.starttls(context=context)
             server.ehlo()
-            if server.has_extn("starttls"):
-                server.starttls(context=context)
-        with suppress(FileNotFoundError, NetrcParseError):
-            if found := netrc().authenticators(host):
-                server.login(found[0], found[2])
+            is_private = True
+        if is_private and server.has_extn("auth"):
+            with suppress(FileNotFoundError, NetrcParseError):
+                if found := netrc().authenticators(host):
+                    server.login(found[0], found[2])
         server.send_message(message)
 
 

@@ -36,6 +36,13 @@ class _Mails(socketserver.StreamRequestHandler):
                 while (line := self.rfile.readline()) != b".\r\n":
                     mail += line
                 self.server.got.append(mail.decode())  # type: ignore[attr-defined]
+            if word.startswith(b"AUTH"):
+                self.server.logins.append(word)  # type: ignore[attr-defined]
+                self.wfile.write(b"235 welcome\r\n")
+                continue
+            if word.startswith(b"EHLO"):
+                self.wfile.write(b"250-stub\r\n250 AUTH PLAIN\r\n")
+                continue
             self.wfile.write(b"221 bye\r\n" if word == b"QUIT" else b"250 ok\r\n")
 
 
@@ -57,6 +64,7 @@ class _Hook(BaseHTTPRequestHandler):
 def _serving(server: Any) -> Iterator[Any]:
     server.got = []
     server.statuses = []
+    server.logins = []
     with server:
         Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield server
@@ -141,6 +149,20 @@ def test_a_mail_names_all_that_is_not_well_once(fleet: Fleet, mails: Any) -> Non
     _look(notices, 10)
     assert len(mails.got) == 2
     assert "a is blocked" in mails.got[1]
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_a_password_is_sent_to_this_machine_or_by_tls_only(
+    fleet: Fleet, mails: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_here: bool
+) -> None:
+    _wish(fleet, mail="me@example.org", smtp=f"127.0.0.1:{mails.server_address[1]}")
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password secret\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("silofleet.notices.is_loopback", lambda _host: is_here)
+    _put(fleet, "a", Outcome.BLOCKED)
+    _look(Notices(fleet), 0)
+    assert (len(mails.got), len(mails.logins)) == (1, int(is_here))
 
 
 def test_silence_is_told_but_not_of_paused_endpoints(fleet: Fleet, hook: Any) -> None:
