@@ -34,7 +34,12 @@ _LISTS = ("prefixes", "sets", "tags")
 _FLAGS = {"adaptive": "adaptive", "giant": "is_giant", "paused": "is_paused"}
 _HOURS = re.compile(r"(\d\d:\d\d)-(\d\d:\d\d)(?:\s+(\S+))?")
 _HOST_AND_PORT = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\s:\[\]]+):\d{1,5}")
-_BLOCK = re.compile(r"^\[\[endpoint\]\][^\n]*\n(?:(?!\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
+_BLOCK = re.compile(
+    r"(^\n)?^[ \t]*\[\[[ \t]*endpoint[ \t]*\]\][^\n]*(?:\n|\Z)"
+    r"(?:(?:[ \t]*(?:#[^\n]*)?\n)*(?![ \t]*(?:\[|#|\n|\Z))[^\n]*(?:\n|\Z))*",
+    re.MULTILINE,
+)
+"""A table, without the comments and blank lines after it, which may be about the next."""
 _START = """\
 # The repositories of this fleet; see docs/fleet.md. Commands change only what they are about.
 
@@ -143,10 +148,25 @@ def _without(text: str, names: set[str], instead: str) -> str:
         try:
             (table,) = tomllib.loads(found[0])["endpoint"]
         except ValueError:  # its text has a line that begins with a bracket
-            raise FleetRefused("a table [[endpoint]] is too unusual; edit the file") from None
-        return instead if table.get("name") in names else found[0]
+            return found[0]
+        if table.get("name") not in names:
+            return found[0]
+        return (found[1] or "") + instead if instead else ""
 
-    return _BLOCK.sub(replaced, text)
+    def others(text: str) -> list[Mapping[str, Any]]:
+        tables = tomllib.loads(text).get("endpoint", [])
+        return [one for one in tables if one.get("name") not in names]
+
+    changed = _BLOCK.sub(replaced, text)
+    wanted = tomllib.loads(instead).get("endpoint", [])
+    found = tomllib.loads(changed).get("endpoint", [])
+    if [one for one in found if one.get("name") in names] != wanted or others(changed) != others(
+        text
+    ):
+        raise FleetRefused(
+            f"the table [[endpoint]] of {min(names)} is written in an unusual way; edit the file"
+        )
+    return changed
 
 
 # --------------------------------------------------------------------------- as texts

@@ -1,5 +1,6 @@
 """The file of a fleet's wishes: read, refused, and changed without losing what people wrote."""
 
+from dataclasses import replace
 from datetime import time, timedelta
 from pathlib import Path
 
@@ -63,6 +64,33 @@ def test_a_change_keeps_the_comments_of_people(fleet: Path) -> None:
     assert load_wishes(str(fleet)).endpoints["two"].url == "http://new.example.org/oai"
     assert "# ask Ms Ames first" in _text(fleet)
     assert _text(fleet).startswith("# The repositories of this fleet")
+
+
+def test_a_removed_endpoint_leaves_the_comments_of_the_next(fleet: Path) -> None:
+    path = Path(wishes_path(str(fleet)))
+    before = path.read_text(encoding="utf-8")
+    append_endpoints(str(fleet), [ONE])
+    with path.open("a", encoding="utf-8") as file:
+        file.write(
+            '\n# about the next\n  [[ endpoint ]] # x\n name = "x"\n url = "http://x.org/"\n'
+        )
+    change_endpoint(str(fleet), replace(ONE, is_paused=True))
+    assert "# about the next\n" in path.read_text(encoding="utf-8")
+    remove_endpoints(str(fleet), ["one", "x"])
+    assert path.read_text(encoding="utf-8") == before + "\n# about the next\n"
+
+
+def test_an_endpoint_that_cannot_be_found_in_the_text_is_not_said_to_be_removed(
+    fleet: Path,
+) -> None:
+    path = Path(wishes_path(str(fleet)))
+    text = 'endpoint = [{name = "one", url = "http://one.example.org/oai"}]\n'
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FleetRefused, match="edit the file"):
+        remove_endpoints(str(fleet), ["one"])
+    with pytest.raises(FleetRefused, match="edit the file"):
+        change_endpoint(str(fleet), replace(ONE, is_paused=True))
+    assert path.read_text(encoding="utf-8") == text
 
 
 def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
