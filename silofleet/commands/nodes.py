@@ -10,6 +10,7 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import as_json
+from recordsilo.commands.versions import shown
 from silofleet import moving
 from silofleet.commands.group import contact_option, counted_endpoints, directory, opened
 from silofleet.fleet import LOCAL, Fleet
@@ -123,7 +124,9 @@ def probe(directory: str, names: tuple[str, ...], contact: str | None, broker: s
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         try:
             for order, (answers, said) in zip(orders, pool.map(ask, orders), strict=True):
-                click.echo(f"{order.endpoint}  {'answers' if answers else 'does not'}  {said}")
+                click.echo(
+                    f"{order.endpoint}  {'answers' if answers else 'does not'}  {shown(said)}"
+                )
                 silent += not answers
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)

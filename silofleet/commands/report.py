@@ -10,6 +10,7 @@ import click
 
 from recordsilo.cli import example
 from recordsilo.commands.options import as_json
+from recordsilo.commands.versions import shown
 from silofleet.commands.group import counted_endpoints, directory, moves_under_way, opened
 from silofleet.fleet import Line
 from silofleet.notices import TOLD, advice_for, is_well
@@ -114,7 +115,7 @@ def _print(title: str, lines: Sequence[Line], directory: str) -> None:
         return
     click.echo(f"\n{title}: {len(lines):,}")
     for line in lines[:MOST]:
-        click.echo(f"  {line.endpoint.name}  {line.state.value}: {line.facts.said}")
+        click.echo(f"  {line.endpoint.name}  {line.state.value}: {shown(line.facts.said)}")
         if directory and (advice := advice_for(line, directory)):
             click.echo(f"    {advice}")
     if len(lines) > MOST:

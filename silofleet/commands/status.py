@@ -8,6 +8,7 @@ import click
 
 from recordsilo.cli import example, fail
 from recordsilo.commands.options import as_json
+from recordsilo.commands.versions import shown
 from silofleet.commands.group import directory, moves_under_way, opened
 from silofleet.fleet import Line, csv_of
 from silofleet.schedule import room_of
@@ -90,18 +91,18 @@ def _print(lines: list[Line], limit: int) -> None:
         ", ".join(f"{counts[state]:,} {state.value}" for state in _TROUBLED if counts[state])
     )
     lines = sorted(lines, key=lambda line: (_ORDER[line.state], line.endpoint.name))
-    shown = lines[:limit] if limit else lines
-    width = min(40, max(len(line.endpoint.name) for line in shown))
+    listed = lines[:limit] if limit else lines
+    width = min(40, max(len(line.endpoint.name) for line in listed))
     click.echo(f"{'endpoint':<{width}}  {'state':<11}{'records':>11}  {'last whole':<16}  next due")
-    for line in shown:
+    for line in listed:
         whole = _moment(line.facts.whole) or "never"
         due = _moment(line.due) or ("now" if line.state is State.RUNNING else "-")
         row = f"{line.endpoint.name:<{width}}  {line.state.value:<11}{line.facts.records:>11,}"
         click.echo(f"{row}  {whole:<16}  {due}")
         if line.reason:
-            click.echo(f"    {line.reason}")
-    if len(shown) < len(lines):
-        click.echo(f"and {len(lines) - len(shown):,} more; -n 0 shows all")
+            click.echo(f"    {shown(line.reason)}")
+    if len(listed) < len(lines):
+        click.echo(f"and {len(lines) - len(listed):,} more; -n 0 shows all")
 
 
 @click.command(epilog=example("silo fleet show many oxford"))
@@ -120,10 +121,10 @@ def show(directory: str, name: str, *, as_json: bool) -> None:
     for key, value in line.to_json().items():
         if value not in (None, "", [], 0, False):
             text = ", ".join(value) if isinstance(value, list) else value
-            click.echo(f"{key:<12}{text}")
+            click.echo(f"{key:<12}{shown(str(text))}")
     for run in runs:
         outcome = run.outcome.value if run.outcome else "at work"
-        click.echo(f"  {_moment(run.started)}  {outcome:<11}{run.said}")
+        click.echo(f"  {_moment(run.started)}  {outcome:<11}{shown(run.said)}")
 
 
 def _moment(moment: datetime | None) -> str:

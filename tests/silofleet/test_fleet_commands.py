@@ -323,3 +323,13 @@ def test_a_binary_file_is_no_receipts(many: str, tmp_path: Path) -> None:
     refused = _silo("rebuild", many, str(tmp_path / "binary"))
     assert refused.exit_code == 2
     assert "does not come from silo fleet receipts" in refused.stderr
+
+
+def test_what_a_repository_says_cannot_command_a_terminal(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    with Fleet(many) as fleet:
+        fleet.ledger.change("a", lambda one: replace(one, said="\x9b2J\u202ex\ny", outcomes="f"))
+    for command in (("status",), ("show", "a")):
+        said = _silo(command[0], many, *command[1:]).stdout
+        assert r"\x9b2J\u202ex\ny" in said
+        assert "\x9b" not in said
