@@ -7,6 +7,7 @@ end, and the clock sends them again.
 import json
 import logging
 import os
+import socket
 import threading
 import time
 from dataclasses import replace
@@ -40,7 +41,7 @@ logger = logging.getLogger("silofleet")
 
 
 class FleetNode:
-    """A node; `run` returns when it is asked to end.
+    """A node that joins the fleet; `run` returns when it is asked to end.
 
     Args:
         granary: The directory of its Silos, on its own disk.
@@ -51,18 +52,24 @@ class FleetNode:
 
     def __init__(self, granary: str, name: str, url: str, slots: int) -> None:
         self._granary, self._name, self._url, self._slots = granary, name, url, slots
+        self._place = f"{os.path.realpath(granary)} on {socket.gethostname()}"
         self._broker, self._redis = Broker(granary, url), redis_at(url)
         self._ending = Stop()
         self._working: set[int] = set()
         self._lock = threading.Lock()
 
-    def run(self) -> None:
-        """Work until SIGTERM or SIGINT.
+    def join(self) -> None:
+        """Report this node for the first time.
 
         Raises:
-            BrokerUnreachable: The Redis does not answer at the start.
+            BrokerUnreachable: The Redis does not answer.
+            FleetRefused: A node of this name is at work elsewhere.
         """
+        self._refuse_namesake()
         self._see()
+
+    def run(self) -> None:
+        """Work until SIGTERM or SIGINT; `join` comes first."""
         app = self._broker.app(queue_of(self._name))
 
         @app.task(name=TASK)  # type: ignore[untyped-decorator]  # celery is untyped
@@ -166,6 +173,21 @@ class FleetNode:
                 logger.warning("%s", error)
 
     @unreachable
+    def _refuse_namesake(self) -> None:
+        """Refuse a name under which another directory reports: it has the Silos of the runs."""
+        seconds, _ = self._redis.time()
+        try:
+            found = json.loads(self._redis.hget(NODES, self._name) or "{}")
+            place, seen = str(found["place"]), float(found["seen"])
+        except (ValueError, TypeError, KeyError):  # none, or malformed
+            return
+        if place != self._place and seconds - seen <= 2 * SECONDS_BETWEEN_BEATS:
+            raise FleetRefused(
+                f"a node {self._name} is at work in {place}; give this one another --node, or wait"
+                " a minute after the end of the other"
+            )
+
+    @unreachable
     def _see(self) -> None:
         """Report this node, by the clock of the Redis."""
         node = node_here(self._name, self._granary, self._slots)
@@ -175,6 +197,7 @@ class FleetNode:
             "free_bytes": node.free_bytes,
             "free_inodes": node.free_inodes,
             "seen": seconds,
+            "place": self._place,
         }
         self._redis.hset(NODES, self._name, json.dumps(said))
 

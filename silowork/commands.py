@@ -3,10 +3,12 @@
 import json
 import logging
 import os
+from collections.abc import Callable
 
 import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.commands.options import F
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.granary import is_granary
 from silowork.errors import JobRefused, JobsError, NoSuchJob
@@ -34,14 +36,23 @@ def _usable_broker(_ctx: click.Context, _param: click.Parameter, url: str) -> st
     return url
 
 
-broker_option = click.option(
-    "--broker",
-    default="",
-    callback=_usable_broker,
-    envvar="SILO_BROKER",
-    metavar="URL",
-    help="Notify workers through this broker, such as redis://host/0; without one they poll the"
-    " Silo's ledger of jobs [also: environment variable SILO_BROKER].",
+def _broker_option(text: str) -> Callable[[F], F]:
+    return click.option(
+        "--broker",
+        default="",
+        callback=_usable_broker,
+        envvar="SILO_BROKER",
+        metavar="URL",
+        help=f"{text} [also: environment variable SILO_BROKER].",
+    )
+
+
+broker_option = _broker_option(
+    "Notify workers through this broker, such as redis://host/0; without one they poll the Silo's"
+    " ledger of jobs"
+)
+fleet_broker_option = _broker_option(
+    "The Redis that the clock and the nodes of a fleet share, such as redis://host/0"
 )
 
 

@@ -16,7 +16,7 @@ from silofleet.commands.group import contact_option, counted_endpoints, director
 from silofleet.fleet import LOCAL, Fleet
 from silofleet.run import Order, answer_of
 from silofleet.schedule import room_of
-from silowork.commands import broker_option
+from silowork.commands import fleet_broker_option
 
 AT_A_TIME = 8
 
@@ -107,7 +107,7 @@ def move(directory: str, name: str, target: str) -> None:
 @directory
 @click.argument("names", metavar="[NAME]…", nargs=-1)
 @contact_option
-@broker_option
+@fleet_broker_option
 def probe(directory: str, names: tuple[str, ...], contact: str | None, broker: str) -> int:
     """Ask the endpoints NAME of the fleet DIR, or all, whether they answer (Identify).
 

@@ -17,7 +17,7 @@ from silofleet.here import Here
 from silofleet.notices import Notices
 from silofleet.search.keeping import fed_meanwhile
 from silofleet.values import Outcome
-from silowork.commands import broker_option
+from silowork.commands import fleet_broker_option
 from silowork.stop import Stop
 
 SLOTS = 8
@@ -35,7 +35,7 @@ SLOTS = 8
 )  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @contact_option
-@broker_option
+@fleet_broker_option
 def run(
     directory: str, *, slots: int, until_idle: bool, quiet: bool, contact: str | None, broker: str
 ) -> int:
@@ -90,7 +90,7 @@ def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
     help="Run at most this many at a time.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Use a network file system all the same.")
-@broker_option
+@fleet_broker_option
 def worker(directory: str, *, node: str, slots: int, force: bool, broker: str) -> None:
     """Do runs of a fleet on this machine, into Silos in the directory GRANARY, until Ctrl-C.
 
@@ -109,9 +109,11 @@ def worker(directory: str, *, node: str, slots: int, force: bool, broker: str) -
         check_node(node)
         Granary(directory)
         refuse_network_disk(directory, forced=force)
+        found = FleetNode(directory, node, broker, slots)
+        found.join()
         click.echo(f"The node {node} works in {directory} (stop with Ctrl-C)", err=True)
         with fed_meanwhile(directory):
-            FleetNode(directory, node, broker, slots).run()
+            found.run()
 
 
 @contextlib.contextmanager
@@ -121,11 +123,13 @@ def _shown(*, until_idle: bool, quiet: bool) -> Iterator[Shown | None]:
             click.echo("The fleet is running (stop with Ctrl-C)", err=True)
         yield None
         return
-    with counting("endpoints", stream=sys.stderr) as show:
+    with counting("endpoints run", stream=sys.stderr) as show:
         yield lambda done, _due, _working: show(done)
 
 
 def _told(summary: Summary) -> str:
+    if not summary.outcomes and not summary.is_idle:
+        return "0 endpoints run: it was stopped before a run ended"
     counts = summary.counts
     parts = [f"{counts[outcome]:,} {outcome.value}" for outcome in Outcome if counts[outcome]]
     count = len(summary.outcomes)

@@ -29,6 +29,7 @@ from silofleet.ending import Before
 from silofleet.errors import BrokerUnreachable, FleetRefused
 from silofleet.hosts import PaceSpec
 from silofleet.ledger import Run
+from silofleet.node import FleetNode
 from silofleet.redis_hosts import RedisPace
 from silofleet.run import Order
 from silofleet.values import Ended, Outcome
@@ -138,6 +139,21 @@ def test_only_nodes_that_report_are_alive(broker: str) -> None:
         client.hset(NODES, "broken", "[]")
         client.hset(NODES, "huge", json.dumps(node | {"free_bytes": 10**30}))
     assert [(one.name, one.slots) for one in Nodes(broker).nodes()] == [("here", 2)]
+
+
+def test_a_name_under_which_another_directory_reports_is_refused(
+    broker: str, tmp_path: Path
+) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    one = FleetNode(str(tmp_path / "a"), "n1", broker, 1)
+    one.join()
+    one.join()  # as after a crash
+    with pytest.raises(FleetRefused, match=f"at work in {tmp_path}/a on .*another --node"):
+        FleetNode(str(tmp_path / "b"), "n1", broker, 1).join()
+    with redis.Redis.from_url(broker) as client:
+        client.hset(NODES, "n1", "[]")
+    FleetNode(str(tmp_path / "b"), "n1", broker, 1).join()
 
 
 def test_a_redis_that_is_away_stops_nothing_but_new_runs() -> None:
