@@ -212,7 +212,11 @@ def _lines(text: str) -> Iterator[Row]:
 
 
 def _fields(head: str) -> set[str]:
-    return {_field(column) for column in next(csv.reader([head], delimiter=_delimiter(head)), [])}
+    try:
+        columns = next(csv.reader([head], delimiter=_delimiter(head)), [])
+    except csv.Error:  # a column is longer than any name
+        return set()
+    return {_field(column) for column in columns}
 
 
 def _field(column: str) -> str:

@@ -160,3 +160,7 @@ def test_names_are_safe_and_differ(paths):
         assert re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name)
         assert check_version_name(name) not in names
         names.add(name)
+
+
+def test_a_line_without_end_is_no_head_of_a_table():
+    assert read_list(b"http://a.example/" + b"x" * 200_000).repeated == 0
