@@ -7,8 +7,10 @@ than a few turns, or the longest pause. The file may be deleted.
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
+from recordsilo.disk.locks import Locks
 from silofleet.errors import LedgerUnreadable
 from silowork.ledger_file import LedgerFile, LedgerKind
 
@@ -60,6 +62,25 @@ class FilePace:
 
     def reserve(self) -> float:
         """Reserve the next turn; return the seconds until then."""
+        try:
+            return self._reserve()
+        except LedgerUnreadable:
+            self._begin_again()
+            return max(self._reserve(), self.interval)
+
+    def _begin_again(self) -> None:
+        """Delete the file, which a power cut may have destroyed, if it is still unreadable."""
+        self._file.close()
+        path = self._file.path
+        with Locks(os.path.join(os.path.dirname(path), "locks")).hold_name("hosts"):
+            try:
+                self._file.open()
+            except LedgerUnreadable:
+                for suffix in ("-wal", "-shm", ""):
+                    with suppress(FileNotFoundError):
+                        os.unlink(path + suffix)
+
+    def _reserve(self) -> float:
         with self._file.transaction() as connection:
             row = connection.execute(
                 "SELECT next, held FROM host WHERE name = ?", (self._host,)

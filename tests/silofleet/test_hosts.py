@@ -40,6 +40,13 @@ def test_a_clock_set_back_makes_nobody_wait_for_ever(tmp_path: Path) -> None:
     assert pace.reserve() <= LONGEST_PAUSE
 
 
+def test_a_file_that_a_power_cut_destroyed_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / "hosts.sqlite").write_bytes(b"damaged" * 999)
+    clock = _Clock()
+    one, two = (FilePace(str(tmp_path), "h", 2.0, clock=clock) for _ in range(2))
+    assert [one.reserve(), two.reserve(), one.reserve()] == [2, 2, 4]
+
+
 def test_a_host_without_interval_needs_no_file(tmp_path: Path) -> None:
     assert pace_of(PaceSpec(0.0, "127.0.0.1:80", str(tmp_path))).reserve() == 0
     assert list(tmp_path.iterdir()) == []
