@@ -6,6 +6,7 @@ from that. What no receipt says is lost: failures, quarantines and pauses that h
 
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -106,9 +107,7 @@ def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, li
             else:
                 known.add(name)
                 facts[name] = _facts(facts[name], wishes.endpoints[name], wishes.policy, one)
-        _set_aside(directory)
-        with FleetLedger(directory, "create") as ledger:
-            ledger.add(facts.values())
+        _make_again(directory, facts.values())
     return len(known), problems
 
 
@@ -153,13 +152,26 @@ def read_found(lines: Iterable[str], where: str) -> Iterator[dict[str, Any]]:
         yield one
 
 
-def _set_aside(directory: str) -> None:
-    """Rename the ledger that there is, so that a mistake loses nothing."""
+def _make_again(directory: str, facts: Iterable[Facts]) -> None:
+    """Put a new ledger in the place of the one that there is, which gets another name.
+
+    The new one is whole before that, so that a full disk or a kill loses nothing.
+    """
     path = os.path.join(directory, "fleet", "fleet.sqlite")
-    with suppress(LedgerUnreadable, OSError), FleetLedger(directory) as ledger:
-        ledger.fold_log()
-    for suffix in ("-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            os.unlink(path + suffix)
-    with suppress(FileNotFoundError):
-        os.replace(path, f"{path}.before-rebuild")
+    with tempfile.TemporaryDirectory(prefix=".rebuild-", dir=os.path.dirname(path)) as staged:
+        os.mkdir(os.path.join(staged, "fleet"))
+        with FleetLedger(staged, "create") as ledger:
+            ledger.add(facts)
+            ledger.fold_log()
+        with suppress(LedgerUnreadable, OSError), FleetLedger(directory) as ledger:
+            ledger.fold_log()
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.unlink(f"{path}.before-rebuild{suffix}")
+        for suffix in ("", "-wal"):
+            with suppress(FileNotFoundError):
+                os.link(path + suffix, f"{path}.before-rebuild{suffix}")
+        for suffix in ("-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.unlink(path + suffix)
+        os.replace(os.path.join(staged, "fleet", "fleet.sqlite"), path)

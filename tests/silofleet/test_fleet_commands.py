@@ -1,8 +1,10 @@
 """`silo fleet`: from an empty directory to a status, with wrong input on the way."""
 
 import csv
+import errno
 import io
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,6 +18,7 @@ from oaipmhprovider.server import SampleServer
 from recordsilo import Silo
 from recordsilo.cli import silo_command
 from silofleet.fleet import Fleet
+from silofleet.ledger import FleetLedger
 from silofleet.schedule import after
 from silofleet.values import Ended, Node, Outcome
 
@@ -333,3 +336,25 @@ def test_what_a_repository_says_cannot_command_a_terminal(many: str) -> None:
         said = _silo(command[0], many, *command[1:]).stdout
         assert r"\x9b2J\u202ex\ny" in said
         assert "\x9b" not in said
+
+
+def test_a_rebuild_that_fails_leaves_the_state(many: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    with Fleet(many) as fleet:
+        fleet.ledger.change("a", lambda one: replace(one, failures=3))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for method in ("add", "fold_log"):
+        with monkeypatch.context() as patched:
+            patched.setattr(FleetLedger, method, full)
+            assert _silo("rebuild", many).exit_code != 0
+        with Fleet(many) as fleet:
+            assert fleet.ledger.facts_of("a").failures == 3
+    assert _silo("rebuild", many).exit_code == 0
+    with Fleet(many) as fleet:
+        assert fleet.ledger.facts_of("a").failures == 0
+    os.replace(f"{many}/fleet/fleet.sqlite.before-rebuild", f"{many}/fleet/fleet.sqlite")
+    with Fleet(many) as fleet:
+        assert fleet.ledger.facts_of("a").failures == 3

@@ -13,6 +13,7 @@ import pytest
 from recordsilo import Granary
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import FleetLedger
+from silofleet.rebuild import rebuild
 from silofleet.values import Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import load_wishes
 from webui.app import create_app
@@ -181,3 +182,9 @@ def test_a_wrong_file_of_wishes_is_one_sentence(page: Any, fleet: str) -> None:
     assert answer.status == 503
     assert "not valid TOML" in answer.text
     assert fleet not in answer.text
+
+
+def test_a_state_that_was_made_again_is_shown_at_once(page: Any, fleet: str) -> None:
+    assert page.get("/fleet.json").json["counts"]["whole"] == 1
+    assert rebuild(fleet, []) == (0, [])
+    assert page.get("/fleet.json").json["counts"] == {"new": 4}

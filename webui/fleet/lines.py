@@ -1,5 +1,6 @@
 """The endpoints of a fleet for the page: read again where they changed, filtered and sorted."""
 
+import os
 import threading
 import time
 from collections import Counter
@@ -99,6 +100,7 @@ class FleetLines:
         self._lock = threading.Lock()
         self._fleet: Fleet | None = None
         self._stamp: object = None
+        self._file: int | None = None
         self._read = float("-inf")
         self._lines: list[Line] = []
         self._last_day: list[Run] = []
@@ -144,8 +146,13 @@ class FleetLines:
             change(self._opened())
 
     def _opened(self) -> Fleet:
+        if self._fleet is not None and self._file != _number_of(self._fleet.ledger.path):
+            self._fleet.close()  # the state was made again, in another file
+            self._fleet = self._stamp = None
         if self._fleet is None:
             self._fleet = Fleet(self._directory)
+            self._fleet.ledger.last_change()  # opens the file
+            self._file = _number_of(self._fleet.ledger.path)
         return self._fleet
 
     def _current(self) -> tuple[list[Line], list[Run]]:
@@ -157,6 +164,13 @@ class FleetLines:
             self._last_day = fleet.ledger.ended_since(now - timedelta(days=1))
             self._stamp, self._read = stamp, time.monotonic()
         return self._lines, self._last_day
+
+
+def _number_of(path: str) -> int | None:
+    try:
+        return os.stat(path).st_ino
+    except FileNotFoundError:
+        return None
 
 
 def by_hour(runs: Sequence[Run], now: datetime) -> list[tuple[datetime, Counter[Outcome]]]:
