@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -16,11 +17,13 @@ from recordsilo.commands.versions import shown
 from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
 from recordsilo.progress import counting
+from recordsilo.silo import VERSION_FILE
 from silofleet.errors import WishesInvalid
 from silofleet.search.errors import IndexNotWritten
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
 from silofleet.search.values import FACETS, SORTS, AllSearch, Answer, Hit, Place
+from silofleet.wishes import wishes_path
 
 directory = click.argument("directory", metavar="DIR")
 _COLUMNS = (
@@ -113,6 +116,13 @@ def index_command(*, directory: str, rebuild: bool, as_json: bool) -> int:
 def granary_at(path: str) -> Granary:
     """The existing directory of Silos at a path; ends the command if there is none."""
     granary = Granary(path, create=False)
+    if os.path.exists(os.path.join(path, VERSION_FILE)):
+        fail(f"{path} is a Silo, not a directory of Silos; to search it: silo search {path}")
+    if os.path.exists(wishes_path(path)) and not granary.silos:
+        fail(
+            f"the fleet {path} has no Silos here yet; if they are on nodes, name their pages in"
+            " [nodes] of fleet/endpoints.toml (docs/search.md)"
+        )
     if not granary.silos:
         fail(f"{path} is not a directory of Silos: none of its directories is a Silo")
     return granary

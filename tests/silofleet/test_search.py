@@ -18,6 +18,7 @@ from recordsilo import Granary, Silo
 from recordsilo.cli import Failure, silo_command
 from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
+from silofleet.fleet import make_fleet
 from silofleet.search.everywhere import search_all
 from silofleet.search.feeding import feed
 from silofleet.search.folding import folded, keys_of
@@ -239,6 +240,14 @@ def test_the_command_needs_a_directory_of_silos(tmp_path: Path) -> None:
     result = run("search", str(tmp_path), "solar")
     assert isinstance(result.exception, Failure)
     assert "is not a directory of Silos" in result.exception.message
+    with Silo(str(tmp_path / "one")):
+        pass
+    for path, said in ((tmp_path / "one", "silo search"), (tmp_path / "many", "no Silos here yet")):
+        if path.name == "many":
+            make_fleet(str(path))
+        refused = run("search", str(path), "solar").exception
+        assert isinstance(refused, Failure)
+        assert said in refused.message
 
 
 def test_the_command_says_what_was_read_as_text(granary: Granary) -> None:
