@@ -7,7 +7,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -378,6 +378,19 @@ class OAIPMHScraper:
         self._access = access
         self._note_base_url()
         self._remember(identify)
+
+    @property
+    def marks(self) -> Mapping[str, Any]:
+        """How far each list was harvested (`HARVESTED`); a copy."""
+        return {prefix: dict(sets) for prefix, sets in self.state.get(HARVESTED, {}).items()}
+
+    def put_back(self, marks: Mapping[str, Any]) -> None:
+        """Let the next update start where an earlier one did, because this harvest is doubted.
+
+        Args:
+            marks: `marks` before the harvest.
+        """
+        self._keep_in_state(HARVESTED, lambda: dict(marks))
 
     def close(self) -> None:
         """Close the connections to the repository, and the Silo."""

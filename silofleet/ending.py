@@ -44,7 +44,7 @@ def of_receipts(receipts: Sequence[Receipt], before: Before, records: int, at: d
     whole = all(one.whole for one in receipts)
     promised = _promised(full)
     changed = sum(one.counts.written for one in receipts)
-    doubt = _doubt(receipts, full, before, promised)
+    doubt = _doubt(receipts, before, promised)
     if doubt:
         outcome, said = Outcome.SUSPICIOUS, doubt
     elif whole:
@@ -125,12 +125,8 @@ def _promised(full: Sequence[ListReceipt]) -> int | None:
     return max(sizes.values()) if sizes else None
 
 
-def _doubt(
-    receipts: Sequence[Receipt], full: Sequence[ListReceipt], before: Before, promised: int | None
-) -> str:
+def _doubt(receipts: Sequence[Receipt], before: Before, promised: int | None) -> str:
     """Why the lists are suspicious; empty if they are not."""
-    if full and not promised:
-        return "the repository lists no records"
     known = before.promised or 0
     if promised is not None and promised < (1 - before.fewer) * known:
         return f"the repository lists {promised:,} records, and listed {known:,} before"

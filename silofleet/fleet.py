@@ -291,6 +291,20 @@ class Fleet:
         self.ledger.change(wish.name, change)
         return wish
 
+    def accept(self, name: str) -> None:
+        """Take the list of a suspicious endpoint as whole from now on; it runs next.
+
+        Raises:
+            NoSuchEndpoint: There is none.
+            FleetRefused: It is not suspicious.
+        """
+        line = self.line(name)
+        if line.state is not State.SUSPICIOUS:
+            raise FleetRefused(f"{line.endpoint.name} is not suspicious, but {line.state.value}")
+        self.ledger.change(
+            line.endpoint.name, lambda facts: replace(facts, promised=None, is_asked=True)
+        )
+
     def readdress(self, name: str, url: str) -> Endpoint:
         """Give an endpoint another address; its next run asks for Identify there.
 

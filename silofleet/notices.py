@@ -36,7 +36,7 @@ ADVICE: Mapping[State, str] = {
     State.QUARANTINED: "asked once a month; to run it: silo fleet quarantine {0} {1} --release",
     State.BLOCKED: "ask the repository for access, then: silo fleet run-now {0} {1}",
     State.MOVED: "if that is the same repository: silo fleet readdress {0} {1}",
-    State.SUSPICIOUS: "ask the repository whether records are missing; silo fleet show {0} {1}",
+    State.SUSPICIOUS: "ask the repository; if its list is right: silo fleet accept {0} {1}",
 }
 BETWEEN_LOOKS = timedelta(minutes=1)
 LONGEST_REST = timedelta(hours=1)

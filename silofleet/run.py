@@ -127,6 +127,7 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
     ) as scraper:
         if known != url:
             scraper.moved_to(order.url)
+        marks = scraper.marks
         receipts = [
             scraper.harvest(
                 order.prefixes,
@@ -139,7 +140,10 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         ]
         if order.depth == "records" and not is_there:
             scraper.learn_choices()
-        return of_receipts(receipts, order.before, scraper.store.count(), _now())
+        ended = of_receipts(receipts, order.before, scraper.store.count(), _now())
+        if ended.outcome is Outcome.SUSPICIOUS:  # so that the next run asks for all of it again
+            scraper.put_back(marks)
+        return ended
 
 
 def _base_url(silo_path: str) -> str | None:

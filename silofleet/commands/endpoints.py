@@ -190,6 +190,20 @@ def remove(directory: str, names: tuple[str, ...], *, with_silos: bool) -> None:
             click.echo(f"{name}: removed{' with its Silo' if with_silos else ''}")
 
 
+@click.command(epilog=example("silo fleet accept many oxford"))
+@directory
+@names_argument
+def accept(directory: str, names: tuple[str, ...]) -> None:
+    """Accept that the endpoints NAME of the fleet DIR list fewer records than before.
+
+    They are suspicious until then; their next runs, which come at once, take the list as it is.
+    """
+    with opened(directory) as fleet:
+        for name in [fleet.name_of(name) for name in names]:
+            fleet.accept(name)
+            click.echo(f"{name}: accepted")
+
+
 @click.command(epilog=example("silo fleet readdress many oxford"))
 @directory
 @click.argument("name")

@@ -100,6 +100,12 @@ def test_a_list_that_is_much_shorter_than_before_is_suspicious(
     ended = _ended(_order(tmp_path, sample.base_url, before=Before(100, 100)))
     assert ended.outcome is Outcome.SUSPICIOUS
     assert "lists 40 records, and listed 100 before" in ended.said
+    again = _ended(_order(tmp_path, sample.base_url, epoch=1, before=Before(40, 100)))
+    assert again.outcome is Outcome.SUSPICIOUS
+    accepted = _ended(_order(tmp_path, sample.base_url, epoch=1, before=Before(40)))
+    assert (accepted.outcome, accepted.promised) == (Outcome.WHOLE, 40)
+    later = _ended(_order(tmp_path, sample.base_url, epoch=1, before=Before(40, 40)))
+    assert (later.outcome, later.promised) == (Outcome.WHOLE, None)
 
 
 def test_a_copy_of_another_epoch_is_not_harvested(tmp_path: Path, sample: SampleServer) -> None:

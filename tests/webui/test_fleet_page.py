@@ -14,7 +14,7 @@ from recordsilo import Granary
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import FleetLedger
 from silofleet.rebuild import rebuild
-from silofleet.values import Ended, Endpoint, Facts, Node, Outcome
+from silofleet.values import FAILURES, Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import load_wishes
 from webui.app import create_app
 from webui.http.security import LOOPBACK_ONLY
@@ -32,7 +32,7 @@ def _run(ledger: FleetLedger, name: str, outcome: Outcome, said: str) -> None:
         is_whole = outcome is Outcome.WHOLE
         return replace(
             facts, run=0, outcome=outcome, said=said, records=40, promised=40,
-            whole=now if is_whole else None, failures=int(not is_whole), ended=now,
+            whole=now if is_whole else None, failures=int(outcome in FAILURES), ended=now,
             due=now + timedelta(hours=6), outcomes="w" + outcome.letter,
             moved_to=MOVED if outcome is Outcome.MOVED else "",
         )  # fmt: skip
@@ -139,11 +139,21 @@ def test_actions_change_the_fleet(page: Any, fleet: str) -> None:
     assert act("cork", "accept") == 303
     assert load_wishes(fleet).endpoints["cork"].url == MOVED
     assert act("ames", "accept") == 400
+    assert act("ames", "accept-list") == 400
     assert act("ames", "nonsense") == 400
     assert act("none", "pause") == 404
     with FleetLedger(fleet) as ledger:
         assert ledger.facts_of("ames").is_asked
         assert ledger.facts_of("cork").moved_to == ""
+
+
+def test_a_shorter_list_is_accepted(page: Any, fleet: str) -> None:
+    with FleetLedger(fleet) as ledger:
+        _run(ledger, "ames", Outcome.SUSPICIOUS, "lists 3 records")
+    assert "Accept the shorter list" in page.get("/fleet/ames").text
+    assert page.post("/fleet/ames", {"action": "accept-list"}).status == 303
+    with FleetLedger(fleet) as ledger:
+        assert ledger.facts_of("ames").promised is None
 
 
 def test_a_change_from_another_site_is_refused(page: Any, fleet: str) -> None:

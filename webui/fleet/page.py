@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, unquote
 
-from silofleet.errors import FleetError, NoSuchEndpoint
+from silofleet.errors import FleetError, FleetRefused, NoSuchEndpoint
 from silofleet.fleet import Fleet, Line, csv_of
 from silofleet.metrics import metrics_of
 from silofleet.values import Outcome, State
@@ -73,6 +73,7 @@ _ACTIONS: Mapping[str, Callable[[Fleet, str], object]] = {
     "resume": lambda fleet, name: fleet.change(name, is_paused=False),
     "quarantine": lambda fleet, name: fleet.quarantine(name),
     "release": lambda fleet, name: fleet.quarantine(name, release=True),
+    "accept-list": lambda fleet, name: fleet.accept(name),
     "accept": lambda fleet, name: fleet.readdress(name, fleet.line(name).facts.moved_to),
 }
 
@@ -103,6 +104,8 @@ class FleetPage:
             return self._answered(request, user, as_json=as_json)
         except NoSuchEndpoint as error:
             raise NotFound("There is no endpoint of this name.") from error
+        except FleetRefused as error:
+            raise BadRequest(as_sentence(str(error))) from error
         except FleetError as error:
             bare = str(error).replace(self._directory, self._site)
             raise Busy(as_sentence(bare)) from error

@@ -24,6 +24,9 @@
 % else:
   <button name="action" value="quarantine" class="quiet">${_("Quarantine")}</button>
 % endif
+% if line.state.value == "suspicious":
+  <button name="action" value="accept-list" class="quiet">${_("Accept the shorter list")}</button>
+% endif
 % if facts.moved_to:
   <button name="action" value="accept" class="quiet">${_("Accept the new address")}</button>
 % endif
