@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -142,6 +143,12 @@ def test_actions_change_the_fleet(page: Any, fleet: str) -> None:
     assert act("ames", "accept-list") == 400
     assert act("ames", "nonsense") == 400
     assert act("none", "pause") == 404
+    (log,) = Path(fleet, "curation", "activity").iterdir()
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(one["action"], one["message"]) for one in lines[:2]] == [
+        ("pause", "endpoint ames"), ("resume", "endpoint ames")
+    ]  # fmt: skip
+    assert len(lines) == 6
     with FleetLedger(fleet) as ledger:
         assert ledger.facts_of("ames").is_asked
         assert ledger.facts_of("cork").moved_to == ""

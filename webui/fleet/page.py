@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, unquote
 
+from silocuration.activity import changes_of, log_activity
 from silofleet.errors import FleetError, FleetRefused, NoSuchEndpoint
 from silofleet.fleet import Fleet, Line, csv_of
 from silofleet.metrics import metrics_of
@@ -206,13 +207,19 @@ class FleetPage:
         if request.method != "POST":
             raise MethodNotAllowed(request.method, ("GET", "HEAD", "POST"))
         name = _name_in(request.raw_path)
-        action = _ACTIONS.get(read_form(request).fields.get("action", ""))
+        asked = read_form(request).fields.get("action", "")
+        action = _ACTIONS.get(asked)
         if action is None:
             raise BadRequest("There is no such action.")
         line, _runs = self._lines.one(name)
         if action is _ACTIONS["accept"] and not line.facts.moved_to:
             raise BadRequest("This endpoint does not redirect to another address.")
         self._lines.change(lambda fleet: action(fleet, line.endpoint.name))
+        done = changes_of(
+            (), agent=user.name, action=asked, identifier="", version="",
+            message=f"endpoint {line.endpoint.name}",
+        )  # fmt: skip
+        log_activity(self._directory, done)
         return redirect(urls.at(f"{FLEET}/{quote(line.endpoint.name)}"))
 
 
