@@ -136,6 +136,7 @@ class Clock:
         self._ready: set[str] = set()
         self._working: dict[int, Run] = {}
         self._probes: set[int] = set()
+        self._asked: set[int] = set()
         self._holds: dict[str, datetime] = {}
         self._placed_since: dict[str, tuple[datetime, int]] = {}
         self._full_until: dict[str, datetime] = {}
@@ -367,6 +368,8 @@ class Clock:
         order = self._order(run, facts)
         if order.only_probe:
             self._probes.add(run.number)
+        if facts.is_asked:
+            self._asked.add(run.number)
         try:
             self._runner.start(order, node)
         except OSError as error:
@@ -421,9 +424,16 @@ class Clock:
         if ended.is_disk_full:
             self._full_until[run.node] = self._now() + REST_OF_FULL_DISK
         was_probe = number in self._probes
+        was_asked = number in self._asked
         self._probes.discard(number)
+        self._asked.discard(number)
         facts = self._fleet.ledger.end(
-            run, ended, self._now(), lambda one: self._after(one, ended, was_probe)
+            run,
+            ended,
+            self._now(),
+            lambda one: replace(
+                self._after(one, ended, was_probe), is_asked=one.is_asked and not was_asked
+            ),
         )
         if facts is None:
             return ""

@@ -349,3 +349,30 @@ def test_a_clock_that_is_set_back_while_the_fleet_runs(fleet: Fleet) -> None:
 
     Clock(fleet, runner, clock=runner).run(stop, shown=shown)
     assert [looks[2], looks[-1]] == [1, 2]
+
+
+@pytest.mark.parametrize("was_asked", [True, False])
+def test_a_run_that_is_asked_for_during_another_follows_it(
+    fleet: Fleet, *, was_asked: bool
+) -> None:
+    _add(fleet, 1)
+    if was_asked:
+        fleet.run_now(["e0"])
+    runner = _Runner()
+    stop, looks = Stop(), []
+    start = runner.start
+
+    def started(order: Order, node: str) -> None:
+        start(order, node)
+        if not was_asked and len(runner.orders) == 1:
+            fleet.run_now(["e0"])
+
+    def shown(done: int, due: int, working: int) -> None:
+        looks.append((done, due, working))
+        if len(looks) == 5:
+            stop.ask()
+
+    runner.start = started  # type: ignore[method-assign]
+    Clock(fleet, runner, clock=runner).run(stop, shown=shown)
+    assert len(runner.orders) == (1 if was_asked else 2)
+    assert not fleet.ledger.facts_of("e0").is_asked
