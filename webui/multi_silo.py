@@ -13,7 +13,7 @@ from silofleet.wishes import wishes_path
 from webui import all_silos_search, urls
 from webui.app import WsgiApp
 from webui.charts.by_year import by_year, years_of_all
-from webui.fleet.page import FLEET, FleetPage, is_of_fleet
+from webui.fleet.page import FLEET, METRICS, FleetPage, is_of_fleet
 from webui.http import security
 from webui.http.errors import UNFORESEEN, BadRequest, MethodNotAllowed, NotFound, WebError
 from webui.http.machine_errors import from_machine
@@ -114,7 +114,7 @@ class Shelf:
         try:
             require(user, Role.VIEWER)
         except SignInRequired:
-            if as_json or not request.is_safe:
+            if as_json or not request.is_safe or path == METRICS:
                 raise
             query = f"?{urlencode(request.pairs)}" if request.pairs else ""
             return redirect(urls.sign_in(urls.at(path) + query))

@@ -20,6 +20,7 @@ from silofleet.wishes import load_wishes
 from webui.app import create_app
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
+from webui.people.authentication import Gate
 from webui.site import Settings
 
 MOVED = "http://new.example.org/oai"
@@ -205,3 +206,14 @@ def test_a_state_that_was_made_again_is_shown_at_once(page: Any, fleet: str) -> 
     assert page.get("/fleet.json").json["counts"]["whole"] == 1
     assert rebuild(fleet, []) == (0, [])
     assert page.get("/fleet.json").json["counts"] == {"new": 4}
+
+
+def test_metrics_without_a_session_are_refused_and_not_a_form(
+    fleet: str, client: Any, stage: Any
+) -> None:
+    gate = Gate.of(fleet, "page", sign_in=True)
+    shelf = Shelf(Granary(fleet), lambda _silo: None, LOOPBACK_ONLY, gate)  # type: ignore[arg-type, return-value]
+    stage.app = shelf
+    assert client.get("/metrics").status == 401
+    assert client.get("/fleet").status == 303
+    shelf.close()
