@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from oaipmhclient.client import Client
 from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhclient.transport.http_transport import HttpTransport
+from oaipmhclient.walk.endpoint_checks import refuse_unknown_set
 from oaipmhprotocol import OAIError
 from oaipmhprotocol.values import Identify
 from oaipmhscraper.harvests.job import HarvestOptions
-from oaipmhscraper.receipt import ListReceipt
+from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import holds_something
 from politeweb.errors import FetchError
@@ -128,22 +129,38 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         if known != url:
             scraper.moved_to(order.url)
         marks = scraper.marks
-        receipts = [
-            scraper.harvest(
-                order.prefixes,
-                set_spec=one,
-                update=order.depth == "records",
-                options=options,
-                progress=lambda receipt: _tell(receipt, told),
-            )
-            for one in order.sets or (None,)
-        ]
+        receipts = [_list(scraper, order, one, options, told) for one in order.sets or (None,)]
         if order.depth == "records" and not is_there:
             scraper.learn_choices()
         ended = of_receipts(receipts, order.before, scraper.store.count(), _now())
         if ended.outcome is Outcome.SUSPICIOUS:  # so that the next run asks for all of it again
             scraper.put_back(marks)
         return ended
+
+
+def _list(
+    scraper: OAIPMHScraper,
+    order: Order,
+    set_spec: str | None,
+    options: HarvestOptions,
+    told: Callable[[int, int | None], object],
+) -> Receipt:
+    """Harvest or update one set, or everything.
+
+    Raises:
+        RequestRefused: The repository has no such set; many answer as if it were empty.
+    """
+    receipt = scraper.harvest(
+        order.prefixes,
+        set_spec=set_spec,
+        update=order.depth == "records",
+        options=options,
+        progress=lambda receipt: _tell(receipt, told),
+    )
+    was_there = any(scraper.marks.get(prefix, {}).get(set_spec or "") for prefix in order.prefixes)
+    if set_spec and not receipt.counts.listed and not was_there:
+        refuse_unknown_set(scraper.client, set_spec)
+    return receipt
 
 
 def _base_url(silo_path: str) -> str | None:

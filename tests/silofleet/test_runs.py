@@ -108,6 +108,14 @@ def test_a_list_that_is_much_shorter_than_before_is_suspicious(
     assert (later.outcome, later.promised) == (Outcome.WHOLE, None)
 
 
+def test_a_set_that_the_repository_does_not_have_is_a_failure_each_time(
+    tmp_path: Path, sample: SampleServer
+) -> None:
+    for _ in range(2):
+        ended = _ended(_order(tmp_path, sample.base_url, sets=("no-such-set",)))
+        assert (ended.outcome, "does not have the set" in ended.said) == (Outcome.FAILED, True)
+
+
 def test_a_copy_of_another_epoch_is_not_harvested(tmp_path: Path, sample: SampleServer) -> None:
     missing = _ended(_order(tmp_path, sample.base_url, epoch=2))
     assert (missing.outcome, "not on this node" in missing.said) == (Outcome.CUT, True)
