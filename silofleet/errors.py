@@ -55,6 +55,15 @@ class LedgerUnreadable(FleetError):
         )
 
 
+class StateMissing(FleetError):
+    """A fleet has wishes and no state."""
+
+    def __init__(self, directory: str, path: str) -> None:
+        super().__init__(
+            f"there is no {path}; to make it from the receipts: silo fleet rebuild {directory}"
+        )
+
+
 class ClockRunning(FleetError):
     """Another process runs the fleet."""
 

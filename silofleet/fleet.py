@@ -20,7 +20,13 @@ from recordsilo import Granary
 from recordsilo.cells import guarded
 from recordsilo.disk.locks import Locks
 from recordsilo.silo import VERSION_FILE
-from silofleet.errors import FleetRefused, NoSuchEndpoint, NotAFleet, WishesInvalid
+from silofleet.errors import (
+    FleetRefused,
+    NoSuchEndpoint,
+    NotAFleet,
+    StateMissing,
+    WishesInvalid,
+)
 from silofleet.hosts import PaceSpec
 from silofleet.ledger import FleetLedger
 from silofleet.schedule import back, due_of, first_due, host_of, quarantined, state_of
@@ -105,6 +111,7 @@ class Fleet:
 
     Raises:
         NotAFleet: There is none.
+        StateMissing: It has wishes and no state, which may have been lost.
         WishesInvalid: The wishes cannot be read.
         LedgerUnreadable: The state cannot be read.
     """
@@ -113,7 +120,9 @@ class Fleet:
         if not os.path.isfile(wishes_path(directory)):
             raise NotAFleet(directory, is_silo=_is_silo(directory))
         self.directory = directory
-        self.ledger = FleetLedger(directory, "create")
+        self.ledger = FleetLedger(directory)
+        if not os.path.exists(self.ledger.path):
+            raise StateMissing(directory, self.ledger.path)
         self._stamp: tuple[int, int] | None = None
         self._fault = ""
         self._wishes = Wishes()
@@ -197,6 +206,12 @@ class Fleet:
             for one in self.ledger.nodes()
             if one.name != LOCAL and (now - one.seen).total_seconds() > SECONDS_UNTIL_LOST
         }
+
+    def is_at_work(self, now: datetime) -> bool:
+        """Whether a clock noted a node or a run in the last two minutes."""
+        seen = [one.seen for one in self.ledger.nodes()]
+        seen += [one.beat for one in self.ledger.open_runs()]
+        return any((now - one).total_seconds() <= SECONDS_UNTIL_LOST for one in seen)
 
     def name_of(self, given: str) -> str:
         """The name of an endpoint, from its name or its address.
@@ -402,6 +417,7 @@ def make_fleet(directory: str) -> None:
     Raises:
         NotAFleet: It is a Silo.
         FleetRefused: It is a file.
+        StateMissing: It has wishes and no state.
         SiloNotFound: It cannot be created.
     """
     if _is_silo(directory):
@@ -409,10 +425,13 @@ def make_fleet(directory: str) -> None:
     if os.path.exists(directory) and not os.path.isdir(directory):
         raise FleetRefused(f"{directory} is a file; a fleet is a directory of Silos")
     Granary(directory)
-    if not os.path.exists(wishes_path(directory)):
-        make_wishes(directory)
+    if os.path.exists(wishes_path(directory)):
+        Fleet(directory).close()
+        return
+    os.makedirs(os.path.dirname(wishes_path(directory)), exist_ok=True)
     with FleetLedger(directory, "create") as ledger:
         ledger.nodes()
+    make_wishes(directory)
 
 
 def _is_silo(directory: str) -> bool:

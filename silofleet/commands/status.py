@@ -63,7 +63,7 @@ def status(
             }
             for one in fleet.ledger.nodes()
         ]  # fmt: skip
-        moves = moves_under_way(fleet)
+        moves, is_at_work = moves_under_way(fleet), fleet.is_at_work(now)
     if as_json:
         found = {"endpoints": [line.to_json() for line in lines], "nodes": nodes, "moves": moves}
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
@@ -71,6 +71,8 @@ def status(
         click.echo(csv_of(lines), nl=False)
     else:
         _print(lines, limit)
+        if lines and not is_at_work:
+            click.echo(f"No clock runs this fleet now; to start it: silo fleet run {directory}")
         for move in moves:
             click.echo(move)
         for node in nodes:

@@ -84,6 +84,14 @@ def test_the_states_are_counted_and_trouble_comes_first(page: Any) -> None:
     assert "Last runs: Whole: 2" in text
     assert "delft &amp; co" in text
     assert 'href="/fleet"' in page.get("/").text
+    assert "No clock runs this fleet" not in text
+
+
+def test_a_fleet_without_a_clock_says_so(page: Any, fleet: str) -> None:
+    with FleetLedger(fleet) as ledger:
+        for node in ledger.nodes():
+            ledger.see(replace(node, seen=node.seen - timedelta(hours=1)))
+    assert "No clock runs this fleet" in page.get("/fleet").text
 
 
 def test_endpoints_are_found_by_state_tag_host_and_text(page: Any) -> None:

@@ -80,12 +80,14 @@ class Found:
         counts: State → number, of the endpoints that every filter but the state shows.
         nodes: Each with whether it is lost, and the records for which its disk has room.
         last_day: Runs that ended in the last 24 hours.
+        is_at_work: Whether a clock runs the fleet.
     """
 
     lines: Sequence[Line]
     counts: Mapping[State, int]
     nodes: Sequence[tuple[Node, bool, int]]
     last_day: Sequence[Run]
+    is_at_work: bool
 
 
 class FleetLines:
@@ -123,12 +125,13 @@ class FleetLines:
             now = datetime.now(UTC)
             lost = fleet.lost_nodes(now)
             nodes = [(one, one.name in lost, room_of(one)) for one in fleet.ledger.nodes()]
+            is_at_work = fleet.is_at_work(now)
         shown = [line for line in lines if asked.shows(line)]
         counts = Counter(line.state for line in shown)
         if asked.state:
             shown = [line for line in shown if line.state.value == asked.state]
         shown.sort(key=SORTS[asked.sort])
-        return Found(shown, counts, nodes, last_day)
+        return Found(shown, counts, nodes, last_day, is_at_work)
 
     def one(self, name: str) -> tuple[Line, list[Run]]:
         """Return an endpoint with its runs.

@@ -161,6 +161,7 @@ class FleetPage:
             "sort_url": {name: _link(asked, sort=name) for name in SORTS},
             "lines": [(line, urls.at(f"{FLEET}/{quote(line.endpoint.name)}")) for line in shown],
             "nodes": found.nodes,
+            "is_at_work": found.is_at_work,
             "day": _day(found.last_day) if found.last_day else None,
             "previous_url": _link(asked, start=max(0, start - ON_A_PAGE)) if start else "",
             "next_url": (

@@ -17,6 +17,10 @@
 % endfor
 </ul>
 
+% if total and not is_at_work:
+<p class="note" role="status">${_("No clock runs this fleet now, so no run starts:")} <code>silo fleet run DIR</code></p>
+% endif
+
 <form class="search list" action="${page_url}" method="get" aria-label="${_('Find repositories')}">
   <p class="words">
     <label for="q" class="unseen">${_("Name or address")}</label>
