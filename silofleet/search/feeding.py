@@ -16,7 +16,7 @@ from recordsilo.disk import atomic_file
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
 from silofleet.search.errors import FeedingBusy, IndexNotWritten, IndexUnusable
-from silofleet.search.index import Opened, key_of, place_of, told
+from silofleet.search.index import Opened, key_of, loaded, place_of, told
 from silofleet.search.values import Missing
 
 _MEMORY = 128 << 20
@@ -63,6 +63,7 @@ def feed(granary: Granary, *, rebuild: bool = False, progress: Progress | None =
         PackageMissing: tantivy is not installed.
         OSError: The directory cannot be written.
     """
+    loaded()  # first, so that a feeding that is impossible leaves no directory
     path = place_of(granary.dir_of_silos)
     parent = os.path.dirname(path)
     atomic_file.make_parents(f"{path}/x")

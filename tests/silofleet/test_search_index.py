@@ -231,6 +231,15 @@ def test_many_silos_need_an_index(granary: Granary, monkeypatch: pytest.MonkeyPa
         search_all(granary, AllSearch("solar"))
 
 
+def test_a_feeding_without_tantivy_leaves_no_directory(
+    granary: Granary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "tantivy", None)
+    with pytest.raises(PackageMissing):
+        feed(granary)
+    assert not os.path.exists(place_of(granary.dir_of_silos))
+
+
 def test_without_tantivy_few_silos_are_asked(
     granary: Granary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
