@@ -14,7 +14,7 @@ from silofleet.errors import WishesInvalid
 from silofleet.search.errors import IndexUnusable, TooManySilos
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.nodes import HERE, VALUES_OF_NODES
-from silofleet.search.values import FACETS, REPOSITORY, SORTS, AllSearch, Hit, Place
+from silofleet.search.values import FACETS, FIELDS, REPOSITORY, SORTS, AllSearch, Hit, Place
 from webui import urls
 from webui.http.errors import BadRequest, Busy, as_sentence, from_store
 from webui.http.messages import JSON, Request, Response
@@ -28,7 +28,7 @@ PATHS = ("/search", "/search.json")
 SHOWN = 12
 """Values of a facet beside the results; all of one are shown by ``more``."""
 _ALL = 1000
-_OWN = (REPOSITORY, REPOSITORY + NOT, "start", "more", "facet", HERE)
+_OWN = ("start", "more", "facet", HERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class AllSilosSearch:
         Raises:
             WebError: The search is wrong, or impossible now.
         """
-        asked = _asked(request)
+        asked = SearchRequest.of(request.pairs, also=_OWN, known=FIELDS)
         more = request.query.get("more", "")
         is_node = bool(request.query.get(HERE))
         counted = tuple(value for name, value in request.pairs if name == "facet" and value)
@@ -111,13 +111,6 @@ class AllSilosSearch:
         """A message without the path of the directory."""
         path = self._granary.dir_of_silos
         return text.replace(path + "/", "").replace(path, "DIR")
-
-
-def _asked(request: Request) -> SearchRequest:
-    """The search of an address, with the field `REPOSITORY` among its filters."""
-    asked = SearchRequest.of(request.pairs, also=_OWN)
-    own = [(name, value) for name, value in request.pairs if value and facet_of(name) == REPOSITORY]
-    return replace(asked, chosen=(*asked.chosen, *dict.fromkeys(own)))
 
 
 def _search(asked: SearchRequest, start: int, facets: tuple[str, ...], values: int) -> AllSearch:

@@ -113,7 +113,9 @@ def test_a_silo_that_did_not_answer_is_named_without_its_path(page: Any, granary
     [
         ("repository=oak", 400, "There is no Silo"),
         ("sort=title", 400, "There is no order"),
-        ("yaer=2001", 400, "yaer"),
+        ("yaer=2001", 400, "did you mean year"),
+        ("sate=x", 400, "The filters are: repository, "),
+        ("deleted!=true", 400, "There is no filter"),
         ("start=5000", 400, "first 1,000 hits"),
         ("start=x", 400, "must be a number"),
         ("since=never", 400, "is not a date"),

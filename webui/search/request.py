@@ -6,7 +6,7 @@ value. See docs/page.md, "Search".
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as member
 from typing import Any
@@ -69,12 +69,15 @@ class SearchRequest:
     back: tuple[str, ...] = member(default=())
 
     @classmethod
-    def of(cls, pairs: Iterable[Pair], also: Iterable[str] = ()) -> "SearchRequest":
+    def of(
+        cls, pairs: Iterable[Pair], also: Iterable[str] = (), known: Sequence[str] = ()
+    ) -> "SearchRequest":
         """Read the fields of an address; empty ones are ignored.
 
         Args:
             pairs: Names and values, in order.
             also: Further names that the page uses.
+            known: The names of the filters; by default those of a Silo.
 
         Raises:
             BadRequest: An unknown field, or an invalid value.
@@ -84,9 +87,10 @@ class SearchRequest:
         single = {name: value for name, value in given if name in _SINGLE}
         filters = [pair for pair in given if pair[0] not in (*_SINGLE, *_SEVERAL, *_YEARS)]
         filters += _range_of_years(dict(given))
+        known = known or (*_VALUED, *FLAGS, *contributed_names())
         return cls(
             q=single.get("q", ""),
-            chosen=tuple(dict.fromkeys(map(_filter, filters))),
+            chosen=tuple(dict.fromkeys(_filter(pair, known) for pair in filters)),
             since=single.get("since", ""),
             until=single.get("until", ""),
             sort=_sort(single.get("sort", "")),
@@ -294,21 +298,20 @@ def _way_back(cursors: Iterable[str]) -> tuple[str, ...]:
     return tuple(reversed(kept))
 
 
-def _filter(pair: Pair) -> Pair:
+def _filter(pair: Pair, known: Sequence[str]) -> Pair:
     name, value = pair
     if name in FLAGS and value not in _TRUTH:
         raise BadRequest("The filter {name} must be true or false.", name=name)
-    if name not in FLAGS and facet_of(name) not in (*_VALUED, *contributed_names()):
-        names = (*_VALUED, *FLAGS, *contributed_names())
-        near = " / ".join(nearest(name, (*names, *_SINGLE, *_SEVERAL, *_YEARS)))
-        known = ", ".join(names)
+    if name not in known and (facet_of(name) not in known or facet_of(name) in FLAGS):
+        near = " / ".join(nearest(name, (*known, *_SINGLE, *_SEVERAL, *_YEARS)))
+        listed = ", ".join(known)
         if near:
             raise BadRequest(
                 "There is no filter {name}; did you mean {near}? The filters are: {known}.",
-                name=name[:50], near=near, known=known,
+                name=name[:50], near=near, known=listed,
             )  # fmt: skip
         raise BadRequest(
-            "There is no filter {name}; choose from {known}.", name=name[:50], known=known
+            "There is no filter {name}; choose from {known}.", name=name[:50], known=listed
         )
     return name, value
 
