@@ -46,7 +46,7 @@ def counts(tmp_path_factory: pytest.TempPathFactory) -> Counts:
     ("first", "last"),
     [("", ""), ("2026-01", "2026-02"), ("2026-01-05", "2026-01-07"), ("2026-01-01", "2026-01-31"),
      ("2025-12-25", "2026-03-03"), ("2026-01-15", "2026-02-14"), ("", "2026-01-15"),
-     ("2026-02-02", ""), ("2030-01", "")],
+     ("2026-02-02", ""), ("2030-01", ""), ("9999-12-02", ""), ("", "0001-01-15")],
 )  # fmt: skip
 def test_a_period_sums_its_days(counts: Counts, first: str, last: str) -> None:
     period = period_of(first, last)

@@ -94,7 +94,8 @@ def parts_of(period: Period) -> Parts:
     begin, end = first[:7] or EARLIEST, last[:7] or LATEST
     if first and not first.endswith("-01"):
         days.append((first, last_day(begin)))
-        begin = month_after(begin)
+        # The month after year 9999 has five digits, and as a text it would be the first of all.
+        begin = month_after(begin) if begin < "9999-12" else LATEST
     if last and last != last_day(end):
         days.append((f"{end}-01", last))
         end = month_after(end, -1)
