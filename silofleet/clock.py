@@ -135,7 +135,6 @@ class Clock:
         self._heap: list[tuple[datetime, str]] = []
         self._ready: set[str] = set()
         self._working: dict[int, Run] = {}
-        self._probes: set[int] = set()
         self._asked: set[int] = set()
         self._holds: dict[str, datetime] = {}
         self._placed_since: dict[str, tuple[datetime, int]] = {}
@@ -365,13 +364,10 @@ class Clock:
         self._ready.discard(name)
         facts = self._known[name]
         self._known[name] = replace(facts, run=run.number, node=node, started=now)
-        order = self._order(run, facts)
-        if order.only_probe:
-            self._probes.add(run.number)
         if facts.is_asked:
             self._asked.add(run.number)
         try:
-            self._runner.start(order, node)
+            self._runner.start(self._order(run, facts), node)
         except OSError as error:
             self._end(run.number, _cut(f"it could not be started: {error}", self._now()))
             return 0
@@ -423,17 +419,13 @@ class Clock:
             ended = replace(ended, hold=min(ended.hold, longest))
         if ended.is_disk_full:
             self._full_until[run.node] = self._now() + REST_OF_FULL_DISK
-        was_probe = number in self._probes
         was_asked = number in self._asked
-        self._probes.discard(number)
         self._asked.discard(number)
         facts = self._fleet.ledger.end(
             run,
             ended,
             self._now(),
-            lambda one: replace(
-                self._after(one, ended, was_probe), is_asked=one.is_asked and not was_asked
-            ),
+            lambda one: replace(self._after(one, ended), is_asked=one.is_asked and not was_asked),
         )
         if facts is None:
             return ""
@@ -446,9 +438,9 @@ class Clock:
             logger.info("%s: %s: %s", run.endpoint, ended.outcome.value, ended.said)
         return run.endpoint
 
-    def _after(self, facts: Facts, ended: Ended, was_probe: bool) -> Facts:
+    def _after(self, facts: Facts, ended: Ended) -> Facts:
         wish = self._wish(facts.name) or Endpoint(facts.name, "")  # removed meanwhile
-        if was_probe and ended.outcome is Outcome.WHOLE:
+        if ended.outcome is Outcome.WHOLE and ended.records is None:  # it was only a probe
             return replace(back(facts, ended.at), run=0, ended=ended.at, said=ended.said)
         has_silo = not facts.epoch and ended.records is not None
         return replace(

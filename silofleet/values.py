@@ -187,7 +187,7 @@ class Ended:
         outcome: How.
         said: A sentence for people.
         at: When.
-        records: Records in the Silo; None if unknown.
+        records: Records in the Silo; None if unknown, and after a probe.
         promised: Records promised by a full list; None if unknown.
         changed: Records that were new, changed or deleted in this run.
         hold: Until when the host asks for a pause; None for no pause.

@@ -61,7 +61,8 @@ class _Runner:
             outcome = ends.pop(0) if ends else Outcome.WHOLE
             held = self.hold if outcome is Outcome.HELD else None
             is_full = outcome is Outcome.CUT and self.is_disk_full
-            ended = Ended(outcome, "said", self.now, 10, 10, hold=held, is_disk_full=is_full)
+            records = None if order.only_probe else 10
+            ended = Ended(outcome, "said", self.now, records, 10, hold=held, is_disk_full=is_full)
             found.append((number, ended))
         self._working.clear()
         return found
@@ -172,6 +173,27 @@ def test_a_quarantined_endpoint_is_only_probed_and_comes_back(fleet: Fleet) -> N
     later.now = NOW + timedelta(hours=1)
     assert _run(fleet, later).is_whole
     assert [order.only_probe for order in later.orders] == [False]
+
+
+def test_a_probe_that_an_earlier_clock_began_is_no_harvest(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _add(fleet, 1)
+    fleet.ledger.change("e0", lambda one: replace(one, is_quarantined=True, failures=8))
+    run = fleet.ledger.begin("e0", "local", NOW)
+    runner = _Runner()
+    answered = [(run.number, Ended(Outcome.WHOLE, "the repository answers", NOW))]
+    monkeypatch.setattr(runner, "keeps", lambda _run: True)
+    monkeypatch.setattr(runner, "finished", lambda _timeout: answered)
+    stop = Stop()
+
+    def shown(done: int, due: int, working: int) -> None:
+        del done, due, working
+        stop.ask()
+
+    Clock(fleet, runner, clock=runner).run(stop, shown=shown)
+    found = fleet.ledger.facts_of("e0")
+    assert (found.is_quarantined, found.whole, found.outcomes) == (False, None, "")
 
 
 def test_nothing_starts_on_a_disk_without_room(fleet: Fleet) -> None:
