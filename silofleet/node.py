@@ -31,7 +31,7 @@ from silofleet.here import node_here
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order
 from silofleet.slots import Slots
-from silofleet.values import SECONDS_UNTIL_LOST, Ended
+from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node
 from silowork.queue import Broker
 from silowork.stop import Stop
 
@@ -63,6 +63,7 @@ class FleetNode:
 
         Raises:
             BrokerUnreachable: The Redis does not answer.
+            OSError: The disk of the Silos does not answer.
             FleetRefused: A node of this name is at work elsewhere.
         """
         self._refuse_namesake()
@@ -171,6 +172,8 @@ class FleetNode:
                 self._see()
             except BrokerUnreachable as error:
                 logger.warning("%s", error)
+            except OSError as error:  # without reports, the clock sends nothing here
+                logger.warning("the disk of the Silos does not answer: %s", error)
 
     @unreachable
     def _refuse_namesake(self) -> None:
@@ -187,10 +190,13 @@ class FleetNode:
                 " a minute after the end of the other"
             )
 
-    @unreachable
     def _see(self) -> None:
-        """Report this node, by the clock of the Redis."""
-        node = node_here(self._name, self._granary, self._slots)
+        """Report this node."""
+        self._tell(node_here(self._name, self._granary, self._slots))
+
+    @unreachable
+    def _tell(self, node: Node) -> None:
+        """Report a node, by the clock of the Redis."""
         seconds, _ = self._redis.time()
         said: dict[str, Any] = {
             "slots": node.slots,

@@ -156,6 +156,11 @@ def test_a_name_under_which_another_directory_reports_is_refused(
     FleetNode(str(tmp_path / "b"), "n1", broker, 1).join()
 
 
+def test_a_disk_that_is_gone_is_not_said_to_be_the_broker(broker: str, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="gone"):
+        FleetNode(str(tmp_path / "gone"), "n9", broker, 1).join()
+
+
 def test_a_redis_that_is_away_stops_nothing_but_new_runs() -> None:
     nodes = Nodes(f"redis://127.0.0.1:{free_port()}/0")
     with pytest.raises(BrokerUnreachable):
