@@ -134,6 +134,19 @@ def test_an_endpoint_has_a_page_with_its_runs(page: Any) -> None:
     assert page.get("/fleet/a/b").status == 404
 
 
+def test_a_name_that_ends_like_an_address_of_json_has_its_own_page(page: Any, fleet: str) -> None:
+    with Fleet(fleet) as found:
+        found.add([Endpoint("ames.json", "http://other.example.org/oai")])
+    assert 'href="/fleet/ames%2Ejson"' in page.get("/fleet").text
+    assert "other.example.org" in page.get("/fleet/ames%2Ejson").text
+    assert page.json("/fleet/ames%2Ejson.json")["name"] == "ames.json"
+    assert page.json("/fleet/ames.json")["name"] == "ames"
+    answer = page.post("/fleet/ames%2Ejson", {"action": "pause"})
+    assert answer.headers["Location"] == "/fleet/ames%2Ejson"
+    assert load_wishes(fleet).endpoints["ames.json"].is_paused
+    assert not load_wishes(fleet).endpoints["ames"].is_paused
+
+
 def test_actions_change_the_fleet(page: Any, fleet: str) -> None:
     def act(name: str, action: str) -> int:
         return int(page.post(f"/fleet/{name}", {"action": action}).status)

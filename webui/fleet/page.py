@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from silocuration.activity import changes_of, log_activity
 from silofleet.errors import FleetError, FleetRefused, NoSuchEndpoint
@@ -119,7 +119,7 @@ class FleetPage:
             return self._metrics()
         if path in {FLEET, f"{FLEET}.json", f"{FLEET}.csv"}:
             return self._all(request, user, as_json=as_json)
-        return self._one(_name_in(path.removesuffix(".json")), user, as_json=as_json)
+        return self._one(_name_in(path), user, as_json=as_json)
 
     # ------------------------------------------------------------------ all endpoints
 
@@ -159,7 +159,7 @@ class FleetPage:
             ],
             "all_url": _link(asked, state=""),
             "sort_url": {name: _link(asked, sort=name) for name in SORTS},
-            "lines": [(line, urls.at(f"{FLEET}/{quote(line.endpoint.name)}")) for line in shown],
+            "lines": [(line, _page_of(line.endpoint.name)) for line in shown],
             "nodes": found.nodes,
             "is_at_work": found.is_at_work,
             "day": _day(found.last_day) if found.last_day else None,
@@ -184,7 +184,7 @@ class FleetPage:
         line, runs = self._lines.one(name)
         if as_json:
             return json_answer(line.to_json() | {"runs": [run.to_json() for run in runs]})
-        here = urls.at(f"{FLEET}/{quote(line.endpoint.name)}")
+        here = _page_of(line.endpoint.name)
         told: dict[str, Any] = {
             "site_name": self._site,
             "twin_url": f"{here}.json",
@@ -192,7 +192,7 @@ class FleetPage:
             "here": here,
             "fleet_url": urls.at(FLEET),
             "silo_url": (
-                urls.at(f"/silos/{quote(line.endpoint.name)}/")
+                urls.at(f"/silos/{urls.segment(line.endpoint.name)}/")
                 if os.path.isdir(os.path.join(self._directory, line.endpoint.name))
                 else ""
             ),
@@ -221,7 +221,7 @@ class FleetPage:
             message=f"endpoint {line.endpoint.name}",
         )  # fmt: skip
         log_activity(self._directory, done)
-        return redirect(urls.at(f"{FLEET}/{quote(line.endpoint.name)}"))
+        return redirect(_page_of(line.endpoint.name))
 
 
 def is_of_fleet(path: str) -> bool:
@@ -232,8 +232,12 @@ def is_of_fleet(path: str) -> bool:
     )
 
 
+def _page_of(name: str) -> str:
+    return urls.at(f"{FLEET}/{urls.segment(name)}")
+
+
 def _name_in(path: str) -> str:
-    name = unquote(path.removeprefix(f"{FLEET}/"))
+    name = unquote(path.removeprefix(f"{FLEET}/").removesuffix(".json"))
     if not path.startswith(f"{FLEET}/") or not name or "/" in name:
         raise NotFound("There is no page at this address.")
     return name
