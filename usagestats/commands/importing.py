@@ -13,8 +13,7 @@ from usagestats.commands.group import opened
 from usagestats.commands.trying import log_format, profile
 from usagestats.rules.settings import logs_of, read_settings
 from usagestats.store.ledger import Ledger
-from usagestats.store.parts import has_content
-from usagestats.store.places import counts_path
+from usagestats.store.parts import are_counts_lost
 
 _SECONDS = 5.0
 
@@ -65,7 +64,7 @@ def import_command(silo_dir: str, *, as_json: bool, **given: Any) -> int:
 def _is_to_be_counted(silo_dir: str) -> bool:
     """Whether days wait to be counted, because an import was interrupted or counts were lost."""
     with Ledger(silo_dir, "read") as ledger:
-        return bool(ledger.stale() or (ledger.days() and not has_content(counts_path(silo_dir))))
+        return bool(ledger.stale()) or are_counts_lost(silo_dir, ledger)
 
 
 class _Display:

@@ -21,7 +21,7 @@ from usagestats.store.events import (
     unreadable_files,
 )
 from usagestats.store.ledger import Ledger
-from usagestats.store.parts import has_content, was_counted
+from usagestats.store.parts import are_counts_lost
 from usagestats.store.places import counts_path, ledger_path
 from usagestats.store.queries import bounds
 
@@ -55,16 +55,12 @@ def check(silo_path: str, ledger: Ledger, timezone: str = "") -> None:
         PartMissing: One of them is missing or empty, and cannot be made again.
         ZoneChanged: The days are of another time zone.
     """
-    path = counts_path(silo_path)
-    if has_content(path):
-        with Counts(silo_path) as counts:
-            has_counts = bounds(counts) is not None
-        if has_counts and not ledger.days():
-            raise PartMissing(ledger_path(silo_path), path)
-    elif was_counted(ledger):
-        if ledger.frozen():
-            raise PartMissing(path, ledger_path(silo_path))
+    if are_counts_lost(silo_path, ledger):
         ledger.set_stale(ledger.days())
+    if not ledger.days():
+        with Counts(silo_path) as counts:
+            if bounds(counts) is not None:
+                raise PartMissing(ledger_path(silo_path), counts_path(silo_path))
     if timezone and (stored := ledger.fixed("timezone", timezone)) != timezone:
         raise ZoneChanged(stored, timezone)
 

@@ -14,17 +14,28 @@ def check_counts(silo_path: str) -> None:
     """Check that the counts are there, if days were counted; else nothing would look like zeros.
 
     Raises:
-        CountsLost: They are missing, but can be made again from the events.
+        CountsLost, PartMissing: As `are_counts_lost`.
+    """
+    with Ledger(silo_path, "read") as ledger:
+        if are_counts_lost(silo_path, ledger):
+            raise CountsLost(counts_path(silo_path), silo_path)
+
+
+def are_counts_lost(silo_path: str, ledger: Ledger) -> bool:
+    """Whether the counts of counted days are missing, but can be made again from the events.
+
+    Raises:
         PartMissing: They are missing, and so are the events of frozen days.
     """
     path = counts_path(silo_path)
-    if has_content(path):
-        return
-    with Ledger(silo_path, "read") as ledger:
-        if was_counted(ledger):
-            if ledger.frozen():
-                raise PartMissing(path, ledger_path(silo_path))
-            raise CountsLost(path, silo_path)
+    if os.path.exists(path) and os.path.getsize(path):
+        return False
+    # An import adds to the ledger first, and notes last what was counted.
+    if not set(ledger.days()) - set(ledger.stale()):
+        return False
+    if ledger.frozen():
+        raise PartMissing(path, ledger_path(silo_path))
+    return True
 
 
 def check_imported(silo_path: str) -> None:
@@ -32,7 +43,7 @@ def check_imported(silo_path: str) -> None:
 
     Raises:
         NothingImported: Nothing was imported.
-        CountsLost, PartMissing: As `check_counts`.
+        CountsLost, PartMissing: As `are_counts_lost`.
     """
     check_counts(silo_path)
     with Counts(silo_path) as counts, Ledger(silo_path, "read") as ledger:
@@ -49,15 +60,3 @@ def check_keys(silo_path: str, ledger: Ledger) -> None:
     known = set(Keys(silo_path).days())
     if missing := [day for day in ledger.days_with_events() if day not in known]:
         raise KeysMissing(silo_path, missing, day_text(day_number(missing[-1]) + 1))
-
-
-def has_content(path: str) -> bool:
-    """Whether there is a file that is not empty."""
-    return os.path.exists(path) and os.path.getsize(path) > 0
-
-
-def was_counted(ledger: Ledger) -> bool:
-    """Whether the counts have days: an import adds to the ledger first, and notes last what was
-    counted.
-    """
-    return bool(set(ledger.days()) - set(ledger.stale()))
