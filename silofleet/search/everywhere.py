@@ -44,7 +44,7 @@ class Everywhere:
 
         Args:
             search: What is searched for.
-            only_here: Whether to leave out the other nodes.
+            only_here: Whether to leave out the other nodes, because one of them asks.
 
         Raises:
             WishesInvalid: The file that names the nodes cannot be read.
@@ -52,7 +52,7 @@ class Everywhere:
         """
         addresses = {} if only_here else self.nodes
         if not addresses:
-            return self.search_here(search)
+            return self.search_here(search, are_all=not only_here)
         first = search.first(VALUES_OF_NODES)
         asked = self._nodes.ask(addresses, first)
         return answered(asked, search, self.search_here(first, are_all=False))

@@ -157,3 +157,8 @@ def test_hits_of_other_nodes_lead_to_their_pages(
         "ash": 2, "oak": 1, "the second": 1,
     }  # fmt: skip
     assert granary.silos == ["ash", "the second"]
+    for name, total in (("oak", 1), ("ash", 2), ("elm", 0)):  # on one of the nodes, or on none
+        pairs = (("q", "solar"), ("repository", name))
+        request = Request("GET", "/search", {}, io.BytesIO(), dict(pairs), pairs)
+        found = json.loads(search.answer(request, "own", as_json=True).body)
+        assert (found["total"], found["did_not_answer"]) == (total, [])
