@@ -91,14 +91,14 @@ class Everywhere:
         self, opened: Opened, search: AllSearch, names: list[str], asked: list[str]
     ) -> Answer:
         """The answer of the index, with those of the Silos that were not fed to it yet."""
-        new = [name for name in names if name not in opened.marks]
+        others = sorted({*names} ^ {*opened.marks})  # not fed to the end, or not here any more
         unfed = [name for name in asked if name not in opened.marks]
         if not unfed or len(unfed) > ASKED_AT_MOST:
             why = "it is not in the index of all Silos yet; `silo fleet index` feeds it"
             missing = tuple(Missing(name, why) for name in unfed)
-            return replace(opened.search(search, new), asked=len(asked), missing=missing)
+            return replace(opened.search(search, others), asked=len(asked), missing=missing)
         first = search.first(VALUES_OF_NODES)
-        fed = replace(opened.search(first, new), asked=len(asked) - len(unfed))
+        fed = replace(opened.search(first, others), asked=len(asked) - len(unfed))
         return merged([fed, search_silos(self._granary, first, only=unfed)], (), search)
 
     def _names(self, *, anew: bool = False) -> list[str]:

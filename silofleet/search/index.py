@@ -114,7 +114,7 @@ class Opened:
 
         Args:
             search: What is searched for.
-            without: Silos that are left out, because they are not fed completely.
+            without: Silos that are left out: not fed completely, or not there any more.
 
         Raises:
             SearchError: The search is wrong.

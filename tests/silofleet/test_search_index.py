@@ -76,6 +76,9 @@ def test_deleted_and_new_silos_leave_and_come(
 ) -> None:
     feed(granary)
     granary.delete_silo("birch")
+    answer = search_all(granary, AllSearch("solar", facets=("repository",)))
+    assert {one.value for one in answer.facets["repository"]} == {"ash", "cedar"}
+    assert (answer.total, answer.by_index) == (4, True)
     with granary.get_silo("ash") as silo, granary.get_silo("yew") as new:
         put(silo, "a9", title="Moonlight")
         put(new, "y1", title="Moonlight over yews")
