@@ -262,8 +262,11 @@ class Fleet:
         self.wishes  # noqa: B018  # reads them, and gives them their facts
         return new, old
 
-    def remove(self, names: Iterable[str], *, with_silos: bool = False) -> list[str]:
+    def remove(self, names: Iterable[str], *, with_silos: bool = False) -> dict[str, bool]:
         """Remove endpoints; their Silos stay as they are, unless they are to be deleted, too.
+
+        Returns:
+            Their names, each with whether a Silo was deleted.
 
         Raises:
             NoSuchEndpoint: There is none of a name; nothing was removed.
@@ -282,12 +285,13 @@ class Fleet:
         with self._locked():
             remove_endpoints(self.directory, found)
         self.ledger.remove(found)
-        if with_silos:
-            granary = Granary(self.directory, create=False)
-            for name in found:
-                if granary.issilo(name):
-                    granary.delete_silo(name)
-        return found
+        granary = Granary(self.directory, create=False)
+        deleted = dict.fromkeys(found, False)
+        for name in found if with_silos else ():
+            if granary.issilo(name):
+                granary.delete_silo(name)
+                deleted[name] = True
+        return deleted
 
     def change(self, name: str, **changes: object) -> Endpoint:
         """Change the wish for an endpoint, such as ``is_paused``.

@@ -186,8 +186,9 @@ def run_now(directory: str, names: tuple[str, ...]) -> None:
 def remove(directory: str, names: tuple[str, ...], *, with_silos: bool) -> None:
     """Remove the endpoints NAME from the fleet DIR; their Silos stay."""
     with opened(directory) as fleet:
-        for name in fleet.remove(names, with_silos=with_silos):
-            click.echo(f"{name}: removed{' with its Silo' if with_silos else ''}")
+        for name, had_silo in fleet.remove(names, with_silos=with_silos).items():
+            ending = " with its Silo" if had_silo else "; it had no Silo" if with_silos else ""
+            click.echo(f"{name}: removed{ending}")
 
 
 @click.command(epilog=example("silo fleet accept many oxford"))

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from oaipmhprovider.server import SampleServer
-from recordsilo import Silo
+from recordsilo import Granary, Silo
 from recordsilo.cli import silo_command
 from silofleet.fleet import Fleet
 from silofleet.ledger import FleetLedger
@@ -286,6 +286,15 @@ def test_a_silo_on_another_machine_is_not_said_to_be_deleted(many: str) -> None:
     assert (refused.exit_code, "is on the node n2" in refused.stderr) == (2, True)
     assert len(_status(many)) == 1
     assert _silo("remove", many, "a").exit_code == 0
+
+
+def test_only_a_silo_that_was_there_is_said_to_be_deleted(many: str) -> None:
+    for name in "ab":
+        _silo("add", many, f"http://{name}.example.org/oai", "--name", name)
+    Granary(many).get_silo("a").close()
+    said = _silo("remove", many, "a", "b", "a", "--with-silos").stdout
+    assert said == "a: removed with its Silo\nb: removed; it had no Silo\n"
+    assert Granary(many).silos == []
 
 
 def test_an_accepted_address_is_due_and_no_address_comes_twice(many: str) -> None:
