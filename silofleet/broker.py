@@ -20,7 +20,7 @@ from recordsilo.errors import VersionNameError
 from silofleet.ending import Before
 from silofleet.errors import BrokerUnreachable, FleetRefused
 from silofleet.hosts import PaceSpec
-from silofleet.ledger import Run
+from silofleet.ledger import Run, whole_number
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, Outcome
@@ -131,15 +131,15 @@ def ended_of_json(found: Mapping[str, Any]) -> tuple[int, str, Ended]:
     try:
         hold = found["hold"]
         return (
-            _number(found["run"]),
+            whole_number(found["run"]),
             str(found["endpoint"]),
             Ended(
                 outcome=Outcome(found["outcome"]),
                 said=str(found["said"]),
                 at=_moment(found["at"]),
-                records=None if found["records"] is None else _number(found["records"]),
-                promised=None if found["promised"] is None else _number(found["promised"]),
-                changed=_number(found["changed"]),
+                records=None if found["records"] is None else whole_number(found["records"]),
+                promised=None if found["promised"] is None else whole_number(found["promised"]),
+                changed=whole_number(found["changed"]),
                 hold=_moment(hold) if hold else None,
                 moved_to=str(found["moved_to"]),
                 is_disk_full=bool(found.get("is_disk_full")),
@@ -147,14 +147,6 @@ def ended_of_json(found: Mapping[str, Any]) -> tuple[int, str, Ended]:
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FleetRefused(f"a report in the broker is malformed: {error!r}") from None
-
-
-def _number(value: Any) -> int:
-    """A whole number that the ledger can hold."""
-    number = int(value)
-    if not 0 <= number < 1 << 63:
-        raise ValueError(f"{number} is no number of records")
-    return number
 
 
 def _moment(text: str) -> datetime:
@@ -313,8 +305,8 @@ class Nodes:
             elif lease:
                 with suppress(ValueError, TypeError, OverflowError):
                     done, total = json.loads(lease)
-                    total = None if total is None else _number(total)
-                    self._progress[number] = _number(done), total
+                    total = None if total is None else whole_number(total)
+                    self._progress[number] = whole_number(done), total
         return lost
 
     def _note(self, error: Exception) -> None:
@@ -330,9 +322,9 @@ def _node(name: bytes, said: bytes) -> Node | None:
         found = json.loads(said)
         return Node(
             check_node(name.decode()),
-            _number(found["slots"]),
-            _number(found["free_bytes"]),
-            _number(found["free_inodes"]),
+            whole_number(found["slots"]),
+            whole_number(found["free_bytes"]),
+            whole_number(found["free_inodes"]),
             datetime.fromtimestamp(float(found["seen"]), UTC),
         )
     except (KeyError, TypeError, ValueError, OverflowError, FleetRefused) as error:

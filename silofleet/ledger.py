@@ -544,6 +544,18 @@ def _read(row: Sequence[Any]) -> Facts:
     return Facts(**given)
 
 
+def whole_number(value: Any) -> int:
+    """Read a value from elsewhere as a number that the ledger can hold.
+
+    Raises:
+        ValueError, TypeError, OverflowError: It is none.
+    """
+    number = int(value)
+    if not 0 <= number < 1 << 63:
+        raise ValueError(f"{number} is not a number that a ledger can hold")
+    return number
+
+
 def _text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 

@@ -22,7 +22,7 @@ from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
 from silofleet.errors import ClockRunning, FleetRefused, LedgerUnreadable
 from silofleet.fleet import LOCAL, facts_of
-from silofleet.ledger import FleetLedger
+from silofleet.ledger import FleetLedger, whole_number
 from silofleet.run import EPOCH
 from silofleet.schedule import after
 from silofleet.values import KEPT_OUTCOMES, Ended, Endpoint, Facts, Outcome, Policy
@@ -115,15 +115,20 @@ def _facts(new: Facts, wish: Endpoint, policy: Policy, found: Mapping[str, Any])
     facts = replace(
         new, node=str(found["node"]), epoch=int(found["epoch"]), records=int(found["records"])
     )
-    for one in found["harvests"]:
-        started, ended = _moment(one["started"]), _moment(one["ended"])
-        if ended is None:
-            continue
-        end = Ended(
-            Outcome(one["outcome"]), "from its receipt", ended, facts.records, one["promised"]
-        )
-        facts = after(replace(facts, started=started), wish, policy, end)
+    for outcome, started, ended, promised in map(_read, found["harvests"]):
+        if ended is not None:
+            end = Ended(outcome, "from its receipt", ended, facts.records, promised)
+            facts = after(replace(facts, started=started), wish, policy, end)
     return facts
+
+
+def _read(
+    harvest: Mapping[str, Any],
+) -> tuple[Outcome, datetime | None, datetime | None, int | None]:
+    """Outcome, begin, end and promised records of what `_harvest` wrote."""
+    outcome, promised = Outcome(harvest["outcome"]), harvest["promised"]
+    started, ended = _moment(harvest["started"]), _moment(harvest["ended"])
+    return outcome, started, ended, None if promised is None else whole_number(promised)
 
 
 def _moment(text: str | None) -> datetime | None:
@@ -143,9 +148,9 @@ def read_found(lines: Iterable[str], where: str) -> Iterator[dict[str, Any]]:
         try:
             one = json.loads(line)
             if not one.get("problem"):
-                int(one["epoch"]), int(one["records"]), str(one["node"])  # checked
-                [Outcome(harvest["outcome"]) for harvest in one["harvests"]]
-        except (ValueError, KeyError, TypeError, AttributeError):
+                str(one["node"]), whole_number(one["epoch"]), whole_number(one["records"])
+                [_read(harvest) for harvest in one["harvests"]]
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             raise FleetRefused(
                 f"{where}, line {number}, does not come from silo fleet receipts"
             ) from None

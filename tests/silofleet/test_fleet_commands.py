@@ -330,9 +330,20 @@ def test_a_pause_that_the_host_asked_for_is_the_reason_of_a_wait(many: str) -> N
     assert "    HTTP 503, a pause until noon\n" in _silo("status", many).stdout
 
 
-def test_a_binary_file_is_no_receipts(many: str, tmp_path: Path) -> None:
-    (tmp_path / "binary").write_bytes(b"\x81\xff\x00")
-    refused = _silo("rebuild", many, str(tmp_path / "binary"))
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x81\xff\x00",
+        b"[" * 100_000,
+        b'{"name": "a", "node": "n", "epoch": 1e999, "records": 1, "harvests": []}',
+        b'{"name": "a", "node": "n", "epoch": 1, "records": 9%s, "harvests": []}' % (b"9" * 30),
+        b'{"name": "a", "node": "n", "epoch": 1, "records": 1, "harvests": [{"outcome": "whole"}]}',
+    ],
+)
+def test_what_is_no_receipts_is_one_sentence(many: str, tmp_path: Path, content: bytes) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    (tmp_path / "file").write_bytes(content)
+    refused = _silo("rebuild", many, str(tmp_path / "file"))
     assert refused.exit_code == 2
     assert "does not come from silo fleet receipts" in refused.stderr
 
