@@ -4,6 +4,7 @@ Commands append endpoints as text and rewrite only the tables of those that they
 comments and the order of the file stay.
 """
 
+import math
 import os
 import re
 import tomllib
@@ -32,6 +33,9 @@ _TABLES = ("endpoint", "defaults", "policy", "hosts", "nodes", "notices")
 _TEXTS = ("name", "url", "every", "depth", "hours", "node")
 _LISTS = ("prefixes", "sets", "tags")
 _FLAGS = {"adaptive": "adaptive", "giant": "is_giant", "paused": "is_paused"}
+_LONGEST_INTERVAL = 86_400.0
+_MOST = {"jitter": 0.5, "fewer": 1.0, "interval": _LONGEST_INTERVAL}
+"""The most that these may be in [policy]."""
 _HOURS = re.compile(r"(\d\d:\d\d)-(\d\d:\d\d)(?:\s+(\S+))?")
 _HOST_AND_PORT = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\s:\[\]]+):\d{1,5}")
 _BLOCK = re.compile(
@@ -230,7 +234,7 @@ def _read(table: Mapping[str, Any]) -> Wishes:
     _refuse(defaults.keys() & {"name", "url"}, "[defaults] cannot have")
     endpoints: dict[str, Endpoint] = {}
     found = table.get("endpoint", [])
-    if not isinstance(found, list):
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise FleetRefused("an endpoint is a table [[endpoint]], in two brackets")
     for number, one in enumerate(found, 1):
         where = f"[[endpoint]] {one.get('name') or number}"
@@ -324,10 +328,14 @@ def _policy(table: Mapping[str, Any]) -> Policy:
                 if not isinstance(value, str):
                     raise JobRefused(f"{value!r} is not a text")
                 HttpSettings(contact=value)  # checks it
-            elif isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            elif isinstance(value, bool) or not isinstance(value, int | float):
                 raise JobRefused(f"{value!r} is not a number")
             elif isinstance(plain, int) and not isinstance(value, int):
                 raise JobRefused(f"{value!r} is not a whole number")
+            elif not 0 <= value <= _MOST.get(key, math.inf):
+                most = _MOST.get(key)
+                must = f"between 0 and {most:g}" if most else "0 or more"
+                raise JobRefused(f"{value!r} is not {must}")
         except (JobRefused, RequestRefused) as error:
             raise FleetRefused(f"[policy]: {key}: {error}") from None
         policy = replace(policy, **{key: value})
@@ -337,7 +345,11 @@ def _policy(table: Mapping[str, Any]) -> Policy:
 def _seconds(table: Mapping[str, Any], where: str) -> float:
     _known(table, ("interval",), where)
     value = table.get("interval", 1.0)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 86_400:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 <= value <= _LONGEST_INTERVAL
+    ):
         raise FleetRefused(f"{where}: interval is a number of seconds")
     return float(value)
 

@@ -125,6 +125,9 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\npaused = 1', "true or false"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\n' * 2, "two endpoints"),
         ("[policy]\nfewer = true", "fewer"),
+        ("[policy]\nfewer = nan", "fewer: nan is not between 0 and 1"),
+        ("[policy]\njitter = 3", "jitter: 3 is not between 0 and 0.5"),
+        ("[policy]\ngiant_slots = -1", "giant_slots: -1 is not 0 or more"),
         ('[policy]\ncontact = "mé"', "contact"),
         ("[policy]\nmost_failures = 1.5", "whole number"),
         ('[policy]\nfirst_rest = "x"', "first_rest"),
@@ -137,6 +140,7 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
         ('[hosts."a"]\ninterval = -1', "number of seconds"),
         ('[defaults]\nname = "a"', "[defaults] cannot have 'name'"),
         ('endpoint = "x"', "two brackets"),
+        ('endpoint = ["x"]', "two brackets"),
         ("defaults = 1", "defaults is a table"),
     ],
 )
