@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recordsilo.disk.names import check_version_name
@@ -71,6 +71,8 @@ def order_to_json(order: Order) -> dict[str, Any]:
         "host": order.pace.host,
         "nodes": order.pace.nodes,
         "contact": order.contact,
+        "window": order.window and order.window.total_seconds(),
+        "spread": order.is_spread,
     }
 
 
@@ -105,6 +107,8 @@ def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], pla
             ),
             pace=PaceSpec(float(found["interval"]), str(found["host"]), place, int(found["nodes"])),
             contact=None if found["contact"] is None else str(found["contact"]),
+            window=timedelta(seconds=float(found["window"])) if found.get("window") else None,
+            is_spread=bool(found.get("spread")),
         )
     except (KeyError, TypeError, ValueError, OverflowError, VersionNameError) as error:
         raise FleetRefused(f"an order in the broker is malformed: {error!r}") from None

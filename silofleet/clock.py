@@ -388,6 +388,8 @@ class Clock:
             before=Before(facts.records, facts.promised, self._wishes.policy.fewer),
             pace=self._fleet.pace_for(wish.url),
             contact=self._contact or self._wishes.policy.contact or None,
+            window=wish.window,
+            is_spread=wish.is_spread,
         )
 
     def _busy(self) -> Busy:

@@ -92,6 +92,8 @@ class Line:
             "prefixes": list(wish.prefixes or ("oai_dc",)),
             "sets": list(wish.sets),
             "depth": wish.depth,
+            "window": duration_text(wish.window) if wish.window else "",
+            "spread": wish.is_spread,
             "hours": hours_text(wish.hours) if wish.hours else "",
             "tags": list(wish.tags),
             "host": facts.host,

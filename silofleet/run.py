@@ -7,7 +7,7 @@ any moment: what it stored is stored, and the next run of the endpoint goes on f
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from oaipmhclient.client import Client
 from oaipmhclient.transport.http_rules import BaseURL
@@ -15,7 +15,7 @@ from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhclient.walk.endpoint_checks import refuse_unknown_set
 from oaipmhprotocol import OAIError
 from oaipmhprotocol.values import Identify
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.harvests.job import MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import holds_something
@@ -55,6 +55,8 @@ class Order:
         before: What is known.
         pace: Of the host.
         contact: Sent with requests; see `HttpSettings`.
+        window: See `silofleet.values.Endpoint`.
+        is_spread: Likewise.
     """
 
     run: int
@@ -69,6 +71,8 @@ class Order:
     before: Before = field(default_factory=Before)
     pace: PaceSpec = field(default_factory=PaceSpec)
     contact: str | None = None
+    window: timedelta | None = None
+    is_spread: bool = False
 
 
 def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
@@ -114,9 +118,11 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
     if known not in {None, url} and not order.epoch:
         said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
         return Ended(Outcome.FAILED, said, _now())
+    is_one = bool(order.pace.interval) and not order.is_spread
     options = HarvestOptions(
+        window=order.window,
         pages_only=order.depth == "pages",
-        max_in_flight=1 if order.pace.interval else HarvestOptions().max_in_flight,
+        max_in_flight=1 if is_one else MOST_IN_FLIGHT,
     )
     with OAIPMHScraper(
         order.silo_path,

@@ -78,6 +78,10 @@ class Endpoint:
         hours: When it may be harvested; None for always.
         tags: Words of the user's own.
         adaptive: Whether the interval follows how often the repository changes.
+        window: The length of the parts by which its list is requested; None for the whole list,
+            split if it is long or fails.
+        is_spread: Whether several of its requests may be in flight at once, also from other nodes
+            than that of its Silo; its host keeps its interval.
         is_giant: Whether its runs have a lane of their own.
         is_paused: Whether no run is due.
         node: The node whose disk holds its Silo; empty to let the fleet place it.
@@ -92,6 +96,8 @@ class Endpoint:
     hours: Hours | None = None
     tags: tuple[str, ...] = ()
     adaptive: bool = False
+    window: timedelta | None = None
+    is_spread: bool = False
     is_giant: bool = False
     is_paused: bool = False
     node: str = ""

@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 import tomli_w
 
 from oaipmhclient.transport.http_rules import BaseURL
+from oaipmhclient.walk.windows import read_length
 from politeweb.addresses import is_loopback
 from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings
@@ -30,9 +31,11 @@ from silowork.errors import JobRefused
 from silowork.schedule import duration_of, duration_text, times_of
 
 _TABLES = ("endpoint", "defaults", "policy", "hosts", "nodes", "notices")
-_TEXTS = ("name", "url", "every", "depth", "hours", "node")
+_TEXTS = ("name", "url", "every", "depth", "hours", "node", "window")
 _LISTS = ("prefixes", "sets", "tags")
-_FLAGS = {"adaptive": "adaptive", "giant": "is_giant", "paused": "is_paused"}
+_FLAGS = {
+    "adaptive": "adaptive", "giant": "is_giant", "paused": "is_paused", "spread": "is_spread",
+}  # fmt: skip
 _LONGEST_INTERVAL = 86_400.0
 _MOST = {"jitter": 0.5, "fewer": 1.0, "interval": _LONGEST_INTERVAL}
 """The most that these may be in [policy]."""
@@ -277,7 +280,9 @@ def _endpoint_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
             values["every"] = duration_of(values["every"])
         if "hours" in values:
             values["hours"] = hours_of(values["hours"])
-    except (JobRefused, FleetRefused) as error:
+        if "window" in values:
+            values["window"] = read_length(values["window"])
+    except (JobRefused, FleetRefused, RequestRefused) as error:
         raise FleetRefused(f"{where}: {error}") from None
     if values.get("depth", "records") not in {"records", "pages"}:
         raise FleetRefused(f"{where}: depth is records or pages")

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from oaipmhclient.walk.windows import read_length
+from politeweb.errors import RequestRefused
 from recordsilo.cli import ExitCode, example, fail
 from silofleet.commands.group import directory, opened, told
 from silofleet.errors import FleetRefused
@@ -42,11 +44,19 @@ def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> timede
         raise click.BadParameter(str(error)) from None
 
 
+def _length(_ctx: click.Context, _param: click.Parameter, text: str) -> timedelta | None:
+    try:
+        return read_length(text) if text else None
+    except RequestRefused as error:
+        raise click.BadParameter(str(error)) from None
+
+
 @click.command(
     epilog=example(
         "silo fleet add many https://eprints.example.org/cgi/oai2",
         "silo fleet add many endpoints.txt --every 2d --tag 2026",
         "silo fleet add many providers.csv --as csv",
+        "silo fleet add many https://pmc.example.org/oai --window 30d --spread",
     )
 )
 @directory
@@ -69,6 +79,14 @@ def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> timede
 @click.option(
     "--tag", "tags", multiple=True, metavar="WORD", help="A word of your own; repeatable."
 )
+@click.option(
+    "--window", callback=_length, default="", metavar="LENGTH",
+    help="Length of the periods by which to request the list: 12h, 14d, 2w, 6m, 1y.",
+)  # fmt: skip
+@click.option(
+    "--spread", "is_spread", is_flag=True,
+    help="For a very large repository: send several requests at once, also from other nodes.",
+)  # fmt: skip
 @click.option("--hours", default="", metavar="HOURS", help="As '20:00-06:00 Asia/Jakarta'.")
 @click.option("--node", default="", help="The node for its Silo; by default the fleet chooses.")
 @click.option("--name", default="", help="Name of the Silo of one URL; by default from the URL.")

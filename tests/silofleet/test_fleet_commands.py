@@ -100,12 +100,15 @@ def test_a_fleet_harvests_what_is_due_and_says_how_it_went(
 def test_an_endpoint_is_added_with_its_options_and_only_once(many: str) -> None:
     url = "https://eprints.example.org/cgi/oai2"
     options = ["--every", "12h", "--set", "a", "--tag", "x", "--hours", "20:00-06:00"]
+    options += ["--window", "2w", "--spread"]
     assert "1 added" in _silo("add", many, url, *options, "--name", "eprints").stdout
     assert "0 added, 1 known already" in _silo("add", many, url, "--set", "a").stdout
     (one,) = _status(many)
     assert (one["name"], one["every"], one["sets"], one["tags"], one["hours"]) == (
         "eprints", "12h", ["a"], ["x"], "20:00-06:00",
     )  # fmt: skip
+    assert (one["window"], one["spread"]) == ("14d", True)
+    assert "not a length of time" in _silo("add", many, url, "--window", "soon").stderr
 
 
 def test_a_report_says_what_changed_since_yesterday(many: str) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -92,6 +93,15 @@ def test_a_repository_that_does_not_answer_leaves_nothing(
     assert bool(ended.hold) == (outcome is Outcome.HELD)
     assert bool(ended.moved_to) == (outcome is Outcome.MOVED)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_list_is_requested_by_windows_of_the_wished_length(
+    tmp_path: Path, sample: SampleServer
+) -> None:
+    ended = _ended(_order(tmp_path, sample.base_url, window=timedelta(days=365)))
+    assert (ended.outcome, ended.records) == (Outcome.WHOLE, 40)
+    (path,) = (tmp_path / "one" / "harvests").glob("*-receipt.json")
+    assert len(json.loads(path.read_text())["windows"]) > 5
 
 
 def test_a_list_that_is_much_shorter_than_before_is_suspicious(
