@@ -88,7 +88,10 @@ def _rules(given: dict[str, Any]) -> "Rules":
     from crawlmatch.rules import Rules, rules_from
 
     if given["rules_file"] is not None:
-        return rules_from(given["rules_file"].read(), html=given["html_hit"])
+        try:
+            return rules_from(given["rules_file"].read(), html=given["html_hit"])
+        except UnicodeDecodeError:
+            fail(f"{given['rules_file'].name} is not UTF-8; save the rules as UTF-8 text")
     return Rules.html() if given["html_hit"] else Rules()
 
 

@@ -18,6 +18,8 @@ STDIN = "-"
 _CHUNK = 1 << 12  # expands to 128 MiB at worst
 _MAX_WINDOW = 1 << 27
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_OF_PACKAGES = {"zstd", "zstandard", "isal", "igzip_lib"}
+"""The modules that the errors of the packages for compressed files name."""
 
 
 class Input(io.RawIOBase):
@@ -59,7 +61,7 @@ class Input(io.RawIOBase):
         except (OSError, EOFError, zlib.error, ValueError) as error:
             raise InputUnreadable(self.name, str(error) or type(error).__name__) from error
         except Exception as error:
-            if type(error).__module__.split(".")[0] in {"zstd", "zstandard", "isal"}:
+            if type(error).__module__.split(".")[0] in _OF_PACKAGES:
                 raise InputUnreadable(self.name, str(error)) from error
             raise
 

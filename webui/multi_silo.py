@@ -15,10 +15,9 @@ from webui.app import WsgiApp
 from webui.charts.by_year import by_year, years_of_all
 from webui.fleet.page import FLEET, METRICS, FleetPage, is_of_fleet
 from webui.http import security
-from webui.http.errors import UNFORESEEN, BadRequest, MethodNotAllowed, NotFound, WebError
+from webui.http.errors import UNFORESEEN, MethodNotAllowed, NotFound, WebError
 from webui.http.machine_errors import from_machine
 from webui.http.messages import (
-    MAX_START,
     Request,
     Response,
     from_environ,
@@ -130,7 +129,7 @@ class Shelf:
         if path not in {"/", SILOS, SILOS + "/", SILOS + ".json"}:
             return _towards(path, self._granary)
         names = self._lines.names()
-        start = min(_start(request), max(0, len(names) - 1) // ON_A_PAGE * ON_A_PAGE)
+        start = min(request.start, max(0, len(names) - 1) // ON_A_PAGE * ON_A_PAGE)
         lines = self._lines.lines(names[start : start + ON_A_PAGE])
         places = {one.name: urls.at(f"{SILOS}/{quote(one.name)}/") for one in lines}
         twin = urls.at(SILOS + ".json")
@@ -167,18 +166,6 @@ class Shelf:
 def _asks_json(environ: dict[str, Any]) -> bool:
     is_twin = target_path(environ).endswith(".json")
     return is_twin or prefers_json(environ["REQUEST_METHOD"], environ.get("HTTP_ACCEPT", ""))
-
-
-def _start(request: Request) -> int:
-    """The number of Silos before the first of the list, from ``start``.
-
-    Raises:
-        BadRequest: It is none.
-    """
-    text = request.query.get("start", "0")
-    if not (text.isascii() and text.isdecimal() and int(text[:9]) <= MAX_START):
-        raise BadRequest("The start of a list is a number, from 0.")
-    return int(text[:9])
 
 
 def _steps(path: str, start: int, total: int) -> tuple[str | None, str | None]:

@@ -300,6 +300,10 @@ def test_a_user_is_told_in_a_sentence(
     assert "a directory, but not a shard" in said("match", records.path, tmp_path, code=2)
     assert crawls(records.path) == []
     (tmp_path / "full").mkdir()
+    (tmp_path / "rules.toml").write_bytes(b"\xff")
+    assert "rules.toml is not UTF-8" in said(
+        "backward", log, "-o", tmp_path / "o", "--rules", tmp_path / "rules.toml", code=2
+    )
     for arguments in (
         ("map", log, "-o", tmp_path / "full"),
         ("backward", tmp_path / "full", "-o", tmp_path / "o"),

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from silosteps.errors import InputUnreadable
-from silosteps.inputs import open_input
+from silosteps.inputs import GZIP, ZSTD, open_input
 from silosteps.lines import MAX_LINE, Block, blocks
 
 NASTY = b'a "quote\nCR\rinside\r\n\x00NUL\x01\n\xff\xfe not UTF-8\n\n\nlast, unterminated'
@@ -97,6 +97,14 @@ def test_a_file_cut_short_names_itself_after_what_could_be_read(
     whole = make(random.Random(1).randbytes(300_000))  # type: ignore[operator]
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputUnreadable, match="cut cannot be read"), open_input(str(path)) as s:
+        list(blocks(s))
+
+
+@pytest.mark.parametrize("head", [GZIP + b"\x08", ZSTD])
+def test_a_damaged_file_names_itself(head: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "damaged"
+    path.write_bytes(head + bytes(20))
+    with pytest.raises(InputUnreadable, match="damaged cannot be read"), open_input(str(path)) as s:
         list(blocks(s))
 
 

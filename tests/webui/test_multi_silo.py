@@ -91,7 +91,8 @@ def test_the_list_has_pages_and_reads_a_silo_again_only_after_it_has_changed(
     assert 'rel="next" href="/?start=1"' in page
     assert "2 Silos in this directory" in page
     assert 'href="/silos/the%20second/"' in shelf.get("/?start=99").text  # the last page
-    assert shelf.get("/?start=x").status == 400
+    for wrong in ("x", "-1", "1" + 12 * "0"):
+        assert shelf.get(f"/?start={wrong}").status == 400
     shelf.json("/silos.json")
     read.clear()
     shelf.json("/silos.json")
