@@ -13,7 +13,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from celery import Celery, signals
+from celery import signals
 
 from silofleet.broker import (
     LEASE,
@@ -32,6 +32,7 @@ from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order
 from silofleet.slots import Slots
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node
+from silowork.celery_worker import celery_worker
 from silowork.queue import Broker
 from silowork.stop import Stop
 
@@ -81,7 +82,7 @@ class FleetNode:
         beating.start()
         signals.worker_shutting_down.connect(self._end, weak=False)
         try:
-            _celery_worker(app, queue_of(self._name), self._slots).start()
+            celery_worker(app, [queue_of(self._name)], self._slots).start()
         finally:
             signals.worker_shutting_down.disconnect(self._end)
             self._ending.ask()
@@ -206,16 +207,3 @@ class FleetNode:
             "place": self._place,
         }
         self._redis.hset(NODES, self._name, json.dumps(said))
-
-
-def _celery_worker(app: Celery, queue: str, slots: int) -> Any:
-    return app.Worker(
-        pool="threads",
-        concurrency=slots,
-        queues=[queue],
-        loglevel="WARNING",
-        quiet=True,
-        without_gossip=True,
-        without_mingle=True,
-        without_heartbeat=True,
-    )

@@ -14,6 +14,7 @@ from typing import Any
 
 from celery import Celery, signals
 
+from silowork.celery_worker import celery_worker
 from silowork.errors import JobsError, QueueUnreachable
 from silowork.queue import TASK, Broker, Sender
 from silowork.watching import WatchedSilo
@@ -48,7 +49,7 @@ class BrokerWorker(Worker):
         self._add_task(app)
         looking = threading.Thread(target=self._look, daemon=True)
         signals.worker_shutting_down.connect(self._end, weak=False)
-        self._celery = _celery_worker(app, [own, *queues], self._slots)
+        self._celery = celery_worker(app, [own, *queues], self._slots)
         looking.start()
         try:
             self._celery.start()
@@ -129,16 +130,3 @@ def _queue_of_nobody(path: str) -> str:
     """The name of a queue to which nothing is sent, for a directory without jobs."""
     place = os.path.realpath(path).encode("utf-8", "surrogateescape")
     return f"silos-{hashlib.sha256(place).hexdigest()[:32]}"
-
-
-def _celery_worker(app: Celery, queues: list[str], slots: int) -> Any:
-    return app.Worker(
-        pool="threads",
-        concurrency=slots,
-        queues=queues,
-        loglevel="WARNING",
-        quiet=True,
-        without_gossip=True,
-        without_mingle=True,
-        without_heartbeat=True,
-    )

@@ -1,0 +1,71 @@
+"""The worker of Celery: messages that are none are dropped, each with one sentence."""
+
+import base64
+import json
+import subprocess
+import sys
+
+import redis
+
+from silowork.queue import Broker
+
+PROGRAM = """
+import logging, os, signal, sys
+from silowork.celery_worker import celery_worker
+from silowork.queue import Broker
+
+os.getuid = lambda: 0  # of which Celery warns
+logging.basicConfig(format="%(message)s")
+app = Broker("", sys.argv[1]).app("q")
+
+@app.task(name="end")
+def end():
+    os.kill(os.getpid(), signal.SIGTERM)
+
+celery_worker(app, ["q"], 2).start()
+"""
+HEADERS = {
+    "lang": "py", "task": "end", "id": "1", "argsrepr": "", "kwargsrepr": "", "origin": "",
+    "root_id": "1", "parent_id": None, "retries": 0, "eta": None, "expires": None, "group": None,
+    "timelimit": [None, None],
+}  # fmt: skip
+
+
+def _message(body: bytes, headers: object) -> str:
+    properties = {
+        "delivery_tag": body.decode(), "body_encoding": "base64",
+        "delivery_info": {"exchange": "", "routing_key": "q"},
+    }  # fmt: skip
+    return json.dumps(
+        {
+            "body": base64.b64encode(body).decode(),
+            "content-type": "application/json",
+            "content-encoding": "utf-8",
+            "headers": headers,
+            "properties": properties,
+        }
+    )
+
+
+def test_messages_that_are_none_are_dropped_with_one_sentence_each(broker: str) -> None:
+    bad = [
+        b"nonsense", b"\xff\xfe", b"[" * 100_000, b"3", b"[]", b"{}", b'{"properties": []}',
+        _message(b"nonsense", HEADERS), _message(b"{}", HEADERS), _message(b"3", HEADERS),
+        _message(b"[[], {}, {}]", HEADERS | {"task": "another"}),
+        _message(b"[[], {}, {}]", HEADERS | {"timelimit": 3}), _message(b"[[], {}, {}]", 3),
+    ]  # fmt: skip
+    with redis.Redis.from_url(broker) as client:
+        client.lpush("q", *bad)
+        Broker("", broker).app("q").send_task("end")
+        ended = subprocess.run(
+            [sys.executable, "-c", PROGRAM, broker],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        assert not client.exists("q", "unacked")
+    said = ended.stderr.splitlines()
+    assert len(said) == len(bad), ended.stderr
+    assert sum(line.startswith("a message in the queue is malformed") for line in said) >= 10
