@@ -1,5 +1,6 @@
 """A directory of Silos as one page: a list of them, and each under ``/silos/<name>/``."""
 
+import contextlib
 import logging
 import os
 import sqlite3
@@ -69,15 +70,21 @@ class Shelf:
         base, path = mounted(environ)
         urls.mount(base)
         parts = path.split("/", 3)
-        if path.startswith(SILOS + "/") and parts[2] and (len(parts) > 3):
-            try:
-                below = _below(environ, parts[2])
-                return self._silos.answer(unquote(parts[2]), below, start_response)
-            except NotFound:
-                pass  # `_own` says so, to whom it may
-            except WebError as error:
-                return _sent(self._refused(environ, error), start_response)
-        return _sent(self._own(environ), start_response)
+        try:
+            if path.startswith(SILOS + "/") and parts[2] and (len(parts) > 3):
+                with contextlib.suppress(NotFound):  # `_own` says so, to whom it may
+                    below = _below(environ, parts[2])
+                    return self._silos.answer(unquote(parts[2]), below, start_response)
+            response = self._own(environ)
+        except WebError as error:
+            response = self._refused(environ, error)
+        except (OSError, sqlite3.Error) as error:
+            logger.exception("%s cannot be shown", path)
+            response = self._refused(environ, from_machine(error))
+        except Exception:  # the process boundary: reported here, and without details there
+            logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
+            response = self._refused(environ, WebError(UNFORESEEN))
+        return _sent(response, start_response)
 
     def close(self) -> None:
         """Close the Silos that were opened."""
@@ -87,18 +94,9 @@ class Shelf:
 
     def _own(self, environ: dict[str, Any]) -> Response:
         """Answer with the list, or one of its static files."""
-        try:
-            request = security.forwarded(from_environ(environ), self._policy)
-            security.check(request, self._policy)
-            return self._answer(request, as_json=_asks_json(environ))
-        except WebError as error:
-            return self._refused(environ, error)
-        except (OSError, sqlite3.Error) as error:
-            logger.exception("the directory of Silos cannot be shown")
-            return self._refused(environ, from_machine(error))
-        except Exception:  # the process boundary: reported here, and without details there
-            logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
-            return self._refused(environ, WebError(UNFORESEEN))
+        request = security.forwarded(from_environ(environ), self._policy)
+        security.check(request, self._policy)
+        return self._answer(request, as_json=_asks_json(environ))
 
     def _answer(self, request: Request, *, as_json: bool) -> Response:
         path = request.raw_path

@@ -18,6 +18,7 @@ from copies import copy_of
 
 from recordsilo import Granary, Silo
 from recordsilo.granary import is_granary
+from recordsilo.state import STATE_FILE
 from silocuration.activity import Wanted, activity
 from webui.app import create_app
 from webui.cli import serve
@@ -103,6 +104,18 @@ def test_the_list_has_pages_and_reads_a_silo_again_only_after_it_has_changed(
     shutil.rmtree(f"{granary.dir_of_silos}/the second")
     changed = shelf.json("/silos.json?start=1")
     assert (changed["total"], changed["silos"][0]["name"]) == (2, "first")
+
+
+def test_a_silo_whose_files_cannot_be_opened_is_said_on_a_page(
+    shelf: Any, granary: Granary
+) -> None:
+    Path(granary.dir_of_silos, "first", STATE_FILE).unlink(missing_ok=True)
+    Path(granary.dir_of_silos, "first", STATE_FILE).mkdir()
+    answer = shelf.get("/silos/first/")
+    assert answer.status == 503
+    assert "<h1>" in answer.text
+    assert granary.dir_of_silos not in answer.text
+    assert "the second" in shelf.get("/").text
 
 
 def test_the_silos_used_longest_ago_are_closed_but_none_in_use(granary: Granary) -> None:
