@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from silosteps.errors import PackageMissing, StepsError
+from silosteps.errors import PackageMissing, PlaceUnusable, StepsError
 
 
 class Engine:
@@ -26,6 +26,7 @@ class Engine:
 
     Raises:
         PackageMissing: DuckDB is not installed.
+        PlaceUnusable: The name of the directory is not UTF-8.
     """
 
     def __init__(
@@ -41,6 +42,10 @@ class Engine:
             duckdb = importlib.import_module("duckdb")
         except ImportError:
             raise PackageMissing("this command", "duckdb") from None
+        try:
+            scratch.encode()
+        except UnicodeEncodeError:
+            raise PlaceUnusable(scratch) from None
         self._steps, self._watch = steps, watch
         self._given: set[str] = set()
         self._error: type[Exception] = duckdb.Error

@@ -21,6 +21,14 @@ class PackageMissing(StepsError):
         super().__init__(f"{purpose} needs the package {package}: pip install {package}")
 
 
+class PlaceUnusable(StepsError):
+    """A directory has a name that the engine cannot use."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(f"the name {path} is not UTF-8, which DuckDB needs; use another directory")
+
+
 class StepFileInvalid(StepsError):
     """A file of steps does not have the form that `silosteps.step_file` describes."""
 

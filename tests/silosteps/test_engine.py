@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from silosteps.engine import Engine
-from silosteps.errors import StepFileInvalid, StepsError, WorkerDied
+from silosteps.errors import PlaceUnusable, StepFileInvalid, StepsError, WorkerDied
 from silosteps.runners import in_order
 from silosteps.step_file import read_steps
 
@@ -31,6 +31,11 @@ SELECT text FROM given WHERE length(text) > $letters ORDER BY text
 -- step: wrong
 SELECT nothing FROM nowhere
 """
+
+
+def test_a_directory_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PlaceUnusable, match="is not UTF-8"):
+        Engine({}, str(tmp_path / "\udcff"))
 
 
 def test_steps_are_read_by_name() -> None:
