@@ -175,6 +175,7 @@ class Nodes:
         self._app = self._broker.app()
         self._sent: dict[int, tuple[str, str]] = {}  # run → node and endpoint
         self._progress: dict[int, tuple[int, int | None]] = {}
+        self._known: dict[bytes, tuple[bytes, Node]] = {}  # name → what it said, and its value
         self._since = time.monotonic()
         self._looked = float("-inf")
         self._is_well = True
@@ -197,7 +198,10 @@ class Nodes:
         self._redis.ping()
 
     def nodes(self) -> list[Node]:
-        """The nodes that reported in the last two minutes; none while the Redis is away."""
+        """The nodes that reported in the last two minutes; none while the Redis is away.
+
+        They report by the clock of the Redis; when they were seen is by that of this machine.
+        """
         try:
             return self._nodes()
         except BrokerUnreachable as error:
@@ -206,12 +210,17 @@ class Nodes:
 
     @unreachable
     def _nodes(self) -> list[Node]:
-        seconds, _ = self._redis.time()
+        now, (seconds, _) = datetime.now(UTC), self._redis.time()
         found = []
         for name, said in self._redis.hgetall(NODES).items():
             node = _node(name, said)
-            if node is not None and seconds - node.seen.timestamp() <= SECONDS_UNTIL_LOST:
-                found.append(node)
+            if node is None or abs(age := seconds - node.seen.timestamp()) > SECONDS_UNTIL_LOST:
+                continue
+            known = self._known.get(name)
+            if known is None or known[0] != said:
+                known = said, dataclasses.replace(node, seen=now - timedelta(seconds=age))
+                self._known[name] = known
+            found.append(known[1])
         return sorted(found, key=lambda node: node.name)
 
     def keeps(self, run: Run) -> bool:

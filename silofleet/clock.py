@@ -416,17 +416,20 @@ class Clock:
         self._is_changed = True
         if run is None:
             return ""
+        now = self._now()
+        if ended.at > now:  # the clock of its node is fast
+            ended = replace(ended, at=now, hold=ended.hold and ended.hold - (ended.at - now))
         if ended.hold is not None:
-            longest = self._now() + self._wishes.policy.longest_rest
+            longest = now + self._wishes.policy.longest_rest
             ended = replace(ended, hold=min(ended.hold, longest))
         if ended.is_disk_full:
-            self._full_until[run.node] = self._now() + REST_OF_FULL_DISK
+            self._full_until[run.node] = now + REST_OF_FULL_DISK
         was_asked = number in self._asked
         self._asked.discard(number)
         facts = self._fleet.ledger.end(
             run,
             ended,
-            self._now(),
+            now,
             lambda one: replace(self._after(one, ended), is_asked=one.is_asked and not was_asked),
         )
         if facts is None:

@@ -149,6 +149,22 @@ def test_only_nodes_that_report_are_alive(broker: str) -> None:
     assert [(one.name, one.slots) for one in Nodes(broker).nodes()] == [("here", 2)]
 
 
+@pytest.mark.parametrize("skew", [-5000, 5000])
+def test_a_redis_whose_clock_is_wrong_loses_no_node(
+    broker: str, monkeypatch: pytest.MonkeyPatch, skew: int
+) -> None:
+    nodes, before = Nodes(broker), datetime.now(UTC)
+    seconds = int(before.timestamp()) + skew
+    monkeypatch.setattr(nodes._redis, "time", lambda: (seconds, 0))
+    with redis.Redis.from_url(broker) as client:
+        node = {"slots": 2, "free_bytes": 10, "free_inodes": 20, "seen": seconds - 40}
+        client.hset(NODES, "here", json.dumps(node))
+        client.hset(NODES, "gone", json.dumps(node | {"seen": seconds - 130}))
+    (found,) = nodes.nodes()
+    assert 35 < (before - found.seen).total_seconds() <= 40
+    assert nodes.nodes() == [found]  # it said nothing new
+
+
 def test_a_name_under_which_another_directory_reports_is_refused(
     broker: str, tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ class _Runner:
         self.ends: dict[str, list[Outcome]] = {}
         self.hold: datetime | None = None
         self.is_disk_full = False
+        self.ahead = timedelta(0)  # of the clocks of its nodes
         self._working: dict[int, Order] = {}
 
     def __call__(self) -> datetime:
@@ -62,7 +63,8 @@ class _Runner:
             held = self.hold if outcome is Outcome.HELD else None
             is_full = outcome is Outcome.CUT and self.is_disk_full
             records = None if order.only_probe else 10
-            ended = Ended(outcome, "said", self.now, records, 10, hold=held, is_disk_full=is_full)
+            at = self.now + self.ahead
+            ended = Ended(outcome, "said", at, records, 10, hold=held, is_disk_full=is_full)
             found.append((number, ended))
         self._working.clear()
         return found
@@ -135,6 +137,17 @@ def test_a_host_that_asks_for_a_pause_is_left_alone(fleet: Fleet) -> None:
     later.now = NOW + timedelta(hours=3)
     assert _run(fleet, later).is_whole
     assert len(later.orders) == 3
+
+
+def test_a_node_whose_clock_is_fast_ends_no_run_in_the_future(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    runner = _Runner()
+    runner.ahead = timedelta(hours=5)
+    runner.ends = {"e0": [Outcome.HELD]}
+    runner.hold = NOW + runner.ahead + timedelta(hours=1)
+    _run(fleet, runner)
+    assert fleet.ledger.facts_of("e0").ended == NOW + timedelta(minutes=1)
+    assert fleet.ledger.holds() == {"h0.example.org": NOW + timedelta(hours=1)}
 
 
 def test_a_run_that_was_cut_is_begun_again_but_not_for_ever(fleet: Fleet) -> None:
