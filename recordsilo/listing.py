@@ -203,6 +203,8 @@ class Listing:
     def changes(self, mark: str = "") -> "Changes":
         """What changed since a mark, for who keeps a copy of the index; by default everything.
 
+        Values that packages contribute belong to it; a package that fails is logged.
+
         Args:
             mark: `Changes.mark` of the last time.
 

@@ -1,10 +1,12 @@
 """Uses as an order of searches, a filter and a column of tables."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 
 from recordsilo.index.facets import Facet
 from usagestats.store.counts import Counts
+from usagestats.store.places import counts_path
 
 
 def _values(figure: str, path: str, identifiers: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -27,6 +29,8 @@ def _downloads(path: str, identifiers: Sequence[str]) -> Mapping[str, Sequence[s
 
 def stamp(path: str) -> str:
     """Return a text that changes with the counts; ``""`` without any."""
+    if not os.path.exists(counts_path(path)):
+        return ""  # for a look at each of thousands of Silos
     with Counts(path) as counts:
         return counts.stamp()
 

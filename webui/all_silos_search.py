@@ -9,19 +9,28 @@ from recordsilo import Granary
 from recordsilo.disk.identifier import url_segment
 from recordsilo.errors import RecordSiloError, SearchError
 from recordsilo.index import FacetValue
-from recordsilo.index.search_values import FLAGS, NOT, facet_of
+from recordsilo.index.search_values import NOT, facet_of
 from silofleet.errors import WishesInvalid
 from silofleet.search.errors import IndexUnusable, TooManySilos
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.nodes import HERE, VALUES_OF_NODES
-from silofleet.search.values import FACETS, FIELDS, REPOSITORY, SORTS, AllSearch, Hit, Place
+from silofleet.search.values import (
+    REPOSITORY,
+    SORTS,
+    AllSearch,
+    Hit,
+    Place,
+    fields,
+    sorts,
+    usual_facets,
+)
 from webui import urls
 from webui.http.errors import BadRequest, Busy, as_sentence, from_store
 from webui.http.messages import JSON, Request, Response
 from webui.people.roles import NOBODY
 from webui.rendering import PAGE, html, json_answer
-from webui.search.facets import Chips, Choice, FacetView
-from webui.search.request import SORT_LABELS, SearchRequest, facet_label
+from webui.search.facets import Chips, Choice, FacetView, label_of
+from webui.search.request import SearchRequest, facet_label, order_label
 from webui.words.texts import text as _
 
 PATHS = ("/search", "/search.json")
@@ -70,12 +79,15 @@ class AllSilosSearch:
         Raises:
             WebError: The search is wrong, or impossible now.
         """
-        asked = SearchRequest.of(request.pairs, also=_OWN, known=FIELDS)
+        asked = SearchRequest.of(request.pairs, also=_OWN, known=fields())
         more = request.query.get("more", "")
         is_node = bool(request.query.get(HERE))
-        counted = tuple(value for name, value in request.pairs if name == "facet" and value)
-        values = VALUES_OF_NODES if is_node else _ALL if more in FACETS else SHOWN + 1
-        search = _search(asked, request.start, counted or FACETS, values)
+        facets = usual_facets()
+        counted = [value for name, value in request.pairs if name == "facet" and value]
+        unknown = [name for name in counted if name not in fields()] if is_node else []
+        counted = [name for name in counted if name not in unknown]
+        values = VALUES_OF_NODES if is_node else _ALL if more in facets else SHOWN + 1
+        search = _search(asked, request.start, tuple(counted) or facets, values)
         try:
             found = self._everywhere.search(search, only_here=is_node)
             nodes = {} if is_node else self._everywhere.nodes
@@ -84,7 +96,8 @@ class AllSilosSearch:
         except RecordSiloError as error:
             raise from_store(error, self._granary.dir_of_silos) from error
         missing = tuple(replace(one, why=self._bare(one.why)) for one in found.missing)
-        found = replace(found, missing=missing)
+        empty = dict.fromkeys(unknown, ())  # of packages that only the node that asks has
+        found = replace(found, missing=missing, facets={**empty, **found.facets})
         twin = urls.with_search(urls.at(PATHS[1]), urls.query(_pairs(asked, request.start)))
         if is_node:  # without the indents for people, which cost more than the search
             return Response(200, json.dumps(found.as_json()).encode(), JSON)
@@ -97,7 +110,7 @@ class AllSilosSearch:
             "user": NOBODY,
             "signed_in": signed_in,
             "request": asked,
-            "sorts": [(name, _(SORT_LABELS[name])) for name in SORTS],
+            "sorts": [(name, order_label(name)) for name in sorts()],
             "found": found,
             "lines": [_line(hit, nodes) for hit in found.hits],
             "chips": tuple(_chips(asked)),
@@ -151,7 +164,7 @@ def _label(name: str) -> str:
 
 
 def _value(name: str, value: str) -> str:
-    return (_("Yes") if value == "true" else _("No")) if name in FLAGS else value
+    return value if name == REPOSITORY else label_of(name, value)
 
 
 def _chips(asked: SearchRequest) -> Iterator[Chips]:

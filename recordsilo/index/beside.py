@@ -4,15 +4,21 @@ A facet is in step if its stamp equals the stored one and no record was written 
 if its package has no values (an empty stamp) and neither has the index. If the
 stamp differs, the values of all records are read from the package; otherwise those of
 records written since. The stamp is stored last, so an interrupted update starts again.
+
+Only values that differ are written. Once a program keeps a copy of the index
+(`recordsilo.index.changes`), the records concerned are noted in ``beside_change``.
 """
 
+import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from recordsilo.index.facets import CHUNK, Facet, stamp_of, values_of
 
+IDENTITY = "SELECT value FROM about WHERE key = 'identity'"
+"""Asks for the number of this index, which it gets when a program begins to keep a copy of it."""
 Note = tuple[str, int]
 """The stamp of the values in the index, and the last change of a record they include."""
 
@@ -73,10 +79,13 @@ def bring_in_step(index: Database, facet: Facet, path: str) -> None:
             _write(connection, index, facet.name, rows, found)
         after = rows[-1][0]
     with index.changing() as connection:
-        connection.execute(
-            "DELETE FROM beside WHERE facet = ? AND (? = '' OR id NOT IN (SELECT id FROM record))",
+        gone = connection.execute(
+            "DELETE FROM beside WHERE facet = ? AND (? = '' OR id NOT IN (SELECT id FROM record)) "
+            "RETURNING id",
             (facet.name, stamp),
         )
+        _note(connection, {number for (number,) in gone.fetchall()})
+        connection.execute("DELETE FROM beside_change WHERE id NOT IN (SELECT id FROM record)")
         connection.execute(
             "INSERT INTO beside_facet VALUES (?, ?, ?, 1) ON CONFLICT (facet) DO UPDATE SET "
             "stamp = excluded.stamp, change = excluded.change, version = version + 1",
@@ -113,14 +122,34 @@ def _write(
     found: Mapping[str, Sequence[str]],
 ) -> None:
     field = name.partition(".")[0]
-    connection.executemany(
-        "DELETE FROM beside WHERE facet = ? AND id = ?", ((name, number) for number, _ in rows)
+    wanted = {
+        (number, index.number_of(connection, field, value))
+        for number, identifier in rows
+        for value in found.get(identifier, ())
+    }
+    known = set(
+        connection.execute(
+            "SELECT id, value FROM beside "
+            "WHERE facet = ? AND id IN (SELECT value FROM json_each(?))",
+            (name, json.dumps([number for number, _ in rows])),
+        )
     )
     connection.executemany(
-        "INSERT OR IGNORE INTO beside VALUES (?, ?, ?)",
-        (
-            (name, number, index.number_of(connection, field, value))
-            for number, identifier in rows
-            for value in found.get(identifier, ())
-        ),
+        "DELETE FROM beside WHERE facet = ? AND id = ? AND value = ?",
+        ((name, *one) for one in known - wanted),
     )
+    connection.executemany(
+        "INSERT INTO beside VALUES (?, ?, ?)", ((name, *one) for one in sorted(wanted - known))
+    )
+    _note(connection, {number for number, _ in known ^ wanted})
+
+
+def _note(connection: sqlite3.Connection, records: Collection[int]) -> None:
+    """Note the records whose values changed, if there may be a copy of the index."""
+    if records and connection.execute(IDENTITY).fetchone():
+        connection.execute("UPDATE about SET value = value + 1 WHERE key = 'beside'")
+        connection.execute(
+            "INSERT OR REPLACE INTO beside_change SELECT one.value, about.value "
+            "FROM json_each(?) AS one, about WHERE about.key = 'beside'",
+            (json.dumps(sorted(records)),),
+        )

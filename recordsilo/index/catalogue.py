@@ -24,6 +24,7 @@ from recordsilo.index.facets import (
     additions_to,
     contributed_names,
     facet_named,
+    facet_names,
 )
 from recordsilo.index.interface import Index, IndexLost, OpenIndex
 from recordsilo.index.projection import Described, Entry, ManifestStamp, Row
@@ -225,7 +226,8 @@ class Catalogue:
         return self.ask(lambda index: index.described(identifiers))
 
     def changes(self, mark: str) -> "Changes":
-        """See `Index.changes_since`."""
+        """See `Index.changes_since`; contributed values are brought in step first."""
+        self._contributed((), facet_names())
         return self.ask(lambda index: index.changes_since(mark))
 
     def entries(self, changes: "Changes") -> Iterator[tuple[int, Entry]]:

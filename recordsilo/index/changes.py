@@ -1,13 +1,14 @@
 """What changed in the index since a mark, for other programs that keep a copy of it.
 
-A mark names the file of the index and the number of its last change. Row ids are never used
-again in one file, and a deleted one is noted in ``gone``, so a copy by row id is brought in
-step by what was deleted and what was written since. If the file is another one, or old notes
-of deletions were forgotten, everything is given out again.
+A mark names the file of the index, and the numbers of its last change and of the last change of
+contributed values. Row ids are never used again in one file, and a deleted one is noted in
+``gone``, so a copy by row id is brought in step by what was deleted and what was written since.
+If the file is another one, or old notes of deletions were forgotten, everything is given out again.
 """
 
 import json
 import os
+import re
 import secrets
 import sqlite3
 from array import array
@@ -15,18 +16,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from recordsilo.index.beside import Database
+from recordsilo.index.beside import IDENTITY, Database
 from recordsilo.index.columns import MERGE_AT
 from recordsilo.index.projection import Entry, Text
 from recordsilo.index.query import COLUMNS, WRONG, damaged, row_of
 from recordsilo.index.schema import TEXT_COLUMNS
 
-_IDENTITY = "SELECT value FROM about WHERE key = 'identity'"
+_NUMBERS = "SELECT value FROM about WHERE key IN ('beside', 'change') ORDER BY key DESC"
 _ROWS = (
-    f"SELECT change, id, {', '.join(f'record.{name}' for name in COLUMNS.split(', '))}, seconds, "  # noqa: S608 - constants
+    "SELECT record.change, record.id, "  # noqa: S608 - constants
+    f"{', '.join(f'record.{name}' for name in COLUMNS.split(', '))}, seconds, "
     f"flags, facets, facets_large, {', '.join(f'text.{name}' for name in TEXT_COLUMNS)} "
     "FROM record JOIN text ON text.rowid = record.id "
-    "WHERE (change, id) > (?, ?) AND change <= ? ORDER BY change, id LIMIT ?"
+)
+_WRITTEN = (
+    f"{_ROWS} WHERE (record.change, record.id) > (?, ?) AND record.change <= ? "
+    "ORDER BY record.change, record.id LIMIT ?"
+)
+_CONTRIBUTED = (
+    f"{_ROWS} JOIN beside_change ON beside_change.id = record.id "
+    "WHERE beside_change.id > ? AND beside_change.change > ? AND record.change <= ? "
+    "ORDER BY beside_change.id LIMIT ?"
+)
+_BESIDE = (
+    "SELECT beside.id, beside.value FROM beside_facet "
+    "JOIN beside ON beside.facet = beside_facet.facet "
+    "WHERE stamp <> '' AND beside.id IN (SELECT value FROM json_each(?)) ORDER BY 1, 2"
 )
 _CHUNK = 1000
 _KEPT_VALUES = 300_000
@@ -52,8 +67,10 @@ class Changes:
     is_whole: bool
     gone: tuple[int, ...]
     identity: int = 0
+    since: tuple[int, int] = (-1, -1)
     newest: int = 0
     at: tuple[int, int] = (-1, 0)
+    after: int = 0
     values: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 
@@ -65,27 +82,26 @@ def changes_since(index: File, mark: str) -> Changes:
         mark: `Changes.mark`, or ``""``.
     """
     with index.asking() as connection:
-        named = connection.execute(_IDENTITY).fetchone() is not None
+        named = connection.execute(IDENTITY).fetchone() is not None
     if not named:
         with index.changing() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO about VALUES ('identity', ?)", (secrets.randbits(62),)
             )
     with index.asking() as connection:
-        identity = int(connection.execute(_IDENTITY).fetchone()[0])
-        newest = int(
-            connection.execute("SELECT value FROM about WHERE key = 'change'").fetchone()[0]
-        )
+        identity = int(connection.execute(IDENTITY).fetchone()[0])
+        newest, beside = (int(number) for (number,) in connection.execute(_NUMBERS))
         # the inode differs if an older copy of the file was put back
         inode = os.stat(index.path).st_ino if os.path.exists(index.path) else 0
-        file, _, change = mark.rpartition(".")
         own = f"{identity}.{inode}"
-        since = int(change) if file == own and change.isdecimal() else -1
-        gone = None if since < 0 or since > newest else _gone(connection, since)
-    found = Changes(f"{own}.{newest}", gone is None, gone or (), identity, newest)
-    if gone is not None:
-        found.at = (since, 1 << 62)
-    return found
+        found = re.fullmatch(re.escape(own) + r"\.(\d+)\.(\d+)", mark, re.ASCII)
+        since = (int(found[1]), int(found[2])) if found else (-1, -1)
+        is_known = -1 < since[0] <= newest and since[1] <= beside
+        gone = _gone(connection, since[0]) if is_known else None
+    at = (-1, 0) if gone is None else (since[0], 1 << 62)
+    return Changes(
+        f"{own}.{newest}.{beside}", gone is None, gone or (), identity, since, newest, at
+    )
 
 
 def _gone(connection: sqlite3.Connection, since: int) -> tuple[int, ...] | None:
@@ -98,7 +114,7 @@ def _gone(connection: sqlite3.Connection, since: int) -> tuple[int, ...] | None:
 
 
 def next_entries(index: File, changes: Changes) -> Sequence[tuple[int, Entry]]:
-    """The next written records, each with its number; empty at the end.
+    """The next written records, each with its number and all values; empty at the end.
 
     A record that changes meanwhile may be missing; it is among the next changes then.
 
@@ -110,20 +126,25 @@ def next_entries(index: File, changes: Changes) -> Sequence[tuple[int, Entry]]:
         LookupError: The index was made again meanwhile; begin again.
     """
     with index.asking() as connection:
-        named = connection.execute(_IDENTITY).fetchone()
+        named = connection.execute(IDENTITY).fetchone()
         if named is None or int(named[0]) != changes.identity:
             raise LookupError("the index was made again meanwhile")
-        rows = connection.execute(_ROWS, (*changes.at, changes.newest, _CHUNK)).fetchall()
+        rows = connection.execute(_WRITTEN, (*changes.at, changes.newest, _CHUNK)).fetchall()
+        if rows:
+            changes.at = rows[-1][0], rows[-1][1]
+        elif not changes.is_whole:  # then those whose contributed values alone have changed
+            written, beside = changes.since
+            page = (changes.after, beside, written, _CHUNK)
+            rows = connection.execute(_CONTRIBUTED, page).fetchall()
+            changes.after = rows[-1][1] if rows else changes.after
         try:
-            codes = [array("i", row[-8] + row[-7]) for row in rows]
+            codes = {row[1]: array("i", row[-8] + row[-7]) for row in rows}
         except WRONG as error:
             raise damaged(error) from error
-        _look_up(connection, changes.values, {code for some in codes for code in some})
-    if rows:
-        changes.at = rows[-1][0], rows[-1][1]
-    return [
-        (row[1], _entry(row, some, changes.values)) for row, some in zip(rows, codes, strict=True)
-    ]
+        for number, code in connection.execute(_BESIDE, (json.dumps([*codes]),)):
+            codes[number].append(code)
+        _look_up(connection, changes.values, {code for some in codes.values() for code in some})
+    return [(row[1], _entry(row, codes[row[1]], changes.values)) for row in rows]
 
 
 def _look_up(
@@ -143,8 +164,11 @@ def _entry(
     row: Sequence[object], codes: Sequence[int], values: dict[int, tuple[str, str]]
 ) -> Entry:
     facets: dict[str, tuple[str, ...]] = {}
-    for name, value in (values[code] for code in codes if code in values):
+    for name, value in (values[code] for code in dict.fromkeys(codes) if code in values):
         facets[name] = (*facets.get(name, ()), value)
     seconds, flags = int(str(row[-10])), int(str(row[-9]))
     text = Text(*(str(one or "") for one in row[-6:]))
-    return Entry(row_of(tuple(row[2:-10])), text, seconds, facets, has_file=bool(flags >> 3))
+    shown = row_of(tuple(row[2:-10]))
+    if shown.deleted and not shown.curated:
+        facets.pop("finding", None)  # as in a search of the Silo
+    return Entry(shown, text, seconds, facets, has_file=bool(flags >> 3))

@@ -157,6 +157,12 @@ def contributed_facets() -> Iterator[Facet]:
     return (one for one in contributions(GROUP, Facet) if one.name in contributed_names())
 
 
+def contributed_orders() -> Mapping[str, str]:
+    """The numeric orders that packages contribute (``-NAME``: greatest first) → their titles."""
+    found = [one for one in contributed_facets() if one.is_order]
+    return {f"{sign}{one.name}": one.title for one in found for sign in ("-", "")}
+
+
 def additions_to(name: str) -> Iterator[Facet]:
     """The contributions that add values to a facet; a broken one is logged once."""
     if any(one.startswith(f"{name}.") for one in points(GROUP)):

@@ -7,7 +7,7 @@ from functools import cache
 from recordsilo import formats
 from recordsilo.formats import signature
 
-TABLES = 10
+TABLES = 11
 """Increase this number when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
@@ -105,6 +105,11 @@ CREATE TABLE beside_facet (
     version INTEGER NOT NULL           -- increases when they change
 ) WITHOUT ROWID;
 
+CREATE TABLE beside_change (           -- for copies of the index, once there are any
+    id     INTEGER PRIMARY KEY,        -- of the record
+    change INTEGER NOT NULL            -- the last change of its values in `beside`
+);
+
 CREATE VIRTUAL TABLE recent_word USING fts5vocab (recent, row);
 INSERT INTO text (text, rank) VALUES ('hashsize', 33554432);  -- octets; fewer, larger segments
 INSERT INTO recent (recent, rank) VALUES ('hashsize', 33554432);
@@ -127,6 +132,7 @@ CREATE TRIGGER record_uncounted AFTER DELETE ON record BEGIN
 END;
 
 INSERT INTO about VALUES ('records', 0), ('generation', 1), ('complete', 0), ('change', 0),
+    ('beside', 0),                     -- number of the last change of `beside`
     ('blocks', 0);                     -- how many of `frequent` are done
 """
 

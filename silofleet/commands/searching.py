@@ -22,7 +22,7 @@ from silofleet.errors import WishesInvalid
 from silofleet.search.errors import IndexNotWritten
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
-from silofleet.search.values import FACETS, SORTS, AllSearch, Answer, Hit, Place
+from silofleet.search.values import SORTS, AllSearch, Answer, Hit, Place, usual_facets
 from silofleet.wishes import wishes_path
 
 directory = click.argument("directory", metavar="DIR")
@@ -43,9 +43,11 @@ _COLUMNS = (
 @filtering
 @click.option(
     "--facet", "facets", metavar="FIELD", multiple=True,
-    help=f"Count the values of this field; repeatable. Default: {', '.join(FACETS)}.",
+    help="Count the values of this field; repeatable. By default year, type and some others.",
 )  # fmt: skip
-@click.option("--sort", type=click.Choice(SORTS), default=SORTS[0], show_default=True)
+@click.option("--sort", metavar="ORDER", default=SORTS[0], show_default=True,
+              help=f"{', '.join(SORTS)}, or a number that a package contributes (-NAME: greatest "
+                   "first).")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), default=25, show_default=True)
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip so many hits.")
 @as_json
@@ -65,7 +67,7 @@ def search(
     granary = Granary(directory, create=False)
     everywhere = Everywhere(granary)
     try:
-        wanted = AllSearch(" ".join(words), filters, sort, limit, offset, facets or FACETS)
+        wanted = AllSearch(" ".join(words), filters, sort, limit, offset, facets or usual_facets())
         if not everywhere.nodes:
             granary_at(directory)
         answer = everywhere.search(wanted)

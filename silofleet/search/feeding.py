@@ -16,7 +16,7 @@ from recordsilo.disk import atomic_file
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
 from silofleet.search.errors import FeedingBusy, IndexNotWritten, IndexUnusable
-from silofleet.search.index import Opened, key_of, loaded, place_of, told
+from silofleet.search.index import Opened, fields_of_packages, key_of, loaded, place_of, told
 from silofleet.search.values import Missing
 
 _MEMORY = 128 << 20
@@ -78,7 +78,10 @@ def feed(granary: Granary, *, rebuild: bool = False, progress: Progress | None =
             except IndexUnusable as error:
                 why = error.reason
             else:
-                return _Feeder(granary, opened, progress).run()
+                lacking = sorted(fields_of_packages().keys() - opened.fields)
+                if not lacking:
+                    return _Feeder(granary, opened, progress).run()
+                why = f"it has no field {lacking[0]!r} yet"
         return _anew(granary, path, why, progress)
 
 

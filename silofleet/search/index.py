@@ -12,11 +12,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from recordsilo.errors import RecordSiloError
+from recordsilo.contributions import warn_once
+from recordsilo.errors import RecordSiloError, SearchError
 from recordsilo.index import Entry, FacetValue
+from recordsilo.index.facets import facet_named
 from recordsilo.index.projection import first_doi
 from recordsilo.index.rows import flags_of
-from recordsilo.index.search_values import FLAGS
+from recordsilo.index.search_values import FACETS, FLAGS
 from silofleet.search.errors import IndexUnusable, PackageMissing
 from silofleet.search.folding import folded, keys_of
 from silofleet.search.queries import (
@@ -29,23 +31,28 @@ from silofleet.search.queries import (
     YEAR_NUMBER,
     Queries,
     field_of,
+    number_fields,
     without_accents,
     words_field,
 )
 from silofleet.search.values import (
-    OWN_FIELDS,
+    NO_NUMBER,
+    REPOSITORY,
+    SORTS,
     AllSearch,
     Answer,
     Hit,
     Place,
+    fields,
     most_frequent,
+    numbers_in,
 )
 
-SCHEMA = 1
+SCHEMA = 2
 """Increase this number when the fields, or what is written into them, change."""
 PLACE = f"fleet/search/{SCHEMA}"
 _WORDS = "folded"
-_VALUED = tuple(name for name in OWN_FIELDS if name not in FLAGS)
+_VALUED = tuple(name for name in FACETS if name not in FLAGS)
 _MOST_SILOS = 1_000_000
 _DEEPEST = 16_000
 """Records that are read at most to fill a page with works."""
@@ -75,6 +82,9 @@ class Opened:
         path: Of its directory, which exists.
         create: Whether to create the index.
 
+    Attributes:
+        fields: The names of its fields.
+
     Raises:
         IndexUnusable: It is damaged, or of another release.
         PackageMissing: See `loaded`.
@@ -84,10 +94,15 @@ class Opened:
         self.tantivy = loaded()
         self.path = path
         with told(path):
-            schema = _schema(self.tantivy)
-            if not create and not self.tantivy.Index.exists(path):
+            if self.tantivy.Index.exists(path):
+                self.index = self.tantivy.Index.open(path)
+            elif create:
+                self.index = self.tantivy.Index(_schema(self.tantivy), path=path)
+            else:
                 raise IndexUnusable(path, "there is none")
-            self.index = self.tantivy.Index(schema, path=path)
+            with open(f"{path}/meta.json", "rb") as file:
+                self.fields = {str(one["name"]) for one in json.load(file)["schema"]}
+            schema = self.index.schema
             builder = self.tantivy.TextAnalyzerBuilder(self.tantivy.Tokenizer.simple())
             analyzer = builder.filter(self.tantivy.Filter.lowercase()).build()
             self.index.register_tokenizer(_WORDS, analyzer)
@@ -118,8 +133,11 @@ class Opened:
 
         Raises:
             SearchError: The search is wrong.
-            IndexUnusable: The index is damaged.
+            IndexUnusable: The index is damaged, or older than a field that filters or sorts.
         """
+        needed = *search.filters.fields, *({search.order.removeprefix("-")} - {*SORTS})
+        if lacking := sorted({*map(field_of, needed)} - self.fields):
+            raise IndexUnusable(self.path, f"it has no field {lacking[0]!r} yet")
         query = self.queries.of(search, without=without)
         with told(self.path):
             works, total, more = self._works(query, search)
@@ -154,14 +172,18 @@ class Opened:
 
     def _hits(self, query: Any, sort: str, limit: int) -> tuple[list[Hit], int]:
         settings: dict[str, Any] = {}
+        sign = 1.0
         if sort != "relevance":
+            descends, field = _order(sort)
             orders = self.tantivy.Order
-            order = orders.Desc if sort == "newest" else orders.Asc
-            settings = {"order_by_field": "seconds", "order": order}
+            settings = {"order_by_field": field, "order": orders.Desc if descends else orders.Asc}
+            sign = 1.0 if descends else -1.0
         found = self.searcher.search(query, limit, **settings)
-        sign = -1.0 if sort == "oldest" else 1.0
         read = self.searcher.doc
-        hits = [_hit(bytes(read(address)["hit"][0]), sign * score) for score, address in found.hits]
+        hits = [
+            _hit(bytes(read(address)["hit"][0]), NO_NUMBER if score is None else sign * score)
+            for score, address in found.hits
+        ]
         return hits, int(found.count)
 
     def _facets(
@@ -180,16 +202,14 @@ class Opened:
         self, query: Any, names: Sequence[str], limit: int
     ) -> dict[str, tuple[FacetValue, ...]]:
         wanted = {
-            name: {"terms": {"field": field_of(name), "size": max(limit, 2 * len(FLAGS))}}
+            name: {"terms": {"field": field, "size": max(limit, 2 * len(FLAGS))}}
             for name in names
+            if (field := field_of(name)) in self.fields
         }
-        if not wanted:
-            return {}
-        found = self.searcher.aggregate(query, wanted)
-        counts = {
-            name: {str(one["key"]): int(one["doc_count"]) for one in found[name]["buckets"]}
-            for name in names
-        }
+        counts: dict[str, dict[str, int]] = {name: {} for name in names}
+        if wanted:
+            for name, one in self.searcher.aggregate(query, wanted).items():
+                counts[name] = {str(one["key"]): int(one["doc_count"]) for one in one["buckets"]}
         total = self.searcher.search(query, 1).count if {*names} & {*FLAGS} else 0
         for name in {*names} & {*FLAGS}:
             true = counts[name].get(name, 0)
@@ -220,9 +240,11 @@ class Opened:
             add(words_field("title"), without_accents(text.harvested_title))
         for key in same_keys(hit):
             add(SAME, key)
-        for name in _VALUED:
-            for value in entry.facets.get(name, ()):
-                add(name, value)
+        for name, values in entry.facets.items():
+            if name != REPOSITORY and (field := field_of(name)) in self.fields:
+                for value in values:
+                    add(field, value)
+            self._add_numbers(found, name, values)
         bits = flags_of(entry)
         for place, name in enumerate(FLAGS):
             if bits >> place & 1:
@@ -232,6 +254,15 @@ class Opened:
         found.add_integer("seconds", entry.seconds)
         found.add_bytes("hit", _packed(hit))
         return found
+
+    def _add_numbers(self, document: Any, name: str, values: Sequence[str]) -> None:
+        all_of, *ends = number_fields(name)
+        if all_of in self.fields:
+            numbers = numbers_in(values)
+            for number in numbers:
+                document.add_float(all_of, number)
+            for field, end in zip(ends, (min, max) if numbers else (), strict=False):
+                document.add_float(field, end(numbers))
 
     def mark(self, silo: str, mark: str) -> Any:
         """The mark up to which a Silo was fed, as a document."""
@@ -275,6 +306,31 @@ def same_keys(hit: Hit) -> Iterator[str]:
         yield f"title {title}"[:1000]
 
 
+def fields_of_packages() -> dict[str, bool]:
+    """The fields that an index made now has for contributed facets → whether it is of numbers."""
+    found = {}
+    for name in fields():
+        if name not in FACETS and name != REPOSITORY:
+            found[field_of(name)] = False
+            try:
+                facet = facet_named(name)
+            except SearchError as error:
+                warn_once(str(error))
+                continue
+            if facet.is_order or facet.is_number:
+                found |= dict.fromkeys(number_fields(name), True)
+    return found
+
+
+def _order(sort: str) -> tuple[bool, str]:
+    """Whether an order descends, and the field it is by."""
+    if sort in SORTS:
+        return sort == "newest", "seconds"
+    name = sort.removeprefix("-")
+    descends = sort != name
+    return descends, number_fields(name)[2 if descends else 1]
+
+
 def _schema(tantivy: Any) -> Any:
     builder = tantivy.SchemaBuilder()
     for name in TEXTS:
@@ -283,6 +339,11 @@ def _schema(tantivy: Any) -> Any:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("silo", FLAG, *_VALUED):
         builder.add_text_field(name, fast=True, tokenizer_name="raw", index_option="basic")
+    for name, is_number in fields_of_packages().items():
+        if is_number:
+            builder.add_float_field(name, indexed=True, fast=True)
+        else:
+            builder.add_text_field(name, fast=True, tokenizer_name="raw", index_option="basic")
     for name in ("seconds", YEAR_NUMBER):
         builder.add_integer_field(name, indexed=True, fast=True)
     builder.add_bytes_field("hit", stored=True)

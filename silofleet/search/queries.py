@@ -1,6 +1,7 @@
 """A search over all Silos as a query of tantivy; the words are read as in one Silo."""
 
 import math
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index.facets import labels_of
 from recordsilo.index.matching import bound_of
 from recordsilo.index.query_syntax import Term, parse_query
-from recordsilo.index.search_values import FLAGS, facet_of, range_of
+from recordsilo.index.search_values import FACETS, FLAGS, facet_of, range_of
 from silofleet.search.folding import ACCENTS
 from silofleet.search.values import REPOSITORY, AllSearch
 
@@ -21,6 +22,7 @@ SAME = "same"
 YEAR_NUMBER = "year_number"
 _FIELD_OF = {REPOSITORY: "silo"}
 _NO_YEAR = 1 << 40
+_MOST = sys.float_info.max
 
 
 def words_field(name: str) -> str:
@@ -29,8 +31,15 @@ def words_field(name: str) -> str:
 
 
 def field_of(facet: str) -> str:
-    """The field with the values of a facet."""
-    return FLAG if facet in FLAGS else _FIELD_OF.get(facet, facet)
+    """The field with the values of a facet; of a contributed one, its name has a prefix."""
+    if facet in FLAGS:
+        return FLAG
+    return _FIELD_OF.get(facet) or (facet if facet in FACETS else f"beside_{facet}")
+
+
+def number_fields(facet: str) -> tuple[str, str, str]:
+    """The fields with the numbers of a contributed facet, the least and the greatest of them."""
+    return f"number_{facet}", f"least_{facet}", f"greatest_{facet}"
 
 
 def without_accents(text: str) -> str:
@@ -49,7 +58,8 @@ class Queries:
 
     def __init__(self, tantivy: Any, schema: Any, analyzer: Any) -> None:
         self._make, self._schema, self._analyzer = tantivy.Query, schema, analyzer
-        self._occur, self._integer = tantivy.Occur, tantivy.FieldType.Integer
+        self._occur = tantivy.Occur
+        self._integer, self._float = tantivy.FieldType.Integer, tantivy.FieldType.Float
 
     def term(self, name: str, value: str) -> Any:
         """What has a value in a field."""
@@ -123,7 +133,7 @@ class Queries:
                     f"{did_you_mean(value, known)}"
                 )
         ranges = [] if name == REPOSITORY else [range_of(name, value) for value in values]
-        should = [self._within(*bounds) for bounds in ranges if bounds]
+        should = [self._within(name, *bounds) for bounds in ranges if bounds]
         if name == "set":
             for value in values:
                 below = _escaped(value) + "(:.*)?"
@@ -133,7 +143,10 @@ class Queries:
         scored = self._make.boolean_query([(self._occur.Should, one) for one in should])
         return self._make.const_score_query(scored, 0.0)
 
-    def _within(self, low: float, high: float) -> Any:
+    def _within(self, name: str, low: float, high: float) -> Any:
+        if name not in FACETS:
+            field, bounds = number_fields(name)[0], (max(low, -_MOST), min(high, _MOST))
+            return self._make.range_query(self._schema, field, self._float, *bounds)
         lowest = math.ceil(max(low, -_NO_YEAR))
         highest = math.floor(min(high, _NO_YEAR))
         return self._make.range_query(self._schema, YEAR_NUMBER, self._integer, lowest, highest)

@@ -9,16 +9,20 @@ from datetime import datetime
 from recordsilo import Granary, Silo
 from recordsilo.errors import RecordSiloError, SearchError
 from recordsilo.index import Described, FacetValue, PageRequest, Row
+from recordsilo.index.facets import facet_named, values_of
 from recordsilo.index.projection import seconds_of
 from silofleet.search.folding import folded
 from silofleet.search.values import (
+    NO_NUMBER,
     REPOSITORY,
+    SORTS,
     AllSearch,
     Answer,
     Facets,
     Hit,
     Missing,
     Place,
+    numbers_in,
     summed,
 )
 
@@ -114,7 +118,7 @@ def _counted(name: str, total: int) -> Facets:
 
 def _hits(name: str, silo: Silo, rows: Sequence[Row], sort: str) -> Iterator[Hit]:
     described = silo.described([row.identifier for row in rows])
-    for number, row in enumerate(rows, 1):
+    for row, score in zip(rows, _scores(sort, silo, rows), strict=True):
         one = described.get(row.identifier, Described())
         yield Hit(
             Place(name, row.identifier),
@@ -125,19 +129,34 @@ def _hits(name: str, silo: Silo, rows: Sequence[Row], sort: str) -> Iterator[Hit
             one.doi,
             row.datestamp,
             row.deleted,
-            _score(sort, number, row.datestamp),
+            score,
         )
 
 
-def _score(sort: str, number: int, datestamp: str) -> float:
-    """The score of a Silo's hit; a Silo does not say how relevant one is, only which is first."""
+def _scores(sort: str, silo: Silo, rows: Sequence[Row]) -> list[float]:
+    """The scores of a Silo's hits; a Silo does not say how relevant one is, only which is first."""
     if sort == "relevance":
-        return 1 / number
+        return [1 / number for number, _row in enumerate(rows, 1)]
+    if sort in SORTS:
+        sign = 1 if sort == "newest" else -1
+        return [float(sign * _seconds(row.datestamp)) for row in rows]
+    facet = facet_named(sort.removeprefix("-"))
+    values = values_of(facet, silo.path, [row.identifier for row in rows])
+    return [_by_number(sort, values.get(row.identifier, ())) for row in rows]
+
+
+def _seconds(datestamp: str) -> int:
     try:
-        seconds = seconds_of(datetime.fromisoformat(datestamp))
+        return seconds_of(datetime.fromisoformat(datestamp))
     except ValueError:
-        seconds = 0
-    return float(seconds if sort == "newest" else -seconds)
+        return 0
+
+
+def _by_number(sort: str, values: Sequence[str]) -> float:
+    numbers = numbers_in(values)
+    if not numbers:
+        return NO_NUMBER
+    return max(numbers) if sort.startswith("-") else -min(numbers)
 
 
 def _together(

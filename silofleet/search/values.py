@@ -1,25 +1,48 @@
 """A search over all Silos, its hits and its answer, also as JSON. Pure."""
 
+import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index import FacetValue, SearchFilters
-from recordsilo.index.facets import OWN
+from recordsilo.index.facets import contributed_facets, contributed_orders, facet_names
+from recordsilo.index.matching import number_of
 from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.search_values import NOT, facet_of, range_of, unknown_filter
 
 REPOSITORY = "repository"
 """The field whose values are the names of Silos."""
-OWN_FIELDS = tuple(one.name for one in OWN)
-FIELDS = (REPOSITORY, *OWN_FIELDS)
-"""The fields that a search over all Silos filters and counts."""
 FACETS = (REPOSITORY, "year", "type", "language", "publisher", "format")
-"""Those that are counted if nothing else is asked for."""
+"""Those of the store's own that are counted if nothing else is asked for."""
 SORTS = ("relevance", "newest", "oldest")
 LAST = 1000
 """The last hit that can be shown."""
+NO_NUMBER = -sys.float_info.max
+"""The score of a hit without the number that the hits are sorted by."""
+
+
+def fields() -> tuple[str, ...]:
+    """The fields that a search over all Silos filters and counts."""
+    return (REPOSITORY, *(name for name in facet_names() if name != REPOSITORY))
+
+
+def usual_facets() -> tuple[str, ...]:
+    """The fields that are counted if nothing else is asked for."""
+    found = (one.name for one in contributed_facets() if one.is_facet)
+    return (*FACETS, *(name for name in found if name != REPOSITORY))
+
+
+def sorts() -> tuple[str, ...]:
+    """The orders of hits."""
+    return (*SORTS, *contributed_orders())
+
+
+def numbers_in(values: Iterable[str]) -> list[float]:
+    """Those of some values that are numbers."""
+    return [number for one in values if not math.isnan(number := number_of(one))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +52,7 @@ class AllSearch:
     Attributes:
         words: As typed; the same syntax as in one Silo (docs/search.md).
         filters: Which records; the field `REPOSITORY` has names of Silos.
-        sort: One of `SORTS`. Without words, ``relevance`` means ``newest``.
+        sort: One of `sorts`. Without words, ``relevance`` means ``newest``.
         limit, offset: How many hits, and how many are skipped before.
         facets: The fields whose values are counted.
         facet_limit: The largest number of values of a facet.
@@ -49,15 +72,16 @@ class AllSearch:
         Raises:
             SearchError: Unknown field or order, or a part behind `LAST`.
         """
+        known = fields()
         for name in self.filters.fields:
-            if name not in FIELDS:
-                raise unknown_filter(name, FIELDS)
+            if name not in known:
+                raise unknown_filter(name, known)
             if name != REPOSITORY:
                 for value in self.filters.named(name):
                     range_of(name, value)
         for kind, names, allowed in (
-            ("facet", self.facets, FIELDS),
-            ("order", [self.sort], SORTS),
+            ("facet", self.facets, known),
+            ("order", [self.sort], SORTS if self.sort in SORTS else sorts()),
         ):
             for name in names:
                 if name not in allowed:

@@ -221,3 +221,46 @@ def test_where_the_disk_is_full_a_facet_has_the_values_it_had(
     assert counts(silo, "colour") == {"red": 1}
     with pytest.raises(IndexProblem):
         found(silo, colour=["red"])
+
+
+def test_a_copy_of_the_index_gets_the_values_that_differ(
+    silo: Silo, contribute: Contribute
+) -> None:
+    ledger, copy = Ledger(), dict[str, Mapping[str, Sequence[str]]]()
+    ledger.kept, ledger.stamp = {"a": ("10",), "b": ("9",)}, ""
+    contribute(GROUP, "loans", ledger.facet("loans"))
+    contribute(GROUP, "finding.loans", ledger.facet("finding.loans"))
+
+    def given(mark: str) -> tuple[list[str], str]:
+        """Bring the copy in step; returns the records that were given out, and the new mark."""
+        changes = silo.changes(mark)
+        assert changes.is_whole == (not mark)
+        names = []
+        for _number, entry in silo.changed_entries(changes):
+            names.append(entry.row.identifier)
+            copy[names[-1]] = entry.facets
+        return names, changes.mark
+
+    def loans() -> dict[str, Sequence[str]]:
+        return {name: facets["loans"] for name, facets in copy.items() if "loans" in facets}
+
+    names, mark = given("")
+    assert (names, loans()) == (["a", "b", "c", "d"], {})
+    ledger.stamp = "1"
+    names, mark = given(mark)
+    assert (names, loans()) == (["a", "b"], {"a": ("10",), "b": ("9",)})
+    assert "10" in copy["a"]["finding"]
+    ledger.stamp = "2"
+    assert silo.changes(mark).mark == mark
+    ledger.kept |= {"b": ("7", "8"), "c": ("1",), "e": ("2",)}
+    ledger.stamp = "3"
+    silo["a"].put_stream("note.txt", "x")
+    silo.get_item("e").put_stream("oai_dc", GOOD, None, True)
+    names, mark = given(mark)
+    assert names == ["a", "e", "b", "c"]
+    assert loans() == {"a": ("10",), "b": ("7", "8"), "c": ("1",), "e": ("2",)}
+    silo.del_item("b")
+    ledger.stamp = ""
+    names, mark = given(mark)
+    assert names == ["a", "c", "e"]
+    assert {"a", "c", "e"}.isdisjoint(loans())

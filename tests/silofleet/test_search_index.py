@@ -4,8 +4,10 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -14,7 +16,9 @@ from many_silos import granary_of
 
 from recordsilo import Granary
 from recordsilo.cli import Failure, silo_command
+from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
+from recordsilo.index.facets import GROUP, Facet
 from silofleet.search import everywhere, feeding
 from silofleet.search.errors import FeedingBusy, IndexUnusable, PackageMissing, TooManySilos
 from silofleet.search.everywhere import Everywhere, search_all
@@ -22,7 +26,7 @@ from silofleet.search.feeding import feed
 from silofleet.search.index import SCHEMA, Opened, place_of
 from silofleet.search.keeping import fed_meanwhile
 from silofleet.search.silos import search_silos
-from silofleet.search.values import AllSearch, Place
+from silofleet.search.values import AllSearch, Place, usual_facets
 
 
 @pytest.fixture
@@ -124,6 +128,92 @@ def test_the_index_finds_what_asking_each_silo_finds(granary: Granary) -> None:
             assert not other.by_index
             assert (one.total, one.facets) == (other.total, other.facets)
             assert [(h.place, h.also) for h in one.hits] == [(h.place, h.also) for h in other.hits]
+
+
+class Loans:
+    """A made-up package: how often each record was lent, and to whom."""
+
+    def __init__(self, contribute: Callable[[str, str, Any], None]) -> None:
+        self.stamp = "1"
+        self.numbers = {"a1": ("10",), "a2": ("9.5", "200"), "b1": ("30",), "c1": ("10", "none")}
+        self.readers = {"a1": ("child", "adult"), "b1": ("child",), "b2": ("adult",)}
+        for name, title, values, kind in (
+            ("loans", "Loans", self.numbers, {"is_order": True, "is_facet": False}),
+            ("reader", "Readers", self.readers, {"labels": {"child": "Child", "adult": "Adult"}}),
+            ("finding.loans", "Loans", {"a1": ("Q999",)}, {"labels": {"Q999": "lent too often"}}),
+        ):
+            get = partial(self._some, values)
+            contribute(GROUP, name, Facet(name, title, get, lambda _path: self.stamp, **kind))
+
+    @staticmethod
+    def _some(
+        values: Mapping[str, tuple[str, ...]], _path: str, identifiers: Sequence[str]
+    ) -> Mapping[str, Sequence[str]]:
+        return {one: values[one] for one in identifiers if one in values}
+
+
+@pytest.fixture
+def loans(contribute: Callable[[str, str, Any], None]) -> Loans:
+    return Loans(contribute)
+
+
+def found(granary: Granary, sort: str = "oldest", **values: Sequence[str]) -> list[str]:
+    answer = search_all(granary, AllSearch("", SearchFilters(values=values), sort))
+    return [one.identifier for hit in answer.hits for one in (hit.place, *hit.also)]
+
+
+@pytest.mark.parametrize("by_index", [False, True])
+def test_what_packages_contribute_filters_counts_and_sorts(
+    granary: Granary, loans: Loans, by_index: bool
+) -> None:
+    if by_index:
+        feed(granary)
+    assert sorted(found(granary, loans=["10"])) == ["a1", "c1"]
+    assert sorted(found(granary, loans=["9.6..30"])) == ["a1", "b1", "c1"]
+    assert sorted(found(granary, loans=["40.."])) == ["a2"]
+    assert {"a2"}.isdisjoint(found(granary, **{"loans!": ["100..", "9.5"]}))
+    assert found(granary, reader=["child"], finding=["Q999"]) == ["a1"]
+    assert found(granary, "-loans")[:3] == ["a2", "b2", "b1"]
+    assert found(granary, "loans", repository=["ash"]) == ["a2", "a1", "a3"]
+    answer = search_all(granary, AllSearch(facets=usual_facets()))
+    assert answer.by_index == by_index
+    assert [(one.value, one.count) for one in answer.facets["reader"]] == [
+        ("adult", 2), ("child", 2),
+    ]  # fmt: skip
+    assert "loans" not in answer.facets
+    with pytest.raises(SearchError, match="there is no reader 'chlid'"):
+        found(granary, reader=["chlid"])
+    with pytest.raises(SearchError, match="there is no order 'reader'"):
+        found(granary, "reader")
+
+
+def test_contributed_values_that_changed_are_fed(granary: Granary, loans: Loans) -> None:
+    feed(granary)
+    loans.numbers |= {"a1": ("11",), "b3": ("12",)}
+    assert feed(granary).changed == 0
+    loans.stamp = "2"
+    again = feed(granary)
+    assert (again.changed, again.written) == (2, 2)
+    assert sorted(found(granary, loans=["11..12"])) == ["a1", "b3"]
+    assert found(granary, loans=["10"]) == ["c1"]
+    assert in_index(granary) == in_silos(granary)
+
+
+def test_an_index_without_the_fields_of_a_new_package_is_made_again(
+    granary: Granary, contribute: Callable[[str, str, Any], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed(granary)
+    Loans(contribute)
+    assert sorted(found(granary, loans=["10"])) == ["a1", "c1"]  # few Silos are asked instead
+    assert search_all(granary, AllSearch(facets=("reader",))).facets == {"reader": ()}
+    with monkeypatch.context() as patched:
+        patched.setattr(everywhere, "ASKED_AT_MOST", 2)
+        with pytest.raises(IndexUnusable, match="no field 'beside_loans' yet"):
+            found(granary, loans=["10"])
+        with pytest.raises(IndexUnusable):
+            found(granary, "-loans")
+    assert "no field" in feed(granary).anew
+    assert search_all(granary, AllSearch(sort="-loans")).by_index
 
 
 def killed_at(step: int, owner: type, name: str, work: Callable[[], object]) -> bool:

@@ -3,7 +3,8 @@
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from index_conformance import put
 
 from recordsilo import Granary
+from recordsilo.index.facets import GROUP, Facet
 from silofleet.search.feeding import feed
 from webui.all_silos_search import AllSilosSearch
 from webui.app import create_app
@@ -162,3 +164,30 @@ def test_hits_of_other_nodes_lead_to_their_pages(
         request = Request("GET", "/search", {}, io.BytesIO(), dict(pairs), pairs)
         found = json.loads(search.answer(request, "own", as_json=True).body)
         assert (found["total"], found["did_not_answer"]) == (total, [])
+
+
+def test_what_packages_contribute_is_beside_the_results(
+    page: Any, granary: Granary, contribute: Callable[[str, str, Any], None]
+) -> None:
+    kept = {"reader": {"a2": ["child"], "b1": ["adult"]}, "loans": {"a2": ["3"], "b1": ["20"]}}
+    for name, kind in (
+        ("reader", {"labels": {"child": "a child", "adult": "an adult"}}),
+        ("loans", {"is_order": True, "is_facet": False}),
+    ):
+        values = partial(_some, kept[name])
+        contribute(GROUP, name, Facet(name, f"The {name}", values, lambda _path: "1", **kind))
+    text = page.get("/search").text
+    assert "child: a child" in text
+    assert '<option value="-loans">The loans, highest first</option>' in text
+    ordered = page.json("/search.json?sort=-loans")
+    assert [one["identifier"] for one in ordered["hits"]] == ["b1", "a2"]
+    assert {one["value"] for one in ordered["facets"]["reader"]} == {"child", "adult"}
+    assert page.json("/search.json?loans=..5&reader=child")["total"] == 1
+    asked = page.json("/search.json?here=yes&facet=of_another_package&facet=year")
+    assert asked["facets"]["of_another_package"] == []
+    assert len(asked["facets"]["year"]) == 2
+    assert page.get("/search.json?facet=of_another_package").status == 400
+
+
+def _some(kept: dict[str, list[str]], _path: str, identifiers: list[str]) -> dict[str, list[str]]:
+    return {one: kept[one] for one in identifiers if one in kept}

@@ -17,10 +17,9 @@ from webui.search.facets import Chips, FacetView, chips, facet_views
 from webui.search.request import (
     PAGE_SIZES,
     SHOWN_VALUES,
-    SORT_LABELS,
     YEAR,
     SearchRequest,
-    contributed_orders,
+    order_label,
 )
 from webui.search.selections import ticks
 from webui.site import Call, Site
@@ -64,7 +63,7 @@ def show(call: Call) -> View | Response:
     view = _view(call.site, request, result, named)
     data = {
         "page": view,
-        "sorts": [(name, _order_label(name)) for name in request.orders],
+        "sorts": [(name, order_label(name)) for name in request.orders],
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "page_sizes": PAGE_SIZES,
         "look": ListChoice.read(call.request),
@@ -88,16 +87,6 @@ def choose_look(call: Call) -> Response:
         return json_answer(said, 200, headers)
     query = urls.query(parse_pairs(call.field("search")))
     return Response(303, headers=headers | {"Location": urls.with_search(urls.search(), query)})
-
-
-def _order_label(order: str) -> str:
-    """An order in words."""
-    if order in SORT_LABELS:
-        return _(SORT_LABELS[order])
-    title = contributed_orders()[order]
-    if order.startswith("-"):
-        return _("{number}, highest first", number=_(title))
-    return _("{number}, lowest first", number=_(title))
 
 
 def _view(

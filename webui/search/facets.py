@@ -227,8 +227,11 @@ def chips(site: Site, request: SearchRequest) -> Iterator[Chips]:
 
 def value_label(site: Site, name: str, value: str) -> str:
     """Return the label of a value: a set's name, a finding in words, a flag as yes or no."""
-    if name == "set":
-        return site.set_name(value)
+    return site.set_name(value) if name == "set" else label_of(name, value)
+
+
+def label_of(name: str, value: str) -> str:
+    """Return the label of a value without a Silo, in which sets would have names."""
     if name == "finding":
         return _(labels_of(name).get(value, value)).capitalize()
     if name in FLAGS:

@@ -13,12 +13,18 @@ from typing import Any
 
 from recordsilo.errors import nearest
 from recordsilo.index import PageRequest, SearchFilters
-from recordsilo.index.facets import OWN, contributed_facets, contributed_names
+from recordsilo.index.facets import (
+    OWN,
+    contributed_facets,
+    contributed_names,
+    contributed_orders,
+)
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, SMALL_FIELDS, SORTS, facet_of
 from recordsilo.selection import Selection, selection_table
 from webui import urls
 from webui.http.errors import BadRequest
 from webui.http.messages import whole_number
+from webui.words.texts import text as _
 
 DEFAULT_SIZE = 25
 PAGE_SIZES = (25, 50, 100, 200)
@@ -379,10 +385,14 @@ SORT_LABELS: Mapping[str, str] = {
 }
 
 
-def contributed_orders() -> Mapping[str, str]:
-    """Return the numeric orders that packages contribute, with the titles of their facets."""
-    found = [one for one in contributed_facets() if one.is_order]
-    return {f"{sign}{one.name}": one.title for one in found for sign in ("-", "")}
+def order_label(order: str) -> str:
+    """Return an order in words."""
+    if order in SORT_LABELS:
+        return _(SORT_LABELS[order])
+    title = contributed_orders()[order]
+    if order.startswith("-"):
+        return _("{number}, highest first", number=_(title))
+    return _("{number}, lowest first", number=_(title))
 
 
 def facet_label(name: str) -> str:
