@@ -6,6 +6,11 @@ ScraperError              also the base of the errors of `politeweb` and `oaipmh
 ├── StoringEnded            the process that stores pages ended
 ├── FetchedPageUnreadable   a page that is to be stored cannot be read from its WARC file
 ├── JournalUnreadable       the journal of open harvests cannot be read
+├── ElsewhereUnreadable     the list of WARC files in an object store cannot be read
+├── ArchiveRunning          another process moves the WARC files of the Silo
+├── StoreFailed             an object store refuses what it is asked for
+│   ├── ObjectDiffers         a file there is missing, or has another content
+│   └── StoreUnreachable      it does not answer
 ├── BaseURLConflict         the Silo belongs to another repository
 ├── NoBaseURL               the Silo belongs to no repository
 └── NothingToUpdate         nothing was harvested before
@@ -59,6 +64,32 @@ class JournalUnreadable(ScraperError):
             f"{path} cannot be read ({reason}); it may be deleted: open harvests then"
             " start again, and no stored record is lost"
         )
+
+
+class ElsewhereUnreadable(ScraperError):
+    """The list of the WARC files that are in an object store is damaged."""
+
+    def __init__(self, path: str, number: int, reason: str) -> None:
+        super().__init__(f"line {number} of {path} cannot be read: {reason}; restore the file")
+
+
+class ArchiveRunning(ScraperError):
+    """Another process moves the WARC files of the same Silo to or from an object store."""
+
+    def __init__(self, silo_path: str) -> None:
+        super().__init__(f"another process is moving the WARC files of {silo_path}")
+
+
+class StoreFailed(ScraperError):
+    """An object store refuses what it is asked for."""
+
+
+class ObjectDiffers(StoreFailed):
+    """A file in an object store is missing, or has another content than it should have."""
+
+
+class StoreUnreachable(StoreFailed):
+    """An object store does not answer; the same request may succeed later."""
 
 
 class BaseURLConflict(ScraperError):

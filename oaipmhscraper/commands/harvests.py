@@ -1,5 +1,6 @@
 """`silo harvests`: list the finished and the open harvests of a Silo."""
 
+import os
 from collections import Counter
 from datetime import UTC, datetime
 
@@ -44,6 +45,8 @@ def harvests(directory: str, forget: str | None, given_up: tuple[str, ...], as_j
         click.echo(_line(one))
         if one.said:
             click.echo(f"    {one.said}")
+        if one.elsewhere:
+            click.echo(f"    {_elsewhere(one, directory)}")
         for each in one.so_far:
             click.echo(f"    {_far(each)}")
     for what, number in owed:
@@ -72,6 +75,13 @@ def _line(one: PastHarvest) -> str:
     listed, stored = one.counts.get("listed") or 0, one.counts.get("stored") or 0
     numbers = f"{listed:>9,} listed {stored:>9,} stored"
     return f"{one.id}  {began:%Y-%m-%d %H:%M}  {one.state:<6} {numbers}  {one.what}"
+
+
+def _elsewhere(one: PastHarvest, directory: str) -> str:
+    return (
+        f"WARC files in {os.path.dirname(one.elsewhere[0].url)}: {len(one.elsewhere):,} of"
+        f" {len(one.files):,}; to bring them back: silo fleet archive --back {directory}"
+    )
 
 
 def _far(one: ListReceipt) -> str:

@@ -20,6 +20,7 @@ from oaipmhscraper.errors import (
     NoBaseURL,
     NothingToUpdate,
     ScraperError,
+    StoreUnreachable,
     StoringEnded,
 )
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, Receipt
@@ -90,7 +91,7 @@ def sentences() -> Iterator[None]:
         _fail_stopped(stop)
     except (RequestRefused, NothingToUpdate, NoBaseURL, BaseURLConflict, WarcUnreadable) as error:
         fail(str(error), ExitCode.USAGE)
-    except (RetryLater, HarvestRunning, StoringEnded) as error:
+    except (RetryLater, HarvestRunning, StoreUnreachable, StoringEnded) as error:
         fail(str(error), ExitCode.STOPPED)
     except EndpointError as error:
         fail(str(error), ExitCode.ENDPOINT)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from oaipmhscraper.lists.journal import Journal, journal_path
 from oaipmhscraper.lists.journal_rows import Job
 from oaipmhscraper.lists.list_state import journalled
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, total
+from oaipmhscraper.warc.elsewhere import Elsewhere, read_elsewhere
 from politeweb.warc.files import warc_names
 
 _RECEIPT = "-receipt.json"
@@ -29,6 +31,7 @@ class PastHarvest:
         state: ``whole``, ``losses``, ``open`` (the same command resumes it).
         said: Why it was stopped, as a sentence.
         files: WARC files with its responses.
+        elsewhere: Those of them that are in an object store, and not on this disk.
         so_far: The lists of an open harvest, from its journal; its receipt may be older.
     """
 
@@ -38,6 +41,7 @@ class PastHarvest:
     said: str
     files: tuple[str, ...]
     so_far: tuple[ListReceipt, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
 
     @property
     def counts(self) -> Mapping[str, int | None]:
@@ -85,6 +89,7 @@ class PastHarvest:
             "state": self.state,
             "said": self.said or None,
             "files": list(self.files),
+            "elsewhere": {one.file: one.url for one in self.elsewhere},
             "receipt": self.receipt or None,
             "so_far": [_with_windows(one) for one in self.so_far] or None,
         }
@@ -98,18 +103,25 @@ def harvests_of(silo_path: str, *, newest: int | None = None) -> Iterator[PastHa
 
     Raises:
         JournalUnreadable: The journal of open harvests is damaged.
+        ElsewhereUnreadable: The list of WARC files in an object store is.
     """
     directory = os.path.join(silo_path, RECEIPTS)
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     receipts = {name.removesuffix(_RECEIPT): name for name in names if name.endswith(_RECEIPT)}
     still_open = _open_jobs(silo_path)
+    here, away = set(names), defaultdict(list)
+    for one in read_elsewhere(directory).values():
+        if one.file not in here:
+            away[one.harvest_id].append(one)
     numbers = sorted(receipts.keys() | still_open.keys())
     for number in numbers if newest is None else numbers[max(0, len(numbers) - newest) :]:
         receipt = _receipt(os.path.join(directory, receipts[number])) if number in receipts else {}
-        files = tuple(map(str, warc_names(directory, number))) if names else ()
+        elsewhere = tuple(away.get(number, ()))
+        local = map(str, warc_names(directory, number)) if names else ()
+        files = tuple(sorted([*local, *(one.file for one in elsewhere)]))
         state = "open" if number in still_open else "whole" if receipt.get("whole") else "losses"
         said, so_far = still_open.get(number, ("", ()))
-        yield PastHarvest(number, receipt, state, said, files, so_far)
+        yield PastHarvest(number, receipt, state, said, files, so_far, elsewhere)
 
 
 def owed_in(silo_path: str) -> list[tuple[ListJob, int]]:

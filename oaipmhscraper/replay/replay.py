@@ -39,6 +39,7 @@ from oaipmhscraper.scraper import STATE_FILE
 from oaipmhscraper.storing.quarantine import Origin, Quarantine, quarantine_of
 from oaipmhscraper.storing.silo_writer import BeforeStore, SiloWriter
 from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.warc.elsewhere import read_elsewhere
 from oaipmhscraper.warc.reading import Recorded, read_warc
 from politeweb.addresses import without_credentials
 from politeweb.errors import RequestRefused, WarcUnreadable
@@ -77,7 +78,8 @@ def replay(
 
     Args:
         directory: A new Silo, or one that an interrupted replay began.
-        sources: WARC files, or directories of them, the oldest first.
+        sources: WARC files, or directories of them, the oldest first. Those in an object store
+            are fetched, twice each.
         before_store: May change a record, or leave it out.
         progress: Called after every page.
         max_response: See `HttpSettings`; larger responses are reported as damaged.
@@ -86,13 +88,14 @@ def replay(
 
     Raises:
         WarcUnreadable: A file cannot be read, or has no response to an OAI-PMH request.
+        StoreFailed: A file is in an object store, and cannot be fetched from there.
         RequestRefused: The directory already has records, or no recorded list has one of
             the formats or the set; nothing was stored.
         HarvestInterrupted: Ctrl-C; the same call resumes.
         RecordSiloError, OSError: The store failed.
     """
     started = datetime.now(UTC)
-    paths = warc_paths(sources)
+    paths = warc_paths(sources, read_elsewhere)
     scene = _survey(paths, max_response)
     scene.choose(prefixes, set_spec)
     with _opened(directory, scene) as silo:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
 from oaipmhclient.transport.http_rules import unpack_page
+from oaipmhscraper.warc.elsewhere import readable
 from oaipmhscraper.warc.responses import HARVEST, PREFIX, REQUEST
 from politeweb.answers import Answer
 from politeweb.settings import MAX_RESPONSE
@@ -39,9 +40,14 @@ class Recorded:
 
 
 def read_warc(path: str, limit: int = MAX_RESPONSE) -> Iterator[Recorded | Damaged | About]:
-    """Read OAI-PMH responses; others are skipped. See `read_exchanges`."""
-    for one in reading.read_exchanges(path, _is_oai, limit, unpack_page):
-        yield _recorded(one) if isinstance(one, reading.Recorded) else one
+    """Read OAI-PMH responses; others are skipped. See `read_exchanges`.
+
+    Raises:
+        StoreFailed: The file is in an object store, and cannot be fetched from there.
+    """
+    with readable(path) as place:
+        for one in reading.read_exchanges(place, _is_oai, limit, unpack_page):
+            yield _recorded(one) if isinstance(one, reading.Recorded) else one
 
 
 def _is_oai(said: Said) -> bool:

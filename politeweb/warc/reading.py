@@ -7,7 +7,7 @@ Source: WARC 1.1 (ISO 28500:2017), sections 5 and 6.
 
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
@@ -72,26 +72,41 @@ class About:
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
-def warc_paths(sources: Iterable[str]) -> list[str]:
+def _none(_directory: str) -> Collection[str]:
+    return ()
+
+
+def warc_paths(
+    sources: Iterable[str], elsewhere: Callable[[str], Collection[str]] = _none
+) -> list[str]:
     """Return the WARC files of paths of files and directories; those of a directory by name.
 
     The names of files written here sort in the order of writing.
+
+    Args:
+        sources: The paths.
+        elsewhere: Directory → names of files that can be read as if they were in it.
 
     Raises:
         WarcUnreadable: A path does not exist, or a directory has no such files.
     """
     found: list[str] = []
     for source in sources:
-        if not os.path.isdir(source):
-            found.append(source)
-            continue
-        inside = sorted(name for name in os.listdir(source) if name.endswith((".warc", ".warc.gz")))
-        if not inside:
-            raise WarcUnreadable(source, "has no .warc or .warc.gz file")
-        found += [os.path.join(source, name) for name in inside]
-    for path in found:
-        if not os.path.isfile(path):
-            raise WarcUnreadable(path, "does not exist")
+        is_directory = os.path.isdir(source)
+        directory = source if is_directory else os.path.dirname(source)
+        away = elsewhere(directory)
+        if is_directory:
+            names = {*os.listdir(source), *away}
+            inside = sorted(name for name in names if name.endswith((".warc", ".warc.gz")))
+            if not inside:
+                raise WarcUnreadable(source, "has no .warc or .warc.gz file")
+        else:
+            inside = [os.path.basename(source)]
+        for name in inside:
+            path = os.path.join(directory, name)
+            if name not in away and not os.path.isfile(path):
+                raise WarcUnreadable(path, "does not exist")
+            found.append(path)
     return found
 
 

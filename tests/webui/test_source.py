@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from object_store import memory_files
 
 from oaipmhprovider.server import SampleServer
+from oaipmhscraper.harvests.archiving import Moved, archive, bring_back
 from oaipmhscraper.progress import Silence
 from recordsilo import Silo
 from webui import urls
@@ -55,6 +57,24 @@ def test_without_the_responses_the_harvest_is_told(asked: Any, demo: Silo) -> No
     finally:
         for name in hidden:
             os.rename(f"{directory}/{name}.away", f"{directory}/{name}")
+
+
+def test_responses_in_an_object_store_are_named_and_not_fetched(
+    asked: Any, demo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory_files(monkeypatch)
+    archive(demo.path, "memory://store/fleet", Moved())
+    try:
+        address = urls.version(list(demo)[3], "1", "source")
+        found = asked.json(f"{address}.json")
+        ((name, url),) = found["harvest"]["elsewhere"].items()
+        assert (found["harvest"]["files"], found["response"]) == ([name], None)
+        page = asked.get(address).text
+        assert url in page
+        assert "silo fleet archive --back" in page
+        assert not os.path.exists(os.path.join(demo.path, "harvests", name))
+    finally:
+        bring_back(demo.path, Moved())
 
 
 def test_a_version_that_was_made_here_has_no_harvest(client: Any, working_copy: str) -> None:

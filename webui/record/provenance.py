@@ -1,7 +1,7 @@
 """The origin of a harvested version: the harvest, and the response with the record.
 
 The WARC files of the harvest are searched in order, up to the time when the version was
-stored, and for some seconds at most.
+stored, and for some seconds at most. Files in an object store are not fetched.
 
 Cost: unpacks those responses, about 50 MB per second.
 """
@@ -75,6 +75,7 @@ def source_of(
 
     Raises:
         JournalUnreadable: The journal of open harvests is damaged.
+        ElsewhereUnreadable: The list of WARC files in an object store is.
     """
     stored = _moment(origin.date)
     if stored is None:
@@ -119,7 +120,10 @@ def _harvest(silo_path: str, stored: datetime) -> PastHarvest | None:
 
 
 def _responses(silo_path: str, harvest: PastHarvest, prefix: str) -> Iterator[Recorded]:
+    away = {one.file for one in harvest.elsewhere}
     for name in harvest.files:
+        if name in away:
+            continue
         for found in read_warc(os.path.join(silo_path, "harvests", name)):
             if isinstance(found, Recorded) and (
                 not prefix or found.metadata_prefix in {"", prefix}
@@ -172,6 +176,7 @@ def source_json(found: VersionSource) -> dict[str, Any]:
             "started": harvest.receipt.get("started"),
             "ended": harvest.receipt.get("ended"),
             "files": list(harvest.files),
+            "elsewhere": {one.file: one.url for one in harvest.elsewhere},
         },
         "response": response
         and {

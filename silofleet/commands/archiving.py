@@ -1,0 +1,92 @@
+"""`silo fleet archive`: WARC files into an object store, and back."""
+
+import os
+from collections.abc import Iterator
+
+import click
+
+from oaipmhscraper.commands.reports import sentences
+from oaipmhscraper.errors import ArchiveRunning, ElsewhereUnreadable, JournalUnreadable
+from oaipmhscraper.harvests.archiving import Moved, bring_back
+from oaipmhscraper.harvests.archiving import archive as archive_silo
+from recordsilo import Granary
+from recordsilo.cli import ExitCode, example, fail
+from recordsilo.progress import counting
+from recordsilo.silo import VERSION_FILE
+from silofleet.commands.group import told
+
+SHOWN = 20
+
+
+@click.command(
+    epilog=example(
+        "silo fleet archive many --to s3://bucket/prefix", "silo fleet archive many oxford --back"
+    )
+)
+@click.argument("directory", metavar="DIR")
+@click.argument("names", metavar="[NAME]…", nargs=-1)
+@click.option("--to", "address", metavar="URL", help="The object store: s3://bucket/prefix.")
+@click.option("--back", is_flag=True, help="Bring the files back; they stay in the store, too.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def archive(
+    directory: str, names: tuple[str, ...], address: str | None, *, back: bool, quiet: bool
+) -> int:
+    """Move the WARC files of ended harvests into an object store (S3).
+
+    DIR is a fleet, another directory of Silos, or one Silo; NAME are some of its Silos. A file
+    is deleted here only after it was read back from the store and compared. After an
+    interruption, the same command goes on. Credentials and the address of the service are
+    configured as for other programs of AWS: AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL, ~/.aws/config.
+    """
+    if back and address:
+        raise click.UsageError("--back takes no --to; each Silo knows where its files are")
+    if not back and not address:
+        raise click.UsageError("say where to put the files: --to s3://bucket/prefix")
+    moved, done = Moved(), 0
+
+    def count(size: int) -> None:
+        nonlocal done
+        done += size
+        show(done // 1_000_000)
+
+    with told(), sentences():
+        try:
+            with counting("MB sent or read", quiet=quiet) as show:
+                for path in _silos(directory, names):
+                    try:
+                        if back:
+                            bring_back(path, moved, count)
+                        else:
+                            archive_silo(path, address or "", moved, count)
+                    except (ArchiveRunning, JournalUnreadable, ElsewhereUnreadable) as error:
+                        moved.faults.append(str(error))
+        finally:
+            _report(moved, back=back)
+    return ExitCode.LOSSES if moved.faults else ExitCode.OK
+
+
+def _silos(directory: str, names: tuple[str, ...]) -> Iterator[str]:
+    """The directories of Silos."""
+    if os.path.exists(os.path.join(directory, VERSION_FILE)):
+        if names:
+            fail(f"{directory} is one Silo; give no NAME")
+        yield directory
+        return
+    granary = Granary(directory, create=False)
+    for name in names:
+        if not granary.issilo(name):
+            fail(f"{directory} has no Silo {name!r}")
+    for name in names or granary.silos:
+        yield os.path.join(directory, name)
+
+
+def _report(moved: Moved, *, back: bool) -> None:
+    size = f" ({moved.bytes / 1e6:,.1f} MB)" if moved.files else ""
+    files = f"{moved.files:,} WARC {'file' if moved.files == 1 else 'files'}{size}"
+    where = "brought back" if back else "moved to the object store"
+    left = f"; {moved.left:,} of harvests that have not ended stay" if moved.left else ""
+    click.echo(f"{files} {where}{left}")
+    for sentence in moved.faults[:SHOWN]:
+        click.echo(f"silo: {sentence}", err=True)
+    if len(moved.faults) > SHOWN:
+        click.echo(f"silo: and {len(moved.faults) - SHOWN:,} more", err=True)
