@@ -14,6 +14,7 @@ from silofleet.errors import WishesInvalid
 from silofleet.search.errors import IndexUnusable, TooManySilos
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.nodes import HERE, VALUES_OF_NODES
+from silofleet.search.tokens import is_token
 from silofleet.search.values import (
     REPOSITORY,
     SORTS,
@@ -38,6 +39,15 @@ SHOWN = 12
 """Values of a facet beside the results; all of one are shown by ``more``."""
 _ALL = 1000
 _OWN = ("start", "more", "facet", HERE)
+
+
+def is_of_node(request: Request, directory: str) -> bool:
+    """Whether another node asks for the Silos here, with the token of this directory."""
+    return (
+        request.raw_path == PATHS[1]
+        and bool(request.query.get(HERE))
+        and is_token(directory, request.headers.get("authorization", ""))
+    )
 
 
 @dataclass(frozen=True, slots=True)

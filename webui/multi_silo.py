@@ -111,6 +111,8 @@ class Shelf:
         try:
             require(user, Role.VIEWER)
         except SignInRequired:
+            if all_silos_search.is_of_node(request, self._granary.dir_of_silos):
+                return self._search.answer(request, self._name, as_json=True)
             if as_json or not request.is_safe or path == METRICS:
                 raise
             query = f"?{urlencode(request.pairs)}" if request.pairs else ""

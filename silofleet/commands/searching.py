@@ -1,9 +1,10 @@
-"""`silo fleet search` and `silo fleet index`."""
+"""`silo fleet search`, `silo fleet index` and `silo fleet token`."""
 
 import csv
 import io
 import json
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -15,15 +16,17 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import as_json, filtering, remark_on
 from recordsilo.commands.versions import shown
 from recordsilo.errors import SearchError
+from recordsilo.granary import is_granary
 from recordsilo.index import SearchFilters
 from recordsilo.progress import counting
 from recordsilo.silo import VERSION_FILE
 from silofleet.errors import WishesInvalid
-from silofleet.search.errors import IndexNotWritten
+from silofleet.search.errors import IndexNotWritten, TokenRefused
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
+from silofleet.search.tokens import keep_token, make_token, remove_token
 from silofleet.search.values import SORTS, AllSearch, Answer, Hit, Place, usual_facets
-from silofleet.wishes import wishes_path
+from silofleet.wishes import load_wishes, wishes_path
 
 directory = click.argument("directory", metavar="DIR")
 _COLUMNS = (
@@ -113,6 +116,44 @@ def index_command(*, directory: str, rebuild: bool, as_json: bool) -> int:
     for one in fed.missing:
         click.echo(f"silo: {one.name} cannot be read: {one.why}", err=True)
     return ExitCode.LOSSES if fed.missing else ExitCode.OK
+
+
+@click.command(
+    name="token",
+    epilog=example("silo fleet token many", "silo fleet token many --of n2 < token-of-n2"),
+)
+@directory
+@click.option("--of", "node", metavar="NODE", help="Keep the token of this node, to ask it.")
+@click.option("--remove", is_flag=True, help="Remove the token instead.")
+def token_command(*, directory: str, node: str | None, remove: bool) -> None:
+    """Let a search over several nodes ask the page of DIR although it requires sign-in.
+
+    Without --of, a new token of DIR is made and printed; an earlier one is not valid any more,
+    and only a digest is kept. On the machine that asks, --of NODE keeps the token that was made
+    on that node, from standard input. It allows the search of the Silos of DIR, nothing else.
+    """
+    if not (is_granary(directory) or os.path.isfile(wishes_path(directory))):
+        fail(f"{directory} is not a directory of Silos")
+    try:
+        if remove:
+            removed = remove_token(directory, node or "")
+            click.echo("the token is removed" if removed else "there is no token")
+        elif node is None:
+            click.echo(make_token(directory))
+        elif not load_wishes(directory).nodes.get(node, {}).get("search"):
+            fail(f"fleet/endpoints.toml has no table [nodes.{node}] with search, the address of "
+                 "its page")  # fmt: skip
+        else:
+            keep_token(directory, node, _given_token())
+            click.echo(f"the token of {node} is kept")
+    except (TokenRefused, WishesInvalid) as error:
+        fail(str(error))
+
+
+def _given_token() -> str:
+    if sys.stdin.isatty():
+        return str(click.prompt("Token", hide_input=True, err=True)).strip()
+    return sys.stdin.readline().strip()
 
 
 def granary_at(path: str) -> Granary:

@@ -50,3 +50,7 @@ class TooManySilos(RecordSiloError):
             f"{number:,} Silos are too many to ask each; make an index of all first: "
             f"silo fleet index {directory}"
         )
+
+
+class TokenRefused(RecordSiloError):
+    """A token for the search of a node cannot be used or kept."""

@@ -1,8 +1,9 @@
 """The same search on other nodes: their answers over HTTP, checked, merged with one's own.
 
 The addresses are in ``fleet/endpoints.toml``: ``[nodes.NAME]`` with ``search``, the address of the
-node's page of Silos. Nothing in an answer is believed unchecked: neither size nor time, neither
-kinds of values nor numbers.
+node's page of Silos. A page that requires sign-in gets the node's token, which goes to no other
+address (`silofleet.search.tokens`). Nothing in an answer is believed unchecked: neither size nor
+time, neither kinds of values nor numbers.
 """
 
 import json
@@ -25,7 +26,9 @@ from recordsilo.disk.identifier import url_segment
 from recordsilo.disk.names import check_version_name
 from recordsilo.errors import SearchError
 from recordsilo.index import FacetValue
+from silofleet.search.errors import TokenRefused
 from silofleet.search.folding import folded
+from silofleet.search.tokens import SCHEME, token_for
 from silofleet.search.values import AllSearch, Answer, Hit, Missing, Place, summed
 from silofleet.wishes import load_wishes, wishes_path
 
@@ -103,6 +106,12 @@ class Nodes:
         )
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         try:
+            token = token_for(self._directory, name, address)
+        except TokenRefused as error:
+            raise NodeFailed(str(error)) from error
+        if token:
+            headers["Authorization"] = SCHEME + token
+        try:
             with sent(session, limits, "GET", url, headers=headers, auth=keep_header) as response:
                 body = bytearray()
                 for piece in response.iter_content(1 << 16):
@@ -114,6 +123,12 @@ class Nodes:
             raise NodeFailed(reason_of(error, limits)) from error
         if status == 400:
             raise SearchError(_refusal(bytes(body)))
+        if status == 401:
+            raise NodeFailed(
+                "it does not accept the token that is kept for it"
+                if token
+                else f"it asks for sign-in; store its token: silo fleet token DIR --of {name}"
+            )
         if status != 200:
             raise NodeFailed(f"it answers with status {status}")
         return answer_of(bytes(body), name, search)

@@ -15,9 +15,11 @@ from many_silos import RECORDS, granary_of
 from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
 from silofleet.search import nodes as module
+from silofleet.search.errors import TokenRefused
 from silofleet.search.everywhere import Everywhere, search_all
 from silofleet.search.feeding import feed
 from silofleet.search.nodes import NodeFailed, Nodes, answer_of, fields_of, merged
+from silofleet.search.tokens import keep_token, make_token, token_for
 from silofleet.search.values import AllSearch, Answer
 from webui.http.messages import parse_pairs
 
@@ -126,6 +128,34 @@ def test_a_node_without_an_answer_is_named(tmp_path: Path, monkeypatch: pytest.M
     assert [one.name for one in found.missing] == ["oak on node near", "node far", "node files"]
     assert "neither http nor https" in found.missing[2].why
     assert "refused" in found.missing[1].why
+
+
+@pytest.mark.parametrize(
+    ("address", "is_sent"),
+    [
+        ("https://n2.example.org/", True), ("http://127.0.0.1:81/", True), ("http://[::1]/", True),
+        ("http://localhost:81/", True), ("http://n2.example.org/", False),
+        ("http://127.0.0.1.example.org/", False), ("http://127.0.0.1@example.org/", False),
+    ],
+)  # fmt: skip
+def test_a_token_is_not_sent_where_others_could_read_it(
+    tmp_path: Path, address: str, is_sent: bool
+) -> None:
+    assert token_for(str(tmp_path), "n2", address) == ""
+    token = make_token(str(tmp_path / "n2"))
+    keep_token(str(tmp_path), "n2", token)
+    if is_sent:
+        assert token_for(str(tmp_path), "n2", address) == token
+    else:
+        with pytest.raises(TokenRefused, match="https only"):
+            token_for(str(tmp_path), "n2", address)
+
+
+def test_what_is_no_token_is_not_kept(tmp_path: Path) -> None:
+    for node, token in (("n2", ""), ("n2", "a b" * 20), ("../n2", "x" * 43), ("", "x" * 43)):
+        with pytest.raises(TokenRefused):
+            keep_token(str(tmp_path), node, token)
+    assert not list(tmp_path.rglob("*"))
 
 
 def test_a_search_that_a_node_refuses_is_refused(

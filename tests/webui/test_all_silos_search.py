@@ -9,16 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from index_conformance import put
 
 from recordsilo import Granary
+from recordsilo.cli import silo_command
 from recordsilo.index.facets import GROUP, Facet
+from silofleet.search.everywhere import search_all
 from silofleet.search.feeding import feed
+from silofleet.search.values import AllSearch
 from webui.all_silos_search import AllSilosSearch
 from webui.app import create_app
 from webui.http.messages import Request
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
+from webui.people.authentication import Gate
 from webui.site import Settings
 
 RECORDS = {
@@ -187,6 +192,77 @@ def test_what_packages_contribute_is_beside_the_results(
     assert asked["facets"]["of_another_package"] == []
     assert len(asked["facets"]["year"]) == 2
     assert page.get("/search.json?facet=of_another_package").status == 400
+
+
+@pytest.fixture
+def guarded(granary: Granary, stage: Any, stage_client: Any) -> Iterator[Any]:
+    """A page that requires sign-in."""
+    gate = Gate.of(granary.dir_of_silos, "page", sign_in=True)
+    settings = Settings(sign_in=True, on_shelf=True)
+    stage.app = Shelf(
+        granary, lambda silo: create_app(silo, settings, gate.below()), LOOPBACK_ONLY, gate
+    )
+    yield stage_client
+    stage.app.close()
+
+
+def token_of(directory: str, *words: str, given: str = "") -> str:
+    command = ["fleet", "token", directory, *words]
+    return CliRunner().invoke(silo_command, command, input=given, catch_exceptions=False).output
+
+
+def test_a_node_that_requires_sign_in_is_asked_with_its_token(
+    guarded: Any, granary: Granary, tmp_path: Path
+) -> None:
+    directory = str(tmp_path / "own")
+    with Granary(directory).get_silo("oak") as silo:
+        put(silo, "o1", title="Solar heat", date="2001")
+    (tmp_path / "own/fleet").mkdir()
+    table = f'[nodes.n2]\nsearch = "http://127.0.0.1:{guarded.port}/"\n'
+    (tmp_path / "own/fleet/endpoints.toml").write_text(table)
+
+    def why() -> str:
+        answer = search_all(Granary(directory), AllSearch("solar"))
+        assert answer.total == (1 if answer.missing else 4)
+        return answer.missing[0].why if answer.missing else ""
+
+    assert "it asks for sign-in" in why()
+    token = token_of(granary.dir_of_silos).strip()
+    assert "kept" in token_of(directory, "--of", "n2", given=token + "\n")
+    assert why() == ""
+    kept = tmp_path / "own/fleet/search-tokens/n2"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert token not in Path(granary.dir_of_silos, "fleet/search-token").read_text()
+    kept.chmod(0o640)
+    assert "chmod 600" in why()
+    kept.chmod(0o600)
+    token_of(granary.dir_of_silos)  # another one
+    assert why() == "it does not accept the token that is kept for it"
+    assert "removed" in token_of(directory, "--of", "n2", "--remove")
+    assert "it asks for sign-in" in why()
+
+
+def test_a_token_allows_the_search_of_a_node_and_nothing_else(
+    guarded: Any, granary: Granary
+) -> None:
+    def status(path: str, authorization: str) -> int:
+        headers = {"Authorization": authorization, "Accept": "application/json"}
+        return guarded.get(path, headers=headers).status
+
+    assert status("/search.json?here=yes", "Bearer x") == 401  # there is no token yet
+    token = token_of(granary.dir_of_silos).strip()
+    bearer = f"Bearer {token}"
+    assert status("/search.json?here=yes", bearer) == 200
+    for wrong in ("", token, "Bearer ", f"Basic {token}", f"Bearer {token}x", f"Bearer {'x' * 43}"):
+        assert status("/search.json?here=yes", wrong) == 401, wrong
+    for path in ("/", "/silos.json", "/search.json", "/search?here=yes", "/fleet.json",
+                 "/silos/ash/search.json?here=yes", "/search.json?token=" + token):  # fmt: skip
+        assert status(path, bearer) in {401, 404}, path
+    assert guarded.post("/search.json?here=yes", {}, headers={"Authorization": bearer}).status in {
+        401, 403, 405,
+    }  # fmt: skip
+    digest = Path(granary.dir_of_silos, "fleet/search-token").read_text().strip()
+    assert status("/search.json?here=yes", f"Bearer {digest}") == 401
 
 
 def _some(kept: dict[str, list[str]], _path: str, identifiers: list[str]) -> dict[str, list[str]]:
