@@ -34,7 +34,7 @@ from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Outcome, Polic
 from silofleet.wishes import (
     Wishes,
     append_endpoints,
-    change_endpoint,
+    change_endpoints,
     hours_text,
     load_wishes,
     make_wishes,
@@ -153,20 +153,28 @@ class Fleet:
         Raises:
             WishesInvalid: The file cannot be read.
         """
-        found = os.stat(wishes_path(self.directory))
-        stamp = found.st_mtime_ns, found.st_size
+        stamp = self._stamp_now()
         if stamp != self._stamp:
             self._fault = ""
             try:
-                self._wishes = load_wishes(self.directory)
+                wishes = load_wishes(self.directory)
             except WishesInvalid as error:
-                self._fault = str(error)
+                self._fault, self._stamp = str(error), stamp
             else:
-                self._sync()
-            self._stamp = stamp
+                self._take(wishes, stamp)
         if self._fault:
             raise WishesInvalid(self._fault)
         return self._wishes
+
+    def _stamp_now(self) -> tuple[int, int]:
+        found = os.stat(wishes_path(self.directory))
+        return found.st_mtime_ns, found.st_size
+
+    def _take(self, wishes: Wishes, stamp: tuple[int, int]) -> None:
+        """Take wishes as those of the file, and give each endpoint its facts."""
+        self._wishes = wishes
+        self._sync()
+        self._stamp = stamp
 
     def pace_for(self, url: str, broker: str = "") -> PaceSpec:
         """The pace of the host of an address, shared with runs elsewhere.
@@ -260,8 +268,8 @@ class Fleet:
                 (old if key in known else new).append(one)
                 known.add(key)
             if new:
-                append_endpoints(self.directory, new)
-        self.wishes  # noqa: B018  # reads them, and gives them their facts
+                added = append_endpoints(self.directory, new, self.wishes.defaults)
+                self._take(added, self._stamp_now())
         return new, old
 
     def remove(self, names: Iterable[str], *, with_silos: bool = False) -> dict[str, bool]:
@@ -296,21 +304,25 @@ class Fleet:
         return deleted
 
     def change(self, name: str, **changes: object) -> Endpoint:
-        """Change the wish for an endpoint, such as ``is_paused``.
+        """Change the wish for an endpoint; see `change_all`."""
+        (wish,) = self.change_all([name], **changes)
+        return wish
+
+    def change_all(self, names: Iterable[str], **changes: object) -> list[Endpoint]:
+        """Change the wishes for endpoints, such as ``is_paused``, and return them.
 
         Raises:
-            NoSuchEndpoint: There is none.
+            NoSuchEndpoint: There is none of a name; nothing was changed.
         """
         with self._locked():
-            wish = replace(self.wishes.endpoints[self.name_of(name)], **changes)  # type: ignore[arg-type]
-            change_endpoint(self.directory, wish)
-
-        def change(facts: Facts) -> Facts:  # also without a change: it tells the clock
-            told = "" if "url" in changes else facts.moved_to
-            return replace(facts, host=host_of(wish.url), moved_to=told)
-
-        self.ledger.change(wish.name, change)
-        return wish
+            found = dict.fromkeys(map(self.name_of, names))
+            wishes = [replace(self.wishes.endpoints[name], **changes) for name in found]  # type: ignore[arg-type]
+            changed = change_endpoints(self.directory, wishes, self.wishes.defaults)
+            self._take(changed, self._stamp_now())
+        told = {"moved_to": ""} if "url" in changes else {}
+        for wish in wishes:  # also one that stays the same: it tells the clock
+            self.ledger.change(wish.name, partial(replace, host=host_of(wish.url), **told))
+        return wishes
 
     def accept(self, name: str) -> None:
         """Take the list of a suspicious endpoint as whole from now on; it runs next.

@@ -5,26 +5,30 @@ Nobody is asked anything: whether an address answers is found out by its first r
 
 import csv
 import hashlib
+import io
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import count
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from oaipmhclient.transport.http_rules import BaseURL
 from recordsilo.formats.documents import NoDocument, parsed_whole
 from silofleet.errors import FleetRefused
 from silofleet.schedule import host_of
 from silofleet.values import Endpoint
-from silofleet.wishes import check_url
+from silofleet.wishes import address_of
 from silowork.errors import JobRefused
 from silowork.schedule import duration_of
 
 FORMS = ("lines", "csv", "listfriends", "opendoar", "core")
 LONGEST_NAME = 64
 _LONGEST_CELL = 100_000
+_MOST_REFUSED = 1_000
+"""If so many rows stand before the first endpoint, and none is one, the file is no list."""
 _DIGITS = 6  # of a hash, which tells apart addresses of one name
 _COLUMNS = {
     "url": ("url", "baseurl", "oaiurl", "oaipmhurl", "oaibaseurl", "oaipmhbaseurl", "endpoint"),
@@ -65,13 +69,19 @@ class Listed:
     repeated: int
 
 
-def read_list(content: bytes, form: str = "", taken: Collection[str] = ()) -> Listed:
+def read_list(
+    content: bytes,
+    form: str = "",
+    taken: Collection[str] = (),
+    shown: Callable[[int], object] = lambda _count: None,
+) -> Listed:
     """Read a list.
 
     Args:
         content: Of a file, UTF-8, or UTF-16 with its mark.
         form: One of `FORMS`; guessed if it is empty.
         taken: Names that the endpoints must not have.
+        shown: Called with the number of endpoints so far.
 
     Raises:
         FleetRefused: The whole is no list of that form.
@@ -81,12 +91,19 @@ def read_list(content: bytes, form: str = "", taken: Collection[str] = ()) -> Li
     if form not in _READERS:
         raise FleetRefused(f"there is no form {form!r} of lists; there are {', '.join(FORMS)}")
     names, seen = set(taken), set()
-    endpoints, refused, repeated = [], [], 0
+    endpoints: list[Endpoint] = []
+    refused: list[tuple[str, str]] = []
+    repeated = 0
     for where, row in _READERS[form](text):
         try:
             endpoint = _endpoint(row, names)
         except (FleetRefused, JobRefused) as error:
             refused.append((where, str(error)))
+            if len(refused) >= _MOST_REFUSED and not endpoints:
+                raise FleetRefused(
+                    f"the list has {len(refused):,} errors and no endpoint up to {where}; the"
+                    f" first, {refused[0][0]}: {refused[0][1]}"
+                ) from None
             continue
         key = (endpoint.url, endpoint.sets, endpoint.prefixes)
         if key in seen:
@@ -95,6 +112,7 @@ def read_list(content: bytes, form: str = "", taken: Collection[str] = ()) -> Li
         seen.add(key)
         names.add(endpoint.name)
         endpoints.append(endpoint)
+        shown(len(endpoints))
     return Listed(endpoints, refused, repeated)
 
 
@@ -115,16 +133,6 @@ def _endpoint(row: Mapping[str, str], names: Collection[str]) -> Endpoint:
     name = _unlike(wished, url, names) if wished else name_of(url, names)
     sets, tags = _words(row.get("sets", "")), _words(row.get("tags", ""))
     return Endpoint(name, url, every, prefixes, sets, tags=tags)
-
-
-def address_of(text: str) -> str:
-    """Return the base URL in an address that is given for an endpoint, without a verb.
-
-    Raises:
-        FleetRefused: It is none.
-    """
-    check_url(text)
-    return BaseURL.parse(text).url
 
 
 def check_prefixes(prefixes: Iterable[str]) -> None:
@@ -170,8 +178,12 @@ def _unlike(name: str, url: str, taken: Collection[str]) -> str:
         return name
     short = name[: LONGEST_NAME - _DIGITS - 5].rstrip("-._")
     hashed = f"{short}-{hashlib.sha256(url.encode()).hexdigest()[:_DIGITS]}"
-    numbered = (f"{hashed}-{number}" for number in range(2, len(taken) + 3))
-    return next(one for one in (hashed, *numbered) if one not in taken)
+    if hashed not in taken:
+        return hashed
+    free = bisect_left(
+        range(len(taken) + 2), True, 2, key=lambda number: f"{hashed}-{number}" not in taken
+    )
+    return next(one for number in count(free) if (one := f"{hashed}-{number}") not in taken)
 
 
 def _safe(text: str) -> str:
@@ -196,12 +208,14 @@ def _guessed(text: str) -> str:
         return "listfriends"
     if begin in {"{", "["}:
         return "opendoar" if '"repository_metadata"' in text else "core"
-    head = next((line for line in text.splitlines() if _said(line)), "")
+    head = next((line for line in io.StringIO(text, newline=None) if _said(line)), "")
     return "csv" if _fields(head) & {"url"} else "lines"
 
 
 def _said(line: str) -> str:
     """A line without its comment; a ``#`` within an address begins none."""
+    if "#" not in line:
+        return line.strip()
     return re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip()
 
 

@@ -115,63 +115,72 @@ def load_wishes(directory: str) -> Wishes:
         raise WishesInvalid(f"{path}: {error}") from None
 
 
-def append_endpoints(directory: str, endpoints: Iterable[Endpoint]) -> None:
-    """Add endpoints at the end of the file.
+def append_endpoints(
+    directory: str, endpoints: Iterable[Endpoint], defaults: Mapping[str, Any]
+) -> Wishes:
+    """Add endpoints at the end of the file; return its new content.
+
+    Args:
+        directory: The Granary.
+        endpoints: What is written of them is what differs from the defaults.
+        defaults: Those of the file.
 
     Raises:
         WishesInvalid: The file would not be valid then; it is not changed.
     """
-    defaults = load_wishes(directory).defaults
     tables = "".join(f"\n{_text_of(one, defaults)}" for one in endpoints)
-    _rewrite(directory, lambda text: text + ("" if text.endswith("\n") else "\n") + tables)
+    return _rewrite(directory, lambda text: text + ("" if text.endswith("\n") else "\n") + tables)
 
 
-def change_endpoint(directory: str, endpoint: Endpoint) -> None:
-    """Replace the table of the endpoint of that name."""
-    table = _text_of(endpoint, load_wishes(directory).defaults)
-    _rewrite(directory, lambda text: _without(text, {endpoint.name}, table))
+def change_endpoints(
+    directory: str, endpoints: Iterable[Endpoint], defaults: Mapping[str, Any]
+) -> Wishes:
+    """Replace the tables of the endpoints of these names; see `append_endpoints`."""
+    tables = {one.name: _text_of(one, defaults) for one in endpoints}
+    return _rewrite(directory, lambda text: _with(text, tables))
 
 
-def remove_endpoints(directory: str, names: Collection[str]) -> None:
-    """Remove the tables of endpoints."""
-    _rewrite(directory, lambda text: _without(text, set(names), ""))
+def remove_endpoints(directory: str, names: Iterable[str]) -> Wishes:
+    """Remove the tables of endpoints; see `append_endpoints`."""
+    return _rewrite(directory, lambda text: _with(text, dict.fromkeys(names, "")))
 
 
-def _rewrite(directory: str, change: Callable[[str], str]) -> None:
+def _rewrite(directory: str, change: Callable[[str], str]) -> Wishes:
     path = wishes_path(directory)
     with open(path, encoding="utf-8") as file:
         text = change(file.read())
     try:
-        _read(tomllib.loads(text))
+        wishes = _read(tomllib.loads(text))
     except (ValueError, FleetRefused) as error:
         raise WishesInvalid(f"{path} would not be valid: {error}") from None
     replace_file(path, text.encode())
+    return wishes
 
 
-def _without(text: str, names: set[str], instead: str) -> str:
-    """The text with the tables of endpoints replaced."""
+def _with(text: str, tables: Mapping[str, str]) -> str:
+    """The text with other tables of endpoints: name → table, or nothing."""
 
     def replaced(found: "re.Match[str]") -> str:
         try:
             (table,) = tomllib.loads(found[0])["endpoint"]
         except ValueError:  # its text has a line that begins with a bracket
             return found[0]
-        if table.get("name") not in names:
+        instead = tables.get(table.get("name"))
+        if instead is None:
             return found[0]
         return (found[1] or "") + instead if instead else ""
 
-    def others(text: str) -> list[Mapping[str, Any]]:
-        tables = tomllib.loads(text).get("endpoint", [])
-        return [one for one in tables if one.get("name") not in names]
+    def parted(text: str) -> tuple[dict[str, Mapping[str, Any]], list[Mapping[str, Any]]]:
+        """The endpoints of these names, and the others."""
+        found = tomllib.loads(text).get("endpoint", [])
+        named = {one.get("name"): one for one in found if one.get("name") in tables}
+        return named, [one for one in found if one.get("name") not in tables]
 
     changed = _BLOCK.sub(replaced, text)
-    wanted = tomllib.loads(instead).get("endpoint", [])
-    found = tomllib.loads(changed).get("endpoint", [])
-    if [one for one in found if one.get("name") in names] != wanted or others(changed) != others(
-        text
-    ):
+    wanted, _none = parted("".join(tables.values()))
+    if parted(changed) != (wanted, parted(text)[1]):
         raise FleetRefused(
-            f"the table [[endpoint]] of {min(names)} is written in an unusual way; edit the file"
+            f"the table [[endpoint]] of {min(tables)} is written in an unusual way; edit the file"
         )
     return changed
 
@@ -293,7 +302,7 @@ def _endpoint(values: Mapping[str, Any], where: str) -> Endpoint:
     for key in ("name", "url"):
         if not values.get(key):
             raise FleetRefused(f"{where}: it has no {key}")
-    check_url(values["url"])
+    address_of(values["url"])
     try:
         check_version_name(values["name"])
     except VersionNameError as error:
@@ -303,21 +312,22 @@ def _endpoint(values: Mapping[str, Any], where: str) -> Endpoint:
     return Endpoint(**values)
 
 
-def check_url(url: str) -> None:
-    """Check the address of an endpoint.
+def address_of(text: str) -> str:
+    """Return the base URL in an address that is given for an endpoint, without a verb.
 
     Raises:
-        FleetRefused: Says what is wrong.
+        FleetRefused: It is none, or has a password.
     """
     try:
-        has_password = BaseURL.parse(url).auth is not None
+        address = BaseURL.parse(text)
     except RequestRefused as error:
         raise FleetRefused(str(error)) from None
-    if has_password:
+    if address.auth is not None:
         raise FleetRefused(
             "an address must not contain a user or password, which the fleet's files would have;"
             " put them into ~/.netrc of the workers"
         )
+    return address.url
 
 
 def _policy(table: Mapping[str, Any]) -> Policy:

@@ -1,7 +1,7 @@
 """The commands that make a fleet and change its endpoints."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -11,17 +11,20 @@ import click
 from oaipmhclient.walk.windows import read_length
 from politeweb.errors import RequestRefused
 from recordsilo.cli import ExitCode, example, fail
+from recordsilo.progress import counting
 from silofleet.commands.group import directory, opened, told
 from silofleet.errors import FleetRefused
 from silofleet.fleet import make_fleet
-from silofleet.lists import FORMS, Listed, address_of, check_prefixes, name_of, read_list
+from silofleet.lists import FORMS, Listed, check_prefixes, name_of, read_list
 from silofleet.values import Endpoint
-from silofleet.wishes import hours_of
+from silofleet.wishes import address_of, hours_of
 from silowork.errors import JobRefused
 from silowork.schedule import duration_of
 
 MOST_REFUSED = 20
 """Lines of a list that are named when they are refused."""
+LONG = 500_000
+"""Bytes of a list, from which on it takes more than a second."""
 names_argument = click.argument("names", metavar="NAME…", nargs=-1, required=True)
 
 
@@ -106,7 +109,7 @@ def add(*, directory: str, what: str, form: str | None, name: str, **given: Any)
         elif name:
             raise click.UsageError("--name is for one URL; a table may have a column name")
         else:
-            listed = read_list(_content(what), form or "", taken)
+            listed = _listed(what, form, taken)
         wanted, defaults = _options(given), fleet.wishes.defaults
         new, old = fleet.add(
             [replace(one, **_unsaid(one, defaults) | wanted) for one in listed.endpoints]
@@ -146,6 +149,15 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     return wanted
 
 
+def _listed(what: str, form: str | None, taken: Collection[str]) -> Listed:
+    content = _content(what)
+    with counting("endpoints read", quiet=len(content) < LONG) as show:
+        found = read_list(content, form or "", taken, show)
+    if len(content) >= LONG:
+        click.echo(f"{len(found.endpoints):,} endpoints are being added", err=True)
+    return found
+
+
 def _content(what: str) -> bytes:
     if what == "-":
         return sys.stdin.buffer.read()
@@ -166,9 +178,8 @@ def _content(what: str) -> bytes:
 def pause(directory: str, names: tuple[str, ...], *, resume: bool) -> None:
     """Start no runs of the endpoints NAME of the fleet DIR; a run at work goes on."""
     with opened(directory) as fleet:
-        for name in [fleet.name_of(name) for name in names]:
-            fleet.change(name, is_paused=not resume)
-            click.echo(f"{name}: {'resumed' if resume else 'paused'}")
+        for wish in fleet.change_all(names, is_paused=not resume):
+            click.echo(f"{wish.name}: {'resumed' if resume else 'paused'}")
 
 
 @click.command(epilog=example("silo fleet quarantine many oxford --release"))

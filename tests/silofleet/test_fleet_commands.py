@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from oaipmhprovider.server import SampleServer
 from recordsilo import Granary, Silo
 from recordsilo.cli import silo_command
+from silofleet import wishes
 from silofleet.fleet import Fleet
 from silofleet.ledger import FleetLedger
 from silofleet.schedule import after
@@ -381,3 +382,23 @@ def test_a_rebuild_that_fails_leaves_the_state(many: str, monkeypatch: pytest.Mo
     os.replace(f"{many}/fleet/fleet.sqlite.before-rebuild", f"{many}/fleet/fleet.sqlite")
     with Fleet(many) as fleet:
         assert fleet.ledger.facts_of("a").failures == 3
+
+
+def test_many_endpoints_are_paused_by_one_change_of_the_file(
+    many: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        _silo("add", many, f"http://{name}.example.org/oai", "--name", name)
+    written: list[str] = []
+    write = wishes.replace_file
+    monkeypatch.setattr(
+        wishes, "replace_file", lambda path, data: (written.append(path), write(path, data))
+    )
+    assert _silo("pause", many, "a", "b", "a", "x").exit_code == 2
+    assert written == []
+    assert _silo("pause", many, "a", "http://c.example.org/oai", "a").stdout == (
+        "a: paused\nc: paused\n"
+    )
+    assert len(written) == 1
+    states = {one["name"]: one["state"] for one in _status(many)}
+    assert states == {"a": "paused", "b": "new", "c": "paused"}

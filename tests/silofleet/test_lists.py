@@ -164,3 +164,38 @@ def test_names_are_safe_and_differ(paths):
 
 def test_a_line_without_end_is_no_head_of_a_table():
     assert read_list(b"http://a.example/" + b"x" * 200_000).repeated == 0
+
+
+class _Counting(set[str]):
+    """Names; counts how often one is looked up."""
+
+    looked_up = 0
+
+    def __contains__(self, name: object) -> bool:
+        self.looked_up += 1
+        return super().__contains__(name)
+
+
+def test_the_next_name_of_many_is_found_in_a_few_steps() -> None:
+    names = _Counting({"eprints.example.org"})
+    for _ in range(1_000):
+        names.add(name_of(OAI, names))
+    first = name_of(OAI, {"eprints.example.org"})
+    assert names == {"eprints.example.org", first, *(f"{first}-{one}" for one in range(2, 1001))}
+    names.looked_up = 0
+    assert name_of(OAI, names) == f"{first}-1001"
+    assert names.looked_up < 20
+
+
+def test_a_name_in_a_gap_is_free() -> None:
+    first = name_of(OAI, {"eprints.example.org"})
+    taken = {"eprints.example.org", first, *(f"{first}-{one}" for one in (2, 4, 5, 6, 7, 8))}
+    assert name_of(OAI, taken) not in taken
+
+
+def test_a_file_that_is_no_list_is_refused_before_its_end() -> None:
+    with pytest.raises(
+        FleetRefused, match=r"1,000 errors and no endpoint up to line 1001.*line 2:"
+    ):
+        read_list(b"# x\n" + b"nonsense\n" * 5_000)
+    assert len(read_list(b"%s\n" % OAI.encode() + b"nonsense\n" * 5_000).refused) == 5_000

@@ -10,7 +10,7 @@ from silofleet.errors import FleetRefused, WishesInvalid
 from silofleet.values import Endpoint, Hours
 from silofleet.wishes import (
     append_endpoints,
-    change_endpoint,
+    change_endpoints,
     hours_of,
     load_wishes,
     make_wishes,
@@ -52,15 +52,15 @@ def _text(fleet: Path) -> str:
 
 
 def test_endpoints_come_back_as_they_were_added(fleet: Path) -> None:
-    append_endpoints(str(fleet), [ONE])
-    append_endpoints(str(fleet), [TWO])
+    append_endpoints(str(fleet), [ONE], {})
+    append_endpoints(str(fleet), [TWO], {})
     assert list(load_wishes(str(fleet)).endpoints.values()) == [ONE, TWO]
 
 
 def test_a_change_keeps_the_comments_of_people(fleet: Path) -> None:
-    append_endpoints(str(fleet), [ONE, TWO])
+    append_endpoints(str(fleet), [ONE, TWO], {})
     _write(fleet, _text(fleet).replace("[[endpoint]]", "# ask Ms Ames first\n[[endpoint]]", 1))
-    change_endpoint(str(fleet), Endpoint("two", "http://new.example.org/oai"))
+    change_endpoints(str(fleet), [Endpoint("two", "http://new.example.org/oai")], {})
     remove_endpoints(str(fleet), {"one"})
     assert list(load_wishes(str(fleet)).endpoints) == ["two"]
     assert load_wishes(str(fleet)).endpoints["two"].url == "http://new.example.org/oai"
@@ -71,12 +71,12 @@ def test_a_change_keeps_the_comments_of_people(fleet: Path) -> None:
 def test_a_removed_endpoint_leaves_the_comments_of_the_next(fleet: Path) -> None:
     path = Path(wishes_path(str(fleet)))
     before = path.read_text(encoding="utf-8")
-    append_endpoints(str(fleet), [ONE])
+    append_endpoints(str(fleet), [ONE], {})
     with path.open("a", encoding="utf-8") as file:
         file.write(
             '\n# about the next\n  [[ endpoint ]] # x\n name = "x"\n url = "http://x.org/"\n'
         )
-    change_endpoint(str(fleet), replace(ONE, is_paused=True))
+    change_endpoints(str(fleet), [replace(ONE, is_paused=True)], {})
     assert "# about the next\n" in path.read_text(encoding="utf-8")
     remove_endpoints(str(fleet), ["one", "x"])
     assert path.read_text(encoding="utf-8") == before + "\n# about the next\n"
@@ -91,7 +91,7 @@ def test_an_endpoint_that_cannot_be_found_in_the_text_is_not_said_to_be_removed(
     with pytest.raises(FleetRefused, match="edit the file"):
         remove_endpoints(str(fleet), ["one"])
     with pytest.raises(FleetRefused, match="edit the file"):
-        change_endpoint(str(fleet), replace(ONE, is_paused=True))
+        change_endpoints(str(fleet), [replace(ONE, is_paused=True)], {})
     assert path.read_text(encoding="utf-8") == text
 
 
@@ -159,10 +159,10 @@ def test_what_is_wrong_is_said_with_its_place(fleet: Path, text: str, said: str)
 
 
 def test_an_addition_that_makes_the_file_invalid_changes_nothing(fleet: Path) -> None:
-    append_endpoints(str(fleet), [ONE])
+    append_endpoints(str(fleet), [ONE], {})
     before = _text(fleet)
     with pytest.raises(WishesInvalid, match="two endpoints"):
-        append_endpoints(str(fleet), [TWO, ONE])
+        append_endpoints(str(fleet), [TWO, ONE], {})
     assert _text(fleet) == before
 
 
