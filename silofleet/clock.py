@@ -426,12 +426,13 @@ class Clock:
             self._full_until[run.node] = now + REST_OF_FULL_DISK
         was_asked = number in self._asked
         self._asked.discard(number)
-        facts = self._fleet.ledger.end(
-            run,
-            ended,
-            now,
-            lambda one: replace(self._after(one, ended), is_asked=one.is_asked and not was_asked),
-        )
+
+        def change(one: Facts) -> Facts:
+            found = self._after(one, ended)
+            is_begun_again = ended.outcome is Outcome.CUT and found.failures == one.failures
+            return replace(found, is_asked=one.is_asked and (is_begun_again or not was_asked))
+
+        facts = self._fleet.ledger.end(run, ended, now, change)
         if facts is None:
             return ""
         if ended.hold is not None:

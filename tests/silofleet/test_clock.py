@@ -266,6 +266,24 @@ def test_a_paused_endpoint_is_not_due_and_one_that_is_asked_for_is(fleet: Fleet)
     assert [order.endpoint for order in runner.orders] == ["e1"]
 
 
+def test_a_run_that_was_asked_for_and_cut_is_begun_again_but_not_for_ever(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    fleet.change("e0", is_paused=True)
+    fleet.run_now(["e0"])
+    runner = _Runner()
+    runner.ends = {"e0": [Outcome.CUT]}
+    assert _run(fleet, runner).is_whole
+    assert len(runner.orders) == 2
+    fleet.run_now(["e0"])
+    crashing = _Runner()
+    crashing.ends = {"e0": [Outcome.CUT] * 50}
+    for hour in range(5):
+        crashing.now = NOW + timedelta(hours=1 + hour)
+        _run(fleet, crashing)
+    assert len(crashing.orders) < 10
+    assert not fleet.ledger.facts_of("e0").is_asked
+
+
 def test_the_first_run_that_made_a_silo_gives_it_an_epoch(fleet: Fleet) -> None:
     _add(fleet, 1)
     runner = _Runner()
