@@ -45,7 +45,7 @@ class RedisPace:
             wait = self._ask("reserve", self.interval)
         except BrokerUnreachable:
             return max(self._alone.reserve(), self.interval)
-        self._alone.reserve()
+        self._alone.hold(wait + self._alone.interval)
         return wait
 
     def hold(self, seconds: float) -> None:

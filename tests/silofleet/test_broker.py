@@ -215,6 +215,23 @@ def test_without_redis_each_node_goes_slower() -> None:
     assert waits[2] > 11
 
 
+def test_a_redis_that_goes_away_stops_nobody_for_long(
+    broker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pace = RedisPace(broker, "h", 2.0, 3)
+    pace.reserve()
+    with redis.Redis.from_url(broker) as client:
+        for _ in range(20):
+            client.flushall()  # so that no turn waits for the others
+            pace.reserve()
+
+    def away(*_arguments: Any) -> float:
+        raise BrokerUnreachable("it is away")
+
+    monkeypatch.setattr(pace, "_ask", away)
+    assert 6 < pace.reserve() <= 8
+
+
 def test_a_wrong_address_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(FleetRefused, match="address of the broker is wrong"):
         Nodes("http://x")
