@@ -12,6 +12,10 @@ from typing import Protocol
 class Turns(Protocol):
     """Gives the requests to a host their turns: a `Pace`, or one shared by several processes."""
 
+    @property
+    def interval(self) -> float:
+        """Least seconds between the starts of two requests."""
+
     def reserve(self) -> float:
         """Reserve the next turn; return the seconds until then, for which the caller must sleep."""
 

@@ -105,7 +105,7 @@ class HttpTransport:
         self._sleep = sleep
         self._random = random
         self._has_answered = has_answered
-        self._started = 0.0
+        self._started = float("-inf")
         self._base_host = urlsplit(self._base.url).hostname
         self._is_inside = False
         self.base_url = self._base.url
@@ -239,7 +239,9 @@ class HttpTransport:
         return self._is_inside
 
     def _await_turn(self) -> None:
-        wait = self._pace.reserve()
+        """Wait for the turn, and after a request that began late also for the interval."""
+        begun, interval = self._started, self._pace.interval
+        wait = max(self._pace.reserve(), begun + interval - self._monotonic())
         if wait > 0:
             self._sleep(wait)
         self._started = self._monotonic()

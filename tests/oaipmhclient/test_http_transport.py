@@ -221,6 +221,16 @@ def test_requests_keep_their_distance(serve, time):
     assert time.slept == [2.5, 2.5]
 
 
+def test_a_request_that_began_late_delays_the_next_one(serve, time, monkeypatch):
+    reply, _ = script(http())
+    sleep = time.sleep
+    monkeypatch.setattr(time, "sleep", lambda seconds: sleep(seconds + 2))
+    with transport(serve(reply).url, time, delay=2.5) as sender:
+        for _ in range(3):
+            sender.fetch(IDENTIFY)
+    assert time.slept == [4.5, 4.5]
+
+
 def test_redirects_and_retries_keep_their_distance_too(serve, time):
     reply, _ = script(http(b"", "302 Found", Location="/b"), http(b"", "500 X"), http())
     with transport(serve(reply).url, time, delay=2) as sender:
