@@ -15,6 +15,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from oaipmhscraper.warc.object_store import check_address
 from recordsilo.disk.names import check_version_name
 from recordsilo.errors import VersionNameError
 from silofleet.ending import Before
@@ -73,6 +74,7 @@ def order_to_json(order: Order) -> dict[str, Any]:
         "contact": order.contact,
         "window": order.window and order.window.total_seconds(),
         "spread": order.is_spread,
+        "warc_store": order.warc_store,
     }
 
 
@@ -89,7 +91,7 @@ def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], pla
     """
     try:
         before = found["before"]
-        name = check_version_name(str(found["endpoint"]))
+        name, store = check_version_name(str(found["endpoint"])), found.get("warc_store")
         return Order(
             run=int(found["run"]),
             endpoint=name,
@@ -109,6 +111,7 @@ def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], pla
             contact=None if found["contact"] is None else str(found["contact"]),
             window=timedelta(seconds=float(found["window"])) if found.get("window") else None,
             is_spread=bool(found.get("spread")),
+            warc_store=check_address(str(store)) if store else "",
         )
     except (KeyError, TypeError, ValueError, OverflowError, VersionNameError) as error:
         raise FleetRefused(f"an order in the broker is malformed: {error!r}") from None

@@ -390,6 +390,7 @@ class Clock:
             contact=self._contact or self._wishes.policy.contact or None,
             window=wish.window,
             is_spread=wish.is_spread,
+            warc_store=wish.warc_store,
         )
 
     def _busy(self) -> Busy:

@@ -5,8 +5,9 @@ any moment: what it stored is stored, and the next run of the endpoint goes on f
 """
 
 import logging
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from oaipmhclient.client import Client
@@ -15,12 +16,14 @@ from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhclient.walk.endpoint_checks import refuse_unknown_set
 from oaipmhprotocol import OAIError
 from oaipmhprotocol.values import Identify
-from oaipmhscraper.harvests.job import MOST_IN_FLIGHT, HarvestOptions
+from oaipmhscraper.harvests.archiving import Moved, archive
+from oaipmhscraper.harvests.job import MOST_IN_FLIGHT, RECEIPTS, HarvestOptions
 from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import holds_something
 from politeweb.errors import FetchError
 from politeweb.settings import HttpSettings
+from politeweb.warc.files import warc_names
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silofleet.ending import Before, of_error, of_receipts
@@ -32,6 +35,7 @@ EPOCH = "fleet_epoch"
 """Key of a Silo's state: how often it moved to another node; absent before the first move."""
 FORESEEN = (FetchError, OAIError, RecordSiloError, OSError)
 FIRST_ATTEMPTS = 2
+LEAST_TO_ARCHIVE = 64 << 10
 LONGEST_PAUSE = 10.0
 """Seconds that a run waits when a repository asks for a pause; a longer one ends the run."""
 
@@ -56,7 +60,7 @@ class Order:
         pace: Of the host.
         contact: Sent with requests; see `HttpSettings`.
         window: See `silofleet.values.Endpoint`.
-        is_spread: Likewise.
+        is_spread, warc_store: Likewise.
     """
 
     run: int
@@ -73,6 +77,7 @@ class Order:
     contact: str | None = None
     window: timedelta | None = None
     is_spread: bool = False
+    warc_store: str = ""
 
 
 def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
@@ -89,9 +94,36 @@ def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
         if order.only_probe:
             _identify(order)
             return Ended(Outcome.WHOLE, "the repository answers", _now())
-        return _harvested(order, told)
+        ended = _harvested(order, told)
     except FORESEEN as error:
         return of_error(error, _now(), _records(order.silo_path), order.silo_path)
+    is_over = ended.outcome is not Outcome.CUT
+    return _archived(order, ended) if order.warc_store and is_over else ended
+
+
+def _archived(order: Order, ended: Ended) -> Ended:
+    """Move the WARC files of the Silo into their store; whatever fails is said, and tried again.
+
+    Runs that found nothing new leave files of some KB, which wait until there are more of them.
+    """
+    moved = Moved()
+    try:
+        if _bytes_here(order.silo_path) >= LEAST_TO_ARCHIVE:
+            archive(order.silo_path, order.warc_store, moved)
+    except FORESEEN as error:
+        moved.faults.append(str(error))
+    except KeyboardInterrupt:  # the run has ended; the next one goes on with the files
+        return ended
+    if not moved.faults:
+        return ended
+    logger.warning("%s: %s", order.endpoint, moved.faults[0])
+    return replace(ended, said=f"{ended.said}; WARC files stay here: {moved.faults[0]}")
+
+
+def _bytes_here(silo_path: str) -> int:
+    directory = os.path.join(silo_path, RECEIPTS)
+    names = map(str, warc_names(directory))
+    return sum(os.path.getsize(os.path.join(directory, name)) for name in names)
 
 
 def answer_of(order: Order) -> tuple[bool, str]:

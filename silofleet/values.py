@@ -85,6 +85,7 @@ class Endpoint:
         is_giant: Whether its runs have a lane of their own.
         is_paused: Whether no run is due.
         node: The node whose disk holds its Silo; empty to let the fleet place it.
+        warc_store: Address of the object store for its WARC files; empty to keep them here.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Endpoint:
     is_giant: bool = False
     is_paused: bool = False
     node: str = ""
+    warc_store: str = ""
 
 
 @dataclass(frozen=True, slots=True)

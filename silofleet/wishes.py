@@ -19,6 +19,7 @@ import tomli_w
 
 from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhclient.walk.windows import read_length
+from oaipmhscraper.warc.object_store import check_address
 from politeweb.addresses import is_loopback
 from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings
@@ -31,7 +32,7 @@ from silowork.errors import JobRefused
 from silowork.schedule import duration_of, duration_text, times_of
 
 _TABLES = ("endpoint", "defaults", "policy", "hosts", "nodes", "notices")
-_TEXTS = ("name", "url", "every", "depth", "hours", "node", "window")
+_TEXTS = ("name", "url", "every", "depth", "hours", "node", "window", "warc_store")
 _LISTS = ("prefixes", "sets", "tags")
 _FLAGS = {
     "adaptive": "adaptive", "giant": "is_giant", "paused": "is_paused", "spread": "is_spread",
@@ -268,6 +269,18 @@ def _read(table: Mapping[str, Any]) -> Wishes:
     return Wishes(endpoints, _policy(_table(table, "policy")), hosts, nodes, notices, defaults)
 
 
+def _store_address(text: str) -> str:
+    return check_address(text) if text else ""
+
+
+_READ: Mapping[str, Callable[[str], Any]] = {
+    "every": duration_of,
+    "hours": hours_of,
+    "window": read_length,
+    "warc_store": _store_address,
+}
+
+
 def _endpoint_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     _known(table, (*_TEXTS, *_LISTS, *_FLAGS), where)
     values: dict[str, Any] = {}
@@ -285,12 +298,8 @@ def _endpoint_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
         else:
             values[key] = value
     try:
-        if "every" in values:
-            values["every"] = duration_of(values["every"])
-        if "hours" in values:
-            values["hours"] = hours_of(values["hours"])
-        if "window" in values:
-            values["window"] = read_length(values["window"])
+        for key in values.keys() & _READ.keys():
+            values[key] = _READ[key](values[key])
     except (JobRefused, FleetRefused, RequestRefused) as error:
         raise FleetRefused(f"{where}: {error}") from None
     if values.get("depth", "records") not in {"records", "pages"}:

@@ -1,7 +1,8 @@
 """`silo fleet archive`: WARC files into an object store, and back."""
 
 import os
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -14,6 +15,7 @@ from recordsilo.cli import ExitCode, example, fail
 from recordsilo.progress import counting
 from recordsilo.silo import VERSION_FILE
 from silofleet.commands.group import told
+from silofleet.wishes import Wishes, load_wishes, wishes_path
 
 SHOWN = 20
 
@@ -25,7 +27,10 @@ SHOWN = 20
 )
 @click.argument("directory", metavar="DIR")
 @click.argument("names", metavar="[NAME]…", nargs=-1)
-@click.option("--to", "address", metavar="URL", help="The object store: s3://bucket/prefix.")
+@click.option(
+    "--to", "address", metavar="URL",
+    help="The object store: s3://bucket/prefix. Default: warc_store in endpoints.toml.",
+)  # fmt: skip
 @click.option("--back", is_flag=True, help="Bring the files back; they stay in the store, too.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def archive(
@@ -40,8 +45,6 @@ def archive(
     """
     if back and address:
         raise click.UsageError("--back takes no --to; each Silo knows where its files are")
-    if not back and not address:
-        raise click.UsageError("say where to put the files: --to s3://bucket/prefix")
     moved, done = Moved(), 0
 
     def count(size: int) -> None:
@@ -50,14 +53,15 @@ def archive(
         show(done // 1_000_000)
 
     with told(), sentences():
+        places = {} if back else _places(directory, address)
         try:
             with counting("MB sent or read", quiet=quiet) as show:
-                for path in _silos(directory, names):
+                for name, path in _silos(directory, names):
                     try:
                         if back:
                             bring_back(path, moved, count)
-                        else:
-                            archive_silo(path, address or "", moved, count)
+                        elif place := places[name]:
+                            archive_silo(path, place, moved, count)
                     except (ArchiveRunning, JournalUnreadable, ElsewhereUnreadable) as error:
                         moved.faults.append(str(error))
         finally:
@@ -65,19 +69,34 @@ def archive(
     return ExitCode.LOSSES if moved.faults else ExitCode.OK
 
 
-def _silos(directory: str, names: tuple[str, ...]) -> Iterator[str]:
-    """The directories of Silos."""
+def _places(directory: str, address: str | None) -> Mapping[str, str]:
+    """Name of a Silo → the store for its files; empty to keep them here."""
+    if address:
+        return defaultdict(lambda: address)
+    wishes = load_wishes(directory) if os.path.exists(wishes_path(directory)) else Wishes()
+    named = {name: one.warc_store for name, one in wishes.endpoints.items()}
+    rest = str(wishes.defaults.get("warc_store", ""))
+    if not rest and not any(named.values()):
+        raise click.UsageError(
+            "say where to put the files: --to s3://bucket/prefix, or warc_store in the"
+            " table [defaults] of fleet/endpoints.toml"
+        )
+    return defaultdict(lambda: rest, named)
+
+
+def _silos(directory: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """The names and the directories of Silos."""
     if os.path.exists(os.path.join(directory, VERSION_FILE)):
         if names:
             fail(f"{directory} is one Silo; give no NAME")
-        yield directory
+        yield "", directory
         return
     granary = Granary(directory, create=False)
     for name in names:
         if not granary.issilo(name):
             fail(f"{directory} has no Silo {name!r}")
     for name in names or granary.silos:
-        yield os.path.join(directory, name)
+        yield name, os.path.join(directory, name)
 
 
 def _report(moved: Moved, *, back: bool) -> None:

@@ -14,6 +14,8 @@ from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.warc.object_store import ObjectStore
 from recordsilo import Granary
 from recordsilo.cli import Failure, silo_command
+from silofleet.fleet import make_fleet
+from silofleet.wishes import wishes_path
 
 TO = ("--to", "memory://store/fleet")
 
@@ -80,6 +82,23 @@ def test_wrong_input_is_refused(many: Path, arguments: tuple[str, ...], said: st
     assert getattr(found.exception, "exit_code", 0) == 2
     assert "secret" not in found.stderr + str(found.exception)
     assert _count(many) == 2
+
+
+def test_the_wishes_of_a_fleet_say_where(many: Path) -> None:
+    make_fleet(str(many))
+    path = Path(wishes_path(str(many)))
+    table = '[[endpoint]]\nname = "{}"\nurl = "http://{}.example.org/oai"\nwarc_store = "{}"\n'
+    path.write_text(table.format("one", "one", "memory://store/ones"))
+    assert _silo(many).exit_code == 0
+    assert [one.parts[-3] for one in many.glob("*/harvests/*.gz")] == ["two"]
+    default = '[defaults]\nwarc_store = "memory://store/rest"\n'
+    path.write_text(default + table.format("one", "one", ""))
+    _silo(many, "--back")
+    assert _silo(many).exit_code == 0
+    assert [one.parts[-3] for one in many.glob("*/harvests/*.gz")] == ["one"]
+    assert "memory://store/rest/two/" in (many / "two/harvests/elsewhere.jsonl").read_text()
+    path.write_text("warc_store = 1")
+    assert _silo(many).exit_code == 2
 
 
 @pytest.mark.parametrize(("error", "code"), [(StoreUnreachable, 75), (StoreFailed, 1)])

@@ -38,7 +38,7 @@ NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ORDER = Order(
     7, "one", "/data/one", "http://one.example.org/oai", 2, ("oai_dc", "x"), ("a",), "pages",
     False, Before(10, None, 0.2), PaceSpec(1.5, "one.example.org", "/data/fleet", 3), "me@x.org",
-    timedelta(days=30), True,
+    timedelta(days=30), True, "s3://bucket/x",
 )  # fmt: skip
 
 
@@ -58,6 +58,8 @@ def test_an_order_comes_back_with_the_directories_of_the_node() -> None:
         {"prefixes": 3},
         {"interval": []},
         {"window": 1e99},
+        {"warc_store": "file:///etc"},
+        {"warc_store": 3},
     ],
 )
 def test_a_malformed_order_is_refused(changed: dict[str, Any]) -> None:

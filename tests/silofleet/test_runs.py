@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,10 +14,14 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from object_store import memory_files
 
 from oaipmhprovider.server import SampleServer
+from oaipmhscraper.errors import StoreUnreachable
+from oaipmhscraper.warc.object_store import ObjectStore
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
+from silofleet import run
 from silofleet.broker import ended_of_json, ended_to_json
 from silofleet.ending import Before
 from silofleet.run import EPOCH, Order, carry_out
@@ -216,3 +221,40 @@ def _next(slots: Slots) -> tuple[int, Ended]:
         if found := slots.finished(0.5):
             return found[0]
     raise AssertionError("no run ended")
+
+
+def test_a_run_moves_what_it_recorded_into_the_store_and_is_whole_without_it(
+    tmp_path: Path, sample: SampleServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory_files(monkeypatch)
+    order = _order(tmp_path, sample.base_url, warc_store="memory://store/fleet")
+    harvests = tmp_path / "one" / "harvests"
+
+    def here() -> int:
+        return len(list(harvests.glob("*.warc.gz")))
+
+    assert _ended(order).outcome is Outcome.WHOLE
+    assert here() == 1  # it is small, and waits
+    monkeypatch.setattr(run, "LEAST_TO_ARCHIVE", 1)
+    order = replace(order, epoch=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(ObjectStore, "has", _refuse)
+        ended = _ended(order)
+    assert (ended.outcome, here()) == (Outcome.WHOLE, 2)
+    assert ended.said == "nothing new; WARC files stay here: memory://store: it is away"
+    with monkeypatch.context() as patch:
+        patch.setattr(ObjectStore, "has", _interrupt)
+        assert (_ended(order).outcome, here()) == (Outcome.WHOLE, 3)
+    assert _ended(replace(order, epoch=2)).outcome is Outcome.CUT
+    assert here() == 3  # those of another copy of the Silo stay
+    assert _ended(order).said == "nothing new"
+    assert here() == 0
+    assert len((harvests / "elsewhere.jsonl").read_text().splitlines()) == 4
+
+
+def _refuse(*_arguments: Any) -> bool:
+    raise StoreUnreachable("memory://store: it is away")
+
+
+def _interrupt(*_arguments: Any) -> bool:
+    raise KeyboardInterrupt

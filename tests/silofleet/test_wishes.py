@@ -131,6 +131,7 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\npaused = 1', "true or false"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\n' * 2, "two endpoints"),
         ("[policy]\nfewer = true", "fewer"),
+        ('[defaults]\nwarc_store = "s3://a:b@c"', "[defaults]: the address of an object store"),
         ("[policy]\nfewer = nan", "fewer: nan is not between 0 and 1"),
         ("[policy]\njitter = 3", "jitter: 3 is not between 0 and 0.5"),
         ("[policy]\ngiant_slots = -1", "giant_slots: -1 is not 0 or more"),
