@@ -284,6 +284,11 @@ class Clock:
     def _wish(self, name: str) -> Endpoint | None:
         return self._wishes.endpoints.get(name)
 
+    def _node_of(self, name: str) -> str:
+        """Where the Silo of an endpoint is, or must be; empty if it may be placed."""
+        wish = self._wish(name)
+        return self._known[name].node or (wish.node if wish else "")
+
     # ------------------------------------------------------------------ starting
 
     def _start(self, only: set[str] | None) -> int:
@@ -308,7 +313,7 @@ class Clock:
         chosen = dispatch(self._due_now(only), busy, self._holds, free, policy, now, self._is_free)
         started = 0
         for name, offered in chosen:
-            place = offered if self._known[name].node else self._placed(name, nodes, free)
+            place = offered if self._node_of(name) else self._placed(name, nodes, free)
             if place:
                 free[place] -= 1
                 started += self._start_one(name, place, now)
@@ -480,7 +485,10 @@ class Clock:
         held = self._holds.get(facts.host)
         if held and held > self._now():
             return f"its host asks for a pause until {held:%Y-%m-%d %H:%M} UTC"
-        return "no disk has room, or its node is not there"
+        node = self._node_of(name)
+        if node and node not in {one.name for one in self._runner.nodes()}:
+            return f"its node {node} does not report"
+        return "no disk has room, or no node reports"
 
 
 def _not_later(facts: Facts, now: datetime) -> Facts:

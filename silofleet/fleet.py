@@ -8,7 +8,7 @@ import csv
 import difflib
 import io
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -56,16 +56,25 @@ class Line:
         facts: What is known.
         state: In which state it is now.
         due: When its next run is due; None while it is paused or at work.
+        awaits: The node of its Silo, if that has never reported.
     """
 
     endpoint: Endpoint
     facts: Facts
     state: State
     due: datetime | None
+    awaits: str = ""
+
+    @property
+    def node(self) -> str:
+        """Where its Silo is, or will be; empty if that is not yet decided."""
+        return self.facts.node or self.endpoint.node
 
     @property
     def reason(self) -> str:
-        """Why it is in its state, from its last run; empty if that explains nothing."""
+        """Why it is in its state, mostly from its last run; empty if that explains nothing."""
+        if self.awaits and self.state in {State.NEW, State.DUE}:
+            return f"it waits for the node {self.awaits}, which has never reported"
         if self.state in {State.NEW, State.RUNNING, State.PAUSED, State.WHOLE}:
             return ""
         if self.state is State.DUE and self.facts.outcome not in {Outcome.HELD, Outcome.CUT}:
@@ -79,7 +88,7 @@ class Line:
             "name": wish.name,
             "url": wish.url,
             "state": self.state.value,
-            "said": facts.said,
+            "said": facts.said or self.reason,
             "records": facts.records,
             "promised": facts.promised,
             "last_whole": _text(facts.whole),
@@ -97,7 +106,7 @@ class Line:
             "hours": hours_text(wish.hours) if wish.hours else "",
             "tags": list(wish.tags),
             "host": facts.host,
-            "node": facts.node,
+            "node": self.node,
             "epoch": facts.epoch,
             "moved_to": facts.moved_to,
             "added": _text(facts.added),
@@ -192,9 +201,9 @@ class Fleet:
     def lines(self, now: datetime | None = None) -> list[Line]:
         """All endpoints, in the order of their names."""
         wishes, moment = self.wishes, now or datetime.now(UTC)
-        lost = self.lost_nodes(moment)
+        lost, known = self.lost_nodes(moment), self._known_nodes()
         return [
-            self._line(facts, wishes, moment, lost)
+            _line(facts, wishes, moment, lost, known)
             for facts in self.ledger.facts()
             if facts.name in wishes.endpoints
         ]
@@ -207,7 +216,7 @@ class Fleet:
         """
         wishes, now = self.wishes, datetime.now(UTC)
         facts = self.ledger.facts_of(self.name_of(name))
-        return self._line(facts, wishes, now, self.lost_nodes(now))
+        return _line(facts, wishes, now, self.lost_nodes(now), self._known_nodes())
 
     def lost_nodes(self, now: datetime) -> set[str]:
         """Nodes that reported once, and have not done so for long."""
@@ -216,6 +225,9 @@ class Fleet:
             for one in self.ledger.nodes()
             if one.name != LOCAL and (now - one.seen).total_seconds() > SECONDS_UNTIL_LOST
         }
+
+    def _known_nodes(self) -> set[str]:
+        return {LOCAL, *(one.name for one in self.ledger.nodes())}
 
     def is_at_work(self, now: datetime) -> bool:
         """Whether a clock noted a node or a run in the last two minutes."""
@@ -242,11 +254,6 @@ class Fleet:
         """The name of the endpoint with the same address, sets and formats; empty if none."""
         same = (one.name for one in self.wishes.endpoints.values() if _wanted(one) == _wanted(wish))
         return next(same, "")
-
-    def _line(self, facts: Facts, wishes: Wishes, now: datetime, lost: set[str]) -> Line:
-        wish = wishes.endpoints[facts.name]
-        state = state_of(facts, wish, wishes.policy, now, lost)
-        return Line(wish, facts, state, due_of(facts, wish, wishes.policy))
 
     # ------------------------------------------------------------------ changing
 
@@ -398,6 +405,15 @@ class Fleet:
         return Locks(os.path.join(self.directory, "fleet", "locks")).hold_name("wishes")
 
 
+def _line(
+    facts: Facts, wishes: Wishes, now: datetime, lost: Collection[str], known: Collection[str]
+) -> Line:
+    wish, policy = wishes.endpoints[facts.name], wishes.policy
+    state, due = state_of(facts, wish, policy, now, lost), due_of(facts, wish, policy)
+    line = Line(wish, facts, state, due)
+    return line if not line.node or line.node in known else replace(line, awaits=line.node)
+
+
 def _wanted(wish: Endpoint) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """What two endpoints may not have in common."""
     return wish.url, wish.sets, wish.prefixes
@@ -410,7 +426,7 @@ def _text(moment: datetime | None) -> str | None:
 def facts_of(wish: Endpoint, policy: Policy, now: datetime) -> Facts:
     """The facts of an endpoint that was added now."""
     due = first_due(wish, policy, now)
-    return Facts(wish.name, host_of(wish.url), now, node=wish.node, due=due)
+    return Facts(wish.name, host_of(wish.url), now, due=due)
 
 
 def csv_of(lines: Iterable[Line]) -> str:

@@ -1,7 +1,8 @@
 """The group `silo fleet`, and what its commands share."""
 
 import contextlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import click
 
@@ -10,7 +11,7 @@ from politeweb.settings import HttpSettings
 from recordsilo.cli import ExitCode, fail
 from recordsilo.errors import RecordSiloError
 from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, LedgerUnreadable
-from silofleet.fleet import Fleet
+from silofleet.fleet import Fleet, Line
 
 directory = click.argument("directory", metavar="DIR")
 
@@ -47,6 +48,16 @@ def moves_under_way(fleet: Fleet) -> list[str]:
         f" {one.began:%Y-%m-%d %H:%M} UTC; if that was interrupted:"
         f" silo fleet move {fleet.directory} {one.endpoint} --to {one.target}"
         for one in fleet.ledger.moves()
+    ]
+
+
+def nodes_awaited(lines: Iterable[Line]) -> list[str]:
+    """Sentences on the nodes that have never reported, and for which endpoints wait."""
+    waiting = Counter(line.awaits for line in lines if line.awaits)
+    return [
+        f"The node {node} has never reported; {counted_endpoints(number)}"
+        f" {'waits' if number == 1 else 'wait'} for it."
+        for node, number in sorted(waiting.items())
     ]
 
 

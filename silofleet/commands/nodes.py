@@ -12,7 +12,13 @@ from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import as_json
 from recordsilo.commands.versions import shown
 from silofleet import moving
-from silofleet.commands.group import contact_option, counted_endpoints, directory, opened
+from silofleet.commands.group import (
+    contact_option,
+    counted_endpoints,
+    directory,
+    nodes_awaited,
+    opened,
+)
 from silofleet.fleet import LOCAL, Fleet
 from silofleet.run import Order, answer_of
 from silofleet.schedule import room_of
@@ -40,7 +46,8 @@ def nodes(
     with opened(directory) as fleet:
         now = datetime.now(UTC)
         lost = fleet.lost_nodes(now)
-        placed = Counter(facts.node for facts in fleet.ledger.facts())
+        lines = fleet.lines(now)
+        placed = Counter(line.node for line in lines)
         known = fleet.ledger.nodes()
         if named and named[0] not in {one.name for one in known}:
             fail(f"the fleet has no node {named[0]!r}; silo fleet nodes {directory} lists them")
@@ -49,7 +56,7 @@ def nodes(
             fleet.ledger.change_node(forget, gone=True)
         elif named:
             fleet.ledger.change_node(named[0], is_open=opened_ is not None)
-        known = fleet.ledger.nodes()
+        known, awaited = fleet.ledger.nodes(), nodes_awaited(lines)
     found = [
         {
             "node": one.name, "lost": one.name in lost, "open": one.is_open, "slots": one.slots,
@@ -70,6 +77,8 @@ def nodes(
             f"{node['node']}  {state}  {counted_endpoints(int(str(node['endpoints'])))}, "
             f"room for {node['room']:,} records, slots: {node['slots']}, seen {seen} UTC"
         )
+    for sentence in awaited:
+        click.echo(sentence)
 
 
 def _check_gone(name: str, placed: int, *, is_lost: bool) -> None:

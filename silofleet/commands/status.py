@@ -9,7 +9,7 @@ import click
 from recordsilo.cli import example, fail
 from recordsilo.commands.options import as_json
 from recordsilo.commands.versions import shown
-from silofleet.commands.group import directory, moves_under_way, opened
+from silofleet.commands.group import directory, moves_under_way, nodes_awaited, opened
 from silofleet.fleet import Line, csv_of
 from silofleet.schedule import room_of
 from silofleet.values import State
@@ -73,8 +73,8 @@ def status(
         _print(lines, limit)
         if lines and not is_at_work:
             click.echo(f"No clock runs this fleet now; to start it: silo fleet run {directory}")
-        for move in moves:
-            click.echo(move)
+        for sentence in (*moves, *nodes_awaited(lines)):
+            click.echo(sentence)
         for node in nodes:
             if int(str(node["room"])) * 10 < fleet.wishes.policy.reserve:
                 click.echo(

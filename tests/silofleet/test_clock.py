@@ -250,10 +250,23 @@ def test_a_clock_waits_a_moment_for_the_first_node(fleet: Fleet) -> None:
     _add(fleet, 1)
     never = Late()
     never.after = timedelta(days=1)
-    assert "its node is not there" in _run(fleet, never).waiting["e0"]
+    assert "no node reports" in _run(fleet, never).waiting["e0"]
     late = Late()
     late.after = timedelta(minutes=1)
     assert _run(fleet, late).is_whole
+
+
+def test_an_endpoint_waits_for_the_node_that_is_wished_and_for_no_other(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    fleet.change("e0", node="typo")
+    runner = _Runner()
+    assert _run(fleet, runner).waiting == {"e0": "its node typo does not report"}
+    line = fleet.line("e0")
+    assert line.state is State.NEW
+    assert line.reason == "it waits for the node typo, which has never reported"
+    fleet.change("e0", node="local")
+    assert fleet.line("e0").reason == ""
+    assert _run(fleet, runner).is_whole
 
 
 def test_a_paused_endpoint_is_not_due_and_one_that_is_asked_for_is(fleet: Fleet) -> None:

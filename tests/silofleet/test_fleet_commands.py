@@ -162,6 +162,22 @@ def test_nodes_are_listed_closed_and_forgotten(many: str) -> None:
     assert [one["node"] for one in json.loads(_silo("nodes", many, "--json").stdout)] == ["n1"]
 
 
+def test_a_node_that_never_reported_is_named_where_endpoints_wait_for_it(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a", "--node", "typo")
+    _silo("add", many, "http://b.example.org/oai", "--name", "b")
+    status = _silo("status", many).stdout
+    assert "    it waits for the node typo, which has never reported\n" in status
+    for text in (status, _silo("nodes", many).stdout):
+        assert "The node typo has never reported; 1 endpoint waits for it.\n" in text
+    assert [(one["node"], one["said"]) for one in _status(many)] == [
+        ("typo", "it waits for the node typo, which has never reported"), ("", ""),
+    ]  # fmt: skip
+    with Fleet(many) as fleet:
+        fleet.ledger.see(Node("typo", 4, 10**12, 10**9, datetime.now(UTC)))
+    assert "never reported" not in _silo("status", many).stdout
+    assert "typo  open  1 endpoint," in _silo("nodes", many).stdout
+
+
 def test_a_move_that_was_interrupted_is_named(many: str) -> None:
     _silo("add", many, "http://a.example.org/oai", "--name", "a")
     with Fleet(many) as fleet:

@@ -94,6 +94,14 @@ def test_a_fleet_without_a_clock_says_so(page: Any, fleet: str) -> None:
     assert "No clock runs this fleet" in page.get("/fleet").text
 
 
+def test_a_node_that_never_reported_is_named(page: Any, fleet: str) -> None:
+    with Fleet(fleet) as found:
+        found.change("delft & co", node="typo")
+    text = page.get("/fleet").text
+    assert "The node typo has never reported. 1 repository waits for it." in text
+    assert "it waits for the node typo, which has never reported" in text
+
+
 def test_endpoints_are_found_by_state_tag_host_and_text(page: Any) -> None:
     def names(query: str) -> list[str]:
         return [one["name"] for one in page.json(f"/fleet.json?{query}")["endpoints"]]

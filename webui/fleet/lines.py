@@ -81,6 +81,7 @@ class Found:
         nodes: Each with whether it is lost, and the records for which its disk has room.
         last_day: Runs that ended in the last 24 hours.
         is_at_work: Whether a clock runs the fleet.
+        awaited: Nodes that have never reported → number of endpoints that wait for them.
     """
 
     lines: Sequence[Line]
@@ -88,6 +89,7 @@ class Found:
     nodes: Sequence[tuple[Node, bool, int]]
     last_day: Sequence[Run]
     is_at_work: bool
+    awaited: Mapping[str, int]
 
 
 class FleetLines:
@@ -131,7 +133,8 @@ class FleetLines:
         if asked.state:
             shown = [line for line in shown if line.state.value == asked.state]
         shown.sort(key=SORTS[asked.sort])
-        return Found(shown, counts, nodes, last_day, is_at_work)
+        awaited = Counter(line.awaits for line in lines if line.awaits)
+        return Found(shown, counts, nodes, last_day, is_at_work, awaited)
 
     def one(self, name: str) -> tuple[Line, list[Run]]:
         """Return an endpoint with its runs.

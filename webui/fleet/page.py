@@ -162,6 +162,7 @@ class FleetPage:
             "lines": [(line, _page_of(line.endpoint.name)) for line in shown],
             "nodes": found.nodes,
             "is_at_work": found.is_at_work,
+            "awaited": sorted(found.awaited.items()),
             "day": _day(found.last_day) if found.last_day else None,
             "previous_url": _link(asked, start=max(0, start - ON_A_PAGE)) if start else "",
             "next_url": (

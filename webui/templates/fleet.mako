@@ -21,6 +21,10 @@
 <p class="note" role="status">${_("No clock runs this fleet now, so no run starts:")} <code>silo fleet run DIR</code></p>
 % endif
 
+% for node, number in awaited:
+<p class="note">${_("The node {node} has never reported.", node=node)} ${counted("{n} repository waits for it.", "{n} repositories wait for it.", number)}</p>
+% endfor
+
 <form class="search list" action="${page_url}" method="get" aria-label="${_('Find repositories')}">
   <p class="words">
     <label for="q" class="unseen">${_("Name or address")}</label>

@@ -48,8 +48,8 @@
 </dd>
   <dt>${_("Next run")}</dt><dd>${fleet.moment(line.due, _("now") if line.state.value == "running" else _("none"))}</dd>
   <dt>${_("Failures in a row")}</dt><dd>${facts.failures}</dd>
-% if facts.node:
-  <dt>${_("Node")}</dt><dd dir="auto">${facts.node}</dd>
+% if line.node:
+  <dt>${_("Node")}</dt><dd dir="auto">${line.node}</dd>
 % endif
   <dt>${_("Formats")}</dt><dd>${", ".join(wish.prefixes or ("oai_dc",))}</dd>
 % if wish.sets:
