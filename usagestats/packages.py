@@ -41,3 +41,8 @@ def redis_client(url: str, extra: str = "usage", **options: Any) -> Any:
         raise AddressInvalid(
             f"{url!r} is not an address of Redis; write redis://host:6379/0"
         ) from None
+
+
+def redis_problem(error: Exception) -> str:
+    """Return what an error of the package redis says, as a sentence without its full stop."""
+    return f"Redis cannot be used: {str(error).removesuffix('.')}"

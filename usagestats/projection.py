@@ -17,7 +17,7 @@ from recordsilo import Silo
 from silosteps.errors import StepsError
 from usagestats.entities.usage import Usage
 from usagestats.errors import EventsUnreadable, UsageError
-from usagestats.packages import needed, redis_client
+from usagestats.packages import needed, redis_client, redis_problem
 from usagestats.store.counts import Counts, Period
 from usagestats.store.events import engine, event_path, unreadable_files
 from usagestats.store.journal import Journal, journal_path
@@ -81,7 +81,7 @@ def project(silo: Silo, url: str, told: Callable[[int], object] = lambda _: None
     try:
         return _project(silo, client, told)
     except redis.RedisError as error:
-        raise RedisUnusable(f"Redis cannot be used: {error}") from None
+        raise RedisUnusable(redis_problem(error)) from None
     finally:
         client.close()
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -23,7 +24,7 @@ from recordsilo.cli import ExitCode, silo_command
 from silowork.stop import Stop
 from usagestats.errors import FormatUnknown
 from usagestats.lines.readers import reader_of
-from usagestats.live import queue
+from usagestats.live import queue, work
 from usagestats.live.desk import KINDS, VIEWS, Desk, logged_line
 from usagestats.live.entries import Entry
 from usagestats.live.tail import Position, tail
@@ -239,6 +240,25 @@ def test_a_worker_needs_a_redis(silo_path: str, monkeypatch: pytest.MonkeyPatch)
     done = CliRunner().invoke(silo_command, away)
     assert (done.exit_code, "Redis cannot be used" in done.output) == (3, True)
     assert set(KINDS)
+
+
+def test_why_redis_is_away_is_logged_once(
+    new_silo: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    stop, tries = Stop(), []
+
+    def join(_queue: queue.Queue) -> None:
+        tries.append(1)
+        if len(tries) == 4:
+            stop.ask()
+        raise queue.QueueUnusable("gone" if len(tries) < 3 else "full")
+
+    monkeypatch.setattr(work, "_SECONDS_BETWEEN_TRIES", 0.0)
+    monkeypatch.setattr(queue.Queue, "join", join)
+    desk = Desk(new_silo(SETTINGS))
+    work.run_worker(queue.Queue("redis://127.0.0.1:1/0", "q"), desk, stop, work.Rhythm())
+    desk.close()
+    assert [one.getMessage().partition(";")[0] for one in caplog.records] == ["gone", "full"]
 
 
 def test_an_address_that_is_none_is_refused(silo_path: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from usagestats.errors import UsageError
 from usagestats.live.entries import Entry
-from usagestats.packages import needed, redis_client
+from usagestats.packages import needed, redis_client, redis_problem
 
 DEFAULT_QUEUE = "q:loglines"
 GROUP = "workers"
@@ -183,4 +183,4 @@ def _entries(rows: Any) -> list[Entry]:
 
 
 def _unusable(error: Exception) -> QueueUnusable:
-    return QueueUnusable(f"Redis cannot be used: {error}")
+    return QueueUnusable(redis_problem(error))

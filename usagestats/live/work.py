@@ -65,11 +65,11 @@ class _Counting:
 def run_worker(queue: Queue, desk: Desk, stop: Stop, rhythm: Rhythm) -> Counter[str]:
     """Take lines from the queue until stopped; return how many of each kind there were.
 
-    While Redis cannot be reached, it waits and tries again.
+    While Redis cannot be reached, it waits and tries again; each reason is logged once.
     """
     told: Counter[str] = Counter()
     counting = _Counting(desk, rhythm.count)
-    last, is_joined, most = time.monotonic(), False, _FIRST
+    last, is_joined, most, problem = time.monotonic(), False, _FIRST, ""
     while not stop.asked:
         try:
             if not is_joined:
@@ -87,10 +87,13 @@ def run_worker(queue: Queue, desk: Desk, stop: Stop, rhythm: Rhythm) -> Counter[
                 last = time.monotonic()
             elif rhythm.idle is not None and time.monotonic() - last > rhythm.idle:
                 break
+            problem = ""
         except QueueUnusable as error:
             if rhythm.idle is not None:
                 raise
-            logger.warning("%s; trying again", error)
+            if str(error) != problem:
+                problem = str(error)
+                logger.warning("%s; trying again until it answers", problem)
             stop.wait(_SECONDS_BETWEEN_TRIES)
         counting.maybe()
     counting.now()

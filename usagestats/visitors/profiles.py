@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from usagestats.packages import needed, redis_client
+from usagestats.packages import needed, redis_client, redis_problem
 from usagestats.visitors.errors import StreamUnusable
 from usagestats.visitors.events import Visit
 from usagestats.visitors.settings import Keeping
@@ -89,4 +89,4 @@ class Profiles:
 
 
 def _unusable(error: Exception) -> StreamUnusable:
-    return StreamUnusable(f"Redis cannot be used: {error}")
+    return StreamUnusable(redis_problem(error))
