@@ -10,7 +10,7 @@ import numpy as np
 from recordsilo.disk.locks import Locks
 from silosteps.engine import Engine
 from silosteps.errors import StepsError
-from usagestats.errors import EventsUnreadable, PartMissing, ZoneChanged
+from usagestats.errors import EventsUnreadable
 from usagestats.store.counts import COLUMNS, Counts, CountsChange
 from usagestats.store.events import (
     day_number,
@@ -21,9 +21,7 @@ from usagestats.store.events import (
     unreadable_files,
 )
 from usagestats.store.ledger import Ledger
-from usagestats.store.parts import are_counts_lost
-from usagestats.store.places import counts_path, ledger_path
-from usagestats.store.queries import bounds
+from usagestats.store.parts import check_ledger
 
 EVENTS_AT_ONCE = 750_000
 MOST_FILES = 16
@@ -38,31 +36,6 @@ def lock(silo_path: str) -> Any:
 def import_lock(silo_path: str) -> Any:
     """Return the lock under which lines are imported."""
     return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("usage-import")
-
-
-def check(silo_path: str, ledger: Ledger, timezone: str = "") -> None:
-    """Check that the ledger and the counts belong together.
-
-    Else the counts of days would be replaced by those of their new lines alone, or be lost when
-    their events are. Lost counts are made again by `count`, if no day is frozen.
-
-    Args:
-        silo_path: The Silo.
-        ledger: Its ledger.
-        timezone: Of the settings; ``""``: it is not compared.
-
-    Raises:
-        PartMissing: One of them is missing or empty, and cannot be made again.
-        ZoneChanged: The days are of another time zone.
-    """
-    if are_counts_lost(silo_path, ledger):
-        ledger.set_stale(ledger.days())
-    if not ledger.days():
-        with Counts(silo_path) as counts:
-            if bounds(counts) is not None:
-                raise PartMissing(ledger_path(silo_path), counts_path(silo_path))
-    if timezone and (stored := ledger.fixed("timezone", timezone)) != timezone:
-        raise ZoneChanged(stored, timezone)
 
 
 @dataclass(slots=True)
@@ -97,10 +70,10 @@ def count(
         progress: Called with the number of days counted so far.
 
     Raises:
-        PartMissing: As `check`.
+        PartMissing: As `check_ledger`.
     """
     done = Counted()
-    check(silo_path, ledger)
+    check_ledger(silo_path, ledger)
     if not ledger.stale():
         return done
     with lock(silo_path), engine(silo_path) as steps, Counts(silo_path, "create") as counts:

@@ -18,7 +18,7 @@ from silosteps.inputs import Input
 from silosteps.lines import Block, blocks
 from silosteps.runners import in_order
 from silowork.ledger_file import new_id
-from usagestats.counting.counting import check, count, import_lock
+from usagestats.counting.counting import count, import_lock
 from usagestats.entities.usage import Usage
 from usagestats.errors import NothingRead, UsageError
 from usagestats.importing import unreadable
@@ -33,7 +33,7 @@ from usagestats.rules.settings import Settings
 from usagestats.store.events import remove_unnamed
 from usagestats.store.keys import Keys
 from usagestats.store.ledger import Imported, Ledger
-from usagestats.store.parts import check_keys
+from usagestats.store.parts import check_keys, check_ledger
 from usagestats.store.places import place
 
 BLOCK = 30 << 20
@@ -96,7 +96,7 @@ def import_logs(
     settings = rules.settings
     os.makedirs(place(silo_path), exist_ok=True)
     with Ledger(silo_path) as ledger:
-        check(silo_path, ledger, settings.timezone)
+        check_ledger(silo_path, ledger, settings.timezone)
         check_keys(silo_path, ledger)
         running = _Import(silo_path, request, settings, ledger, now=now, progress=progress)
         running.receipt.robots = rules.robots.version

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from recordsilo import Silo
 from silosteps.lines import Block
 from silowork.ledger_file import new_id
-from usagestats.counting.counting import check, count
+from usagestats.counting.counting import count
 from usagestats.errors import FormatUnknown
 from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import Receipt
@@ -29,7 +29,7 @@ from usagestats.rules.of_silo import rules_of
 from usagestats.store.journal import Journal, Log
 from usagestats.store.keys import Keys, client_text, token
 from usagestats.store.ledger import Imported, Ledger
-from usagestats.store.parts import check_keys
+from usagestats.store.parts import check_keys, check_ledger
 from usagestats.values import Fate, Hit
 
 BOTS, VIEWS, MISSING, OTHER, UNREADABLE = "bots", "views", "notfound", "other", "unreadable"
@@ -69,7 +69,7 @@ class Desk:
             reader_of(self._format)  # refused before a line is taken
         self._journal = Journal(self._path)
         self._ledger = Ledger(self._path)
-        check(self._path, self._ledger, self._settings.timezone)
+        check_ledger(self._path, self._ledger, self._settings.timezone)
         check_keys(self._path, self._ledger)
         self._workplace = Workplace(self._path, self._settings)
         self._keys = Keys(self._path)

@@ -1,13 +1,14 @@
-"""Whether counts, events and keys belong together, before they are read."""
+"""Whether counts, events and keys belong together, before they are read or written."""
 
 import os
 
-from usagestats.errors import CountsLost, KeysMissing, NothingImported, PartMissing
+from usagestats.errors import CountsLost, KeysMissing, NothingImported, PartMissing, ZoneChanged
 from usagestats.store.counts import Counts
 from usagestats.store.events import day_number, day_text
 from usagestats.store.keys import Keys
 from usagestats.store.ledger import Ledger
 from usagestats.store.places import counts_path, ledger_path
+from usagestats.store.queries import bounds
 
 
 def check_counts(silo_path: str) -> None:
@@ -36,6 +37,31 @@ def are_counts_lost(silo_path: str, ledger: Ledger) -> bool:
     if ledger.frozen():
         raise PartMissing(path, ledger_path(silo_path))
     return True
+
+
+def check_ledger(silo_path: str, ledger: Ledger, timezone: str = "") -> None:
+    """Check that the ledger and the counts belong together, before either is written.
+
+    Else the counts of days would be replaced by those of their new lines alone, or be lost when
+    their events are. If counts are lost that can be made again, their days become stale.
+
+    Args:
+        silo_path: The Silo.
+        ledger: Its ledger.
+        timezone: Of the settings; ``""``: it is not compared.
+
+    Raises:
+        PartMissing: One of them is missing or empty, and cannot be made again.
+        ZoneChanged: The days are of another time zone.
+    """
+    if are_counts_lost(silo_path, ledger):
+        ledger.set_stale(ledger.days())
+    if not ledger.days():
+        with Counts(silo_path) as counts:
+            if bounds(counts) is not None:
+                raise PartMissing(ledger_path(silo_path), counts_path(silo_path))
+    if timezone and (stored := ledger.fixed("timezone", timezone)) != timezone:
+        raise ZoneChanged(stored, timezone)
 
 
 def check_imported(silo_path: str) -> None:
