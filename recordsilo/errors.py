@@ -1,7 +1,9 @@
 """The errors of a Silo. Each has a one-sentence message, and its arguments as attributes."""
 
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Self
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -21,6 +23,14 @@ class RecordSiloError(Exception):
 
 class SiloNotFound(RecordSiloError):
     """There is no Silo with that name or path."""
+
+    @classmethod
+    def uncreated(cls, path: str, error: OSError) -> Self:
+        """The error of a directory that could not be created."""
+        reason = error.strerror
+        if isinstance(error, FileNotFoundError):
+            reason = f"there is no directory {os.path.dirname(os.path.normpath(path))}"
+        return cls(f"cannot create the directory {path}: {reason}")
 
 
 class NotASilo(RecordSiloError):

@@ -50,9 +50,9 @@ class Granary:
         try:
             atomic_file.make_directory(self._path)
         except OSError as error:
-            raise SiloNotFound(
-                f"cannot create the directory {self.dir_of_silos}: {error.strerror}"
-            ) from error
+            raise SiloNotFound.uncreated(self.dir_of_silos, error) from error
+        if not os.path.isdir(self._path):
+            raise SiloNotFound(f"{self.dir_of_silos} is a file, and no directory of Silos")
 
     @property
     def silos(self) -> list[str]:

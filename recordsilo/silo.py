@@ -154,9 +154,7 @@ class Silo(Listing):
         try:
             make_directory(self.path)
         except OSError as error:
-            raise SiloNotFound(
-                f"cannot create the directory {self.storage_dir}: {error.strerror}"
-            ) from error
+            raise SiloNotFound.uncreated(self.storage_dir, error) from error
         make_directory(self._root)
         state = {"storage_dir": self.storage_dir, "uri_base": "info:", **given}
         replace_file(f"{self.path}/pairtree_prefix", str(state["uri_base"]).encode())

@@ -42,7 +42,7 @@ def read(record: HarvestedRecord, name: str, version: str | None = None) -> byte
 
 
 def test_silo_is_made_only_where_its_parent_exists(tmp_path: Path) -> None:
-    with pytest.raises(SiloNotFound, match="cannot create the directory"):
+    with pytest.raises(SiloNotFound, match=f"there is no directory {tmp_path}/no$"):
         Silo(str(tmp_path / "no" / "silo"))
     assert not (tmp_path / "no").exists()
 

@@ -102,8 +102,14 @@ def granary(tmp_path: Path) -> Granary:
 
 
 def test_granary_is_made_only_where_its_parent_exists(tmp_path: Path) -> None:
-    with pytest.raises(SiloNotFound, match="cannot create the directory"):
+    with pytest.raises(SiloNotFound, match=f"there is no directory {tmp_path}/no$"):
         Granary(str(tmp_path / "no" / "granary"))
+
+
+def test_a_file_is_no_granary(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(SiloNotFound, match="is a file"):
+        Granary(str(tmp_path / "file"))
 
 
 def test_granary_makes_lists_and_deletes_silos(granary: Granary, tmp_path: Path) -> None:

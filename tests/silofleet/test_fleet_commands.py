@@ -418,3 +418,10 @@ def test_many_endpoints_are_paused_by_one_change_of_the_file(
     assert len(written) == 1
     states = {one["name"]: one["state"] for one in _status(many)}
     assert states == {"a": "paused", "b": "new", "c": "paused"}
+
+
+def test_a_worker_names_the_directory_that_is_missing(tmp_path: Path) -> None:
+    place = tmp_path / "a" / "b"
+    refused = _silo("worker", str(place), "--node", "n1", "--broker", "redis://127.0.0.1:1/0")
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith(f"there is no directory {place.parent}")
