@@ -33,7 +33,7 @@ from oaipmhprotocol import (
     Verb,
 )
 from oaipmhscraper.errors import BaseURLConflict, NoBaseURL, NothingToUpdate, ScraperError
-from oaipmhscraper.harvests.access import Access
+from oaipmhscraper.harvests.access import Access, Around
 from oaipmhscraper.harvests.job import (
     LISTS,
     PAGES,
@@ -96,6 +96,8 @@ class OAIPMHScraper:
         settings: How to send requests: contact, time and size limits.
         pace: When requests may be sent, for example shared with other processes that send some
             to the same host; replaces the delay of the settings.
+        around: Put around the HTTP transport of each thread that fetches lists, for example so
+            that other machines send some of the requests.
         quiet: Show no progress, even in a terminal.
         agent: Who harvests, as noted in each version's origin.
 
@@ -120,6 +122,7 @@ class OAIPMHScraper:
         transport: Transport | None = None,
         settings: HttpSettings | None = None,
         pace: Turns | None = None,
+        around: Around | None = None,
         quiet: bool = False,
         agent: str = "oaipmhscraper",
     ) -> None:
@@ -128,18 +131,19 @@ class OAIPMHScraper:
         self._settings = settings
         self._transport = transport
         self._pace = pace
+        self._around = around
         given = None if base_oai_url is None else BaseURL.parse(base_oai_url).url
         if given is None or holds_something(storage_dir):
             self.store = Silo(
                 storage_dir, create=False, identifier_uri_prefix=identifier_uri_prefix
             )
             base_url = _agreed_base_url(self.store, given)
-            self._access = Access(base_oai_url or base_url, settings, transport, pace)
+            self._access = Access(base_oai_url or base_url, settings, transport, pace, around)
             identify = self._access.identify(self.store.path) if given else None
             if self.store.state.get("base_oai_url") is None:
                 self._note_base_url()
         else:
-            self._access = Access(base_oai_url or given, settings, transport, pace)
+            self._access = Access(base_oai_url or given, settings, transport, pace, around)
             identify = self._access.identify()
             self.store = Silo(
                 storage_dir,
@@ -372,7 +376,7 @@ class OAIPMHScraper:
         Raises:
             EndpointError, OAIError: It does not answer Identify there; nothing changes.
         """
-        access = Access(base_oai_url, self._settings, self._transport, self._pace)
+        access = Access(base_oai_url, self._settings, self._transport, self._pace, self._around)
         identify = access.identify()
         self._access.close()
         self._access = access

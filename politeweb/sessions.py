@@ -105,9 +105,14 @@ def with_credentials(
     if home is not None and home.shares_credentials_with(url):
         found |= dict(settings.secret_headers)
         auth = home.auth or settings.auth
-    if any(name.lower() == "authorization" for name in found):
+    if any(name.lower() == "authorization" for name in found) or not (auth or settings.netrc):
         auth = keep_header
     return found, auth
+
+
+def has_login(url: str) -> bool:
+    """Whether ``~/.netrc`` has a user and password for the host of an address."""
+    return requests.utils.get_netrc_auth(url) is not None
 
 
 def location_of(response: requests.Response) -> str | None:

@@ -50,6 +50,7 @@ class HttpSettings:
         ca_file: Certificates (PEM) to trust instead of the system's.
         proxy: URL of the proxy for every request.
         auth: User and password, if the base URL has none.
+        netrc: Whether ``~/.netrc`` may give them, if nothing else does.
         secret_headers: Name and value of further headers, such as ``Authorization``.
     """
 
@@ -72,6 +73,7 @@ class HttpSettings:
     ca_file: str | None = None
     proxy: str | None = field(default=None, repr=False)
     auth: tuple[str, str] | None = field(default=None, repr=False)
+    netrc: bool = True
     secret_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:

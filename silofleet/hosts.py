@@ -36,12 +36,14 @@ class PaceSpec:
         place: A directory with ``hosts.sqlite``, or the URL of a Redis; empty if no other process
             requests the host.
         nodes: How many nodes share the host, for when the Redis cannot be reached.
+        turns: How many intervals after a moment all turns are over that were given until then.
     """
 
     interval: float = 0.0
     host: str = ""
     place: str = ""
     nodes: int = 1
+    turns: int = 1
 
 
 class FilePace:

@@ -31,6 +31,7 @@ from silofleet.here import node_here
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order
 from silofleet.slots import Slots
+from silofleet.spread.takers import Takers
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node
 from silowork.celery_worker import celery_worker
 from silowork.queue import Broker
@@ -49,12 +50,14 @@ class FleetNode:
         name: Unique in the fleet.
         url: Of the Redis.
         slots: Runs at a time.
+        units: Requests of runs of all nodes that it sends at a time.
     """
 
-    def __init__(self, granary: str, name: str, url: str, slots: int) -> None:
+    def __init__(self, granary: str, name: str, url: str, slots: int, units: int = 0) -> None:
         self._granary, self._name, self._url, self._slots = granary, name, url, slots
         self._place = f"{os.path.realpath(granary)} on {socket.gethostname()}"
         self._broker, self._redis = Broker(granary, url), redis_at(url)
+        self._takers = Takers(url, name, units)
         self._ending = Stop()
         self._working: set[int] = set()
         self._lock = threading.Lock()
@@ -82,7 +85,8 @@ class FleetNode:
         beating.start()
         signals.worker_shutting_down.connect(self._end, weak=False)
         try:
-            celery_worker(app, [queue_of(self._name)], self._slots).start()
+            with self._takers:
+                celery_worker(app, [queue_of(self._name)], self._slots).start()
         finally:
             signals.worker_shutting_down.disconnect(self._end)
             self._ending.ask()

@@ -1,6 +1,6 @@
 -- The turns of a host: a hash with the time of the next turn and the end of a pause,
 -- in milliseconds of this Redis' clock. Returns the milliseconds to wait. Of a host that this
--- Redis does not know, the last request may have been just now: it may have been restarted.
+-- Redis does not know, the last turns may have been given just now: it may have been restarted.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local value = tonumber(ARGV[2])
@@ -12,7 +12,7 @@ if ARGV[1] == 'hold' then
   redis.call('PEXPIRE', key, math.max(held - now, 0) + 3600000)
   return 0
 end
-local due = math.max(now, tonumber(redis.call('HGET', key, 'next') or now + value), held)
+local due = math.max(now, tonumber(redis.call('HGET', key, 'next') or now + value * tonumber(ARGV[3])), held)
 redis.call('HSET', key, 'next', due + value)
 redis.call('PEXPIRE', key, due - now + value + 3600000)
 return due - now

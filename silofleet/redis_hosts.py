@@ -4,6 +4,9 @@ One call of a script reserves a turn, by the clock of the Redis. While the Redis
 reached, a node goes at the pace of one of all nodes, so that together they are not faster.
 """
 
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from politeweb.pace import Pace, Turns
@@ -19,32 +22,59 @@ def pace_of(spec: PaceSpec) -> Turns:
     if not spec.interval or not spec.place:
         return Pace(spec.interval)
     if "://" in spec.place:
-        return RedisPace(spec.place, spec.host, spec.interval, spec.nodes)
+        return RedisPace(spec)
     return FilePace(spec.place, spec.host, spec.interval)
 
 
 class RedisPace:
-    """The pace of a host.
+    """The pace of a host; threads may share it.
 
     Args:
-        url: Of the Redis.
-        host: The host.
-        interval: Least seconds between the starts of two requests.
-        nodes: How many nodes share the host.
+        spec: Its place is the URL of a Redis.
+        is_bound: Whether to give no turn while the Redis cannot be reached.
+        sleep: Used while the Redis cannot be reached.
     """
 
-    def __init__(self, url: str, host: str, interval: float, nodes: int) -> None:
-        self._redis = redis_at(url)
+    def __init__(
+        self,
+        spec: PaceSpec,
+        *,
+        is_bound: bool = False,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._redis = redis_at(spec.place)
         self._script = self._redis.register_script(_SCRIPT)
-        self._key, self.interval = f"fleet:host:{host}", interval
-        self._alone = Pace(interval * nodes)
+        self._key, self.interval = f"fleet:host:{spec.host}", spec.interval
+        self._turns, self._is_bound, self._sleep = spec.turns, is_bound, sleep
+        self._alone = Pace(spec.interval * max(spec.nodes, spec.turns))
+        self._lock = threading.Lock()
+        self._is_ahead = False  # a request was sent of which the Redis does not know
 
     def reserve(self) -> float:
-        """Reserve the next turn; return the seconds until then."""
+        """Reserve the next turn; return the seconds until then.
+
+        Raises:
+            BrokerUnreachable: The Redis cannot be reached, and gives the only turns.
+        """
         try:
-            wait = self._ask("reserve", self.interval)
+            return self._reserve()
         except BrokerUnreachable:
-            return max(self._alone.reserve(), self.interval)
+            if self._is_bound:
+                raise
+        with self._lock:  # one thread after the other: alone, no turn is given ahead
+            wait = max(self._alone.reserve(), self._turns * self.interval)
+            self._sleep(wait)
+            try:
+                return self._reserve()
+            except BrokerUnreachable:
+                self._is_ahead = True
+                return 0.0
+
+    def _reserve(self) -> float:
+        if self._is_ahead:
+            self._ask("hold", self.interval)
+            self._is_ahead = False
+        wait = self._ask("reserve", self.interval)
         self._alone.hold(wait + self._alone.interval)
         return wait
 
@@ -58,4 +88,5 @@ class RedisPace:
 
     @unreachable
     def _ask(self, what: str, seconds: float) -> float:
-        return int(self._script(keys=[self._key], args=[what, int(seconds * 1000)])) / 1000
+        given = [what, int(seconds * 1000), self._turns]
+        return int(self._script(keys=[self._key], args=given)) / 1000

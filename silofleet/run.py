@@ -22,6 +22,8 @@ from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import holds_something
 from politeweb.errors import FetchError
+from politeweb.pace import Turns
+from politeweb.sessions import has_login
 from politeweb.settings import HttpSettings
 from politeweb.warc.files import warc_names
 from recordsilo import Silo
@@ -29,6 +31,8 @@ from recordsilo.errors import RecordSiloError
 from silofleet.ending import Before, of_error, of_receipts
 from silofleet.hosts import PaceSpec
 from silofleet.redis_hosts import pace_of
+from silofleet.spread.offers import Offers
+from silofleet.spread.values import Unit
 from silofleet.values import Depth, Ended, Outcome
 
 EPOCH = "fleet_epoch"
@@ -136,7 +140,7 @@ def answer_of(order: Order) -> tuple[bool, str]:
 
 
 def _identify(order: Order) -> Identify:
-    transport = HttpTransport(order.url, _settings(order), pace=pace_of(order.pace))
+    transport = HttpTransport(order.url, _settings(order), pace=_pace(order))
     with Client(transport) as client:
         return client.identify()
 
@@ -151,6 +155,8 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
         return Ended(Outcome.FAILED, said, _now())
     is_one = bool(order.pace.interval) and not order.is_spread
+    settings, pace = _settings(order), _pace(order)
+    offers = _offers(order, pace, settings)
     options = HarvestOptions(
         window=order.window,
         pages_only=order.depth == "pages",
@@ -159,8 +165,9 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
     with OAIPMHScraper(
         order.silo_path,
         None if is_there else order.url,
-        settings=_settings(order),
-        pace=pace_of(order.pace),
+        settings=settings,
+        pace=pace,
+        around=None if offers is None else offers.transport,
         quiet=True,
         agent="silo fleet",
     ) as scraper:
@@ -171,9 +178,28 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         if order.depth == "records" and not is_there:
             scraper.learn_choices()
         ended = of_receipts(receipts, order.before, scraper.store.count(), _now())
+        if offers is not None and offers.said:
+            ended = replace(ended, said=f"{ended.said}; {offers.said}")
         if ended.outcome is Outcome.SUSPICIOUS:  # so that the next run asks for all of it again
             scraper.put_back(marks)
         return ended
+
+
+def _pace(order: Order) -> Turns:
+    turns = MOST_IN_FLIGHT + 1 if order.is_spread else 1
+    return pace_of(replace(order.pace, turns=turns))
+
+
+def _offers(order: Order, pace: Turns, settings: HttpSettings) -> Offers | None:
+    """The units of a run that others may take; None if it sends all requests itself.
+
+    A repository for which this node has a login is requested by this node alone.
+    """
+    if not order.is_spread or "://" not in order.pace.place or has_login(order.url):
+        return None
+    turns = MOST_IN_FLIGHT + 1
+    plan = Unit("", order.run, order.url, {}, order.pace.interval, turns, order.contact)
+    return Offers(order.pace.place, plan, pace, settings)
 
 
 def _list(

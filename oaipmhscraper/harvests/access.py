@@ -1,7 +1,7 @@
 """Connect to a Silo's repository: a client, and a transport for each fetching thread."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +19,9 @@ from politeweb.errors import RetryLater
 from politeweb.pace import Pace, Turns
 from politeweb.settings import HttpSettings
 
+Around = Callable[[HttpTransport, Lane], Transport]
+"""Returns a transport that another may use, with the lane of its thread."""
+
 
 class Access:
     """The connection to a repository. All its transports share one pace.
@@ -28,6 +31,7 @@ class Access:
         settings: How to send requests.
         transport: Replaces HTTP; it is not closed, and one thread uses it at a time.
         pace: When requests may be sent; by default by the settings alone.
+        around: Put around the transport of each fetching thread.
 
     Attributes:
         base_url: Without credentials.
@@ -41,12 +45,14 @@ class Access:
         settings: HttpSettings | None,
         transport: Transport | None,
         pace: Turns | None = None,
+        around: Around | None = None,
     ) -> None:
         self.base_url = BaseURL.parse(location).url
         self.identified: Answer | None = None
         self._location = location
         self._settings = settings
         self._transport = transport
+        self._around = around
         self._pace: Turns = pace or Pace(settings.delay if settings else 0.0)
         self.client = Client(transport or HttpTransport(location, settings, pace=self._pace))
 
@@ -105,7 +111,7 @@ class Access:
         return Source(self.base_url, self._open_transport, granularity, earliest)
 
     def _open_transport(self, lane: Lane) -> Transport:
-        return HttpTransport(
+        own = HttpTransport(
             self._location,
             self._settings,
             pace=self._pace,
@@ -113,3 +119,4 @@ class Access:
             sleep=lane.sleep,
             has_answered=True,
         )
+        return own if self._around is None else self._around(own, lane)

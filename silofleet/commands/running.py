@@ -20,7 +20,7 @@ from silofleet.values import Outcome
 from silowork.commands import fleet_broker_option
 from silowork.stop import Stop
 
-SLOTS = 8
+SLOTS, UNITS = 8, 2
 
 
 @click.command(epilog=example("silo fleet run many", "silo fleet run many --until-idle --slots 16"))
@@ -89,9 +89,13 @@ def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
     "--slots", type=click.IntRange(1, 256), default=SLOTS, show_default=True,
     help="Run at most this many at a time.",
 )  # fmt: skip
+@click.option(
+    "--units", type=click.IntRange(0, 64), default=UNITS, show_default=True,
+    help="Beside the runs, send so many requests at a time for runs of endpoints with spread.",
+)  # fmt: skip
 @click.option("--force", is_flag=True, help="Use a network file system all the same.")
 @fleet_broker_option
-def worker(directory: str, *, node: str, slots: int, force: bool, broker: str) -> None:
+def worker(directory: str, *, node: str, slots: int, units: int, force: bool, broker: str) -> None:
     """Do runs of a fleet on this machine, into Silos in the directory GRANARY, until Ctrl-C.
 
     GRANARY is on a disk of this machine; it is created if it does not exist. The clock is
@@ -109,7 +113,7 @@ def worker(directory: str, *, node: str, slots: int, force: bool, broker: str) -
         check_node(node)
         Granary(directory)
         refuse_network_disk(directory, forced=force)
-        found = FleetNode(directory, node, broker, slots)
+        found = FleetNode(directory, node, broker, slots, units)
         found.join()
         click.echo(f"The node {node} works in {directory} (stop with Ctrl-C)", err=True)
         with fed_meanwhile(directory):

@@ -199,8 +199,8 @@ def test_a_redis_that_is_away_stops_nothing_but_new_runs() -> None:
 
 
 def test_two_nodes_share_the_turns_of_a_host(broker: str) -> None:
-    one, two = (RedisPace(broker, "h", 60.0, 2) for _ in range(2))
-    other = RedisPace(broker, "i", 60.0, 2)
+    one, two = (RedisPace(PaceSpec(60.0, "h", broker, 2)) for _ in range(2))
+    other = RedisPace(PaceSpec(60.0, "i", broker, 2))
     first, second = one.reserve(), two.reserve()
     assert 55 < first <= 60  # the Redis may have been restarted just now
     assert 115 < second <= 120
@@ -210,8 +210,10 @@ def test_two_nodes_share_the_turns_of_a_host(broker: str) -> None:
 
 
 def test_without_redis_each_node_goes_slower() -> None:
-    pace = RedisPace(f"redis://127.0.0.1:{free_port()}/0", "h", 2.0, 3)
-    waits = [pace.reserve() for _ in range(3)]
+    waits: list[float] = []
+    spec = PaceSpec(2.0, "h", f"redis://127.0.0.1:{free_port()}/0", 3)
+    pace = RedisPace(spec, sleep=waits.append)
+    assert [pace.reserve() for _ in range(3)] == [0, 0, 0]
     assert waits[0] >= 2
     assert waits[1] > 5
     assert waits[2] > 11
@@ -220,7 +222,8 @@ def test_without_redis_each_node_goes_slower() -> None:
 def test_a_redis_that_goes_away_stops_nobody_for_long(
     broker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pace = RedisPace(broker, "h", 2.0, 3)
+    waits: list[float] = []
+    pace = RedisPace(PaceSpec(2.0, "h", broker, 3), sleep=waits.append)
     pace.reserve()
     with redis.Redis.from_url(broker) as client:
         for _ in range(20):
@@ -231,7 +234,30 @@ def test_a_redis_that_goes_away_stops_nobody_for_long(
         raise BrokerUnreachable("it is away")
 
     monkeypatch.setattr(pace, "_ask", away)
-    assert 6 < pace.reserve() <= 8
+    assert pace.reserve() == 0
+    assert 6 < waits[0] <= 8
+
+
+def test_turns_that_are_given_ahead_are_over_before_a_new_redis_gives_others(broker: str) -> None:
+    spec = PaceSpec(60.0, "h", broker, 2, turns=7)
+    assert 6 * 60 < RedisPace(spec).reserve() <= 7 * 60
+    waits: list[float] = []
+    away = replace(spec, place=f"redis://127.0.0.1:{free_port()}/0")
+    RedisPace(away, sleep=waits.append).reserve()
+    assert waits == [7 * 60]
+    with pytest.raises(BrokerUnreachable):
+        RedisPace(away, is_bound=True).reserve()
+
+
+def test_a_request_without_the_redis_is_made_known_to_it(broker: str) -> None:
+    with redis.Redis.from_url(broker) as client:
+        client.hset("fleet:host:h", "next", 0)
+    pace = RedisPace(PaceSpec(60.0, "h", broker))
+    assert pace.reserve() == 0
+    with redis.Redis.from_url(broker) as client:
+        client.hset("fleet:host:h", "next", 0)
+    pace._is_ahead = True
+    assert 55 < pace.reserve() <= 60
 
 
 def test_a_wrong_address_is_one_sentence(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from parts import PROGRAM, Part, wait
 from ports import free_port
 from redis_server import redis_on
 from repositories import Repositories, repositories
@@ -24,27 +24,6 @@ from silofleet.wishes import wishes_path
 INTERVAL = 0.1
 JITTER = 0.08
 """Seconds by which a busy machine may delay a request more than the next one."""
-PROGRAM = str(Path(__file__).parent / "fleet_program.py")
-
-
-class _Part:
-    """A process that is started again after it was killed."""
-
-    def __init__(self, arguments: list[str], log: Path) -> None:
-        self._arguments, self._log = arguments, log
-        self.start()
-
-    def start(self) -> None:
-        with self._log.open("ab") as log:
-            self.process = subprocess.Popen(self._arguments, stdout=log, stderr=log)
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-    def kill(self) -> None:
-        self.end()
-        self.start()
 
 
 @contextmanager
@@ -65,14 +44,14 @@ def _fleet(
         server = [stack.enter_context(redis_on(port, tmp_path))]
         silo = [sys.executable, PROGRAM, "fleet"]
         parts = [
-            _Part(
+            Part(
                 [*silo, "worker", str(tmp_path / f"n{one}"), "--node", f"n{one}", "--slots", "3",
                  "--broker", url],
                 tmp_path / f"n{one}.log",
             )
             for one in range(workers)
         ]  # fmt: skip
-        parts.append(_Part([*silo, "run", directory, "--broker", url], tmp_path / "clock.log"))
+        parts.append(Part([*silo, "run", directory, "--broker", url], tmp_path / "clock.log"))
         for one in parts:
             stack.callback(one.end)
 
@@ -132,13 +111,13 @@ def _survives(
         ),
     ):
         names = list(fleet.wishes.endpoints)
-        _wait(lambda: any(one.facts.run for one in fleet.lines()), 60, tmp_path)
+        wait(lambda: any(one.facts.run for one in fleet.lines()), 60, tmp_path)
         for number in range(kills):
             time.sleep(random.uniform(0.2, 1.2))
             random.choice(ways)()
             if number % 4 == 3:
                 fleet.run_now(random.sample(names, max(1, len(names) // 3)))
-        _wait(
+        wait(
             lambda: all(one.state is State.WHOLE for one in fleet.lines()),
             60 + 2 * len(names),
             tmp_path,
@@ -152,12 +131,3 @@ def _survives(
         for host, moments in kept.asked.items():
             gaps = [after - before for before, after in pairwise(moments)]
             assert min(gaps) > INTERVAL - JITTER, (host, sorted(gaps)[:5])
-
-
-def _wait(is_so: Callable[[], bool], seconds: float, tmp_path: Path) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        if time.monotonic() > end:
-            logs = "\n".join(one.read_text()[-1500:] for one in tmp_path.glob("*.log"))
-            raise AssertionError(f"not within {seconds} s\n{logs}")
-        time.sleep(0.3)

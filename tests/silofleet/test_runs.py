@@ -19,12 +19,15 @@ from object_store import memory_files
 from oaipmhprovider.server import SampleServer
 from oaipmhscraper.errors import StoreUnreachable
 from oaipmhscraper.warc.object_store import ObjectStore
+from politeweb.pace import Pace
+from politeweb.settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silofleet import run
 from silofleet.broker import ended_of_json, ended_to_json
 from silofleet.ending import Before
-from silofleet.run import EPOCH, Order, carry_out
+from silofleet.hosts import PaceSpec
+from silofleet.run import EPOCH, Order, _offers, carry_out
 from silofleet.slots import Slots
 from silofleet.values import Ended, Outcome
 
@@ -258,3 +261,21 @@ def _refuse(*_arguments: Any) -> bool:
 
 def _interrupt(*_arguments: Any) -> bool:
     raise KeyboardInterrupt
+
+
+def test_a_run_offers_its_requests_only_where_nodes_share_a_broker_and_no_login(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine b.example.org login me password secret\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+
+    def offers(host: str, place: str, *, is_spread: bool = True) -> bool:
+        pace = PaceSpec(1.0, host, place)
+        order = _order(tmp_path, f"http://{host}/oai", pace=pace, is_spread=is_spread)
+        return _offers(order, Pace(), HttpSettings()) is not None
+
+    assert offers("a.example.org", "redis://127.0.0.1/0")
+    assert not offers("a.example.org", "redis://127.0.0.1/0", is_spread=False)
+    assert not offers("a.example.org", str(tmp_path))
+    assert not offers("b.example.org", "redis://127.0.0.1/0")
