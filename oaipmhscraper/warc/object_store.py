@@ -169,9 +169,10 @@ def _failures(address: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise ObjectDiffers(f"{address} is not there ({_words(error)})") from error
     except Exception as error:
-        sentence = f"{address}: {_words(error)}"
-        is_refusal = isinstance(error, PermissionError) or "Credentials" in type(error).__name__
-        raise (StoreFailed if is_refusal else StoreUnreachable)(sentence) from error
+        store = "/".join(address.split("/")[:3])
+        if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
+            raise StoreFailed(f"{store} may not be used: {_words(error)}") from error
+        raise StoreUnreachable(f"{store} gives no answer: {_words(error)}") from error
 
 
 def _words(error: Exception) -> str:

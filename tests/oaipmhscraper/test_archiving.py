@@ -19,6 +19,7 @@ from misbehaving import FunctionTransport, repository_with
 from object_store import BUCKET, STORE, memory_files, s3_server, use_s3
 from test_replay import state, tree
 
+from oaipmhscraper.checks import UNREADABLE
 from oaipmhscraper.commands.harvests import harvests as harvests_command
 from oaipmhscraper.errors import ArchiveRunning, ElsewhereUnreadable, StoreFailed, StoreUnreachable
 from oaipmhscraper.harvests import archiving
@@ -34,6 +35,7 @@ from oaipmhscraper.warc.object_store import ObjectStore, check_address
 from oaipmhscraper.warc.reading import read_warc
 from politeweb.errors import RequestRefused, WarcUnreadable
 from recordsilo import Silo
+from recordsilo.audit import Audit
 from recordsilo.disk.locks import Locks
 
 MEMORY = "memory://store/fleet"
@@ -221,6 +223,14 @@ def test_the_harvests_say_what_is_elsewhere(silo: Path, files: Any) -> None:
     assert (found.files, found.elsewhere) == ((name,), ())
 
 
+def test_the_audit_reads_the_list(silo: Path, files: Any) -> None:
+    _archived(silo)
+    assert list(Audit(str(silo)).findings()) == []
+    (silo / "harvests" / "elsewhere.jsonl").write_text("x\n")
+    (found,) = Audit(str(silo)).findings()
+    assert (found.code, found.path) == (UNREADABLE, "harvests/elsewhere.jsonl")
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -367,13 +377,13 @@ def test_a_bucket_that_is_missing_or_a_store_that_is_away_is_named(
         _archived(silo, "s3://nobody/x")
     assert not isinstance(failed.value, StoreUnreachable)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://user:hidden@127.0.0.1:9")
-    with pytest.raises(StoreUnreachable) as away:
+    with pytest.raises(StoreUnreachable, match="s3://warcs gives no answer") as away:
         _archived(silo, STORE)
     assert not {"hidden", "secret-of-tests"} & set(re.split(r"\W", str(away.value)))
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
-    with pytest.raises(StoreFailed, match=r"[Cc]redentials"):
+    with pytest.raises(StoreFailed, match=r"s3://warcs may not be used: .*[Cc]redentials"):
         _archived(silo, STORE)
     assert _warcs(silo) == before
 
