@@ -198,13 +198,13 @@ class Fleet:
         """The directory of an endpoint's Silo."""
         return os.path.join(self.directory, name)
 
-    def lines(self, now: datetime | None = None) -> list[Line]:
-        """All endpoints, in the order of their names."""
+    def lines(self, now: datetime | None = None, names: Iterable[str] | None = None) -> list[Line]:
+        """All endpoints, or those of some names, in the order of their names."""
         wishes, moment = self.wishes, now or datetime.now(UTC)
         lost, known = self.lost_nodes(moment), self._known_nodes()
         return [
             _line(facts, wishes, moment, lost, known)
-            for facts in self.ledger.facts()
+            for facts in self.ledger.facts(names)
             if facts.name in wishes.endpoints
         ]
 

@@ -6,9 +6,10 @@ the clock, the commands and the page may change it at the same time. A power cut
 last changes: the truth about harvests is in the receipts of the Silos.
 """
 
+import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -103,6 +104,8 @@ _FACTS = (
 )  # fmt: skip
 _COLUMNS = ", ".join(_FACTS)
 _RUN = "number, endpoint, node, epoch, started, beat, done, total, ended, outcome, said, changed"
+Endings = Mapping[tuple[datetime, Outcome], int]
+"""Hour and outcome → number of runs."""
 _MOMENTS = frozenset({"added", "started", "ended", "whole", "due"})
 
 
@@ -196,9 +199,12 @@ class FleetLedger:
 
     # ------------------------------------------------------------------ endpoints
 
-    def facts(self) -> list[Facts]:
-        """The facts of all endpoints, by name."""
-        return self._facts("ORDER BY name")
+    def facts(self, names: Iterable[str] | None = None) -> list[Facts]:
+        """The facts of all endpoints, or of those of some names, by name."""
+        if names is None:
+            return self._facts("ORDER BY name")
+        where = "WHERE name IN (SELECT value FROM json_each(?)) ORDER BY name"
+        return self._facts(where, (json.dumps(list(names)),))
 
     def facts_of(self, name: str) -> Facts:
         """The facts of an endpoint.
@@ -333,6 +339,18 @@ class FleetLedger:
     def ended_since(self, since: datetime) -> list[Run]:
         """The runs that ended since a moment, in the order of their ends."""
         return self._runs("WHERE ended >= ? ORDER BY ended", (_text(since),))
+
+    def endings(self, since: datetime) -> Endings:
+        """How many runs ended since a moment, by the hour of their end and their outcome."""
+        rows = self._file.rows(
+            "SELECT substr(ended, 1, 13), outcome, count(*) FROM run "
+            "WHERE ended >= ? AND outcome IS NOT NULL GROUP BY 1, 2",
+            (_text(since),),
+        )
+        return {
+            (_moment(f"{hour}:00:00+00:00"), Outcome(outcome)): number
+            for hour, outcome, number in rows
+        }
 
     def forget_old(self, now: datetime) -> None:
         """Delete what is older than `RUNS_KEPT`, and holds that are over."""

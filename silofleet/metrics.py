@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from silofleet.fleet import Line
-from silofleet.ledger import Run
+from silofleet.ledger import Endings
 from silofleet.values import Node, Outcome, State
 
 
 def metrics_of(
     lines: Sequence[Line],
     nodes: Sequence[tuple[Node, bool, int]],
-    last_day: Iterable[Run],
+    last_day: Endings,
     now: datetime,
 ) -> str:
     """Return the metrics.
@@ -25,7 +25,7 @@ def metrics_of(
     Args:
         lines: All endpoints.
         nodes: Each with whether it is lost, and the records for which it has room.
-        last_day: Runs that ended in the last 24 hours.
+        last_day: The runs that ended in the last 24 hours.
         now: The time.
     """
     states = Counter(line.state for line in lines)
@@ -39,7 +39,9 @@ def metrics_of(
         for line in lines
         if line.facts.whole is not None and line.state is not State.PAUSED
     ]
-    ended = Counter(run.outcome for run in last_day)
+    ended = Counter[Outcome]()
+    for (_hour, outcome), number in last_day.items():
+        ended[outcome] += number
     alive = [node for node, lost, _room in nodes if not lost]
     parts = [
         _metric("endpoints", "Endpoints by state.",

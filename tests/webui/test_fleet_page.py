@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from silofleet.rebuild import rebuild
 from silofleet.values import FAILURES, Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import load_wishes
 from webui.app import create_app
+from webui.fleet.lines import Asked, FleetLines, due_by_hour
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.people.authentication import Gate
@@ -210,6 +213,80 @@ def test_metrics_are_in_the_text_format(page: Any) -> None:
     assert samples['silo_fleet_runs_last_day{outcome="failed"}'] == "1"
     assert samples["silo_fleet_nodes_lost"] == "1"
     assert samples['silo_fleet_node_free_bytes{node="n1"}'] == "1000000000"
+
+
+def test_the_day_has_what_ran_and_what_is_due(page: Any) -> None:
+    text = page.get("/fleet").text
+    assert 'href="#day"' in text
+    assert "Runs in the last 24 hours. " in text
+    assert "Runs due in the next 24 hours. " in text
+    assert re.search(r"Failed, \d\d:00: 2", text)  # berne and cork
+    assert re.search(r"Overdue, \d\d:00: 1", text)  # delft is new
+    day = page.json("/fleet.json?q=nothing")["day"]  # of the fleet, whatever is shown
+    assert [{**one, "hour": ""} for one in day["ended"] if len(one) > 1] == [
+        {"hour": "", "whole": 1, "failed": 1, "moved": 1}
+    ]
+    assert [one["overdue"] for one in day["due"]] == [1] + 23 * [0]
+
+
+def test_runs_are_due_in_their_hours_and_overdue_ones_now() -> None:
+    now = datetime(2026, 1, 1, 10, 30, tzinfo=UTC)
+    minutes = (-3000, 0, 15, 40, 40, 1409, 1410, None)  # the last hour begins at 9:00 tomorrow
+    moments = [None if one is None else now + timedelta(minutes=one) for one in minutes]
+    hours = due_by_hour([SimpleNamespace(due=one) for one in moments], now)  # type: ignore[arg-type]
+    assert len(hours) == 24
+    assert [(f"{hour:%d %H}", due, late) for hour, due, late in hours if due or late] == [
+        ("01 10", 1, 2), ("01 11", 2, 0), ("02 09", 1, 0),
+    ]  # fmt: skip
+
+
+def test_endpoints_are_read_again_where_they_changed(
+    fleet: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    facts = FleetLedger.facts
+
+    def counted(ledger: FleetLedger, names: Any = None) -> list[Facts]:
+        found = facts(ledger, names)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(FleetLedger, "facts", counted)
+    lines = FleetLines(fleet)
+
+    def states() -> dict[str, str]:
+        found = lines.find(Asked())
+        return {line.endpoint.name: line.state.value for line in found.lines}
+
+    def reads() -> int:
+        done = read.copy()
+        read.clear()
+        return sum(done)
+
+    first = states()
+    reads()  # also those of the opening
+    assert (states(), reads()) == (first, 0)
+    with Fleet(fleet) as other:
+        _run(other.ledger, "ames", Outcome.PARTIAL, "lacks some")
+        _run(other.ledger, "berne", Outcome.WHOLE, "all")
+        reads()
+        assert states() == {**first, "ames": "partial", "berne": "whole"}
+        assert reads() == 2
+        soon = datetime.now(UTC) + timedelta(seconds=60)
+        other.ledger.change("berne", lambda facts: replace(facts, due=soon))
+        assert states()["berne"] == "whole"
+        other.remove(["cork"])
+        assert "cork" not in states()
+    reads()
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return datetime.now(tz) + timedelta(seconds=70)
+
+    monkeypatch.setattr("webui.fleet.lines.datetime", Later)
+    assert (states()["berne"], reads()) == ("due", 1)
+    lines.close()
 
 
 def test_a_directory_without_a_fleet_has_no_such_page(

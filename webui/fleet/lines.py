@@ -2,20 +2,19 @@
 
 import os
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from silofleet.fleet import Fleet, Line
-from silofleet.ledger import Run
+from silofleet.ledger import Endings, Run
 from silofleet.schedule import room_of
 from silofleet.values import Node, Outcome, State
 
-SECONDS_KEPT = 2.0
-"""Between two readings of the clock for the states; a change is seen at once."""
+MOST_CHANGES = 1000
+"""With more changes than this since the last look, all endpoints are read again."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _TROUBLE: Mapping[State, int] = {
     state: number
@@ -79,17 +78,21 @@ class Found:
         lines: In order.
         counts: State → number, of the endpoints that every filter but the state shows.
         nodes: Each with whether it is lost, and the records for which its disk has room.
-        last_day: Runs that ended in the last 24 hours.
+        last_day: The runs that ended in the last 24 hours.
+        due: The runs of the next 24 hours; see `due_by_hour`.
         is_at_work: Whether a clock runs the fleet.
         awaited: Nodes that have never reported → number of endpoints that wait for them.
+        now: When this was so.
     """
 
     lines: Sequence[Line]
     counts: Mapping[State, int]
     nodes: Sequence[tuple[Node, bool, int]]
-    last_day: Sequence[Run]
+    last_day: Endings
+    due: Sequence[tuple[datetime, int, int]]
     is_at_work: bool
     awaited: Mapping[str, int]
+    now: datetime
 
 
 class FleetLines:
@@ -103,11 +106,10 @@ class FleetLines:
         self._directory = directory
         self._lock = threading.Lock()
         self._fleet: Fleet | None = None
-        self._stamp: object = None
         self._file: int | None = None
-        self._read = float("-inf")
-        self._lines: list[Line] = []
-        self._last_day: list[Run] = []
+        self._read: tuple[object, dict[str, bool]] | None = None
+        self._seen = -1
+        self._lines: dict[str, Line] = {}
 
     def close(self) -> None:
         """Close the files."""
@@ -122,19 +124,20 @@ class FleetLines:
             FleetError: The fleet cannot be read.
         """
         with self._lock:
-            lines, last_day = self._current()
-            fleet = self._opened()
-            now = datetime.now(UTC)
+            fleet, now = self._opened(), datetime.now(UTC)
             lost = fleet.lost_nodes(now)
             nodes = [(one, one.name in lost, room_of(one)) for one in fleet.ledger.nodes()]
+            lines = self._current(fleet, now, {one.name: is_lost for one, is_lost, _ in nodes})
             is_at_work = fleet.is_at_work(now)
+            last_day = fleet.ledger.endings(now - timedelta(days=1))
+        due = due_by_hour(lines, now)
         shown = [line for line in lines if asked.shows(line)]
         counts = Counter(line.state for line in shown)
         if asked.state:
             shown = [line for line in shown if line.state.value == asked.state]
         shown.sort(key=SORTS[asked.sort])
         awaited = Counter(line.awaits for line in lines if line.awaits)
-        return Found(shown, counts, nodes, last_day, is_at_work, awaited)
+        return Found(shown, counts, nodes, last_day, due, is_at_work, awaited, now)
 
     def one(self, name: str) -> tuple[Line, list[Run]]:
         """Return an endpoint with its runs.
@@ -154,22 +157,32 @@ class FleetLines:
     def _opened(self) -> Fleet:
         if self._fleet is not None and self._file != _number_of(self._fleet.ledger.path):
             self._fleet.close()  # the state was made again, in another file
-            self._fleet = self._stamp = None
+            self._fleet = self._read = None
         if self._fleet is None:
             self._fleet = Fleet(self._directory)
             self._fleet.ledger.last_change()  # opens the file
             self._file = _number_of(self._fleet.ledger.path)
         return self._fleet
 
-    def _current(self) -> tuple[list[Line], list[Run]]:
-        fleet = self._opened()
-        stamp = (id(fleet.wishes), fleet.ledger.last_change())
-        if stamp != self._stamp or time.monotonic() - self._read > SECONDS_KEPT:
-            now = datetime.now(UTC)
-            self._lines = fleet.lines(now)
-            self._last_day = fleet.ledger.ended_since(now - timedelta(days=1))
-            self._stamp, self._read = stamp, time.monotonic()
-        return self._lines, self._last_day
+    def _current(self, fleet: Fleet, now: datetime, nodes: dict[str, bool]) -> list[Line]:
+        """All endpoints as they are now; only those are read whose state may be another."""
+        wishes, last = fleet.wishes, fleet.ledger.last_change()
+        is_same = self._read is not None and self._read[0] is wishes and self._read[1] == nodes
+        if is_same and last - self._seen <= MOST_CHANGES:
+            self._seen, names = fleet.ledger.changed_since(self._seen)
+            names |= {
+                name
+                for name, line in self._lines.items()  # time alone makes whole ones due
+                if line.state is State.WHOLE and line.due is not None and line.due <= now
+            }
+            fresh = {line.endpoint.name: line for line in fleet.lines(now, names)}
+            for name in names - fresh.keys():
+                self._lines.pop(name, None)
+            self._lines |= fresh
+        else:
+            self._seen, self._read = last, (wishes, nodes)
+            self._lines = {line.endpoint.name: line for line in fleet.lines(now)}
+        return list(self._lines.values())
 
 
 def _number_of(path: str) -> int | None:
@@ -179,13 +192,26 @@ def _number_of(path: str) -> int | None:
         return None
 
 
-def by_hour(runs: Sequence[Run], now: datetime) -> list[tuple[datetime, Counter[Outcome]]]:
+def by_hour(ended: Endings, now: datetime) -> list[tuple[datetime, Counter[Outcome]]]:
     """The outcomes of the last 24 hours, hour by hour, the oldest first."""
-    this_hour = now.replace(minute=0, second=0, microsecond=0)
-    hours = {this_hour - timedelta(hours=back): Counter[Outcome]() for back in range(23, -1, -1)}
-    for run in runs:
-        if run.ended is not None and run.outcome is not None:
-            hour = run.ended.replace(minute=0, second=0, microsecond=0)
-            if hour in hours:
-                hours[hour][run.outcome] += 1
+    hours = {_hour(now) - timedelta(hours=back): Counter[Outcome]() for back in range(23, -1, -1)}
+    for (hour, outcome), number in ended.items():
+        if hour in hours:
+            hours[hour][outcome] += number
     return list(hours.items())
+
+
+def due_by_hour(lines: Collection[Line], now: datetime) -> list[tuple[datetime, int, int]]:
+    """How many runs are due in each of the next 24 hours, and how many are overdue.
+
+    What is overdue is counted in the first hour, the present one.
+    """
+    hours = [_hour(now) + timedelta(hours=ahead) for ahead in range(24)]
+    due = [line.due for line in lines if line.due is not None]
+    counts = Counter(_hour(one) for one in due if now < one < hours[-1] + timedelta(hours=1))
+    overdue = sum(one <= now for one in due)
+    return [(hour, counts[hour], 0 if ahead else overdue) for ahead, hour in enumerate(hours)]
+
+
+def _hour(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)

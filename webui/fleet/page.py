@@ -1,8 +1,7 @@
 """The requests below ``/fleet`` of a directory of Silos that is a fleet, and ``/metrics``."""
 
 import os
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -12,8 +11,8 @@ from silofleet.fleet import Fleet, Line, csv_of
 from silofleet.metrics import metrics_of
 from silofleet.values import Outcome, State
 from webui import urls
-from webui.charts.pictures import Bar, Picture, Series, columns
-from webui.fleet.lines import SORTS, STATES, Asked, FleetLines, by_hour
+from webui.charts.pictures import Bar, Picture, Series, Tone, columns
+from webui.fleet.lines import SORTS, STATES, Asked, FleetLines, Found, by_hour
 from webui.http.bodies import read_form
 from webui.http.errors import BadRequest, Busy, MethodNotAllowed, NotFound, as_sentence
 from webui.http.messages import MAX_START, Request, Response, redirect, whole_number
@@ -62,7 +61,7 @@ OUTCOME_LABELS: Mapping[Outcome, str] = {
     Outcome.HELD: "Asked for a pause",
     Outcome.CUT: "Interrupted",
 }
-GROUPS = (
+GROUPS: tuple[tuple[str, Tone, tuple[Outcome, ...]], ...] = (
     ("Whole", "ok", (Outcome.WHOLE,)),
     ("Not whole", "warn", (Outcome.PARTIAL, Outcome.SUSPICIOUS, Outcome.HELD, Outcome.CUT)),
     ("Failed", "bad", (Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED)),
@@ -139,7 +138,8 @@ class FleetPage:
         if as_json:
             counts = {state.value: number for state, number in found.counts.items()}
             endpoints = [line.to_json() for line in found.lines]
-            return json_answer({"counts": counts, "endpoints": endpoints, "nodes": nodes})
+            found_json = {"counts": counts, "endpoints": endpoints, "nodes": nodes}
+            return json_answer(found_json | {"day": _day_json(found)})
         start = whole_number(request.query.get("start", "0"), 0, MAX_START)
         if start is None:
             raise BadRequest("The start of a list is a number, from 0.")
@@ -163,7 +163,8 @@ class FleetPage:
             "nodes": found.nodes,
             "is_at_work": found.is_at_work,
             "awaited": sorted(found.awaited.items()),
-            "day": _day(found.last_day) if found.last_day else None,
+            "day": tuple(_day(found)),
+            "has_nodes": len(found.nodes) > 1,
             "previous_url": _link(asked, start=max(0, start - ON_A_PAGE)) if start else "",
             "next_url": (
                 _link(asked, start=start + ON_A_PAGE)
@@ -176,7 +177,7 @@ class FleetPage:
 
     def _metrics(self) -> Response:
         found = self._lines.find(Asked())
-        text = metrics_of(found.lines, found.nodes, found.last_day, datetime.now(UTC))
+        text = metrics_of(found.lines, found.nodes, found.last_day, found.now)
         return Response(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
 
     # ------------------------------------------------------------------ one endpoint
@@ -276,13 +277,31 @@ def _link(asked: Asked, start: int = 0, **changed: str) -> str:
     return urls.with_query(urls.at(FLEET), pairs | {"start": start or None})
 
 
-def _day(runs: Any) -> Picture:
-    bars = [
-        Bar(f"{hour:%H}:00", tuple(sum(found[one] for one in them) for *_, them in GROUPS))
-        for hour, found in by_hour(runs, datetime.now(UTC))
+def _day(found: Found) -> Iterator[Picture]:
+    """The runs of the last 24 hours by outcome, and those due in the next 24 hours."""
+    if found.last_day:
+        bars = [
+            Bar(f"{hour:%H}:00", tuple(sum(ended[one] for one in them) for *_, them in GROUPS))
+            for hour, ended in by_hour(found.last_day, found.now)
+        ]
+        series = [Series(_(name), tone) for name, tone, _outcomes in GROUPS]
+        yield columns(_("Runs in the last 24 hours"), _("Hour (UTC)"), series, bars)
+    if any(number or overdue for _hour, number, overdue in found.due):
+        bars = [Bar(f"{hour:%H}:00", (number, overdue)) for hour, number, overdue in found.due]
+        series = [Series(_("Due")), Series(_("Overdue"), "warn")]
+        yield columns(_("Runs due in the next 24 hours"), _("Hour (UTC)"), series, bars)
+
+
+def _day_json(found: Found) -> dict[str, Any]:
+    ended = [
+        {"hour": hour.isoformat(), **{one.value: number for one, number in outcomes.items()}}
+        for hour, outcomes in by_hour(found.last_day, found.now)
     ]
-    series = [Series(_(name), tone) for name, tone, _outcomes in GROUPS]  # type: ignore[arg-type]
-    return columns(_("Runs in the last 24 hours"), _("Hour (UTC)"), series, bars)
+    due = [
+        {"hour": hour.isoformat(), "due": number, "overdue": overdue}
+        for hour, number, overdue in found.due
+    ]
+    return {"ended": ended, "due": due}
 
 
 def _words(user: User) -> dict[str, Any]:

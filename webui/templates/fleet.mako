@@ -8,6 +8,12 @@
   <h1>${_("Repositories")}</h1>
   <p class="count" role="status">${counted("{n} repository", "{n} repositories", total)}</p>
   <p class="under"><a href="${urls.home()}">${_("All Silos")}</a></p>
+% if day:
+  <p class="under"><a href="#day">${_("The day")}</a></p>
+% endif
+% if nodes:
+  <p class="under"><a href="#nodes">${_("Nodes")}</a></p>
+% endif
 </div>
 
 <ul class="states" aria-label="${_('States')}">
@@ -71,7 +77,11 @@
 % endif
 </td>
       <td class="number" data-label="${_('Failures')}">${line.facts.failures}</td>
-      <td data-label="${_('Next run')}">${fleet.moment(line.due, _("now") if line.state.value == "running" else "")}</td>
+      <td data-label="${_('Next run')}">${fleet.moment(line.due, _("now") if line.state.value == "running" else "")}\
+% if has_nodes and line.facts.node:
+ <span class="under" dir="auto">${_("on {node}", node=line.facts.node)}</span>\
+% endif
+</td>
       <td data-label="${_('Last runs')}">${fleet.outcomes(line)}</td>
     </tr>
 % endfor
@@ -93,11 +103,16 @@ ${lists.steps(_("Pages of the list"), previous=previous_url, following=next_url)
 % endif
 
 % if day:
-${charts.figure(day, "day")}
+<h2 id="day">${_("The day")}</h2>
+<div class="pictures">
+% for picture in day:
+${charts.figure(picture, f"day-{loop.index}")}
+% endfor
+</div>
 % endif
 
 % if nodes:
-<h2>${_("Nodes")}</h2>
+<h2 id="nodes">${_("Nodes")}</h2>
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Nodes')}">
 <table class="cards">
   <thead><tr><th scope="col">${_("Node")}</th><th scope="col">${_("Last report")}</th><th scope="col" class="number">${_("Runs at a time")}</th><th scope="col" class="number">${_("Room for records")}</th></tr></thead>
@@ -116,5 +131,5 @@ ${charts.figure(day, "day")}
 % endif
 
 <%def name="column(name, label, css='')">
-    <th scope="col"${f' class={css}' if css else ''}${' aria-sort=ascending' if asked.sort == name else ''}><a href="${sort_url[name]}">${label}</a></th>
+    <th scope="col"${f' class={css}' if css else ''}${f' aria-sort={"descending" if name in ("records", "failures") else "ascending"}' if asked.sort == name else ''}><a href="${sort_url[name]}">${label}</a></th>
 </%def>
