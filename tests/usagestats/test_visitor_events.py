@@ -1,7 +1,9 @@
 """Events are flattened, read and enriched; what cannot be read has a reason."""
 
 import pytest
+from click.testing import CliRunner
 
+from recordsilo.cli import silo_command
 from usagestats.visitors.errors import DeadLetter
 from usagestats.visitors.events import Visit, flattened, parsed, visit_of, with_profile
 from usagestats.visitors.relay import Arrived
@@ -12,6 +14,14 @@ NAMES = FieldNames()
 USER, SESSION = "query-other_domain_userid", "query-other_domain_sessionid"
 VIEW = {"query-other_eventtype": "Pageview", "query-other_page_title": "Home"}
 UNTITLED = {"query-other_eventtype": "Pageview"}
+
+
+@pytest.mark.parametrize(
+    "option", ["--kafka", "--from", "--to", "--dead-letters", "--group", "--set"]
+)
+def test_an_option_that_is_not_utf_8_is_refused(option: str) -> None:
+    words = ["usage", "visitors", "flatten", "--kafka", "127.0.0.1:1", option, "a=\udcff"]
+    assert isinstance(CliRunner().invoke(silo_command, words).exception, UnicodeEncodeError)
 
 
 def test_pairs_become_fields_and_the_rest_stays() -> None:

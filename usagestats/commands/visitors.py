@@ -16,8 +16,14 @@ from usagestats.visitors.steps import run_flatten, run_profile
 _NAMES, _KEEPING = FieldNames(), Keeping()
 
 
-def _settings(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> Any:
-    pairs = [one.partition("=") for one in given]
+def _text(_ctx: click.Context, _param: click.Parameter, given: str) -> str:
+    """Refuse what is not UTF-8, which librdkafka needs; `silo` prints the error as a sentence."""
+    given.encode()
+    return given
+
+
+def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> Any:
+    pairs = [_text(ctx, param, one).partition("=") for one in given]
     for name, is_pair, _ in pairs:
         if not (name and is_pair):
             raise click.BadParameter(f"{name!r} is not NAME=VALUE")
@@ -28,14 +34,15 @@ def _stream(source: str, target: str, group: str) -> Callable[[Any], Any]:
     """The options that both steps share."""
     options = (
         click.option("--kafka", "brokers", required=True, metavar="HOST:PORT[,…]",
-                     envvar="SILO_KAFKA", help="Kafka brokers [also: SILO_KAFKA]."),
+                     callback=_text, envvar="SILO_KAFKA", help="Kafka brokers [also: SILO_KAFKA]."),
         click.option("--from", "source", default=source, show_default=True, metavar="TOPIC",
-                     help="Topic to read."),
+                     callback=_text, help="Topic to read."),
         click.option("--to", "target", default=target, show_default=True, metavar="TOPIC",
-                     help="Topic to write."),
+                     callback=_text, help="Topic to write."),
         click.option("--dead-letters", default="tracking_dead_letters", show_default=True,
-                     metavar="TOPIC", help="Topic for events that cannot be processed."),
-        click.option("--group", default=group, show_default=True, metavar="NAME",
+                     metavar="TOPIC", callback=_text,
+                     help="Topic for events that cannot be processed."),
+        click.option("--group", default=group, show_default=True, metavar="NAME", callback=_text,
                      help="Consumer group."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
                      callback=_settings, help="A setting of librdkafka, such as"
