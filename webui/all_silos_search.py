@@ -9,7 +9,7 @@ from recordsilo import Granary
 from recordsilo.disk.identifier import url_segment
 from recordsilo.errors import RecordSiloError, SearchError
 from recordsilo.index import FacetValue
-from recordsilo.index.search_values import NOT, facet_of
+from recordsilo.index.search_values import facet_of
 from silofleet.errors import WishesInvalid
 from silofleet.search.errors import IndexUnusable, TooManySilos
 from silofleet.search.everywhere import Everywhere
@@ -30,7 +30,7 @@ from webui.http.errors import BadRequest, Busy, as_sentence, from_store
 from webui.http.messages import JSON, Request, Response
 from webui.people.roles import NOBODY
 from webui.rendering import PAGE, html, json_answer
-from webui.search.facets import Chips, Choice, FacetView, label_of
+from webui.search.facets import FacetView, chips, choices, label_of
 from webui.search.request import SearchRequest, facet_label, order_label
 from webui.words.texts import text as _
 
@@ -123,7 +123,7 @@ class AllSilosSearch:
             "sorts": [(name, order_label(name)) for name in sorts()],
             "found": found,
             "lines": [_line(hit, nodes) for hit in found.hits],
-            "chips": tuple(_chips(asked)),
+            "chips": tuple(chips(asked, _said, _label)),
             "facets": tuple(_facets(asked, found.facets, more)),
             "previous_url": _previous(asked, request.start),
             "next_url": asked.url(("start", str(search.end))) if found.has_more else "",
@@ -170,34 +170,16 @@ def _line(hit: Hit, nodes: Mapping[str, str]) -> HitView:
 
 
 def _label(name: str) -> str:
-    return _("Repository") if name == REPOSITORY else _(facet_label(name))
+    return "Repository" if name == REPOSITORY else facet_label(name)
 
 
-def _value(name: str, value: str) -> str:
+def _said(name: str, value: str) -> str:
     return value if name == REPOSITORY else label_of(name, value)
-
-
-def _chips(asked: SearchRequest) -> Iterator[Chips]:
-    """The filters in use, grouped by field."""
-    for key in dict.fromkeys(key for key, _value in asked.chosen):
-        name = facet_of(key)
-        choices = [
-            Choice(value, _value(name, value), 0, asked.without((one, value)).url(), True)
-            for one, value in asked.chosen
-            if one == key
-        ]
-        yield Chips(_label(name), key != name, tuple(choices))
-    for key, value in (("since", asked.since), ("until", asked.until)):
-        if value:
-            label = _("Changed since") if key == "since" else _("Changed until")
-            choice = Choice(value, value, 0, asked.without((key, value)).url(), True)
-            yield Chips(label, False, (choice,))
 
 
 def _facets(
     asked: SearchRequest, counted: Mapping[str, Sequence[FacetValue]], more: str
 ) -> Iterator[FacetView]:
-    toggled = asked.toggling()
     for name, values in counted.items():
         in_use = [value for key, value in asked.chosen if facet_of(key) == name]
         shown = list(values if name == more else values[:SHOWN])
@@ -205,19 +187,11 @@ def _facets(
         shown += [FacetValue(one, 0) for one in dict.fromkeys(in_use) if one not in known]
         if not shown:
             continue
-        choices = [
-            Choice(
-                one.value, _value(name, one.value), one.count, toggled(name, one.value),
-                (name, one.value) in asked.chosen, toggled(name + NOT, one.value),
-                (name + NOT, one.value) in asked.chosen,
-            )
-            for one in shown
-        ]  # fmt: skip
         has_more = len(values) > SHOWN and name != more
         yield FacetView(
             name=name,
-            label=_label(name),
-            choices=tuple(choices),
+            label=_(_label(name)),
+            choices=tuple(choices(asked, name, shown, _said)),
             chosen=len(in_use),
             more_url=asked.url(("more", name)) if has_more else "",
             is_searched=False,

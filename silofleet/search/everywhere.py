@@ -15,6 +15,7 @@ from silofleet.search.silos import ASKED_AT_MOST, search_silos
 from silofleet.search.values import REPOSITORY, AllSearch, Answer, Missing
 
 _NAMES_HOLD = 5.0
+_MOST_NAMED = 100
 
 
 class Everywhere:
@@ -95,7 +96,11 @@ class Everywhere:
         unfed = [name for name in asked if name not in opened.marks]
         if not unfed or len(unfed) > ASKED_AT_MOST:
             why = "it is not in the index of all Silos yet; `silo fleet index` feeds it"
-            missing = tuple(Missing(name, why) for name in unfed)
+            missing = tuple(Missing(name, why) for name in unfed[:_MOST_NAMED])
+            if more := len(unfed) - len(missing):
+                missing += (
+                    Missing(f"{more:,} more Silos", "they are not in the index of all Silos yet"),
+                )
             return replace(opened.search(search, others), asked=len(asked), missing=missing)
         first = search.first(VALUES_OF_NODES)
         fed = replace(opened.search(first, others), asked=len(asked) - len(unfed))

@@ -97,6 +97,19 @@ def test_deleted_and_new_silos_leave_and_come(
     assert (answer.total, answer.by_index, answer.missing) == (2, True, ())
 
 
+def test_many_silos_that_were_not_fed_yet_are_counted(
+    granary: Granary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed(granary)
+    for name in ("fir", "oak", "yew"):
+        with granary.get_silo(name):
+            pass
+    monkeypatch.setattr(everywhere, "ASKED_AT_MOST", 2)
+    monkeypatch.setattr(everywhere, "_MOST_NAMED", 1)
+    missing = search_all(granary, AllSearch("solar")).missing
+    assert [one.name for one in missing] == ["fir", "2 more Silos"]
+
+
 def test_a_silo_that_is_fed_in_part_is_asked_itself(
     granary: Granary, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,13 +3,14 @@
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from recordsilo.index import FacetValue
 from recordsilo.index.facets import facet_names
 from webui import urls
 from webui.http.errors import BadRequest
 from webui.rendering import View
-from webui.search.facets import choices, sorted_values
+from webui.search.facets import choices, sorted_values, value_label
 from webui.search.request import SearchRequest, facet_label
 from webui.site import Call
 from webui.words.texts import text as _
@@ -40,7 +41,7 @@ def show(call: Call) -> View:
         "field": name,
         "label": _(facet_label(name)),
         "match": match,
-        "choices": tuple(choices(call.site, request, name, tuple(found[:MOST]))),
+        "choices": tuple(choices(request, name, found[:MOST], partial(value_label, call.site))),
         "by_name": by_name,
         "has_more": len(found) > MOST,
     }

@@ -13,7 +13,7 @@ from webui.http.messages import Response, parse_pairs, redirect
 from webui.record.columns import ListChoice, cells, column_label, column_names
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, json_answer
-from webui.search.facets import Chips, FacetView, chips, facet_views
+from webui.search.facets import Chips, FacetView, chips, facet_views, value_label
 from webui.search.request import (
     PAGE_SIZES,
     SHOWN_VALUES,
@@ -99,7 +99,7 @@ def _view(
         total=result.total,
         sort=result.sort,
         facets=tuple(facet_views(site, request, result.facets)),
-        chosen=tuple(chips(site, request)),
+        chosen=tuple(chips(request, partial(value_label, site))),
         next_url=request.following_url(result.next_page) if result.next_page else "",
         previous_url=request.previous_url,
         named=named,

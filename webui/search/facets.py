@@ -1,7 +1,8 @@
 """The facets of a search as links: values to choose and to exclude, orders, and filters in use."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from recordsilo.index import FacetValue
 from recordsilo.index.facets import contributed_names, labels_of
@@ -13,6 +14,8 @@ from webui.site import Site
 from webui.words.texts import text as _
 
 _LAST_YEAR = 99_999
+Said = Callable[[str, str], str]
+"""(Facet, value) → the value's label."""
 OPEN_AT_FIRST = frozenset({"type", YEAR, "creator", "subject", "set"})
 """Facets that are open by default; those in use are always open."""
 
@@ -105,7 +108,7 @@ def facet_views(
         yield FacetView(
             name=name,
             label=_(facet_label(name)),
-            choices=tuple(choices(site, request, name, shown)),
+            choices=tuple(choices(request, name, shown, partial(value_label, site))),
             chosen=len(in_use),
             more_url=all_url if len(values) > len(shown) or name in LARGE_FIELDS else "",
             is_searched=name in LARGE_FIELDS,
@@ -177,21 +180,21 @@ def _years(request: SearchRequest, values: Sequence[FacetValue]) -> YearRange | 
 
 
 def choices(
-    site: Site, request: SearchRequest, name: str, values: Iterable[FacetValue]
+    request: SearchRequest, name: str, values: Iterable[FacetValue], said: Said
 ) -> Iterator[Choice]:
     """Return the values of a facet as links.
 
     Args:
-        site: For the names of sets.
         request: The search that the links change.
         name: Of the facet.
         values: With their counts.
+        said: The labels of values.
     """
     toggled = request.toggling()
     for found in values:
         yield Choice(
             found.value,
-            value_label(site, name, found.value),
+            said(name, found.value),
             found.count,
             toggled(name, found.value),
             (name, found.value) in request.chosen,
@@ -200,29 +203,34 @@ def choices(
         )
 
 
-def chips(site: Site, request: SearchRequest) -> Iterator[Chips]:
-    """Return the filters and bounds in use, grouped by field."""
+def chips(
+    request: SearchRequest, said: Said, label: Callable[[str], str] = facet_label
+) -> Iterator[Chips]:
+    """Return the filters and bounds in use, grouped by field.
+
+    Args:
+        request: The search.
+        said: The labels of values.
+        label: The English name of a field.
+    """
     for field in dict.fromkeys(field for field, _value in request.chosen):
         name = facet_of(field)
         yield Chips(
-            _(facet_label(name)),
+            _(label(name)),
             field != name,
             tuple(
-                Choice(
-                    value, value_label(site, name, value), 0, request.without((field, value)).url(),
-                    is_chosen=True,
-                )
+                Choice(value, said(name, value), 0, request.without((one, value)).url(), True)
                 for one, value in request.chosen
                 if one == field
             ),
-        )  # fmt: skip
-    for name, value, label in (
+        )
+    for name, value, text in (
         ("since", request.since, _("Changed since")),
         ("until", request.until, _("Changed until")),
     ):
         if value:
             url = request.without((name, value)).url()
-            yield Chips(label, False, (Choice(value, value, 0, url, is_chosen=True),))
+            yield Chips(text, False, (Choice(value, value, 0, url, is_chosen=True),))
 
 
 def value_label(site: Site, name: str, value: str) -> str:
