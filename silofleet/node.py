@@ -30,7 +30,7 @@ from silofleet.errors import BrokerUnreachable, FleetRefused
 from silofleet.here import node_here
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order
-from silofleet.slots import Slots
+from silofleet.slots import Slots, warm
 from silofleet.spread.takers import Takers
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node
 from silowork.celery_worker import celery_worker
@@ -81,6 +81,7 @@ class FleetNode:
         def run(number: int) -> None:
             self._carry_out(int(number))
 
+        warm()
         beating = threading.Thread(target=self._beat, daemon=True)
         beating.start()
         signals.worker_shutting_down.connect(self._end, weak=False)
@@ -130,7 +131,8 @@ class FleetNode:
         return os.path.join(self._granary, name)
 
     def _ended(self, order: Order) -> Ended:
-        renewed = float("-inf")
+        renewed = time.monotonic()
+        self._renew(order.run, (0, None))  # it may have waited in the queue, and may start slowly
         with Slots(1) as slots:
             slots.start(order)
             while True:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any, Self
@@ -28,6 +29,11 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["silofleet.run"])
 
 logger = logging.getLogger("silofleet")
+
+
+def warm() -> None:
+    """Start the warm process, so that the first run need not wait for it."""
+    forkserver.ensure_running()
 
 
 class Slots:

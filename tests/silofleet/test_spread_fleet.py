@@ -26,6 +26,8 @@ from silofleet.wishes import wishes_path
 INTERVAL = 0.25
 JITTER = 0.2
 """Seconds by which a busy machine may delay a request more than the next one."""
+LEASES = {"SECONDS_UNTIL_LOST": "12"}
+"""So long a busy machine may take to start a run."""
 DAYS, EACH_DAY = 40, 4
 
 
@@ -74,11 +76,15 @@ def _work(tmp_path: Path, *, seconds: float) -> Iterator[_Work]:
                 [*silo, "worker", str(tmp_path / f"n{one}"), "--node", f"n{one}", "--slots", "1",
                  "--broker", url],
                 tmp_path / f"n{one}.log",
-                os.environ | {"http_proxy": f"http://127.0.0.1:{lines.ports[one]}", "no_proxy": ""},
+                os.environ
+                | LEASES
+                | {"http_proxy": f"http://127.0.0.1:{lines.ports[one]}", "no_proxy": ""},
             )
             for one in range(2)
         ]  # fmt: skip
-        clock = Part([*silo, "run", directory, "--broker", url], tmp_path / "clock.log")
+        clock = Part(
+            [*silo, "run", directory, "--broker", url], tmp_path / "clock.log", os.environ | LEASES
+        )
         for one in [*nodes, clock]:
             stack.callback(one.end)
         yield _Work(fleet, lines, nodes, tmp_path, list(redis), stack, port)
