@@ -277,7 +277,7 @@ class Clock:
         facts, wish = self._known.get(name), self._wish(name)
         if facts is None or wish is None:
             return None
-        due = due_of(facts, wish, self._wishes.policy)
+        due = due_of(facts, wish)
         held = self._holds.get(facts.host)
         return max(due, held) if due and held and not self._is_free(facts.host) else due
 

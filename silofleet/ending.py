@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from oaipmhprotocol import OAIError
 from oaipmhscraper.errors import HarvestRunning
 from oaipmhscraper.receipt import HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.receipt import Outcome as Listed
@@ -109,10 +108,6 @@ def _outcome(cause: BaseException) -> Outcome:
     if isinstance(cause, KeyboardInterrupt | HarvestRunning):
         return Outcome.CUT
     return Outcome.FAILED
-
-
-FORESEEN = (OAIError,)
-"""Errors of the protocol, beside those of harvest, store and disk."""
 
 
 def _promised(full: Sequence[ListReceipt]) -> int | None:

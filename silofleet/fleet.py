@@ -29,8 +29,8 @@ from silofleet.errors import (
 )
 from silofleet.hosts import PaceSpec
 from silofleet.ledger import FleetLedger
-from silofleet.schedule import back, due_of, first_due, host_of, quarantined, state_of
-from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Outcome, Policy, State
+from silofleet.schedule import back, due_of, host_of, quarantined, state_of
+from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Outcome, State
 from silofleet.wishes import (
     Wishes,
     append_endpoints,
@@ -389,12 +389,10 @@ class Fleet:
 
         Facts without a wish stay: the file may be half written, or restored later.
         """
-        now, policy = datetime.now(UTC), self._wishes.policy
+        now = datetime.now(UTC)
         known = {facts.name: facts for facts in self.ledger.facts()}
         self.ledger.add(
-            facts_of(one, policy, now)
-            for name, one in self._wishes.endpoints.items()
-            if name not in known
+            facts_of(one, now) for name, one in self._wishes.endpoints.items() if name not in known
         )
         for name, facts in known.items():
             wish = self._wishes.endpoints.get(name)
@@ -408,8 +406,8 @@ class Fleet:
 def _line(
     facts: Facts, wishes: Wishes, now: datetime, lost: Collection[str], known: Collection[str]
 ) -> Line:
-    wish, policy = wishes.endpoints[facts.name], wishes.policy
-    state, due = state_of(facts, wish, policy, now, lost), due_of(facts, wish, policy)
+    wish = wishes.endpoints[facts.name]
+    state, due = state_of(facts, wish, now, lost), due_of(facts, wish)
     line = Line(wish, facts, state, due)
     return line if not line.node or line.node in known else replace(line, awaits=line.node)
 
@@ -423,10 +421,9 @@ def _text(moment: datetime | None) -> str | None:
     return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def facts_of(wish: Endpoint, policy: Policy, now: datetime) -> Facts:
-    """The facts of an endpoint that was added now."""
-    due = first_due(wish, policy, now)
-    return Facts(wish.name, host_of(wish.url), now, due=due)
+def facts_of(wish: Endpoint, now: datetime) -> Facts:
+    """The facts of an endpoint that was added now; it is due at once."""
+    return Facts(wish.name, host_of(wish.url), now, due=now)
 
 
 def csv_of(lines: Iterable[Line]) -> str:

@@ -9,8 +9,7 @@ last changes: the truth about harvests is in the receipts of the Silos.
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
@@ -496,12 +495,6 @@ class FleetLedger:
         """Move what is in the write-ahead log into the file."""
         with self._file.reading() as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection for queries of a page; see `LedgerFile.reading`."""
-        with self._file.reading() as connection:
-            yield connection
 
 
 def _one(connection: sqlite3.Connection, name: str) -> Facts:

@@ -24,7 +24,6 @@ from silofleet.wishes import address_of
 from silowork.errors import JobRefused
 from silowork.schedule import duration_of
 
-FORMS = ("lines", "csv", "listfriends", "opendoar", "core")
 LONGEST_NAME = 64
 _LONGEST_CELL = 100_000
 _MOST_REFUSED = 1_000
@@ -322,3 +321,4 @@ _READERS: Mapping[str, Callable[[str], Iterable[Row]]] = {
     "opendoar": _opendoar,
     "core": _core,
 }
+FORMS = tuple(_READERS)

@@ -93,7 +93,7 @@ def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, li
         if not is_free:
             raise ClockRunning(directory)
         wishes, now = load_wishes(directory), datetime.now(UTC)
-        facts = {name: facts_of(one, wishes.policy, now) for name, one in wishes.endpoints.items()}
+        facts = {name: facts_of(one, now) for name, one in wishes.endpoints.items()}
         problems: list[str] = []
         known: set[str] = set()
         for one in found:

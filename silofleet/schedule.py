@@ -31,10 +31,8 @@ __all__ = [
     "back",
     "dispatch",
     "due_of",
-    "first_due",
     "host_of",
     "is_giant",
-    "is_loopback",
     "is_within",
     "opening",
     "placed",
@@ -68,11 +66,6 @@ def host_of(url: str) -> str:
 
 
 # --------------------------------------------------------------------------- when
-
-
-def first_due(wish: Endpoint, policy: Policy, added: datetime) -> datetime:  # noqa: ARG001  # as due_of
-    """Return when a new endpoint is due: at once; slots and hosts are the limit."""
-    return added
 
 
 def after(facts: Facts, wish: Endpoint, policy: Policy, ended: Ended) -> Facts:
@@ -154,7 +147,7 @@ def quarantined(facts: Facts, policy: Policy, at: datetime) -> Facts:
     return replace(facts, is_quarantined=True, due=at + policy.probe_every)
 
 
-def due_of(facts: Facts, wish: Endpoint, policy: Policy) -> datetime | None:  # noqa: ARG001  # as after
+def due_of(facts: Facts, wish: Endpoint) -> datetime | None:
     """Return when an endpoint may start: its due time, moved into its hours.
 
     None while it is paused or at work. A run that a person asked for is due since the last one
@@ -209,14 +202,14 @@ def opening(hours: Hours | None, moment: datetime) -> datetime:
 
 
 def state_of(
-    facts: Facts, wish: Endpoint, policy: Policy, now: datetime, lost_nodes: Collection[str] = ()
+    facts: Facts, wish: Endpoint, now: datetime, lost_nodes: Collection[str] = ()
 ) -> State:
     """Return the state of an endpoint, the first that applies in the order of `State`.
 
     Runs that were cut or held say nothing about the repository; the run before them counts.
     """
     last = _CONCLUSIVE.get(facts.outcomes.rstrip("ch")[-1:])
-    due = due_of(facts, wish, policy)
+    due = due_of(facts, wish)
     claims = (
         (wish.is_paused, State.PAUSED),
         (facts.run, State.RUNNING),
@@ -290,7 +283,7 @@ def dispatch(  # noqa: PLR0917  # all that a decision takes
             continue
         if host in holds and holds[host] > now:
             continue
-        moment = due_of(facts, wish, policy)
+        moment = due_of(facts, wish)
         if moment is None or moment > now or not (facts.is_asked or is_within(wish.hours, now)):
             continue
         if is_giant(facts, wish, policy):

@@ -17,7 +17,6 @@ from silofleet.schedule import (
     after,
     dispatch,
     due_of,
-    first_due,
     host_of,
     is_within,
     opening,
@@ -211,8 +210,7 @@ class _Simulation:
             nodes = [Node(one, 0, 24_000 * left, 5 * left, BEGIN) for one, left in room.items()]
             node = placed(nodes, size, self.policy.reserve) or "n0"
             room[node] -= size
-            due = first_due(wish, self.policy, BEGIN)
-            facts = Facts(wish.name, host_of(wish.url), BEGIN, node=node, due=due)
+            facts = Facts(wish.name, host_of(wish.url), BEGIN, node=node, due=BEGIN)
             yield _One(
                 facts, wish, size, max(1.0, min(draw.lognormvariate(-0.5, 1.0), 30.0)), answers
             )
@@ -293,7 +291,7 @@ class _Simulation:
             self._make_ready(other)
 
     def _queue(self, one: _One) -> None:
-        due = due_of(one.facts, one.wish, self.policy)
+        due = due_of(one.facts, one.wish)
         if due is not None:
             one.since = due
             self._wait(one, due)

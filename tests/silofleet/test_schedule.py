@@ -13,7 +13,6 @@ from silofleet.schedule import (
     back,
     dispatch,
     due_of,
-    first_due,
     host_of,
     is_within,
     placed,
@@ -63,8 +62,7 @@ def test_hosts_have_a_port_only_on_loopback(url, host):
 
 
 def test_a_new_endpoint_is_due_at_once():
-    assert first_due(WISH, POLICY, NOW) == NOW
-    assert due_of(Facts("a", "a.example", NOW), WISH, POLICY) == NOW
+    assert due_of(Facts("a", "a.example", NOW), WISH) == NOW
 
 
 def test_a_whole_run_is_followed_by_one_a_day_after_its_start():
@@ -110,9 +108,9 @@ def test_whatever_happens_an_endpoint_is_due_again_within_a_month(outcomes, adap
     for number, outcome in enumerate(outcomes):
         at = NOW + number * HOUR
         facts = after(facts, wish, POLICY, ended(outcome, at=at, hold=at + HOUR, began=at))
-        assert at <= due_of(facts, wish, POLICY) <= at + 30 * DAY
-        assert state_of(facts, wish, POLICY, at) is not State.NEW
-        is_whole = state_of(facts, wish, POLICY, at) is State.WHOLE
+        assert at <= due_of(facts, wish) <= at + 30 * DAY
+        assert state_of(facts, wish, at) is not State.NEW
+        is_whole = state_of(facts, wish, at) is State.WHOLE
         assert not is_whole or facts.outcomes.rstrip("ch").endswith("w")
 
 
@@ -122,7 +120,7 @@ def test_an_answer_ends_the_quarantine():
     for outcome in (Outcome.WHOLE, Outcome.PARTIAL, Outcome.SUSPICIOUS):
         answered = after(facts, WISH, POLICY, ended(outcome))
         assert (answered.is_quarantined, answered.failures) == (False, 0)
-    assert due_of(back(facts, NOW), WISH, POLICY) == NOW
+    assert due_of(back(facts, NOW), WISH) == NOW
     by_hand = quarantined(replace(FACTS, run=0), POLICY, NOW)
     assert (by_hand.is_quarantined, by_hand.due) == (True, NOW + 30 * DAY)
 
@@ -131,7 +129,7 @@ def test_a_moved_repository_is_offered_until_it_answers():
     facts = after(FACTS, WISH, POLICY, ended(Outcome.MOVED, moved_to="https://b.example/oai"))
     facts = after(facts, WISH, POLICY, ended(Outcome.FAILED))
     assert facts.moved_to == "https://b.example/oai"
-    assert state_of(facts, WISH, POLICY, NOW) is State.MOVED
+    assert state_of(facts, WISH, NOW) is State.MOVED
     assert after_all([Outcome.WHOLE], facts).moved_to == ""
 
 
@@ -158,14 +156,14 @@ def test_a_partial_run_is_not_whole_and_lowers_no_mark():
     facts = after_all([Outcome.WHOLE], promised=100, records=100)
     facts = after(facts, WISH, POLICY, ended(Outcome.PARTIAL, at=NOW + DAY, promised=90))
     assert (facts.whole, facts.promised, facts.records) == (NOW + HOUR, 100, 100)
-    assert state_of(facts, WISH, POLICY, NOW) is State.PARTIAL
+    assert state_of(facts, WISH, NOW) is State.PARTIAL
 
 
 def test_after_a_suspicious_list_the_one_before_stays_the_measure():
     facts = after_all([Outcome.WHOLE], promised=100, records=100)
     facts = after(facts, WISH, POLICY, ended(Outcome.SUSPICIOUS, promised=10))
     assert facts.promised == 100
-    assert state_of(facts, WISH, POLICY, NOW) is State.SUSPICIOUS
+    assert state_of(facts, WISH, NOW) is State.SUSPICIOUS
 
 
 def test_adaptive_intervals_follow_the_changes_between_their_bounds():
@@ -181,9 +179,9 @@ def test_adaptive_intervals_follow_the_changes_between_their_bounds():
 def test_what_a_person_asked_for_is_due_now_at_any_hour_and_paused():
     closed = replace(WISH, hours=Hours(time(1), time(2)), is_paused=True)
     asked = replace(FACTS, run=0, is_asked=True)
-    assert due_of(asked, closed, POLICY) <= NOW
-    assert due_of(replace(asked, is_asked=False), closed, POLICY) is None
-    assert due_of(replace(asked, run=3), WISH, POLICY) is None
+    assert due_of(asked, closed) <= NOW
+    assert due_of(replace(asked, is_asked=False), closed) is None
+    assert due_of(replace(asked, run=3), WISH) is None
     assert not after_all([Outcome.WHOLE], asked).is_asked
 
 
@@ -195,7 +193,7 @@ TIMES = st.times().map(lambda one: one.replace(second=0, microsecond=0))
 def test_a_run_falls_into_its_hours_whatever_the_clocks_do(minutes, begin, end, zone):
     hours = Hours(begin, end, zone)
     moment = datetime(2011, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
-    due = due_of(replace(FACTS, run=0, due=moment), replace(WISH, hours=hours), POLICY)
+    due = due_of(replace(FACTS, run=0, due=moment), replace(WISH, hours=hours))
     assert is_within(hours, due)
     assert moment <= due <= moment + 3 * DAY
     local = due.astimezone(ZoneInfo(zone)).time()
@@ -208,7 +206,7 @@ def test_a_run_falls_into_its_hours_whatever_the_clocks_do(minutes, begin, end, 
 def test_hours_at_night_are_open_from_evening_to_morning():
     jakarta = replace(WISH, hours=Hours(time(20), time(6), "Asia/Jakarta"))  # 13:00-23:00 UTC
     due = {
-        hour: due_of(replace(FACTS, run=0, due=NOW.replace(hour=hour)), jakarta, POLICY).hour
+        hour: due_of(replace(FACTS, run=0, due=NOW.replace(hour=hour)), jakarta).hour
         for hour in (12, 13, 22, 23)
     }
     assert due == {12: 13, 13: 13, 22: 22, 23: 13}
@@ -253,16 +251,16 @@ def test_an_end_may_say_when_its_run_began():
 )
 def test_the_state_is_what_the_last_run_with_a_result_said(outcomes, state):
     facts = after_all(outcomes, replace(FACTS, run=0), hold=NOW + DAY)
-    assert state_of(facts, WISH, POLICY, NOW) is state
+    assert state_of(facts, WISH, NOW) is state
 
 
 def test_states_that_are_not_of_the_last_run():
     facts = replace(after_all([Outcome.WHOLE]), node="n1")
-    assert state_of(facts, WISH, POLICY, NOW + 2 * DAY) is State.DUE
-    assert state_of(facts, WISH, POLICY, NOW, {"n1"}) is State.LOST
-    assert state_of(facts, WISH, POLICY, NOW, {"n2"}) is State.WHOLE
-    assert state_of(replace(facts, run=4), WISH, POLICY, NOW) is State.RUNNING
-    assert state_of(facts, replace(WISH, is_paused=True), POLICY, NOW) is State.PAUSED
+    assert state_of(facts, WISH, NOW + 2 * DAY) is State.DUE
+    assert state_of(facts, WISH, NOW, {"n1"}) is State.LOST
+    assert state_of(facts, WISH, NOW, {"n2"}) is State.WHOLE
+    assert state_of(replace(facts, run=4), WISH, NOW) is State.RUNNING
+    assert state_of(facts, replace(WISH, is_paused=True), NOW) is State.PAUSED
 
 
 # --- what starts now
