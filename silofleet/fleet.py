@@ -29,8 +29,8 @@ from silofleet.errors import (
 )
 from silofleet.hosts import PaceSpec
 from silofleet.ledger import FleetLedger
-from silofleet.schedule import back, due_of, host_of, quarantined, state_of
-from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Outcome, State
+from silofleet.schedule import back, due_of, host_of, quarantined, room_of, state_of
+from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Node, Outcome, State
 from silofleet.wishes import (
     Wishes,
     append_endpoints,
@@ -226,6 +226,11 @@ class Fleet:
             if one.name != LOCAL and (now - one.seen).total_seconds() > SECONDS_UNTIL_LOST
         }
 
+    def nodes_as_json(self, now: datetime) -> list[dict[str, Any]]:
+        """The nodes as JSON values, by name, each with how many records its disk has room for."""
+        lost = self.lost_nodes(now)
+        return [node_to_json(one, is_lost=one.name in lost) for one in self.ledger.nodes()]
+
     def _known_nodes(self) -> set[str]:
         return {LOCAL, *(one.name for one in self.ledger.nodes())}
 
@@ -419,6 +424,20 @@ def _wanted(wish: Endpoint) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
 
 def _text(moment: datetime | None) -> str | None:
     return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def node_to_json(node: Node, *, is_lost: bool) -> dict[str, Any]:
+    """A node as JSON values."""
+    return {
+        "node": node.name,
+        "lost": is_lost,
+        "open": node.is_open,
+        "slots": node.slots,
+        "room": room_of(node),
+        "free_bytes": node.free_bytes,
+        "free_inodes": node.free_inodes,
+        "seen": _text(node.seen),
+    }
 
 
 def facts_of(wish: Endpoint, now: datetime) -> Facts:

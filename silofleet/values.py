@@ -50,6 +50,13 @@ class State(StrEnum):
     WHOLE = "whole"  # the last harvest was whole
 
 
+TROUBLED = (
+    State.LOST, State.FAILING, State.SUSPICIOUS, State.BLOCKED, State.MOVED, State.QUARANTINED,
+    State.PARTIAL, State.RUNNING, State.DUE, State.NEW, State.PAUSED, State.WHOLE,
+)  # fmt: skip
+"""The states in the order of lists, those with most trouble first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hours:
     """Hours of a day in which a repository may be harvested, such as 20:00-06:00.

@@ -21,7 +21,6 @@ from silofleet.commands.group import (
 )
 from silofleet.fleet import LOCAL, Fleet
 from silofleet.run import Order, answer_of
-from silofleet.schedule import room_of
 from silowork.commands import fleet_broker_option
 
 AT_A_TIME = 8
@@ -56,15 +55,8 @@ def nodes(
             fleet.ledger.change_node(forget, gone=True)
         elif named:
             fleet.ledger.change_node(named[0], is_open=opened_ is not None)
-        known, awaited = fleet.ledger.nodes(), nodes_awaited(lines)
-    found = [
-        {
-            "node": one.name, "lost": one.name in lost, "open": one.is_open, "slots": one.slots,
-            "endpoints": placed[one.name], "room": room_of(one), "free_bytes": one.free_bytes,
-            "free_inodes": one.free_inodes, "seen": one.seen.isoformat(timespec="seconds"),
-        }
-        for one in known
-    ]  # fmt: skip
+        found = [node | {"endpoints": placed[node["node"]]} for node in fleet.nodes_as_json(now)]
+        awaited = nodes_awaited(lines)
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
@@ -72,9 +64,9 @@ def nodes(
         click.echo("No node has reported yet.")
     for node in found:
         state = "lost" if node["lost"] else "open" if node["open"] else "closed"
-        seen = str(node["seen"])[:16].replace("T", " ")
+        seen = node["seen"][:16].replace("T", " ")
         click.echo(
-            f"{node['node']}  {state}  {counted_endpoints(int(str(node['endpoints'])))}, "
+            f"{node['node']}  {state}  {counted_endpoints(node['endpoints'])}, "
             f"room for {node['room']:,} records, slots: {node['slots']}, seen {seen} UTC"
         )
     for sentence in awaited:

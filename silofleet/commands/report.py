@@ -14,7 +14,6 @@ from recordsilo.commands.versions import shown
 from silofleet.commands.group import counted_endpoints, directory, moves_under_way, opened
 from silofleet.fleet import Line
 from silofleet.notices import TOLD, advice_for, is_well
-from silofleet.schedule import room_of
 from silofleet.values import State
 
 DAY = timedelta(days=1)
@@ -36,15 +35,9 @@ def report(directory: str, *, as_json: bool) -> None:
     """
     now = datetime.now(UTC)
     with opened(directory) as fleet:
-        lines, lost = fleet.lines(now), fleet.lost_nodes(now)
+        lines = fleet.lines(now)
         runs = Counter(run.endpoint for run in fleet.ledger.ended_since(now - DAY))
-        nodes = [
-            {
-                "node": one.name, "room": room_of(one), "lost": one.name in lost,
-                "open": one.is_open, "seen": one.seen.isoformat(timespec="seconds"),
-            }
-            for one in fleet.ledger.nodes()
-        ]  # fmt: skip
+        nodes = fleet.nodes_as_json(now)
         moves = moves_under_way(fleet)
     before = {line.endpoint.name: _before(line, runs[line.endpoint.name]) for line in lines}
     parts = {
@@ -85,7 +78,7 @@ def report(directory: str, *, as_json: bool) -> None:
         click.echo("\n" + "\n".join(moves))
     click.echo("\nNodes")
     for node in nodes:
-        seen = str(node["seen"])[:16].replace("T", " ")
+        seen = node["seen"][:16].replace("T", " ")
         state = (
             f"LOST, last seen {seen} UTC" if node["lost"] else f"room for {node['room']:,} records"
         )

@@ -11,15 +11,9 @@ from recordsilo.commands.options import as_json
 from recordsilo.commands.versions import shown
 from silofleet.commands.group import directory, moves_under_way, nodes_awaited, opened
 from silofleet.fleet import Line, csv_of
-from silofleet.schedule import room_of
-from silofleet.values import State
+from silofleet.values import TROUBLED, State
 
 SHOWN = 50
-_TROUBLED = (
-    State.LOST, State.FAILING, State.QUARANTINED, State.BLOCKED, State.MOVED, State.SUSPICIOUS,
-    State.PARTIAL, State.RUNNING, State.DUE, State.NEW, State.PAUSED, State.WHOLE,
-)  # fmt: skip
-_ORDER = {state: number for number, state in enumerate(_TROUBLED)}
 
 
 @click.command(
@@ -55,14 +49,7 @@ def status(
             line for line in fleet.lines(now)
             if (not states or line.state.value in states) and (not tag or tag in line.endpoint.tags)
         ]  # fmt: skip
-        nodes = [
-            {
-                "node": one.name, "slots": one.slots, "free_bytes": one.free_bytes,
-                "free_inodes": one.free_inodes, "room": room_of(one), "seen": one.seen.isoformat(),
-                "open": one.is_open, "lost": one.name in fleet.lost_nodes(now),
-            }
-            for one in fleet.ledger.nodes()
-        ]  # fmt: skip
+        nodes = fleet.nodes_as_json(now)
         moves, is_at_work = moves_under_way(fleet), fleet.is_at_work(now)
     if as_json:
         found = {"endpoints": [line.to_json() for line in lines], "nodes": nodes, "moves": moves}
@@ -76,7 +63,7 @@ def status(
         for sentence in (*moves, *nodes_awaited(lines)):
             click.echo(sentence)
         for node in nodes:
-            if int(str(node["room"])) * 10 < fleet.wishes.policy.reserve:
+            if node["room"] * 10 < fleet.wishes.policy.reserve:
                 click.echo(
                     f"The disk of the node {node['node']} is nearly full; no run starts there."
                 )
@@ -89,10 +76,8 @@ def _print(lines: list[Line], limit: int) -> None:
             "No endpoints: the fleet has none yet, or none is in that state or has that tag."
         )
         return
-    click.echo(
-        ", ".join(f"{counts[state]:,} {state.value}" for state in _TROUBLED if counts[state])
-    )
-    lines = sorted(lines, key=lambda line: (_ORDER[line.state], line.endpoint.name))
+    click.echo(", ".join(f"{counts[state]:,} {state.value}" for state in TROUBLED if counts[state]))
+    lines = sorted(lines, key=lambda line: (TROUBLED.index(line.state), line.endpoint.name))
     listed = lines[:limit] if limit else lines
     width = min(40, max(len(line.endpoint.name) for line in listed))
     click.echo(f"{'endpoint':<{width}}  {'state':<11}{'records':>11}  {'last whole':<16}  next due")

@@ -11,31 +11,19 @@ from typing import Any
 from silofleet.fleet import Fleet, Line
 from silofleet.ledger import Endings, Run
 from silofleet.schedule import room_of
-from silofleet.values import Node, Outcome, State
+from silofleet.values import TROUBLED, Node, Outcome, State
 
 MOST_CHANGES = 1000
 """With more changes than this since the last look, all endpoints are read again."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-_TROUBLE: Mapping[State, int] = {
-    state: number
-    for number, state in enumerate(
-        (
-            State.LOST, State.FAILING, State.SUSPICIOUS, State.BLOCKED, State.MOVED,
-            State.QUARANTINED, State.PARTIAL, State.RUNNING, State.DUE, State.NEW, State.PAUSED,
-            State.WHOLE,
-        )
-    )
-}  # fmt: skip
 SORTS: Mapping[str, Callable[[Line], Any]] = {
-    "state": lambda line: (_TROUBLE[line.state], line.endpoint.name),
+    "state": lambda line: (TROUBLED.index(line.state), line.endpoint.name),
     "name": lambda line: line.endpoint.name,
     "whole": lambda line: (line.facts.whole or _LONG_AGO, line.endpoint.name),
     "records": lambda line: (-line.facts.records, line.endpoint.name),
     "failures": lambda line: (-line.facts.failures, line.endpoint.name),
     "due": lambda line: (line.due is None, line.due or _LONG_AGO, line.endpoint.name),
 }
-STATES = tuple(_TROUBLE)
-"""The states, those with trouble first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from urllib.parse import unquote
 
 from silocuration.activity import changes_of, log_activity
 from silofleet.errors import FleetError, FleetRefused, NoSuchEndpoint
-from silofleet.fleet import Fleet, Line, csv_of
+from silofleet.fleet import Fleet, Line, csv_of, node_to_json
 from silofleet.metrics import metrics_of
-from silofleet.values import Outcome, State
+from silofleet.values import TROUBLED, Outcome, State
 from webui import urls
 from webui.charts.pictures import Bar, Picture, Series, Tone, columns
-from webui.fleet.lines import SORTS, STATES, Asked, FleetLines, Found, by_hour
+from webui.fleet.lines import SORTS, Asked, FleetLines, Found, by_hour
 from webui.http.bodies import read_form
 from webui.http.errors import BadRequest, Busy, MethodNotAllowed, NotFound, as_sentence
 from webui.http.messages import MAX_START, Request, Response, redirect, whole_number
@@ -127,17 +127,10 @@ class FleetPage:
         found = self._lines.find(asked)
         if request.raw_path.endswith(".csv"):
             return Response(200, csv_of(found.lines).encode(), "text/csv; charset=utf-8")
-        nodes = [
-            {
-                "node": one.name, "slots": one.slots, "free_bytes": one.free_bytes,
-                "free_inodes": one.free_inodes, "room": room, "seen": one.seen.isoformat(),
-                "open": one.is_open, "lost": lost,
-            }
-            for one, lost, room in found.nodes
-        ]  # fmt: skip
         if as_json:
             counts = {state.value: number for state, number in found.counts.items()}
             endpoints = [line.to_json() for line in found.lines]
+            nodes = [node_to_json(one, is_lost=lost) for one, lost, _room in found.nodes]
             found_json = {"counts": counts, "endpoints": endpoints, "nodes": nodes}
             return json_answer(found_json | {"day": _day_json(found)})
         start = whole_number(request.query.get("start", "0"), 0, MAX_START)
@@ -154,7 +147,7 @@ class FleetPage:
             "total": len(found.lines),
             "states": [
                 (state, found.counts[state], _link(asked, state=state.value))
-                for state in STATES
+                for state in TROUBLED
                 if found.counts.get(state)
             ],
             "all_url": _link(asked, state=""),
