@@ -37,8 +37,8 @@ from webui.http.messages import (
 )
 from webui.http.multipart import Form
 from webui.http.streams import placed
-from webui.people.authentication import Gate, NotAllowed, SignInRequired, require
-from webui.people.roles import NOBODY, Role, User
+from webui.people.authentication import Gate, SignInRequired, require
+from webui.people.roles import NOBODY, User
 from webui.rendering import View, answer, error_answer
 from webui.site import Call, Settings, Site
 from webui.urls import TWIN
@@ -135,7 +135,7 @@ def respond(site: Site, environ: dict[str, Any]) -> Response:
         security.check(request, site.settings.policy)
         found = routes.find(request.method, request.raw_path)
         as_json = as_json or found.is_twin
-        user = _user(site, request, found.route.needs)
+        user = site.gate.user_of(request, found.route.needs)
         return _handle(site, request, found, user, as_json=as_json)
     except (WebError, CurationError) as error:
         refusal = as_web_error(error, site.silo.path)
@@ -184,16 +184,6 @@ def _asks_json(environ: dict[str, Any]) -> bool:
     if target_path(environ).endswith(TWIN):
         return True
     return prefers_json(environ["REQUEST_METHOD"], environ.get("HTTP_ACCEPT", ""))
-
-
-def _user(site: Site, request: Request, needed: Role) -> User:
-    """The current user; users without an account see what everyone may see."""
-    try:
-        return site.gate.user_of(request)
-    except NotAllowed:
-        if needed is not Role.ANYONE:
-            raise
-        return NOBODY
 
 
 def _handle(

@@ -58,8 +58,9 @@ class Shelf:
         gate: Gate | None = None,
     ) -> None:
         self._granary, self._policy = granary, policy
-        gate = gate or Gate.of(os.path.abspath(granary.dir_of_silos), "page", sign_in=False)
-        self._door = ShelfDoor(gate, self._name)
+        path = os.path.abspath(granary.dir_of_silos)
+        self._gate = gate or Gate.of(path, "page", sign_in=False)
+        self._door = ShelfDoor(self._gate, self._name)
         self._silos, self._lines = OpenSilos(granary, make_app), SiloLines(granary)
         self._search = all_silos_search.AllSilosSearch(granary)
         is_fleet = os.path.isfile(wishes_path(granary.dir_of_silos))
@@ -107,7 +108,7 @@ class Shelf:
             raise MethodNotAllowed(request.method, ("GET", "HEAD"))
         if path.startswith("/static/") and name in STATIC:
             return Response(200, static_content(name), STATIC[name])
-        user = self._door.user_of(request, Role.VIEWER)
+        user = self._gate.user_of(request, Role.VIEWER)
         try:
             require(user, Role.VIEWER)
         except SignInRequired:

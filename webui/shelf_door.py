@@ -8,8 +8,8 @@ from webui.http.bodies import read_form
 from webui.http.errors import MethodNotAllowed
 from webui.http.messages import Request, Response, redirect
 from webui.pages.people import STRANGER, going_on, user_json
-from webui.people.accounts import AccountRefused, load_account
-from webui.people.authentication import Gate, NotAllowed, SignInFailed, own_path
+from webui.people.accounts import known_name
+from webui.people.authentication import Gate, SignInFailed, own_path
 from webui.people.roles import NOBODY, Role, User
 from webui.rendering import PAGE, html, json_answer
 
@@ -17,7 +17,7 @@ SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
 
 
 class ShelfDoor:
-    """Who may see the list of Silos.
+    """The forms to sign in and out of a directory of Silos.
 
     Args:
         gate: With the accounts of the directory.
@@ -27,19 +27,6 @@ class ShelfDoor:
     def __init__(self, gate: Gate, name: str) -> None:
         self._gate, self._name = gate, name
 
-    def user_of(self, request: Request, needed: Role) -> User:
-        """Return the user of a request.
-
-        Raises:
-            NotAllowed: A proxy names somebody without an account, and an account is needed.
-        """
-        try:
-            return self._gate.user_of(request)
-        except NotAllowed:
-            if needed is not Role.ANYONE:
-                raise
-            return NOBODY
-
     def answer(self, request: Request, *, as_json: bool) -> Response:
         """Answer a request to `SIGN_IN` or `SIGN_OUT`.
 
@@ -47,7 +34,7 @@ class ShelfDoor:
             MethodNotAllowed: The request signs out, but is no POST.
             SignInFailed, TooManyAttempts, Busy: See `Gate.begin`.
         """
-        user = self.user_of(request, Role.ANYONE)
+        user = self._gate.user_of(request, Role.ANYONE)
         if request.raw_path == SIGN_OUT:
             return self._out(request, user, as_json=as_json)
         if not request.is_safe:
@@ -63,7 +50,7 @@ class ShelfDoor:
         try:
             user, cookie = self._gate.begin(request, name, fields.get("password", ""))
         except SignInFailed as error:
-            about = ("account", None, self._known(name))
+            about = ("account", None, known_name(self._gate.path, name))
             self._note(request, "sign-in failed", user.name or STRANGER, about)
             if as_json:
                 raise
@@ -87,13 +74,6 @@ class ShelfDoor:
         told = {"site_name": self._name, "twin_url": "", "page_url": urls.sign_in()}
         page = html("sign_in.mako", **told, user=NOBODY, then=then, name=name, fault=fault)
         return Response(403 if fault else 200, page, PAGE)
-
-    def _known(self, name: str) -> str | None:
-        """The name if there is such an account: people type passwords there by mistake."""
-        try:
-            return load_account(self._gate.path, name).name
-        except AccountRefused:
-            return None
 
     def _note(self, request: Request, action: str, agent: str, *values: ValueChange) -> None:
         """Log an action in the directory, in ``curation/activity``."""

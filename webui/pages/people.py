@@ -6,7 +6,7 @@ from webui import urls
 from webui.activity import note
 from webui.http.errors import BadRequest, as_sentence
 from webui.http.messages import Response, redirect
-from webui.people.accounts import AccountRefused, load_account, set_password, signed_in
+from webui.people.accounts import AccountRefused, known_name, set_password, signed_in
 from webui.people.authentication import SignInFailed, own_path
 from webui.people.roles import User
 from webui.rendering import View, json_answer
@@ -103,11 +103,7 @@ def _note_failure(call: Call, name: str) -> None:
     The agent is the user of the request's session, if any. The number of lines is limited by
     the number of attempts.
     """
-    try:
-        known = load_account(call.site.gate.path, name).name
-    except AccountRefused:
-        known = None
-    agent = call.user.name or STRANGER
+    known, agent = known_name(call.site.gate.path, name), call.user.name or STRANGER
     note(call, "sign-in failed", ("account", None, known), agent=agent, message=_from(call))
 
 

@@ -177,6 +177,14 @@ def load_account(silo_path: str, name: str) -> Account:
         raise AccountUnreadable(path, f"its role, hash or stamp is missing ({error})") from None
 
 
+def known_name(silo_path: str, name: str) -> str | None:
+    """Return a name for a log, if there is such an account: people type passwords there."""
+    try:
+        return load_account(silo_path, name).name
+    except AccountRefused:
+        return None
+
+
 def account_names(silo_path: str) -> list[str]:
     """Return the names of a Silo's accounts, in order."""
     return names_in(_directory(silo_path), SUFFIX, _NAME)

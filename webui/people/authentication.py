@@ -101,17 +101,26 @@ class Gate:
         """Return the gate for the Silos of the directory, with the same sessions and attempts."""
         return replace(self, is_below=True)
 
-    def user_of(self, request: Request) -> User:
+    def user_of(self, request: Request, needed: Role) -> User:
         """Return the user of a request; `NOBODY` if unknown.
 
+        Args:
+            request: The request.
+            needed: The role that it needs.
+
         Raises:
-            NotAllowed: The proxy names a user without an account.
+            NotAllowed: The proxy names a user without an account, and one is needed.
         """
         if self.local is not None:
             return self.local
         named = request.headers.get(self.user_header, "") if self.user_header else ""
         if named and request.by_proxy:
-            return self._named(named)
+            account = self._account(named)
+            if account is not None:
+                return User(account.name, account.role)
+            if needed is Role.ANYONE:
+                return NOBODY
+            raise NotAllowed("You are signed in at the proxy, but have no account here.")
         session = self.sessions.find(self.secret_of(request))
         account = self._account(session.name) if session is not None else None
         if session is None or account is None or account.stamp != session.stamp:
@@ -172,12 +181,6 @@ class Gate:
         if request.scheme == "https":
             parts.append("Secure")
         return "; ".join(parts)
-
-    def _named(self, text: str) -> User:
-        account = self._account(text)
-        if account is None:
-            raise NotAllowed("You are signed in at the proxy, but have no account here.")
-        return User(account.name, account.role)
 
     def _account(self, name: str) -> Account | None:
         try:
