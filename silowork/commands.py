@@ -36,7 +36,8 @@ def _usable_broker(_ctx: click.Context, _param: click.Parameter, url: str) -> st
     return url
 
 
-def _broker_option(text: str) -> Callable[[F], F]:
+def broker_option_for(text: str) -> Callable[[F], F]:
+    """Make the option --broker; `text` says what the broker is for."""
     return click.option(
         "--broker",
         default="",
@@ -47,12 +48,9 @@ def _broker_option(text: str) -> Callable[[F], F]:
     )
 
 
-broker_option = _broker_option(
+broker_option = broker_option_for(
     "Notify workers through this broker, such as redis://host/0; without one they poll the Silo's"
     " ledger of jobs"
-)
-fleet_broker_option = _broker_option(
-    "The Redis that the clock and the nodes of a fleet share, such as redis://host/0"
 )
 
 

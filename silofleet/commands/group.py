@@ -12,6 +12,7 @@ from recordsilo.cli import ExitCode, fail
 from recordsilo.errors import RecordSiloError
 from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, LedgerUnreadable
 from silofleet.fleet import Fleet, Line
+from silowork.commands import broker_option_for
 
 directory = click.argument("directory", metavar="DIR")
 
@@ -30,6 +31,10 @@ contact_option = click.option(
     callback=_sendable,
     help="Your email address, sent with every request so that a repository can contact you"
     " [also: environment variable SILO_CONTACT; contact in [policy] of endpoints.toml].",
+)
+
+broker_option = broker_option_for(
+    "The Redis that the clock and the nodes of a fleet share, such as redis://host/0"
 )
 
 

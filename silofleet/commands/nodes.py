@@ -13,6 +13,7 @@ from recordsilo.commands.options import as_json
 from recordsilo.commands.versions import shown
 from silofleet import moving
 from silofleet.commands.group import (
+    broker_option,
     contact_option,
     counted_endpoints,
     directory,
@@ -21,7 +22,6 @@ from silofleet.commands.group import (
 )
 from silofleet.fleet import LOCAL, Fleet
 from silofleet.run import Order, answer_of
-from silowork.commands import fleet_broker_option
 
 AT_A_TIME = 8
 
@@ -108,7 +108,7 @@ def move(directory: str, name: str, target: str) -> None:
 @directory
 @click.argument("names", metavar="[NAME]…", nargs=-1)
 @contact_option
-@fleet_broker_option
+@broker_option
 def probe(directory: str, names: tuple[str, ...], contact: str | None, broker: str) -> int:
     """Ask the endpoints NAME of the fleet DIR, or all, whether they answer (Identify).
 

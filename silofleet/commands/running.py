@@ -12,12 +12,18 @@ from recordsilo.cli import ExitCode, example
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.progress import counting
 from silofleet.clock import Clock, Runner, Shown, Summary
-from silofleet.commands.group import contact_option, counted_endpoints, directory, opened, told
+from silofleet.commands.group import (
+    broker_option,
+    contact_option,
+    counted_endpoints,
+    directory,
+    opened,
+    told,
+)
 from silofleet.here import Here
 from silofleet.notices import Notices
 from silofleet.search.keeping import fed_meanwhile
 from silofleet.values import Outcome
-from silowork.commands import fleet_broker_option
 from silowork.stop import Stop
 
 SLOTS, UNITS = 8, 2
@@ -35,7 +41,7 @@ SLOTS, UNITS = 8, 2
 )  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @contact_option
-@fleet_broker_option
+@broker_option
 def run(
     directory: str, *, slots: int, until_idle: bool, quiet: bool, contact: str | None, broker: str
 ) -> int:
@@ -94,7 +100,7 @@ def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
     help="Beside the runs, send so many requests at a time for runs of endpoints with spread.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Use a network file system all the same.")
-@fleet_broker_option
+@broker_option
 def worker(directory: str, *, node: str, slots: int, units: int, force: bool, broker: str) -> None:
     """Do runs of a fleet on this machine, into Silos in the directory GRANARY, until Ctrl-C.
 
