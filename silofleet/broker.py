@@ -122,7 +122,7 @@ def ended_to_json(number: int, endpoint: str, ended: Ended) -> dict[str, Any]:
     return {
         "run": number,
         "endpoint": endpoint,
-        **dataclasses.asdict(ended),
+        **ended._asdict(),
         "outcome": ended.outcome.value,
         "at": ended.at.isoformat(),
         "hold": ended.hold.isoformat() if ended.hold else None,

@@ -368,7 +368,7 @@ class Clock:
         self._working[run.number] = run
         self._ready.discard(name)
         facts = self._known[name]
-        self._known[name] = replace(facts, run=run.number, node=node, started=now)
+        self._known[name] = facts._replace(run=run.number, node=node, started=now)
         if facts.is_asked:
             self._asked.add(run.number)
         try:
@@ -424,10 +424,10 @@ class Clock:
             return ""
         now = self._now()
         if ended.at > now:  # the clock of its node is fast
-            ended = replace(ended, at=now, hold=ended.hold and ended.hold - (ended.at - now))
+            ended = ended._replace(at=now, hold=ended.hold and ended.hold - (ended.at - now))
         if ended.hold is not None:
             longest = now + self._wishes.policy.longest_rest
-            ended = replace(ended, hold=min(ended.hold, longest))
+            ended = ended._replace(hold=min(ended.hold, longest))
         if ended.is_disk_full:
             self._full_until[run.node] = now + REST_OF_FULL_DISK
         was_asked = number in self._asked
@@ -436,7 +436,7 @@ class Clock:
         def change(one: Facts) -> Facts:
             found = self._after(one, ended)
             is_begun_again = ended.outcome is Outcome.CUT and found.failures == one.failures
-            return replace(found, is_asked=one.is_asked and (is_begun_again or not was_asked))
+            return found._replace(is_asked=one.is_asked and (is_begun_again or not was_asked))
 
         facts = self._fleet.ledger.end(run, ended, now, change)
         if facts is None:
@@ -453,11 +453,10 @@ class Clock:
     def _after(self, facts: Facts, ended: Ended) -> Facts:
         wish = self._wish(facts.name) or Endpoint(facts.name, "")  # removed meanwhile
         if ended.outcome is Outcome.WHOLE and ended.records is None:  # it was only a probe
-            return replace(back(facts, ended.at), run=0, ended=ended.at, said=ended.said)
+            return back(facts, ended.at)._replace(run=0, ended=ended.at, said=ended.said)
         has_silo = not facts.epoch and ended.records is not None
-        return replace(
-            after(facts, wish, self._wishes.policy, ended), epoch=1 if has_silo else facts.epoch
-        )
+        known = after(facts, wish, self._wishes.policy, ended)
+        return known._replace(epoch=1) if has_silo else known
 
     def _keep_up(self) -> None:
         """Note now and then that the runs are alive, and forget what is old."""
@@ -492,8 +491,7 @@ class Clock:
 
 
 def _not_later(facts: Facts, now: datetime) -> Facts:
-    return replace(
-        facts,
+    return facts._replace(
         added=min(facts.added, now),
         started=facts.started and min(facts.started, now),
         ended=facts.ended and min(facts.ended, now),

@@ -331,9 +331,9 @@ class Fleet:
             wishes = [replace(self.wishes.endpoints[name], **changes) for name in found]  # type: ignore[arg-type]
             changed = change_endpoints(self.directory, wishes, self.wishes.defaults)
             self._take(changed, self._stamp_now())
-        told = {"moved_to": ""} if "url" in changes else {}
+        told: dict[str, Any] = {"moved_to": ""} if "url" in changes else {}
         for wish in wishes:  # also one that stays the same: it tells the clock
-            self.ledger.change(wish.name, partial(replace, host=host_of(wish.url), **told))
+            self.ledger.change(wish.name, partial(Facts._replace, host=host_of(wish.url), **told))
         return wishes
 
     def accept(self, name: str) -> None:
@@ -347,7 +347,7 @@ class Fleet:
         if line.state is not State.SUSPICIOUS:
             raise FleetRefused(f"{line.endpoint.name} is not suspicious, but {line.state.value}")
         self.ledger.change(
-            line.endpoint.name, lambda facts: replace(facts, promised=None, is_asked=True)
+            line.endpoint.name, lambda facts: facts._replace(promised=None, is_asked=True)
         )
 
     def readdress(self, name: str, url: str) -> Endpoint:
@@ -362,7 +362,7 @@ class Fleet:
         if other and other != name:
             raise FleetRefused(f"{other} has the address {url} already")
         wish, now = self.change(name, url=url), datetime.now(UTC)
-        self.ledger.change(name, lambda facts: replace(back(facts, now), is_asked=True))
+        self.ledger.change(name, lambda facts: back(facts, now)._replace(is_asked=True))
         return wish
 
     def run_now(self, names: Iterable[str]) -> list[str]:
@@ -373,7 +373,7 @@ class Fleet:
         """
         found = [self.name_of(name) for name in names]
         for name in found:
-            self.ledger.change(name, lambda facts: replace(facts, is_asked=True))
+            self.ledger.change(name, lambda facts: facts._replace(is_asked=True))
         return found
 
     def quarantine(self, name: str, *, release: bool = False) -> None:
@@ -402,7 +402,7 @@ class Fleet:
         for name, facts in known.items():
             wish = self._wishes.endpoints.get(name)
             if wish is not None and facts.host != (host := host_of(wish.url)):
-                self.ledger.change(name, partial(replace, host=host))
+                self.ledger.change(name, partial(Facts._replace, host=host))
 
     def _locked(self) -> AbstractContextManager[None]:
         return Locks(os.path.join(self.directory, "fleet", "locks")).hold_name("wishes")

@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
@@ -293,7 +293,7 @@ class FleetLedger:
                 (name, node, facts.epoch, moment, moment),
             )
             number = int(cursor.lastrowid or 0)
-            _put(connection, replace(facts, run=number, node=node, started=now))
+            _put(connection, facts._replace(run=number, node=node, started=now))
         return Run(number, name, node, facts.epoch, now, now)
 
     def beat(self, numbers: Iterable[tuple[int, int, int | None]], now: datetime) -> None:
@@ -462,7 +462,7 @@ class FleetLedger:
         """Note that the Silo is on its new node; without one, the next run makes it there."""
 
         def switched(facts: Facts) -> Facts:
-            return replace(facts, node=move.target, epoch=move.epoch if has_silo else facts.epoch)
+            return facts._replace(node=move.target, epoch=move.epoch if has_silo else facts.epoch)
 
         self.change(move.endpoint, switched)
 

@@ -9,7 +9,6 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -112,13 +111,13 @@ def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, li
 
 
 def _facts(new: Facts, wish: Endpoint, policy: Policy, found: Mapping[str, Any]) -> Facts:
-    facts = replace(
-        new, node=str(found["node"]), epoch=int(found["epoch"]), records=int(found["records"])
+    facts = new._replace(
+        node=str(found["node"]), epoch=int(found["epoch"]), records=int(found["records"])
     )
     for outcome, started, ended, promised in map(_read, found["harvests"]):
         if ended is not None:
             end = Ended(outcome, "from its receipt", ended, facts.records, promised)
-            facts = after(replace(facts, started=started), wish, policy, end)
+            facts = after(facts._replace(started=started), wish, policy, end)
     return facts
 
 

@@ -121,7 +121,7 @@ def _archived(order: Order, ended: Ended) -> Ended:
     if not moved.faults:
         return ended
     logger.warning("%s: %s", order.endpoint, moved.faults[0])
-    return replace(ended, said=f"{ended.said}; WARC files stay here: {moved.faults[0]}")
+    return ended._replace(said=f"{ended.said}; WARC files stay here: {moved.faults[0]}")
 
 
 def _bytes_here(silo_path: str) -> int:
@@ -179,7 +179,7 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
             scraper.learn_choices()
         ended = of_receipts(receipts, order.before, scraper.store.count(), _now())
         if offers is not None and offers.said:
-            ended = replace(ended, said=f"{ended.said}; {offers.said}")
+            ended = ended._replace(said=f"{ended.said}; {offers.said}")
         if ended.outcome is Outcome.SUSPICIOUS:  # so that the next run asks for all of it again
             scraper.put_back(marks)
         return ended

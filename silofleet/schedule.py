@@ -5,9 +5,8 @@ or a file. Hours are those in which a run may *start*; one that has started goes
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from functools import cache
+from datetime import UTC, datetime, time, timedelta
+from functools import cache, lru_cache
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -108,25 +107,24 @@ def after(facts: Facts, wish: Endpoint, policy: Policy, ended: Ended) -> Facts:
             rest = rest_after(failures, policy.first_rest, policy.longest_rest)
             due = at + (policy.probe_every if is_quarantined else rest)
             moved_to = ended.moved_to or moved_to
-    return Facts(  # twice as fast as replace(), and this is half of a simulated run
-        name=facts.name,
-        host=facts.host,
-        added=facts.added,
-        node=facts.node,
-        epoch=facts.epoch,
-        started=start,
-        ended=at,
-        outcome=outcome,
-        said=ended.said,
-        failures=failures,
-        whole=whole,
-        records=facts.records if ended.records is None else ended.records,
-        promised=promised,
-        due=due,
-        interval=interval,
-        is_quarantined=is_quarantined,
-        moved_to=moved_to,
-        outcomes=outcomes,
+    records = facts.records if ended.records is None else ended.records
+    return Facts(  # by position, and not by _replace(): half the time of this function
+        *facts[:5],  # name, host, added, node, epoch
+        0,
+        start,
+        at,
+        outcome,
+        ended.said,
+        failures,
+        whole,
+        records,
+        promised,
+        due,
+        interval,
+        is_quarantined,
+        moved_to,
+        False,
+        outcomes,
     )
 
 
@@ -139,12 +137,12 @@ def _adapted(facts: Facts, wish: Endpoint, policy: Policy, has_changed: bool) ->
 
 def back(facts: Facts, at: datetime) -> Facts:
     """Return the facts after a quarantined endpoint answered Identify, or a person released it."""
-    return replace(facts, failures=0, is_quarantined=False, due=at)
+    return facts._replace(failures=0, is_quarantined=False, due=at)
 
 
 def quarantined(facts: Facts, policy: Policy, at: datetime) -> Facts:
     """Return the facts after a person put an endpoint into quarantine."""
-    return replace(facts, is_quarantined=True, due=at + policy.probe_every)
+    return facts._replace(is_quarantined=True, due=at + policy.probe_every)
 
 
 def due_of(facts: Facts, wish: Endpoint) -> datetime | None:
@@ -154,14 +152,16 @@ def due_of(facts: Facts, wish: Endpoint) -> datetime | None:
     ended, paused or not, and at any hour. Endpoints that are quarantined or moved are due, too:
     the address may answer again.
     """
+    due = _due_at_any_hour(facts, wish)
+    return due if due is None or not wish.hours or facts.is_asked else opening(wish.hours, due)
+
+
+def _due_at_any_hour(facts: Facts, wish: Endpoint) -> datetime | None:
     if facts.run:
         return None
     if facts.is_asked:
         return facts.ended or facts.added
-    if wish.is_paused:
-        return None
-    due = facts.due or facts.added
-    return opening(wish.hours, due) if wish.hours else due
+    return None if wish.is_paused else facts.due or facts.added
 
 
 @cache
@@ -169,11 +169,17 @@ def _zone(name: str) -> ZoneInfo:
     return ZoneInfo(name)
 
 
+@lru_cache(1_000)
+def _time_of_day(moment: datetime, zone: str) -> time:
+    """The local time; the same moment is asked for all endpoints that are due."""
+    return moment.astimezone(_zone(zone)).time()
+
+
 def is_within(hours: Hours | None, moment: datetime) -> bool:
     """Whether a run may start at a moment: at or after the beginning, before the end."""
     if hours is None or hours.begin == hours.end:
         return True
-    local = moment.astimezone(_zone(hours.zone)).time()
+    local = _time_of_day(moment, hours.zone)
     if hours.begin < hours.end:
         return hours.begin <= local < hours.end
     return local >= hours.begin or local < hours.end
@@ -283,7 +289,7 @@ def dispatch(  # noqa: PLR0917  # all that a decision takes
             continue
         if host in holds and holds[host] > now:
             continue
-        moment = due_of(facts, wish)
+        moment = _due_at_any_hour(facts, wish)
         if moment is None or moment > now or not (facts.is_asked or is_within(wish.hours, now)):
             continue
         if is_giant(facts, wish, policy):

@@ -46,6 +46,7 @@ _ODD = (
     (0.0071, Outcome.MOVED),
 )
 """Of the runs of a repository that is there: up to which draw they end in which odd way."""
+_ODDS, _WHOLE, _FAILED = _ODD[-1][0], Outcome.WHOLE, Outcome.FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class _One:
     Attributes:
         size: Its records.
         latency: Seconds from request to request, the pause of the host included.
+        brief: What a run without much news takes: two requests.
         answers: From when on it does.
         left: Of a run that was cut, the time that it still takes.
         ended: How the run at work will end.
@@ -96,6 +98,10 @@ class _One:
     left: timedelta | None = None
     ended: Ended | None = None
     since: datetime = BEGIN
+    brief: timedelta = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.brief = timedelta(seconds=2 * self.latency)
 
     @property
     def patience(self) -> timedelta:
@@ -147,7 +153,7 @@ class Report:
 def simulate(plan: Plan) -> Report:
     """Run the fleet of a plan.
 
-    Cost: some 20 µs of CPU a run.
+    Cost: some 15 to 18 µs of CPU a run.
     """
     return _Simulation(plan).run()
 
@@ -224,9 +230,11 @@ class _Simulation:
         promised = None if one.facts.whole else one.size
         changed = promised or int(draw.expovariate(2500 / one.size))
         requests = 2 + changed // PAGE
-        took = one.left or timedelta(seconds=requests * one.latency)
-        one.left, outcome, hold = None, Outcome.WHOLE, None
-        if odd < _ODD[-1][0]:
+        took = one.left or (
+            one.brief if requests == 2 else timedelta(seconds=requests * one.latency)
+        )
+        one.left, outcome, hold = None, _WHOLE, None
+        if odd < _ODDS:
             outcome = next(found for bound, found in _ODD if odd < bound)
             if outcome is Outcome.CUT:
                 one.left = took = took * 0.5
@@ -276,19 +284,22 @@ class _Simulation:
 
     def _end(self, one: _One, ended: Ended) -> None:
         facts, wish, node = one.facts, one.wish, one.facts.node
+        host = facts.host
         self.report.outcomes[ended.outcome.letter] += 1
         del self.running[facts.name]
-        self.hosts.pop(facts.host, None)
+        self.hosts.pop(host, None)
         self.nodes[node] -= 1
-        self.giants[node] -= wish.is_giant
+        if wish.is_giant:
+            self.giants[node] -= 1
         if node in self.free:
             self.free[node] += 1
         if ended.hold:
-            self.holds[facts.host] = ended.hold
+            self.holds[host] = ended.hold
         one.ended, one.facts = None, after(facts, wish, self.policy, ended)
         self._queue(one)
-        for other in self.behind.pop(facts.host, ()):
-            self._make_ready(other)
+        if host in self.behind:
+            for other in self.behind.pop(host):
+                self._make_ready(other)
 
     def _queue(self, one: _One) -> None:
         due = due_of(one.facts, one.wish)
@@ -298,7 +309,7 @@ class _Simulation:
 
     def _wait(self, one: _One, until: datetime) -> None:
         if until <= self.end:
-            self.dues[-((BEGIN - until) // TICK)].append(one)
+            self.dues[_tick(until)].append(one)
 
     def _make_ready(self, one: _One) -> None:
         node, host = one.facts.node, one.facts.host
@@ -311,13 +322,18 @@ class _Simulation:
 
     def _start(self, now: datetime) -> None:
         """Offer the most overdue of each lane; what may not start now waits for its reason."""
-        offered = []
+        offered: list[_One] = []
         for (node, is_giant), queue in self.ready.items():
             most = self.policy.giant_slots if is_giant else 3 * self.free[node]
-            if len(queue) > most:
+            if len(queue) <= most:
+                offered += queue
+                queue.clear()
+            elif most:
                 queue.sort(key=_overdue, reverse=True)
-            offered += queue[-most:] if most else []
-            del queue[len(queue) - most if len(queue) > most else 0 :]
+                offered += queue[-most:]
+                del queue[-most:]
+        if not offered:
+            return
         busy = Busy(frozenset(self.running), self.hosts, self.nodes, self.giants)
         pairs = [(one.facts, one.wish) for one in offered]
         for name, node in dispatch(pairs, busy, self.holds, self.free, self.policy, now, _limited):
@@ -330,44 +346,47 @@ class _Simulation:
             if hold > now:
                 one.since = max(one.since, hold)
                 self._wait(one, hold)
-            elif not is_within(one.wish.hours, now):
+            elif one.wish.hours and not is_within(one.wish.hours, now):
                 self._wait(one, opening(one.wish.hours, now))
             else:
                 self._make_ready(one)
 
     def _begin(self, one: _One, node: str, now: datetime) -> None:
         facts, wish, report = one.facts, one.wish, self.report
-        self._check(one, node, now)
+        waited = now - one.since
+        self._check(one, node, now, waited)
         kind = "giants" if wish.is_giant else "updates" if facts.whole else "first harvests"
-        report.waits[kind] = max(report.waits[kind], now - one.since)
+        report.waits[kind] = max(report.waits[kind], waited)
         requests, ended = self._drawn(one, now)
         report.requests += requests
-        if ended.outcome is Outcome.FAILED:
+        if ended.outcome is _FAILED:
             report.vain += requests
         self.running[facts.name], self.hosts[facts.host] = one, 1
         self._expect(one, ended)
         report.busy += ended.at - now
         self.free[node] -= 1
         self.nodes[node] += 1
-        self.giants[node] += wish.is_giant
+        if wish.is_giant:
+            self.giants[node] += 1
 
     def _expect(self, one: _One, ended: Ended) -> None:
         one.ended = ended
         if ended.at <= self.end:
-            self.ends[-((BEGIN - ended.at) // TICK)].append((one, ended))
+            self.ends[_tick(ended.at)].append((one, ended))
 
     # ------------------------------------------------------------------ what must not happen
 
-    def _check(self, one: _One, node: str, now: datetime) -> None:
-        name, host, due = one.facts.name, one.facts.host, one.facts.due
-        hold, hours, waited = self.holds.get(host), one.wish.hours, now - one.since
+    def _check(self, one: _One, node: str, now: datetime, waited: timedelta) -> None:
+        facts, hours = one.facts, one.wish.hours
+        name, host, due = facts.name, facts.host, facts.due
+        hold = self.holds.get(host)
         wrong = (
             (name in self.running and "it runs already")
             or (host in self.hosts and "its host is busy")
             or (hold and hold > now and "its host asked for a pause")
             or (hours and not is_within(hours, now) and "its hours are over")
             or (self.free.get(node, 0) < 1 and "its node has no free slot")
-            or (node != one.facts.node and "its Silo is on another node")
+            or (node != facts.node and "its Silo is on another node")
             or ((due is None or due > now) and "it is not due")
             or (waited > PATIENCE and waited > one.patience and "it starved")
         )
@@ -387,6 +406,13 @@ class _Simulation:
             for one in self.all.values()
             if one.answers < self.end - 60 * DAY
         )
+
+
+def _tick(moment: datetime) -> int:
+    """The first tick at or after a moment."""
+    since = moment - BEGIN
+    seconds = since.days * 86_400 + since.seconds + (since.microseconds > 0)
+    return -(-seconds // TICK.seconds)
 
 
 def _limited(_host: str) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Depth: TypeAlias = Literal["records", "pages"]
 KEPT_OUTCOMES = 30
@@ -23,10 +23,11 @@ class Outcome(StrEnum):
     HELD = "held"  # it asks for a pause (Retry-After)
     CUT = "cut"  # the run was killed or interrupted; it is begun again
 
-    @property
-    def letter(self) -> str:
-        """One letter, for a row of outcomes: ``w p s f b m h c``."""
-        return self[0]
+    letter: str
+    """One letter, for a row of outcomes: ``w p s f b m h c``."""
+
+    def __init__(self, text: str) -> None:
+        self.letter = text[0]
 
 
 FAILURES = frozenset({Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED})
@@ -146,8 +147,7 @@ class Policy:
     contact: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What is known of an endpoint.
 
     Attributes:
@@ -194,8 +194,7 @@ class Facts:
     outcomes: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """The end of a run.
 
     Attributes:

@@ -1,7 +1,6 @@
 """The clock of a fleet: what it starts, and what it keeps of the ends of runs."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -80,7 +79,7 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
 def _add(fleet: Fleet, count: int, host: Callable[[int], str] = "h{}.example.org".format) -> None:
     fleet.add([Endpoint(f"e{one}", f"http://{host(one)}/oai/{one}") for one in range(count)])
     for facts in fleet.ledger.facts():
-        fleet.ledger.change(facts.name, lambda one: replace(one, added=NOW, due=NOW))
+        fleet.ledger.change(facts.name, lambda one: one._replace(added=NOW, due=NOW))
 
 
 def _run(fleet: Fleet, runner: _Runner) -> Summary:
@@ -176,7 +175,7 @@ def test_runs_of_a_killed_clock_are_begun_again(fleet: Fleet) -> None:
 
 def test_a_quarantined_endpoint_is_only_probed_and_comes_back(fleet: Fleet) -> None:
     _add(fleet, 1)
-    fleet.ledger.change("e0", lambda one: replace(one, is_quarantined=True, failures=8))
+    fleet.ledger.change("e0", lambda one: one._replace(is_quarantined=True, failures=8))
     runner = _Runner()
     _run(fleet, runner)
     assert [order.only_probe for order in runner.orders] == [True]
@@ -192,7 +191,7 @@ def test_a_probe_that_an_earlier_clock_began_is_no_harvest(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _add(fleet, 1)
-    fleet.ledger.change("e0", lambda one: replace(one, is_quarantined=True, failures=8))
+    fleet.ledger.change("e0", lambda one: one._replace(is_quarantined=True, failures=8))
     run = fleet.ledger.begin("e0", "local", NOW)
     runner = _Runner()
     answered = [(run.number, Ended(Outcome.WHOLE, "the repository answers", NOW))]
@@ -326,7 +325,7 @@ def test_a_running_clock_takes_up_what_others_change(fleet: Fleet) -> None:
 
 
 def _due_now(facts: Facts) -> Facts:
-    return replace(facts, added=NOW, due=NOW)
+    return facts._replace(added=NOW, due=NOW)
 
 
 def test_a_fleet_has_one_clock(fleet: Fleet) -> None:
@@ -392,7 +391,7 @@ def test_what_ran_while_the_clock_was_wrong_is_due(fleet: Fleet, *, is_new: bool
     runner = _Runner()
     runner.now += timedelta(days=3650)
     if is_new:
-        fleet.ledger.change("e0", lambda one: replace(one, added=runner.now, due=runner.now))
+        fleet.ledger.change("e0", lambda one: one._replace(added=runner.now, due=runner.now))
     else:
         _run(fleet, runner)
     runner.now = NOW

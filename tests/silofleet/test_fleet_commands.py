@@ -6,7 +6,6 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -148,7 +147,7 @@ def test_nodes_are_listed_closed_and_forgotten(many: str) -> None:
     with Fleet(many) as fleet:
         fleet.ledger.see(Node("n1", 4, 24_000 * 5_000, 10**9, now))
         fleet.ledger.see(Node("n2", 4, 10**12, 10**9, now - timedelta(hours=1)))
-        fleet.ledger.change("a", lambda facts: replace(facts, node="n2"))
+        fleet.ledger.change("a", lambda facts: facts._replace(node="n2"))
     listed = _silo("nodes", many).stdout
     assert "n1  open  0 endpoints, room for 5,000 records" in listed
     assert "n2  lost  1 endpoint," in listed
@@ -301,7 +300,7 @@ def test_a_silo_and_a_file_are_no_fleet(tmp_path: Path, command: str) -> None:
 def test_a_silo_on_another_machine_is_not_said_to_be_deleted(many: str) -> None:
     _silo("add", many, "http://a.example.org/oai", "--name", "a")
     with Fleet(many) as fleet:
-        fleet.ledger.change("a", lambda facts: replace(facts, node="n2"))
+        fleet.ledger.change("a", lambda facts: facts._replace(node="n2"))
     refused = _silo("remove", many, "a", "--with-silos")
     assert (refused.exit_code, "is on the node n2" in refused.stderr) == (2, True)
     assert len(_status(many)) == 1
@@ -371,7 +370,7 @@ def test_what_is_no_receipts_is_one_sentence(many: str, tmp_path: Path, content:
 def test_what_a_repository_says_cannot_command_a_terminal(many: str) -> None:
     _silo("add", many, "http://a.example.org/oai", "--name", "a")
     with Fleet(many) as fleet:
-        fleet.ledger.change("a", lambda one: replace(one, said="\x9b2J\u202ex\ny", outcomes="f"))
+        fleet.ledger.change("a", lambda one: one._replace(said="\x9b2J\u202ex\ny", outcomes="f"))
     for command in (("status",), ("show", "a")):
         said = _silo(command[0], many, *command[1:]).stdout
         assert r"\x9b2J\u202ex\ny" in said
@@ -381,7 +380,7 @@ def test_what_a_repository_says_cannot_command_a_terminal(many: str) -> None:
 def test_a_rebuild_that_fails_leaves_the_state(many: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _silo("add", many, "http://a.example.org/oai", "--name", "a")
     with Fleet(many) as fleet:
-        fleet.ledger.change("a", lambda one: replace(one, failures=3))
+        fleet.ledger.change("a", lambda one: one._replace(failures=3))
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

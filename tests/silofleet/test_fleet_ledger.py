@@ -1,6 +1,5 @@
 """The state of a fleet: facts and runs come back, and only the current run ends a run."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,7 +17,7 @@ FULL = Facts(
 
 
 def _over(facts: Facts) -> Facts:
-    return replace(facts, run=0)
+    return facts._replace(run=0)
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def test_facts_come_back(ledger: FleetLedger) -> None:
     plain = Facts("b", "b.example.org", NOW)
     assert ledger.add([FULL, plain]) == 2
     assert ledger.facts() == [FULL, plain]
-    assert ledger.add([replace(FULL, said="other")]) == 0
+    assert ledger.add([FULL._replace(said="other")]) == 0
     assert ledger.facts_of("a") == FULL
     with pytest.raises(NoSuchEndpoint):
         ledger.facts_of("c")
@@ -42,12 +41,12 @@ def test_only_the_current_run_of_an_endpoint_ends_it(ledger: FleetLedger) -> Non
     first = ledger.begin("a", "n1", NOW)
     second = ledger.begin("a", "n1", NOW)  # the first was lost
     late = ledger.end(
-        first, Ended(Outcome.WHOLE, "", NOW), NOW, lambda facts: replace(facts, run=0)
+        first, Ended(Outcome.WHOLE, "", NOW), NOW, lambda facts: facts._replace(run=0)
     )
     assert late is None
     assert ledger.facts_of("a").run == second.number
     done = ledger.end(
-        second, Ended(Outcome.WHOLE, "", NOW), NOW, lambda facts: replace(facts, run=0)
+        second, Ended(Outcome.WHOLE, "", NOW), NOW, lambda facts: facts._replace(run=0)
     )
     assert done == ledger.facts_of("a")
     assert done is not None
@@ -68,7 +67,7 @@ def test_changes_by_others_are_named(ledger: FleetLedger, tmp_path: Path) -> Non
     seen, names = ledger.changed_since(-1)
     assert names == set()
     with FleetLedger(str(tmp_path)) as other:
-        other.change("b", lambda facts: replace(facts, is_asked=True))
+        other.change("b", lambda facts: facts._replace(is_asked=True))
     seen, names = ledger.changed_since(seen)
     assert names == {"b"}
     assert ledger.changed_since(seen) == (seen, set())
@@ -97,7 +96,7 @@ def test_old_runs_are_forgotten(ledger: FleetLedger) -> None:
     for moment in (NOW - RUNS_KEPT - timedelta(days=1), NOW):
         run = ledger.begin("a", "n1", moment)
         ledger.end(
-            run, Ended(Outcome.WHOLE, "", moment), moment, lambda facts: replace(facts, run=0)
+            run, Ended(Outcome.WHOLE, "", moment), moment, lambda facts: facts._replace(run=0)
         )
     ledger.forget_old(NOW)
     assert [one.ended for one in ledger.runs_of("a")] == [NOW]

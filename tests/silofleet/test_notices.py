@@ -4,7 +4,6 @@ import json
 import socketserver
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -97,8 +96,8 @@ def _put(fleet: Fleet, name: str, outcome: Outcome, **known: Any) -> None:
     def change(facts: Facts) -> Facts:
         whole = NOW if outcome is Outcome.WHOLE else facts.whole
         outcomes = facts.outcomes + outcome.letter
-        facts = replace(facts, outcome=outcome, outcomes=outcomes, whole=whole, due=NOW + DAY)
-        return replace(facts, **{"said": "what it said", **known})
+        facts = facts._replace(outcome=outcome, outcomes=outcomes, whole=whole, due=NOW + DAY)
+        return facts._replace(**{"said": "what it said", **known})
 
     fleet.ledger.change(name, change)
 

@@ -35,8 +35,8 @@ def _run(ledger: FleetLedger, name: str, outcome: Outcome, said: str) -> None:
 
     def over(facts: Facts) -> Facts:
         is_whole = outcome is Outcome.WHOLE
-        return replace(
-            facts, run=0, outcome=outcome, said=said, records=40, promised=40,
+        return facts._replace(
+            run=0, outcome=outcome, said=said, records=40, promised=40,
             whole=now if is_whole else None, failures=int(outcome in FAILURES), ended=now,
             due=now + timedelta(hours=6), outcomes="w" + outcome.letter,
             moved_to=MOVED if outcome is Outcome.MOVED else "",
@@ -273,7 +273,7 @@ def test_endpoints_are_read_again_where_they_changed(
         assert states() == {**first, "ames": "partial", "berne": "whole"}
         assert reads() == 2
         soon = datetime.now(UTC) + timedelta(seconds=60)
-        other.ledger.change("berne", lambda facts: replace(facts, due=soon))
+        other.ledger.change("berne", lambda facts: facts._replace(due=soon))
         assert states()["berne"] == "whole"
         other.remove(["cork"])
         assert "cork" not in states()
