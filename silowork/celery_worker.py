@@ -11,9 +11,11 @@ from queue import Empty
 from typing import Any
 
 from celery import Celery
+from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
 from celery.worker.consumer import Consumer
 from kombu.transport import redis
 
+_TRANSPORT = f"{__name__}:Transport"
 _MALFORMED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 logger = logging.getLogger("silowork")
@@ -29,11 +31,11 @@ def celery_worker(app: Celery, queues: list[str], slots: int) -> Any:
         queues: From which it takes messages.
         slots: Tasks at a time, in threads.
     """
-    warnings.filterwarnings("ignore", module=r"celery\.")  # such as that it runs as root
+    warnings.filterwarnings("ignore", category=SecurityWarning)  # that it runs as root
     logging.getLogger("celery.worker.consumer.consumer").addFilter(_as_sentence)
     if app.conf.broker_url.startswith(("redis:", "rediss:")):
-        app.conf.broker_transport = f"{__name__}:Transport"
-    return app.Worker(
+        app.conf.broker_transport = _TRANSPORT
+    worker = app.Worker(
         pool="threads",
         concurrency=slots,
         queues=queues,
@@ -44,11 +46,15 @@ def celery_worker(app: Celery, queues: list[str], slots: int) -> Any:
         without_mingle=True,
         without_heartbeat=True,
     )
+    # Of what Celery 6 will do; Celery has shown these warnings always since the line above.
+    warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
+    return worker
 
 
 def _as_sentence(record: logging.LogRecord) -> bool:
-    """Leave out the traceback, and the content of messages."""
-    record.msg, record.args = record.getMessage().partition("\n")[0], None
+    """Leave out the traceback, and the content of messages; name the Redis as people do."""
+    line = record.getMessage().partition("\n")[0]
+    record.msg, record.args = line.replace(f"{_TRANSPORT}://", "redis://"), None
     record.exc_info = None
     return True
 

@@ -5,12 +5,15 @@ import json
 import subprocess
 import sys
 
+import pytest
 import redis
+from ports import free_port
 
 from silowork.queue import Broker
 
 PROGRAM = """
-import logging, os, signal, sys
+import logging, os, signal, sys, warnings
+from celery.exceptions import CPendingDeprecationWarning
 from silowork.celery_worker import celery_worker
 from silowork.queue import Broker
 
@@ -20,6 +23,7 @@ app = Broker("", sys.argv[1]).app("q")
 
 @app.task(name="end")
 def end():
+    warnings.warn("Celery 6 will be different", CPendingDeprecationWarning)
     os.kill(os.getpid(), signal.SIGTERM)
 
 celery_worker(app, ["q"], 2).start()
@@ -69,3 +73,15 @@ def test_messages_that_are_none_are_dropped_with_one_sentence_each(broker: str) 
     said = ended.stderr.splitlines()
     assert len(said) == len(bad), ended.stderr
     assert sum(line.startswith("a message in the queue is malformed") for line in said) >= 10
+
+
+@pytest.mark.long
+def test_a_redis_that_is_away_is_named_in_one_line() -> None:
+    address = f"redis://127.0.0.1:{free_port()}/0"
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, address], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        said = [process.stderr.readline() for _ in range(2)]
+        process.kill()
+    assert all(line.startswith("consumer: Cannot connect to redis://") for line in said), said
