@@ -255,7 +255,7 @@ def test_the_state_is_what_the_last_run_with_a_result_said(outcomes, state):
 
 
 def test_states_that_are_not_of_the_last_run():
-    facts = replace(after_all([Outcome.WHOLE]), node="n1")
+    facts = after_all([Outcome.WHOLE])._replace(node="n1")
     assert state_of(facts, WISH, NOW + 2 * DAY) is State.DUE
     assert state_of(facts, WISH, NOW, {"n1"}) is State.LOST
     assert state_of(facts, WISH, NOW, {"n2"}) is State.WHOLE
