@@ -13,6 +13,7 @@ from itertools import count, pairwise
 import pytest
 from examples import examples
 from misbehaving import SIZE, misbehaving
+from silo_contents import contents
 
 from oaipmhscraper.lists.journal import Journal
 
@@ -65,29 +66,6 @@ def kill_children(pid):
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
     return bool(children)
-
-
-def contents(directory):
-    """Every file under the pairtree; manifests without the time of their writing."""
-    found = {}
-    root = os.path.join(directory, "pairtree_root")
-    for place, _, names in os.walk(root):
-        for name in names:
-            path = os.path.join(place, name)
-            with open(path, "rb") as file:
-                content = file.read()
-            found[os.path.relpath(path, root)] = (
-                timeless(content) if name == "__manifest.json" else content
-            )
-    return found
-
-
-def timeless(content):
-    manifest = json.loads(content)
-    del manifest["checksum"]
-    for origin in manifest["origins"].values():
-        del origin["date"]
-    return manifest
 
 
 def pages_again(asked, ends):

@@ -1,74 +1,129 @@
-"""Repositories on several hosts of loopback, which keep a log of when each was asked."""
+"""Repositories on several hosts of loopback: the sample, and misbehaving ones.
+
+Each host keeps a log of when it was asked, and of the pages that each repository sent.
+"""
 
 import time
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
-from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from datetime import UTC, datetime
+from urllib.parse import parse_qsl
 
-from fake_repository import FakeRepository
+from misbehaving import MisbehavingServer, Repository, repository_with
+from misbehaving.repository import PATH, Reply
+
+from oaipmhprovider.provider import Settings, respond
+from oaipmhprovider.sample import sample_repository
+
+FAULTS = (
+    "token_of_the_third_page_refused", "lists_break_off_the_first_time", "tokens_expire",
+    "list_ends_after_two_pages", "tokens_work_once", "size_of_the_page", "absurd_list_sizes",
+    "gzip_not_announced", "notices_around_the_answer", "one_list_at_a_time",
+    "bare_ampersands", "windows_1252_in_places", "a_record_cut_short", "a_record_without_metadata",
+    "duplicates_across_pages", "datestamps_of_nought", "in_no_order",
+)  # fmt: skip
+"""Of all kinds, and without long pauses; of two, a record is lost."""
+
+_PAGE = 20
+_NOW = datetime(2026, 11, 1, tzinfo=UTC)
+_UPDATES = ("from=2012-06", "from=2026-1")
+"""How requests for what changed since the first harvest are recognised."""
+
+
+class _Sample:
+    """The sample repository."""
+
+    def __init__(self, number: int) -> None:
+        self._source = sample_repository(41 + number)
+        self._settings = Settings(page_size=_PAGE)
+
+    def answer(self, query: str) -> Reply:
+        return Reply(respond(parse_qsl(query), self._source, _NOW, self._settings).body)
+
+
+def _misbehaving(number: int) -> Repository:
+    repository = repository_with(FAULTS[number // 2 % len(FAULTS)])
+    repository.page_size = _PAGE
+    return repository
+
+
+class Host:
+    """Repositories of one host, each at a path of its own.
+
+    Attributes:
+        asked: Moments of its requests.
+        pages: Path → how often each page of a list was sent, those of updates left out.
+    """
+
+    def __init__(self, numbers: range) -> None:
+        self._numbers = numbers
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, as if nobody had asked anything."""
+        self.asked: list[float] = []
+        self.pages: dict[str, Counter[str]] = {f"/{one}": Counter() for one in self._numbers}
+        self._repositories: dict[str, _Sample | Repository] = {
+            f"/{one}": _misbehaving(one) if one % 2 else _Sample(one) for one in self._numbers
+        }
+
+    def answer(
+        self, query: str, method: str, path: str, headers: Mapping[str, str], on_connection: int
+    ) -> Reply:
+        """Answer a request; called by the threads of the server."""
+        self.asked.append(time.monotonic())
+        place = path.removesuffix(PATH)
+        repository = self._repositories[place]
+        if isinstance(repository, _Sample):
+            reply = repository.answer(query)
+        else:
+            reply = repository.answer(query, method, PATH, headers, on_connection)
+            repository.answered()
+        if "ListRecords" in query and not any(one in query for one in _UPDATES):
+            self.pages[place][query] += not reply.reset and b"</error>" not in reply.body
+        return reply
+
+    def answered(self, *, after_others: bool = False) -> None:
+        """As the server wants; no repository here waits for that."""
 
 
 class Repositories:
-    """Repositories, several on each host.
+    """What `repositories` serves.
 
     Attributes:
-        urls: Their base URLs.
-        asked: Host → moments of its requests.
+        hosts: Address and port → host.
+        urls: Base URLs of all, those with an odd number misbehave.
     """
 
-    def __init__(self, hosts: int, each: int, records: int) -> None:
-        self.urls: list[str] = []
-        self.asked: dict[str, list[float]] = defaultdict(list)
-        self.by_path: dict[tuple[str, str], FakeRepository] = {}
-        self.hosts, self.each, self.records = hosts, each, records
-        self.lock = Lock()
+    def __init__(self, hosts: dict[str, Host], urls: list[str]) -> None:
+        self.hosts, self.urls = hosts, urls
 
-    def repository(self, number: int) -> FakeRepository:
-        found = FakeRepository(page_size=10)
-        for one in range(self.records):
-            found.add(f"oai:r{number}:{one}", "2010-01-01", f"Title {one} of {number}")
-        return found
+    def forget(self) -> None:
+        """Begin anew, as if nobody had asked anything."""
+        for host in self.hosts.values():
+            host.forget()
+
+    @property
+    def requests(self) -> int:
+        """How many requests came so far."""
+        return sum(len(host.asked) for host in self.hosts.values())
+
+    def pages(self) -> list[Counter[str]]:
+        """How often each page of each repository was sent, in the order of `urls`."""
+        return [one for host in self.hosts.values() for one in host.pages.values()]
 
 
 @contextmanager
-def repositories(hosts: int, each: int, records: int) -> Iterator[Repositories]:
+def repositories(hosts: int, each: int) -> Iterator[Repositories]:
     """Serve repositories on 127.0.0.2 and the addresses after it."""
-    found = Repositories(hosts, each, records)
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            parts = urlsplit(self.path)
-            host = f"{self.server.server_address[0]}:{self.server.server_address[1]}"
-            with found.lock:
-                found.asked[host].append(time.monotonic())
-            repository = found.by_path[host, parts.path]
-            time.sleep(0.005)
-            body = repository.fetch(dict(parse_qsl(parts.query))).body
-            self.send_response(200)
-            self.send_header("Content-Type", "text/xml")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
+    found = Repositories({}, [])
     with ExitStack() as stack:
-        for host in range(hosts):
-            address = f"127.0.0.{host + 2}"
-            server = stack.enter_context(ThreadingHTTPServer((address, 0), Handler))
-            server.daemon_threads = True
-            Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-            stack.callback(server.shutdown)
-            place = f"{address}:{server.server_port}"
-            for one in range(each):
-                number = host * each + one
-                found.by_path[place, f"/{number}/oai"] = found.repository(number)
-                found.urls.append(f"http://{place}/{number}/oai")
+        for number in range(hosts):
+            numbers = range(number * each, (number + 1) * each)
+            host, address = Host(numbers), f"127.0.0.{number + 2}"
+            server = stack.enter_context(MisbehavingServer(host, address))  # type: ignore[arg-type]
+            place = f"{address}:{server.port}"
+            found.hosts[place] = host
+            found.urls += [f"http://{place}/{one}{PATH}" for one in numbers]
         yield found

@@ -19,14 +19,18 @@ from politeweb.errors import EndpointError, EndpointUnreachable, HTTPStatusError
 class MisbehavingServer(socketserver.ThreadingTCPServer):
     """Serves a repository in threads of its own, from construction to `close`.
 
+    Args:
+        repository: What is served.
+        address: Where, on loopback.
+
     Attributes:
-        repository: What is served; what it was asked is in its ``asked``.
+        repository: As given; what it was asked is in its ``asked``.
     """
 
     allow_reuse_address = True
 
-    def __init__(self, repository: Repository) -> None:
-        super().__init__(("127.0.0.1", 0), _Conversation)
+    def __init__(self, repository: Repository, address: str = "127.0.0.1") -> None:
+        super().__init__((address, 0), _Conversation)
         self.repository = repository
         self.closing = threading.Event()
         self.open_sockets: set[socket.socket] = set()
