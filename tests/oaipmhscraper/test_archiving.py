@@ -376,10 +376,11 @@ def test_a_bucket_that_is_missing_or_a_store_that_is_away_is_named(
     with pytest.raises(StoreFailed, match=r"s3://nobody.*is not there.*bucket does not") as failed:
         _archived(silo, "s3://nobody/x")
     assert not isinstance(failed.value, StoreUnreachable)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://user:hidden@127.0.0.1:9")
+    use_s3(monkeypatch, "http://user:hidden@127.0.0.1:9")
     with pytest.raises(StoreUnreachable, match="s3://warcs gives no answer") as away:
         _archived(silo, STORE)
     assert not {"hidden", "secret-of-tests"} & set(re.split(r"\W", str(away.value)))
+    use_s3(monkeypatch, "http://127.0.0.1:9")
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")

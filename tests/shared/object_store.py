@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import fsspec
 import pytest
 
 BUCKET = "warcs"
@@ -35,12 +36,11 @@ def use_s3(patch: pytest.MonkeyPatch, address: str) -> None:
     patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     patch.setenv("AWS_MAX_ATTEMPTS", "1")
     patch.setenv("AWS_CONFIG_FILE", "/dev/null")
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
 
 
 def memory_files(patch: pytest.MonkeyPatch) -> Any:
     """The files of ``memory://``, emptied, which the program accepts for this test."""
-    import fsspec  # noqa: PLC0415
-
     from oaipmhscraper.warc import object_store  # noqa: PLC0415
 
     patch.setattr(object_store, "SCHEMES", frozenset({"memory", "s3"}))
