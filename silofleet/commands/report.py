@@ -11,7 +11,13 @@ import click
 from recordsilo.cli import example
 from recordsilo.commands.options import as_json
 from recordsilo.commands.versions import shown
-from silofleet.commands.group import counted_endpoints, directory, moves_under_way, opened
+from silofleet.commands.group import (
+    counted_endpoints,
+    directory,
+    moves_under_way,
+    nodes_awaited,
+    opened,
+)
 from silofleet.fleet import Line
 from silofleet.notices import TOLD, advice_for, is_well
 from silofleet.values import State
@@ -83,6 +89,8 @@ def report(directory: str, *, as_json: bool) -> None:
             f"LOST, last seen {seen} UTC" if node["lost"] else f"room for {node['room']:,} records"
         )
         click.echo(f"  {node['node']}: {state}{'' if node['open'] else ', closed for new Silos'}")
+    for sentence in nodes_awaited(lines):
+        click.echo(f"  {sentence}")
 
 
 def _before(line: Line, runs: int) -> str:

@@ -166,7 +166,7 @@ def test_a_node_that_never_reported_is_named_where_endpoints_wait_for_it(many: s
     _silo("add", many, "http://b.example.org/oai", "--name", "b")
     status = _silo("status", many).stdout
     assert "    it waits for the node typo, which has never reported\n" in status
-    for text in (status, _silo("nodes", many).stdout):
+    for text in (status, _silo("nodes", many).stdout, _silo("report", many).stdout):
         assert "The node typo has never reported; 1 endpoint waits for it.\n" in text
     assert [(one["node"], one["said"]) for one in _status(many)] == [
         ("typo", "it waits for the node typo, which has never reported"), ("", ""),
