@@ -22,6 +22,19 @@ class FleetRefused(FleetError):
     """A request that cannot be carried out; nothing was changed."""
 
 
+class NoConnection(FleetRefused):
+    """A machine cannot be reached by ssh, or not any more."""
+
+    def __init__(self, host: str, other: str, reason: str) -> None:
+        where = host or "this machine"
+        super().__init__(
+            f'ssh from {where} to {other} fails: {reason}; there, "ssh {other} true" must end'
+            " without a question"
+            if host
+            else f'ssh to {other} fails: {reason}; "ssh {other} true" must end without a question'
+        )
+
+
 class NoSuchEndpoint(FleetRefused):
     """The fleet has no endpoint of that name or address."""
 

@@ -92,14 +92,12 @@ def move(directory: str, name: str, target: str) -> None:
 
     No run of it starts meanwhile. A move that was killed is continued by the same command. The
     old Silo is kept under another name. Where the Silos of a node are is written in
-    endpoints.toml: [nodes.NODE] granary = "host:/path", or a path of this machine; other
-    machines need rsync and ssh.
+    endpoints.toml: [nodes.NODE] granary = "host:/path", or a path of this machine. Other
+    machines are reached by ssh and rsync; between two of them, the Silo goes straight from one
+    to the other.
     """
     with opened(directory) as fleet:
-        try:
-            kept = moving.move(fleet, name, target, lambda said: click.echo(said, err=True))
-        except OSError as error:
-            fail(f"the move has not ended: {error}; the same command goes on", ExitCode.STOPPED)
+        kept = moving.move(fleet, name, target, lambda said: click.echo(said, err=True))
     where = f"; the old Silo is {kept}, delete it when you have seen the new one" if kept else ""
     click.echo(f"{name}: moved to {target}{where}")
 

@@ -5,13 +5,14 @@ import sys
 
 from killing import kill_at
 
-from silofleet import moving
+from recordsilo.state import PersistentState
+from silofleet import moving, places
 from silofleet.fleet import Fleet
 from silofleet.ledger import FleetLedger
 
 STEPS = [
-    (moving, "_copy"), (moving, "_compare"), (moving, "_set_epoch"), (os, "rename"),
-    (FleetLedger, "switch"), (FleetLedger, "end_move"),
+    (places, "_ran"), (moving, "copy"), (moving, "compare"), (PersistentState, "sync"),
+    (os, "rename"), (FleetLedger, "switch"), (FleetLedger, "end_move"),
 ]  # fmt: skip
 
 if __name__ == "__main__":
