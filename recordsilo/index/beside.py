@@ -85,7 +85,6 @@ def bring_in_step(index: Database, facet: Facet, path: str) -> None:
             (facet.name, stamp),
         )
         _note(connection, {number for (number,) in gone.fetchall()})
-        connection.execute("DELETE FROM beside_change WHERE id NOT IN (SELECT id FROM record)")
         connection.execute(
             "INSERT INTO beside_facet VALUES (?, ?, ?, 1) ON CONFLICT (facet) DO UPDATE SET "
             "stamp = excluded.stamp, change = excluded.change, version = version + 1",
@@ -150,6 +149,7 @@ def _note(connection: sqlite3.Connection, records: Collection[int]) -> None:
         connection.execute("UPDATE about SET value = value + 1 WHERE key = 'beside'")
         connection.execute(
             "INSERT OR REPLACE INTO beside_change SELECT one.value, about.value "
-            "FROM json_each(?) AS one, about WHERE about.key = 'beside'",
+            "FROM json_each(?) AS one, about "
+            "WHERE about.key = 'beside' AND one.value IN (SELECT id FROM record)",
             (json.dumps(sorted(records)),),
         )

@@ -129,6 +129,7 @@ CREATE TRIGGER record_counted AFTER INSERT ON record BEGIN
 END;
 CREATE TRIGGER record_uncounted AFTER DELETE ON record BEGIN
     UPDATE about SET value = value - 1 WHERE key = 'records';
+    DELETE FROM beside_change WHERE id = old.id;
 END;
 
 INSERT INTO about VALUES ('records', 0), ('generation', 1), ('complete', 0), ('change', 0),

@@ -260,6 +260,12 @@ def test_a_copy_of_the_index_gets_the_values_that_differ(
     assert names == ["a", "e", "b", "c"]
     assert loans() == {"a": ("10",), "b": ("7", "8"), "c": ("1",), "e": ("2",)}
     silo.del_item("b")
+    ledger.stamp = "4"
+    names, mark = given(mark)
+    assert names == []
+    with closing(sqlite3.connect(f"{silo.path}/.silo/index.sqlite")) as index:
+        noted = index.execute("SELECT count(*) FROM beside_change").fetchone()
+    assert noted == (3,)  # none of a deleted record
     ledger.stamp = ""
     names, mark = given(mark)
     assert names == ["a", "c", "e"]
