@@ -13,13 +13,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from crawlmatch.errors import CrawlError
 from crawlmatch.inputs import kind_of_file
 from crawlmatch.kept import Crawl
 from crawlmatch.receipts import Kind
 from crawlmatch.warcs import DAMAGED, Capture, capture_of, opened_warc
+from politeweb.addresses import parts_of
 from politeweb.warc.records import warc_records
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
@@ -284,7 +285,7 @@ def _version(edit: RecordEdit, crawl: Crawl) -> str:
 def _file_name(one: Wanted, taken: Iterable[str]) -> str:
     """Return a safe, unused file name made from the last part of the address."""
     names = {path.removeprefix(f"{DIRECTORY}/") for path in taken}
-    last = unquote(urlsplit(one.final_url).path, errors="replace").rpartition("/")[2]
+    last = unquote(parts_of(one.final_url).path, errors="replace").rpartition("/")[2]
     name = _UNSAFE.sub("_", last).strip(" .") or "fulltext"
     stem, extension = os.path.splitext(name)
     if not extension or len(extension) > 12:

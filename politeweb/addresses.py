@@ -63,6 +63,14 @@ def _split(text: str) -> SplitResult:
     return parts
 
 
+def parts_of(url: str) -> SplitResult:
+    """Split an address of unknown origin; one that cannot be split is a path alone."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return SplitResult("", "", url, "", "")
+
+
 def is_loopback(host: str) -> bool:
     """Whether an address or host name, without brackets and port, means this machine only."""
     if host.lower() == "localhost":

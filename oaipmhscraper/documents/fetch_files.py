@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import chain
 from typing import Protocol
-from urllib.parse import urlsplit
 
 from oaipmhscraper.documents.file_notes import Failed, Fetched, Notes, Task, tasks_left
 from oaipmhscraper.documents.file_types import SNIFFED, file_name, objection, sniff
@@ -22,6 +21,7 @@ from oaipmhscraper.documents.files_receipt import FileFailure, FilesReceipt
 from oaipmhscraper.documents.journal import FetchJournal
 from oaipmhscraper.documents.link_rules import LinkRule, chosen, expected_types
 from oaipmhscraper.interrupts import interrupt_deferred
+from politeweb.addresses import parts_of
 from politeweb.errors import RetryLater
 from politeweb.files import (
     FileHead,
@@ -206,7 +206,7 @@ class _Run:
     def _task(self, identifier: str, task: Task) -> bool:
         """Fetch a file; return whether it is settled."""
         url = task.link.url
-        host = urlsplit(url).netloc
+        host = parts_of(url).netloc
         if self.is_over:
             return False
         if host in self.receipt.hosts:
@@ -319,7 +319,7 @@ class _Run:
         named = FileFailure(identifier, task.link.url, failure.reason)
         self.receipt = self.receipt.with_failure(named)
         if not lasting:
-            host = urlsplit(task.link.url).netloc
+            host = parts_of(task.link.url).netloc
             self.silent[host] = self.silent.get(host, 0) + 1
             if self.silent[host] >= _PATIENCE:
                 self._give_up_host(host, "does not answer", postponed=0)

@@ -9,7 +9,9 @@ import re
 import unicodedata
 from collections.abc import Container, Iterable
 from fnmatch import fnmatchcase
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
+
+from politeweb.addresses import parts_of
 
 SNIFFED = 1024
 """Number of bytes that `sniff` needs."""
@@ -149,7 +151,7 @@ def file_name(url: str, disposition: str, taken: Container[str]) -> str:
         disposition: The Content-Disposition header.
         taken: Names in use; a number is added before the extension.
     """
-    name = _safe(_named(disposition)) or _safe(unquote(urlsplit(url).path).rpartition("/")[2])
+    name = _safe(_named(disposition)) or _safe(unquote(parts_of(url).path).rpartition("/")[2])
     name = name or "file"
     stem, extension = os.path.splitext(name)
     number = 1

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from politeweb.addresses import parts_of
 from politeweb.errors import RequestRefused
 from recordsilo.formats import Link
 
@@ -131,13 +132,13 @@ def looks_like_file(link: Link) -> bool:
     """
     if link.type:
         return link.type not in {"text/html", "application/xhtml+xml"}
-    path = urlsplit(link.url).path.lower()
+    path = parts_of(link.url).path.lower()
     return extension_of(link.url) in TYPE_OF_EXTENSION or bool(_DOWNLOADS.search(path))
 
 
 def extension_of(url: str) -> str:
     """Return the extension of an address's last path segment, in lower case, or ``""``."""
-    name = unquote(urlsplit(url).path).rpartition("/")[2]
+    name = unquote(parts_of(url).path).rpartition("/")[2]
     return name.rpartition(".")[2].lower() if "." in name else ""
 
 

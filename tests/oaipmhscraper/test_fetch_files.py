@@ -69,6 +69,16 @@ def failures(silo: Silo, identifier: str) -> dict[str, tuple[str, int]]:
     return {one.url: (one.reason, one.attempts) for one in notes.failed}
 
 
+@pytest.mark.parametrize(
+    "url", ["http://[::1.pdf", "http://[x]/1.pdf", "http://r\u2100.example/1.pdf"]
+)
+def test_an_address_that_is_none_is_named_and_the_others_are_fetched(silo, server, transport, url):
+    harvested(silo, "oai:x:1", url, server.serve("/1/a.pdf", PDF))
+    receipt = fetch_files(silo, transport)
+    assert (receipt.fetched, receipt.failed) == (1, 1)
+    assert failures(silo, "oai:x:1") == {url: ("is not an http or https address", 1)}
+
+
 def test_files_come_into_the_version_whose_metadata_links_to_them(silo, server, transport):
     a = server.serve("/1/a.pdf", PDF, 200, {"Content-Type": "application/pdf", "ETag": '"1"'})
     harvested(silo, "oai:x:1", a, server.url + "/1/")

@@ -4,8 +4,8 @@ import functools
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
-from urllib.parse import urlsplit
 
+from politeweb.addresses import parts_of
 from recordsilo import Silo
 from recordsilo.disk.identifier import unclean
 from recordsilo.errors import RecordSiloError
@@ -92,7 +92,7 @@ def _links(silo: Silo, identifiers: Iterator[str]) -> Iterator[tuple[str, str]]:
                 if name in version.paths:
                     with record.get_stream(name, version.name) as file:
                         for link in links_of(name, file.read()):
-                            yield identifier, urlsplit(link.url).path
+                            yield identifier, parts_of(link.url).path
         except (RecordSiloError, OSError, ValueError):
             continue  # `silo check` reports it
 

@@ -6,10 +6,10 @@ They are never given on the command line, which other users of the machine can r
 import os
 import stat
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from requests.utils import get_netrc_auth
 
+from politeweb.addresses import without_credentials
 from siloexport.errors import CredentialsRefused
 from siloexport.targets.fedora.client import Auth
 
@@ -28,7 +28,7 @@ def credentials(url: str, path: str | None, environment: Mapping[str, str]) -> A
         CredentialsRefused: The file is unreadable, invalid or readable by others; or the
             address contains credentials.
     """
-    if "@" in urlsplit(url).netloc:
+    if without_credentials(url) != url:
         raise CredentialsRefused(
             "the address contains credentials, which others could read; put them into a file "
             f"and give --credentials, or into {USER} and {PASSWORD}, or into your netrc"

@@ -1,7 +1,6 @@
 """Find the repository's root, and make the containers for an export."""
 
-from urllib.parse import urlsplit
-
+from politeweb.addresses import parts_of
 from siloexport.targets.fedora.answers import (
     TRANSACTIONS,
     ChangedMeanwhile,
@@ -31,7 +30,7 @@ def find_root(client: FedoraClient, url: str) -> str:
     Raises:
         FedoraError: There is no root at or above the address, or no answer.
     """
-    parts = urlsplit(url)
+    parts = parts_of(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise FedoraError(0, url, "it is not an http or https address")
     answered = ""

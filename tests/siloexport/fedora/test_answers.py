@@ -1,6 +1,7 @@
 """Names, answers, time maps and credentials, without a server."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fedora_simulator import _REFUSED_NAMES
@@ -9,10 +10,11 @@ from hypothesis import strategies as st
 
 from siloexport.errors import CredentialsRefused
 from siloexport.targets.fedora import answers
-from siloexport.targets.fedora.answers import cause, digests, linked, mementos
+from siloexport.targets.fedora.answers import FedoraError, cause, digests, linked, mementos
 from siloexport.targets.fedora.credentials import credentials
 from siloexport.targets.fedora.description import parsed, unlike
 from siloexport.targets.fedora.names import file_path, object_segment
+from siloexport.targets.fedora.place import find_root
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)
 
@@ -167,6 +169,13 @@ def test_credentials_come_from_a_file_then_the_environment_then_netrc(
     assert credentials("http://other.example/rest", None, {}) is None
 
 
+@pytest.mark.parametrize("url", ["ftp://f.example/rest", "http://[::1", "rest"])
+def test_no_fedora_is_looked_for_where_there_is_no_address(url: str) -> None:
+    client: Any = None
+    with pytest.raises(FedoraError, match="not an http or https address"):
+        find_root(client, url)
+
+
 def test_credentials_that_others_could_read_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "login"
     file.write_text("user:secret\n")
@@ -179,6 +188,7 @@ def test_credentials_that_others_could_read_are_refused(tmp_path: Path) -> None:
         credentials("http://f.example", str(file), {})
     with pytest.raises(CredentialsRefused, match="cannot be read"):
         credentials("http://f.example", str(tmp_path / "none"), {})
-    with pytest.raises(CredentialsRefused, match="contains credentials") as raised:
-        credentials("http://user:secret@f.example", None, {})
-    assert "secret" not in str(raised.value)
+    for url in ("http://user:secret@f.example", "http://user:secret@[::1"):
+        with pytest.raises(CredentialsRefused, match="contains credentials") as raised:
+            credentials(url, None, {})
+        assert "secret" not in str(raised.value)
