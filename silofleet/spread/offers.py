@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from oaipmhclient.fetchers import Lane
@@ -66,11 +66,10 @@ class Offers:
     @property
     def said(self) -> str:
         """Who sent the requests of lists, as a part of a sentence; empty without other nodes."""
-        own = self._sent_by[""]
-        nodes = [f"{name} {count:,}" for name, count in sorted(self._sent_by.items()) if name]
+        nodes = [f"{count:,} by {name}" for name, count in sorted(self._sent_by.items()) if name]
         if not nodes:
             return ""
-        return f"of {self._sent_by.total():,} requests, {', '.join(nodes)}, the run itself {own:,}"
+        return f"requests sent: {', '.join(nodes)}, {self._sent_by['']:,} by the run itself"
 
     def count(self, node: str = "") -> None:
         """Count a request of a list, by a node or by the run itself."""
@@ -207,11 +206,11 @@ class SpreadTransport:
         """
         settings = self._offers.settings
         if brought.pause is not None:
-            status, end = brought.pause
-            seconds = (end - datetime.now(UTC)).total_seconds()
+            status, seconds = brought.pause
             if seconds > settings.longest_pause:
+                end = datetime.now(UTC) + timedelta(seconds=seconds)
                 raise RetryLater(self.base_url, status, end)
-            self._offers.pace.hold(max(0.0, seconds))
+            self._offers.pace.hold(seconds)
         elif brought.outcome is Outcome.REFUSED:
             self._offers.pace.hold(settings.first_pause)
 

@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
@@ -21,13 +22,15 @@ from silofleet.redis_client import redis_at, unreachable
 from silofleet.redis_hosts import RedisPace
 from silofleet.schedule import host_of
 from silofleet.spread.offers import AT_WORK, BROUGHT, CONTINUED, FIRST, SECONDS_KEPT, UNIT
-from silofleet.spread.values import MOST_BROUGHT, Brought, Unit, unit_of_bytes
+from silofleet.spread.values import LONGEST_PAUSE, MOST_BROUGHT, Brought, Unit, unit_of_bytes
 from silowork.stop import Stop
 
 SECONDS_OF_LEASE = 10.0
 SECONDS_BETWEEN_LEASES = 3.0
 REST = 30.0
 """Seconds for which a thread takes nothing after a failure, which may be that of its node."""
+LONGEST_WAIT = 300.0
+"""Seconds that a thread waits for the turn of a unit; for a longer pause the run waits itself."""
 _SECONDS_BETWEEN_ATTEMPTS = 5.0
 _SECONDS_BETWEEN_LOOKS = 1.0
 
@@ -139,7 +142,7 @@ class Takers:
             self._at_work[unit.name] = transport
         try:
             brought = connection.brought(unit, self._node)
-        except (_Ended, BrokerUnreachable):
+        except (_GivenBack, BrokerUnreachable):
             brought = None
         finally:
             with self._lock:
@@ -166,8 +169,8 @@ class Takers:
             pipe.execute()
 
 
-class _Ended(Exception):
-    """The node ends."""
+class _GivenBack(Exception):
+    """The node ends, or the turn of the unit is far away."""
 
 
 class _Connection:
@@ -206,8 +209,8 @@ class _Connection:
         return RedisPace(spec, is_bound=True)
 
     def _sleep(self, seconds: float) -> None:
-        if self._ending.wait(seconds):
-            raise _Ended
+        if seconds > LONGEST_WAIT or self._ending.wait(seconds):
+            raise _GivenBack
 
     def brought(self, unit: Unit, node: str) -> Brought:
         """Send the request of a unit; return what to bring.
@@ -222,7 +225,9 @@ class _Connection:
         try:
             answer = transport.fetch(unit.arguments)
         except RetryLater as asked:
-            pause, said = (asked.status or 503, asked.deadline), str(asked)
+            seconds = (asked.deadline - datetime.now(UTC)).total_seconds()
+            pause = asked.status or 503, min(max(0.0, seconds), LONGEST_PAUSE)
+            said = str(asked)
         except FetchError as error:
             said, is_too_large = str(error), isinstance(error, ResponseTooLarge)
         failed = Exchange(Outcome.FAILED, time.monotonic() - begin)

@@ -9,7 +9,6 @@ import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,6 +31,7 @@ _MOST_HEADERS = 100
 _MOST_TEXT = 8 << 10
 _MOST_TURNS = 100
 _LONGEST_INTERVAL = 86_400.0
+LONGEST_PAUSE = 1e9
 _ARGUMENTS = frozenset(argument.value for argument in Argument)
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -131,7 +131,7 @@ class Brought:
         sent: Requests that it took, with redirects.
         answer: The response, without the time at which it was received: nodes' clocks may be wrong.
         moved_to: The base URL that a redirect led to; empty without redirects.
-        pause: HTTP status of a response that asks for a pause, and its end; None without one.
+        pause: HTTP status of a response that asks for a pause, and its seconds; None without one.
         said: Why there is no response, as a sentence.
         is_too_large: Whether the response was too large for the Redis.
     """
@@ -142,7 +142,7 @@ class Brought:
     sent: int = 0
     answer: Answer | None = field(default=None, repr=False)
     moved_to: str = ""
-    pause: tuple[int, datetime] | None = None
+    pause: tuple[int, float] | None = None
     said: str = ""
     is_too_large: bool = False
 
@@ -162,7 +162,7 @@ class Brought:
             "seconds": self.seconds,
             "sent": self.sent,
             "moved_to": self.moved_to,
-            "pause": [pause[0], pause[1].isoformat()] if pause else None,
+            "pause": list(pause) if pause else None,
             "said": _one_line(self.said),
             "is_too_large": self.is_too_large,
             "answer": answer
@@ -193,7 +193,9 @@ def brought_of_bytes(content: bytes, unit: Unit, limit: int) -> Brought:
             seconds=_seconds(head["seconds"], 1e5),
             sent=_between(head["sent"], 0, 100),
             moved_to=head["moved_to"] and _same_host(_text(head["moved_to"]), unit),
-            pause=(_between(pause[0], 100, 599), _moment(pause[1])) if pause else None,
+            pause=(_between(pause[0], 100, 599), _seconds(pause[1], LONGEST_PAUSE))
+            if pause
+            else None,
             said=_text(head["said"]),
             is_too_large=bool(head["is_too_large"]),
             answer=None if found is None else _answer(found, packed, unit, limit),
@@ -267,10 +269,3 @@ def _seconds(value: Any, most: float) -> float:
     if type(value) not in {int, float} or not math.isfinite(value) or not 0 <= value <= most:
         raise ValueError("a number of seconds")
     return float(value)
-
-
-def _moment(value: Any) -> datetime:
-    moment = datetime.fromisoformat(value)
-    if moment.tzinfo is None:
-        raise ValueError("a moment has no zone")
-    return moment

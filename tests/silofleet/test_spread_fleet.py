@@ -110,8 +110,8 @@ def test_two_nodes_share_the_requests_of_one_repository(tmp_path: Path) -> None:
     with _work(tmp_path, seconds=0.8) as work:
         wait(lambda: work.fleet.line("big").state is State.WHOLE, 120, tmp_path)
         said = _check(work)
-        assert " n0 " in said
-        assert " n1 " in said
+        assert " by n0" in said
+        assert " by n1" in said
         assert work.lines.used == {0, 1}
         moments = [moment for moment, _, _ in work.lines.asked]
         assert max(moments) - min(moments) < 0.8 * len(moments)  # several in flight

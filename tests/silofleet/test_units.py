@@ -101,9 +101,10 @@ def test_responses_come_back_as_the_server_sent_them() -> None:
     assert found.answer.headers == {"x": "a b  c"}
 
 
-@given(st.text(max_size=200), st.none() | st.datetimes(timezones=st.just(UTC)))
-def test_pauses_and_failures_come_back(said: str, end: datetime | None) -> None:
-    brought = Brought("n2", Outcome.REFUSED, 1, 1, None, "", end and (503, end), said)
+@given(st.text(max_size=200), st.none() | st.floats(0, 1e9))
+def test_pauses_and_failures_come_back(said: str, seconds: float | None) -> None:
+    pause = None if seconds is None else (503, seconds)
+    brought = Brought("n2", Outcome.REFUSED, 1, 1, None, "", pause, said)
     found = brought_of_bytes(brought.to_bytes(), ASKED, LIMIT)
     assert found.pause == brought.pause
     assert found.said.isprintable()
@@ -123,6 +124,7 @@ _HEAD = json.loads(BROUGHT_WELL.to_bytes().partition(b"\n")[0])
         {"sent": 10**9},
         {"moved_to": "http://elsewhere.example.org/"},
         {"pause": [503, "2026-01-01T00:00:00"]},
+        {"pause": [503, 1e10]},
         {"pause": [503]},
         {"moved_to": 3},
         {"said": ["x"]},
@@ -250,7 +252,7 @@ def test_a_request_is_sent_by_a_node_as_the_run_would(broker: str, server: _Serv
     run = _Run(broker, server.url, contact="me@example.org")
     with Takers(broker, "n2", 1):
         found = run.fetch()
-    assert (run.own.own, run.offers.said) == (0, "of 1 requests, n2 1, the run itself 0")
+    assert (run.own.own, run.offers.said) == (0, "requests sent: 1 by n2, 0 by the run itself")
     own = run.own.fetch(PARAMS)
     assert (found.body, found.raw, found.url, found.status) == (PAGE, packed, own.url, 200)
     assert found.received is not None
@@ -474,6 +476,15 @@ def test_no_turn_is_taken_without_the_redis(broker: str, server: _Server) -> Non
     connection = taking._Connection(f"redis://127.0.0.1:{free_port()}/0", takers._ending)
     unit = replace(ASKED, url=server.url)
     assert takers._do(unit, connection)
+    assert server.asked == []
+
+
+def test_a_turn_that_is_far_away_holds_no_thread(broker: str, server: _Server) -> None:
+    with redis.Redis.from_url(broker) as client:
+        client.hset("fleet:host:" + server.url.split("/")[2], "held", 1 << 52)
+    takers = Takers(broker, "n2", 0)
+    unit = replace(ASKED, url=server.url)
+    assert takers._do(unit, taking._Connection(broker, takers._ending))
     assert server.asked == []
 
 
