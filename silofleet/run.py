@@ -33,7 +33,7 @@ from silofleet.hosts import PaceSpec
 from silofleet.redis_hosts import pace_of
 from silofleet.spread.offers import Offers
 from silofleet.spread.values import Unit
-from silofleet.values import Depth, Ended, Outcome
+from silofleet.values import FILES_STAY, Depth, Ended, Outcome
 
 EPOCH = "fleet_epoch"
 """Key of a Silo's state: how often it moved to another node; absent before the first move."""
@@ -121,7 +121,7 @@ def _archived(order: Order, ended: Ended) -> Ended:
     if not moved.faults:
         return ended
     logger.warning("%s: %s", order.endpoint, moved.faults[0])
-    return ended._replace(said=f"{ended.said}; WARC files stay here: {moved.faults[0]}")
+    return ended._replace(said=f"{ended.said}; {FILES_STAY}{moved.faults[0]}")
 
 
 def _bytes_here(silo_path: str) -> int:

@@ -10,6 +10,9 @@ KEPT_OUTCOMES = 30
 SECONDS_UNTIL_LOST = 120
 """After which a run, or a node, that does not report is lost."""
 
+FILES_STAY = "WARC files stay here: "
+"""Before the reason, in what is said of a run whose files did not get into their store."""
+
 
 class Outcome(StrEnum):
     """How a run ended."""

@@ -20,7 +20,7 @@ from silofleet.commands.group import (
 )
 from silofleet.fleet import Line
 from silofleet.notices import TOLD, advice_for, is_well
-from silofleet.values import State
+from silofleet.values import FILES_STAY, State
 
 DAY = timedelta(days=1)
 MOST = 100
@@ -54,6 +54,7 @@ def report(directory: str, *, as_json: bool) -> None:
             line for line in lines if before[line.endpoint.name] not in {"w", ""} and is_well(line)
         ],
         "to_do": [line for line in lines if line.state in TOLD],
+        "files_stay": [line for line in lines if FILES_STAY in line.facts.said],
     }
     counts = Counter(line.state for line in lines)
     if as_json:
@@ -78,6 +79,7 @@ def report(directory: str, *, as_json: bool) -> None:
         ("Not well since yesterday", "not_well_since_yesterday"),
         ("Well again", "back_since_yesterday"),
         ("To be decided by a person", "to_do"),
+        ("WARC files that did not get into their object store", "files_stay"),
     ):
         _print(title, parts[name], directory if name == "to_do" else "")
     if moves:

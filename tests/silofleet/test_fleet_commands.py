@@ -20,7 +20,7 @@ from silofleet import wishes
 from silofleet.fleet import Fleet
 from silofleet.ledger import FleetLedger
 from silofleet.schedule import after
-from silofleet.values import Ended, Node, Outcome
+from silofleet.values import FILES_STAY, Ended, Node, Outcome
 
 
 @pytest.fixture(scope="module")
@@ -133,10 +133,22 @@ def test_a_report_says_what_changed_since_yesterday(many: str) -> None:
     assert found["states"]["whole"] == 2
 
 
-def _ended(fleet: Fleet, name: str, at: datetime, letter: str) -> None:
+def test_a_report_names_whose_files_did_not_get_into_their_store(many: str) -> None:
+    for name in "ab":
+        _silo("add", many, f"http://{name}.example.org/oai", "--name", name)
+    with Fleet(many) as fleet:
+        _ended(fleet, "a", datetime.now(UTC), "w", f"nothing new; {FILES_STAY}it is away")
+        _ended(fleet, "b", datetime.now(UTC), "w")
+    said = "WARC files that did not get into their object store: 1\n  a  whole: nothing new; WARC"
+    assert said in _silo("report", many).stdout
+    found = json.loads(_silo("report", many, "--json").stdout)
+    assert [one["name"] for one in found["files_stay"]] == ["a"]
+
+
+def _ended(fleet: Fleet, name: str, at: datetime, letter: str, said: str = "") -> None:
     outcome = next(one for one in Outcome if one.letter == letter)
     run = fleet.ledger.begin(name, "local", at)
-    end = Ended(outcome, f"said {letter}", at)
+    end = Ended(outcome, said or f"said {letter}", at)
     wish, policy = fleet.wishes.endpoints[name], fleet.wishes.policy
     fleet.ledger.end(run, end, at, lambda facts: after(facts, wish, policy, end))
 
