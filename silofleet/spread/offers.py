@@ -29,8 +29,9 @@ CONTINUED, FIRST = "fleet:units:continued", "fleet:units:first"
 """Lists with the names of units; those that continue a token are taken first, as tokens expire."""
 UNIT, AT_WORK, BROUGHT = "fleet:unit:", "fleet:unit:at-work:", "fleet:unit:brought:"
 """Keys of one unit: what is requested, the lease of who took it, and what was brought."""
-SECONDS_OFFERED = 1
-"""So long a unit waits for somebody to take it."""
+SECONDS_OFFERED = 0.3
+"""So long a unit waits for somebody to take it; idle threads take it at once."""
+_SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_KEPT = 60
 """After which everything of a unit is gone, whoever was killed."""
 SHORTEST_REST, LONGEST_REST = 20.0, 320.0
@@ -120,10 +121,10 @@ class Offers:
         """Offer a unit, and wait for as long as somebody is at work on it."""
         self._offer(unit)
         try:
-            is_taken = False
+            is_taken, seconds = False, SECONDS_OFFERED
             end = time.monotonic() + self.settings.total_timeout + SECONDS_KEPT
             while time.monotonic() < end:
-                found = self._redis.blpop([BROUGHT + unit.name], SECONDS_OFFERED)
+                found = self._redis.blpop([BROUGHT + unit.name], seconds)
                 if found is not None:
                     return bytes(found[1])
                 sleep(0)
@@ -132,7 +133,7 @@ class Offers:
                         if time.monotonic() - self._heard > _SECONDS_HEARD:
                             self._pause_offers()
                         return None
-                    is_taken = True
+                    is_taken, seconds = True, _SECONDS_BETWEEN_LOOKS
                 self._heard = time.monotonic()
                 if not self._redis.exists(AT_WORK + unit.name):
                     return self._redis.lpop(BROUGHT + unit.name)  # type: ignore[no-any-return]

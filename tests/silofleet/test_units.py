@@ -212,7 +212,7 @@ def server() -> Iterator[_Server]:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offering, "SECONDS_OFFERED", 0.2)
+    monkeypatch.setattr(offering, "_SECONDS_BETWEEN_LOOKS", 0.2)
     monkeypatch.setattr(taking, "SECONDS_OF_LEASE", 0.6)
     monkeypatch.setattr(taking, "SECONDS_BETWEEN_LEASES", 0.15)
     monkeypatch.setattr(taking, "_SECONDS_BETWEEN_LOOKS", 0.1)
