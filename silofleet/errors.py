@@ -26,13 +26,12 @@ class NoConnection(FleetRefused):
     """A machine cannot be reached by ssh, or not any more."""
 
     def __init__(self, host: str, other: str, reason: str) -> None:
-        where = host or "this machine"
-        super().__init__(
-            f'ssh from {where} to {other} fails: {reason}; there, "ssh {other} true" must end'
-            " without a question"
-            if host
-            else f'ssh to {other} fails: {reason}; "ssh {other} true" must end without a question'
-        )
+        said = f"ssh from {host} to {other} fails" if host else f"ssh to {other} fails"
+        advice = ""
+        if "Permission denied" in reason or "verification failed" in reason:
+            there = "there, " if host else ""
+            advice = f'; {there}"ssh {other} true" must end without a question'
+        super().__init__(f"{said}: {reason}{advice}")
 
 
 class NoSuchEndpoint(FleetRefused):

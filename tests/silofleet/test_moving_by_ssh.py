@@ -189,13 +189,14 @@ def test_a_killed_rsync_leaves_the_silo_where_it_is(rig: Rig, hosts: tuple[str, 
         check_moved(fleet, rig.directory)
 
 
-@pytest.mark.parametrize(("hosts", "said"), [
-    (("", "n2"), "ssh to n2 fails"), (("n1", "n2"), "ssh from n1 to n2 fails"),
+@pytest.mark.parametrize(("hosts", "lost", "said"), [
+    (("", "n2"), "n2", "ssh to n2 fails"), (("n1", "n2"), "n2", "ssh from n1 to n2 fails"),
+    (("n1", "n2"), "n1", "ssh to n1 fails"),
 ])  # fmt: skip
 def test_a_lost_connection_leaves_the_silo_where_it_is(
-    rig: Rig, hosts: tuple[str, str], said: str
+    rig: Rig, hosts: tuple[str, str], lost: str, said: str
 ) -> None:
-    held = rig.n2.hold("rsync")
+    held = (rig.n1 if lost == "n1" else rig.n2).hold("rsync")
     with rig.fleet(hosts) as fleet:
         command = rig.command()
         copying = held.pid()
