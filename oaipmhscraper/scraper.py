@@ -21,7 +21,7 @@ from oaipmhclient.pages.requests_and_pages import (
 )
 from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhclient.transport.http_transport import Transport
-from oaipmhclient.walk.endpoint_checks import refuse_unknown_formats
+from oaipmhclient.walk.endpoint_checks import refuse_unknown_formats, size_of_list
 from oaipmhclient.walk.values import ListJob
 from oaipmhprotocol import (
     DatestampError,
@@ -252,6 +252,15 @@ class OAIPMHScraper:
                 yield header.identifier, _date_or_text(header.datestamp)
         except NoRecordsMatch:
             return
+
+    def size_of_list(self, metadata_prefix: str, set_spec: str | None = None) -> int | None:
+        """Return how many records the repository lists now; None if it does not say.
+
+        See `oaipmhclient.walk.endpoint_checks.size_of_list`. One request; nothing is stored.
+        """
+        with Journal(self.store.path) as journal:
+            quirks = journal.quirks(self._access.base_url)
+        return size_of_list(self._access.client, metadata_prefix, set_spec, quirks)
 
     # ------------------------------------------------------------------ harvesting
 

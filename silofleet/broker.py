@@ -75,6 +75,7 @@ def order_to_json(order: Order) -> dict[str, Any]:
         "window": order.window and order.window.total_seconds(),
         "spread": order.is_spread,
         "warc_store": order.warc_store,
+        "counted": order.is_counted,
     }
 
 
@@ -111,6 +112,7 @@ def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], pla
             contact=None if found["contact"] is None else str(found["contact"]),
             window=timedelta(seconds=float(found["window"])) if found.get("window") else None,
             is_spread=bool(found.get("spread")),
+            is_counted=bool(found.get("counted")),
             warc_store=check_address(str(store)) if store else "",
         )
     except (KeyError, TypeError, ValueError, OverflowError, VersionNameError) as error:

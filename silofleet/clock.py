@@ -27,6 +27,7 @@ from silofleet.schedule import (
     back,
     dispatch,
     due_of,
+    is_count_due,
     is_giant,
     placed,
     room_of,
@@ -396,6 +397,7 @@ class Clock:
             window=wish.window,
             is_spread=wish.is_spread,
             warc_store=wish.warc_store,
+            is_counted=is_count_due(facts, self._wishes.policy, self._now()),
         )
 
     def _busy(self) -> Busy:

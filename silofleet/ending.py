@@ -56,6 +56,30 @@ def of_receipts(receipts: Sequence[Receipt], before: Before, records: int, at: d
     return Ended(outcome, said, at, records=records, promised=promised, changed=changed)
 
 
+def with_size(ended: Ended, before: Before, living: int, listed: int | None) -> Ended:
+    """Return the end of a whole update after its repository said how many records it lists.
+
+    The measure is the last list or number, and the records in the Silo, unless the former was
+    that much smaller already: then somebody accepted that. Without a measure, the number is it.
+
+    Args:
+        ended: The end of a run that asked only for what changed.
+        before: What was known before.
+        living: Records in the Silo that are not deleted.
+        listed: The number; None if the repository did not say it.
+    """
+    known, least = before.promised, 1 - before.fewer
+    held = max(living, ended.records or 0, known or 0)
+    if listed is None or listed * least > held:  # more than there can be: of another list
+        return ended
+    said = f"the repository lists {listed:,} records, and "
+    if known is not None and known >= least * living > listed:
+        return ended._replace(outcome=Outcome.SUSPICIOUS, said=f"{said}the Silo has {living:,}")
+    if listed < least * (known or 0):
+        return ended._replace(outcome=Outcome.SUSPICIOUS, said=f"{said}listed {known:,} before")
+    return ended._replace(promised=listed)
+
+
 def of_error(
     error: BaseException, at: datetime, records: int | None = None, path: str = ""
 ) -> Ended:

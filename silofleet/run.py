@@ -28,7 +28,7 @@ from politeweb.settings import HttpSettings
 from politeweb.warc.files import warc_names
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
-from silofleet.ending import Before, of_error, of_receipts
+from silofleet.ending import Before, of_error, of_receipts, with_size
 from silofleet.hosts import PaceSpec
 from silofleet.redis_hosts import pace_of
 from silofleet.spread.offers import Offers
@@ -65,6 +65,7 @@ class Order:
         contact: Sent with requests; see `HttpSettings`.
         window: See `silofleet.values.Endpoint`.
         is_spread, warc_store: Likewise.
+        is_counted: Ask also how many records the repository lists.
     """
 
     run: int
@@ -82,6 +83,7 @@ class Order:
     window: timedelta | None = None
     is_spread: bool = False
     warc_store: str = ""
+    is_counted: bool = False
 
 
 def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
@@ -178,6 +180,9 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         if order.depth == "records" and not is_there:
             scraper.learn_choices()
         ended = of_receipts(receipts, order.before, scraper.store.count(), _now())
+        if order.is_counted and ended.outcome is Outcome.WHOLE and ended.promised is None:
+            living = scraper.store.count(deleted=False)
+            ended = with_size(ended, order.before, living, _size(scraper, order))
         if offers is not None and offers.said:
             ended = ended._replace(said=f"{ended.said}; {offers.said}")
         if ended.outcome is Outcome.SUSPICIOUS:  # so that the next run asks for all of it again
@@ -225,6 +230,17 @@ def _list(
     if set_spec and not receipt.counts.listed and not was_there:
         refuse_unknown_set(scraper.client, set_spec)
     return receipt
+
+
+def _size(scraper: OAIPMHScraper, order: Order) -> int | None:
+    """How many records the repository lists now: all sets together, of the longest format."""
+    sizes = []
+    for prefix in order.prefixes:
+        each = [scraper.size_of_list(prefix, one) for one in order.sets or (None,)]
+        if None in each:
+            return None
+        sizes.append(sum(one or 0 for one in each))
+    return max(sizes)
 
 
 def _base_url(silo_path: str) -> str | None:

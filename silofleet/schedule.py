@@ -31,6 +31,7 @@ __all__ = [
     "dispatch",
     "due_of",
     "host_of",
+    "is_count_due",
     "is_giant",
     "is_within",
     "opening",
@@ -43,6 +44,7 @@ __all__ = [
 INODES, BYTES = 5, 24_000
 """That a record takes on a disk: measured with real oai_dc on ext4 were 4.9 and 24 KB."""
 _DAY = timedelta(days=1)
+_BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
 MOST_CUTS = 5
 """Runs in a row that ended without a result (cut or held), before they rest like failures."""
 _CONCLUSIVE = {one.letter: one for one in Outcome if one not in {Outcome.HELD, Outcome.CUT}}
@@ -162,6 +164,25 @@ def _due_at_any_hour(facts: Facts, wish: Endpoint) -> datetime | None:
     if facts.is_asked:
         return facts.ended or facts.added
     return None if wish.is_paused else facts.due or facts.added
+
+
+@cache
+def _first_count(name: str, every: timedelta) -> datetime:
+    return _BEGIN + share_of(name, _BEGIN) * every
+
+
+def is_count_due(facts: Facts, policy: Policy, now: datetime) -> bool:
+    """Whether the run that starts now also asks how many records the repository lists.
+
+    Of each interval, one moment is that of an endpoint, by a hash of its name. The first run
+    after it asks, and those after that until one is whole.
+    """
+    every = policy.count_every
+    last = facts.started if facts.outcome is Outcome.WHOLE else facts.whole
+    if not every or last is None:
+        return False
+    first = _first_count(facts.name, every)
+    return (now - first) // every > (last - first) // every
 
 
 @cache

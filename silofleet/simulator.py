@@ -18,6 +18,7 @@ from silofleet.schedule import (
     dispatch,
     due_of,
     host_of,
+    is_count_due,
     is_within,
     opening,
     placed,
@@ -230,6 +231,8 @@ class _Simulation:
         promised = None if one.facts.whole else one.size
         changed = promised or int(draw.expovariate(2500 / one.size))
         requests = 2 + changed // PAGE
+        if is_count_due(one.facts, self.policy, now):
+            requests += 1
         took = one.left or (
             one.brief if requests == 2 else timedelta(seconds=requests * one.latency)
         )

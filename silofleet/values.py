@@ -126,6 +126,7 @@ class Policy:
         longest_rest: Most of that.
         most_failures: Failures in a row after which an endpoint is quarantined.
         probe_every: Between two questions (Identify) to a quarantined endpoint.
+        count_every: Between two updates that also ask how many records are listed; 0 for none.
         fewer: Share of records that may be missing before a harvest is suspicious.
         shortest, longest: Bounds of adaptive intervals.
         giant_slots: Runs of giants at a time on each node.
@@ -140,6 +141,7 @@ class Policy:
     longest_rest: timedelta = timedelta(days=30)
     most_failures: int = 8
     probe_every: timedelta = timedelta(days=30)
+    count_every: timedelta = timedelta(days=30)
     fewer: float = 0.15
     shortest: timedelta = timedelta(days=1)
     longest: timedelta = timedelta(days=7)

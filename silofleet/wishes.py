@@ -347,7 +347,8 @@ def _policy(table: Mapping[str, Any]) -> Policy:
         plain = getattr(policy, key)
         try:
             if isinstance(plain, timedelta):
-                value = duration_of(str(value))  # noqa: PLW2901  # read as its kind
+                is_never = key == "count_every" and value == "never"
+                value = timedelta(0) if is_never else duration_of(str(value))  # noqa: PLW2901  # as its kind
             elif isinstance(plain, str):
                 if not isinstance(value, str):
                     raise JobRefused(f"{value!r} is not a text")

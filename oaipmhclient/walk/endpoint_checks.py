@@ -1,6 +1,6 @@
-"""Check whether the endpoint answers, has a format, and still lists a set.
+"""Check whether the endpoint answers, has a format, still lists a set, and how long a list is.
 
-Source: OAI-PMH 2.0, sections 4.2, 4.4 and 4.6.
+Source: OAI-PMH 2.0, sections 3.5, 4.2, 4.3, 4.4 and 4.6.
 """
 
 import logging
@@ -10,14 +10,16 @@ from itertools import islice
 
 from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.errors import TokenLoopError
+from oaipmhclient.mending.repair import read_headers_mended
 from oaipmhclient.pages.requests_and_pages import (
     identify_request,
     list_request,
     read_headers,
     read_identify,
 )
-from oaipmhprotocol import BadArgument, CannotDisseminateFormat, OAIError, Verb
-from politeweb.errors import EndpointError, RequestRefused
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
+from oaipmhprotocol import BadArgument, CannotDisseminateFormat, NoRecordsMatch, OAIError, Verb
+from politeweb.errors import EndpointError, RequestRefused, RetryLater
 
 logger = logging.getLogger("OAIPMH Harvester")
 
@@ -82,6 +84,38 @@ def _is_refused(client: Endpoint, metadata_prefix: str) -> bool:
         return False
     wrong = [isinstance(one, CannotDisseminateFormat | BadArgument) for one in page.errors]
     return any(wrong) and not page.items
+
+
+def size_of_list(
+    client: Endpoint, metadata_prefix: str, set_spec: str | None, quirks: EndpointMemory
+) -> int | None:
+    """Return how many records a list has now, by one request of ListIdentifiers.
+
+    Deleted records that it lists are counted, too.
+
+    Returns:
+        completeListSize, or the number of records on the only page. None if the repository does
+        not say it, its numbers are known to be wrong, or it does not answer.
+
+    Raises:
+        RetryLater: The repository asks for a pause.
+    """
+    if not (quirks.identifiers_work and quirks.promises_kept) or quirks.ends_early:
+        return None
+    request = list_request(Verb.LIST_IDENTIFIERS, metadata_prefix, set_spec=set_spec)
+    try:
+        page, _ = client.exchange(request, read_headers_mended)
+        page.raise_errors()
+    except NoRecordsMatch:
+        return 0
+    except RetryLater:
+        raise
+    except (EndpointError, OAIError):
+        return None
+    if page.next_token is None:
+        return None if page.end_lost or page.set_aside else len(page.items)
+    size = page.token.complete_list_size if page.token is not None else None
+    return size if size is not None and size > len(page.items) else None
 
 
 def set_has_vanished(client: Endpoint, set_spec: str) -> bool:

@@ -38,7 +38,7 @@ NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ORDER = Order(
     7, "one", "/data/one", "http://one.example.org/oai", 2, ("oai_dc", "x"), ("a",), "pages",
     False, Before(10, None, 0.2), PaceSpec(1.5, "one.example.org", "/data/fleet", 3), "me@x.org",
-    timedelta(days=30), True, "s3://bucket/x",
+    timedelta(days=30), True, "s3://bucket/x", True,
 )  # fmt: skip
 
 

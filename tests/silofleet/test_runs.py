@@ -3,21 +3,26 @@
 import errno
 import json
 import os
+import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from fake_repository import FakeRepository, envelope
 from object_store import memory_files
 
 from oaipmhprovider.server import SampleServer
 from oaipmhscraper.errors import StoreUnreachable
+from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.warc.object_store import ObjectStore
 from politeweb.pace import Pace
 from politeweb.settings import HttpSettings
@@ -25,7 +30,7 @@ from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silofleet import run
 from silofleet.broker import ended_of_json, ended_to_json
-from silofleet.ending import Before
+from silofleet.ending import Before, with_size
 from silofleet.hosts import PaceSpec
 from silofleet.run import EPOCH, Order, _offers, carry_out
 from silofleet.slots import Slots
@@ -279,3 +284,106 @@ def test_a_run_offers_its_requests_only_where_nodes_share_a_broker_and_no_login(
     assert not offers("a.example.org", "redis://127.0.0.1/0", is_spread=False)
     assert not offers("a.example.org", str(tmp_path))
     assert not offers("b.example.org", "redis://127.0.0.1/0")
+
+
+def test_a_repository_that_lost_records_silently_is_suspicious_when_they_are_counted(
+    tmp_path: Path,
+) -> None:
+    repository = FakeRepository(page_size=10)
+    for number in range(40):
+        repository.add(f"oai:x:{number}")
+    with _served(repository) as url:
+        order = _order(tmp_path, url)
+        assert _ended(order).outcome is Outcome.WHOLE
+        repository.items = repository.items[:26]
+        order = replace(order, epoch=1, before=Before(40, 40))
+        assert _ended(order).outcome is Outcome.WHOLE  # nothing changed since
+        counted = replace(order, is_counted=True)
+        with OAIPMHScraper(counted.silo_path) as scraper:
+            marks = scraper.marks
+        for _ in range(2):
+            ended = _ended(counted)
+            assert (ended.outcome, ended.promised) == (Outcome.SUSPICIOUS, None)
+            assert ended.said == "the repository lists 26 records, and the Silo has 40"
+            with OAIPMHScraper(counted.silo_path) as scraper:
+                assert scraper.marks == marks
+        accepted = _ended(replace(counted, before=Before(40, None)))
+        assert (accepted.outcome, accepted.promised) == (Outcome.WHOLE, 26)
+        later = _ended(replace(counted, before=Before(40, 26)))
+        assert (later.outcome, later.promised) == (Outcome.WHOLE, 26)
+        repository.items = []
+        ended = _ended(counted)
+        assert ended.said == "the repository lists 0 records, and the Silo has 40"
+
+
+def test_a_count_that_the_repository_does_not_give_changes_nothing(tmp_path: Path) -> None:
+    repository = FakeRepository(page_size=10)
+    for number in range(40):
+        repository.add(f"oai:x:{number}")
+    with _served(repository) as url:
+        order = _order(tmp_path, url)
+        _ended(order)
+        order = replace(order, epoch=1, before=Before(40, 40), is_counted=True)
+        del repository.items[:20]
+        repository.answers.append(_without_sizes(repository))
+        before = len(repository.requests)
+        ended = _ended(order)
+        assert (ended.outcome, ended.promised) == (Outcome.WHOLE, None)
+        asked = [one for one in repository.requests[before:] if one["verb"] == "ListIdentifiers"]
+        assert [one.get("resumptionToken") for one in asked if "from" not in one] == [None]
+
+
+@contextmanager
+def _served(repository: FakeRepository) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(repository.fetch(dict(parse_qsl(urlsplit(self.path).query))).body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def _without_sizes(repository: FakeRepository) -> Callable[[Mapping[str, str]], bytes | None]:
+    def answer(params: Mapping[str, str]) -> bytes | None:
+        if params["verb"] != "ListIdentifiers":
+            return None
+        return re.sub(
+            r' completeListSize="\d+"', "", envelope(repository.content(params)).decode()
+        ).encode()
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("known", "living", "listed", "said"),
+    [
+        (1000, 1000, 850, ""),
+        (1000, 1000, 849, "the Silo has 1,000"),
+        (1050, 1200, 1000, "the Silo has 1,200"),
+        (1500, 1000, 1167, "listed 1,500 before"),
+        (600, 1000, 600, ""),  # somebody accepted that it lists fewer
+        (600, 1000, 500, "listed 600 before"),
+        (None, 1000, 10, ""),
+        (1000, 1000, 0, "the Silo has 1,000"),
+        (0, 0, 0, ""),
+    ],
+)
+def test_the_silo_and_the_last_list_are_the_measure_of_a_count(
+    known: int | None, living: int, listed: int, said: str
+) -> None:
+    ended = Ended(Outcome.WHOLE, "nothing new", datetime.now(UTC), living)
+    found = with_size(ended, Before(living, known), living, listed)
+    if said:
+        assert (found.outcome, found.promised) == (Outcome.SUSPICIOUS, None)
+        assert found.said == f"the repository lists {listed:,} records, and {said}"
+    else:
+        assert found == ended._replace(promised=listed)
+    assert with_size(ended, Before(living, known), living, None) == ended
+    assert with_size(ended, Before(living, known), living, 10**6) == ended  # of another list

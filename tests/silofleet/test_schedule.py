@@ -14,6 +14,7 @@ from silofleet.schedule import (
     dispatch,
     due_of,
     host_of,
+    is_count_due,
     is_within,
     placed,
     quarantined,
@@ -387,3 +388,28 @@ def test_a_new_silo_is_placed_by_inodes_and_bytes_with_a_reserve():
     assert placed(nodes, 100_001, reserve=0) == "i"
     assert placed([closed], 1, 0) is None
     assert placed([], 1, 0) is None
+
+
+# --- counts
+
+
+def test_records_are_counted_once_in_each_interval_and_not_by_all_at_once():
+    counted = Counter()
+    for number in range(200):
+        facts = FACTS._replace(name=f"e{number}", outcome=Outcome.WHOLE)
+        for day in range(1, 61):
+            moment = NOW + day * DAY
+            if is_count_due(facts, POLICY, moment):
+                counted[day] += 1
+            facts = facts._replace(started=moment, whole=moment + HOUR)
+    assert counted.total() == 400
+    assert max(counted.values()) < 20
+
+
+def test_records_are_counted_until_a_run_is_whole_and_never_without_a_wish():
+    facts = FACTS._replace(whole=NOW)
+    first = next(day for day in range(31) if is_count_due(facts, POLICY, NOW + day * DAY))
+    assert all(is_count_due(facts, POLICY, NOW + day * DAY) for day in range(first, first + 70))
+    assert not is_count_due(facts._replace(whole=NOW + first * DAY), POLICY, NOW + first * DAY)
+    assert not is_count_due(FACTS, POLICY, NOW + 99 * DAY)  # no list was whole
+    assert not is_count_due(facts, replace(POLICY, count_every=0 * DAY), NOW + 99 * DAY)

@@ -99,6 +99,7 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
     _write(
         fleet,
         '[defaults]\nevery = "6h"\n[policy]\nfirst_rest = "2h"\nfewer = 0.5\n'
+        'count_every = "never"\n'
         '[hosts."Slow.Example.org"]\ninterval = 5\n'
         '[[endpoint]]\nname = "a"\nurl = "http://a.example.org/oai"\n'
         '[[endpoint]]\nname = "b"\nurl = "http://b.example.org/oai"\nevery = "2d"\n',
@@ -107,6 +108,7 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
     assert wishes.endpoints["a"].every == timedelta(hours=6)
     assert wishes.endpoints["b"].every == timedelta(days=2)
     assert (wishes.policy.first_rest, wishes.policy.fewer) == (timedelta(hours=2), 0.5)
+    assert wishes.policy.count_every == timedelta(0)
     assert wishes.hosts == {"slow.example.org": 5.0}
 
 
@@ -138,6 +140,8 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
         ('[policy]\ncontact = "mé"', "contact"),
         ("[policy]\nmost_failures = 1.5", "whole number"),
         ('[policy]\nfirst_rest = "x"', "first_rest"),
+        ('[policy]\nfirst_rest = "never"', "first_rest"),
+        ("[policy]\ncount_every = 0", "count_every"),
         ('[notices]\nmial = "x"', "[notices] cannot have 'mial'"),
         ('[notices]\nmail = "me"', "me@example.org"),
         ('[notices]\nsmtp = "mail.example.org"', "a host and a port"),
