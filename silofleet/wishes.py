@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import tomli_w
@@ -20,7 +19,7 @@ import tomli_w
 from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhclient.walk.windows import read_length
 from oaipmhscraper.warc.object_store import check_address
-from politeweb.addresses import is_loopback
+from politeweb.addresses import is_loopback, parts_of
 from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings
 from recordsilo.disk.atomic_file import make_parents, replace_file
@@ -394,7 +393,7 @@ def _notices(table: Mapping[str, Any]) -> dict[str, str]:
     if "smtp" in found and not _HOST_AND_PORT.fullmatch(found["smtp"]):
         raise FleetRefused("[notices]: smtp is a host and a port, such as mail.example.org:25")
     if "webhook" in found:
-        parts = urlsplit(found["webhook"])
+        parts = parts_of(found["webhook"])
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise FleetRefused("[notices]: webhook is an address that begins with http or https")
     if "silent_after" in found:

@@ -146,6 +146,7 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
         ('[notices]\nmail = "me"', "me@example.org"),
         ('[notices]\nsmtp = "mail.example.org"', "a host and a port"),
         ('[notices]\nwebhook = "ftp://x"', "http or https"),
+        ('[notices]\nwebhook = "http://[::1"', "http or https"),
         ('[notices]\nsilent_after = "week"', "silent_after: 'week' is not a duration"),
         ("[endpoints]\n", "'endpoints'"),
         ('[hosts."a"]\ninterval = -1', "number of seconds"),
