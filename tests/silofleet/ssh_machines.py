@@ -58,6 +58,11 @@ class Machine:
         )
         return held
 
+    def release_all(self) -> None:
+        """Let every program go on that waits, also after a test that failed."""
+        for path in self._directory.glob("*.hold"):
+            path.unlink()
+
     def knows(self, other: "Machine", *, key: bool = True, host: bool = True) -> None:
         """Let its user log in on another machine, or all but that."""
         known = self._directory / f"known_{other.name}"

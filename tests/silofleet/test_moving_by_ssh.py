@@ -63,6 +63,8 @@ def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
     directory.mkdir()
     with reachable([n1, n2]):
         yield Rig(directory, clock, n1, n2)
+        for machine in (clock, n1, n2):
+            machine.release_all()
 
 
 def _move(fleet: Fleet, target: str = "n2") -> str | None:
