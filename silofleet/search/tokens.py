@@ -11,9 +11,8 @@ import os
 import re
 import secrets
 import stat
-from urllib.parse import urlsplit
 
-from politeweb.addresses import is_loopback
+from politeweb.addresses import is_loopback, parts_of
 from recordsilo.disk.atomic_file import make_parents, replace_file
 from recordsilo.disk.names import check_version_name
 from recordsilo.errors import VersionNameError
@@ -97,7 +96,7 @@ def token_for(directory: str, node: str, address: str) -> str:
         raise TokenRefused(f"other users may read its token; run chmod 600 {path}")
     if not _TOKEN.fullmatch(token):
         raise TokenRefused(f"{path} has no token; `silo fleet token` stores one")
-    parts = urlsplit(address)
+    parts = parts_of(address)
     if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
         raise TokenRefused("its token is sent by https only, or through a tunnel on this machine")
     return token

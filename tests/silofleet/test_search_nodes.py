@@ -136,6 +136,7 @@ def test_a_node_without_an_answer_is_named(tmp_path: Path, monkeypatch: pytest.M
         ("https://n2.example.org/", True), ("http://127.0.0.1:81/", True), ("http://[::1]/", True),
         ("http://localhost:81/", True), ("http://n2.example.org/", False),
         ("http://127.0.0.1.example.org/", False), ("http://127.0.0.1@example.org/", False),
+        ("http://[::1", False),
     ],
 )  # fmt: skip
 def test_a_token_is_not_sent_where_others_could_read_it(
