@@ -143,4 +143,5 @@ def _told(summary: Summary) -> str:
     counts = summary.counts
     parts = [f"{counts[outcome]:,} {outcome.value}" for outcome in Outcome if counts[outcome]]
     count = len(summary.outcomes)
-    return f"{counted_endpoints(count)} run: " + (", ".join(parts) or "nothing was due")
+    none = "what was due did not start" if summary.waiting else "nothing was due"
+    return f"{counted_endpoints(count)} run: " + (", ".join(parts) or none)
