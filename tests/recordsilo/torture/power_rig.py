@@ -38,15 +38,22 @@ class PowerRig:
         directory: Where the image and the mount point are made.
         options: Of the mount.
         block_size: Of the file system, in bytes; None: as mkfs chooses.
+        inodes: How many it has, with no block kept for root; None: as mkfs chooses.
 
     Attributes:
         path: The mount point.
     """
 
     def __init__(
-        self, directory: str, options: str, megabytes: int = 512, block_size: int | None = None
+        self,
+        directory: str,
+        options: str,
+        megabytes: int = 512,
+        block_size: int | None = None,
+        inodes: int | None = None,
     ) -> None:
         self._make = ["-b", str(block_size)] if block_size else []
+        self._make += ["-N", str(inodes), "-m", "0"] if inodes else []
         self.image, self.path = f"{directory}/image", f"{directory}/mounted"
         self._options, self._megabytes = options, megabytes
         self._mounted = False
