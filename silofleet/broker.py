@@ -321,7 +321,7 @@ class Nodes:
                 lost.append((number, Ended(Outcome.CUT, said, datetime.now(UTC))))
                 self._redis.hdel(ORDERS, str(number))
             elif lease:
-                with suppress(ValueError, TypeError, OverflowError):
+                with suppress(ValueError, TypeError, OverflowError, RecursionError):
                     done, total = json.loads(lease)
                     total = None if total is None else whole_number(total)
                     self._progress[number] = whole_number(done), total
@@ -345,6 +345,8 @@ def _node(name: bytes, said: bytes) -> Node | None:
             whole_number(found["free_inodes"]),
             datetime.fromtimestamp(float(found["seen"]), UTC),
         )
-    except (KeyError, TypeError, ValueError, OverflowError, FleetRefused) as error:
+    except (
+        KeyError, TypeError, ValueError, OverflowError, RecursionError, FleetRefused
+    ) as error:  # fmt: skip
         logger.warning("a node in the broker is malformed: %r", error)
         return None

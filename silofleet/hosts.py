@@ -15,7 +15,8 @@ from silofleet.errors import LedgerUnreadable
 from silowork.ledger_file import LedgerFile, LedgerKind
 
 LONGEST_PAUSE = 86_400.0
-_MOST_WAITING = 64
+MOST_WAITING = 64
+"""Nobody waits for more turns of a host than this, even if the clock was set back."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS host (
     name TEXT PRIMARY KEY,
@@ -90,7 +91,7 @@ class FilePace:
             now = self._clock()
             after, held = row or (0.0, 0.0)
             due = max(
-                now, min(after, now + _MOST_WAITING * self.interval), min(held, now + LONGEST_PAUSE)
+                now, min(after, now + MOST_WAITING * self.interval), min(held, now + LONGEST_PAUSE)
             )
             connection.execute(
                 "INSERT INTO host VALUES (?, ?, ?) ON CONFLICT (name)"

@@ -189,7 +189,7 @@ class FleetNode:
         try:
             found = json.loads(self._redis.hget(NODES, self._name) or "{}")
             place, seen = str(found["place"]), float(found["seen"])
-        except (ValueError, TypeError, KeyError):  # none, or malformed
+        except (ValueError, TypeError, KeyError, RecursionError):  # none, or malformed
             return
         if place != self._place and seconds - seen <= 2 * SECONDS_BETWEEN_BEATS:
             raise FleetRefused(

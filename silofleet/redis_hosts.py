@@ -11,7 +11,7 @@ from pathlib import Path
 
 from politeweb.pace import Pace, Turns
 from silofleet.errors import BrokerUnreachable
-from silofleet.hosts import LONGEST_PAUSE, FilePace, PaceSpec
+from silofleet.hosts import LONGEST_PAUSE, MOST_WAITING, FilePace, PaceSpec
 from silofleet.redis_client import redis_at, unreachable
 
 _SCRIPT = (Path(__file__).parent / "pace.lua").read_text(encoding="utf-8")
@@ -88,5 +88,6 @@ class RedisPace:
 
     @unreachable
     def _ask(self, what: str, seconds: float) -> float:
-        given = [what, int(seconds * 1000), self._turns]
+        longest = int(LONGEST_PAUSE * 1000)
+        given = [what, int(seconds * 1000), self._turns, longest, MOST_WAITING]
         return int(self._script(keys=[self._key], args=given)) / 1000

@@ -27,7 +27,7 @@ from silofleet.broker import (
 )
 from silofleet.ending import Before
 from silofleet.errors import BrokerUnreachable, FleetRefused
-from silofleet.hosts import PaceSpec
+from silofleet.hosts import LONGEST_PAUSE, PaceSpec
 from silofleet.ledger import Run
 from silofleet.node import FleetNode
 from silofleet.redis_hosts import RedisPace
@@ -139,6 +139,15 @@ def test_a_new_clock_keeps_runs_that_have_a_lease(broker: str) -> None:
     assert not again.keeps(Run(8, "two", "n1", 2, NOW, NOW))
 
 
+def test_a_lease_of_deep_json_is_a_lease(broker: str) -> None:
+    nodes = Nodes(broker)
+    nodes.start(ORDER, "n1")
+    with redis.Redis.from_url(broker) as client:
+        client.set(f"{LEASE}7", "[" * 100_000)
+    assert nodes.finished(0) == []
+    assert nodes.progress == {}
+
+
 def test_only_nodes_that_report_are_alive(broker: str) -> None:
     with redis.Redis.from_url(broker) as client:
         seconds, _ = client.time()
@@ -147,6 +156,7 @@ def test_only_nodes_that_report_are_alive(broker: str) -> None:
         client.hset(NODES, "gone", json.dumps(node | {"seen": seconds - 500}))
         client.hset(NODES, "../x", json.dumps(node))
         client.hset(NODES, "broken", "[]")
+        client.hset(NODES, "deep", "[" * 100_000)
         client.hset(NODES, "huge", json.dumps(node | {"free_bytes": 10**30}))
     assert [(one.name, one.slots) for one in Nodes(broker).nodes()] == [("here", 2)]
 
@@ -207,6 +217,18 @@ def test_two_nodes_share_the_turns_of_a_host(broker: str) -> None:
     assert other.reserve() <= 60
     one.hold(600)
     assert 590 < two.reserve() <= 600
+
+
+def test_a_redis_whose_clock_is_set_back_makes_nobody_wait_for_hours(broker: str) -> None:
+    pace = RedisPace(PaceSpec(1.0, "h", broker))
+    with redis.Redis.from_url(broker) as client:
+        hours_ahead = (client.time()[0] + 5 * 3600) * 1000  # type: ignore[index]
+        client.hset("fleet:host:h", "next", str(hours_ahead))
+        assert pace.reserve() <= 64
+        client.hset("fleet:host:h", "held", str(10 * hours_ahead))
+    assert pace.reserve() <= LONGEST_PAUSE
+    pace.hold(1)
+    assert pace.reserve() <= LONGEST_PAUSE
 
 
 def test_without_redis_each_node_goes_slower() -> None:
