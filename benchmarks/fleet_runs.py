@@ -2,10 +2,11 @@
 
     .venv/bin/python benchmarks/fleet_runs.py 200
 
-Endpoints of 20 records each, on loopback, served by another process. First all are harvested,
-then asked again without anything new: by `silo fleet run`, and by a process for each, eight at a
-time under xargs. CPU is that of all processes of the harvester, memory the proportional set size
-(PSS) of the clock, the warm process and the runs while eight are at work.
+Endpoints of 20 records each (`--records`), on loopback, served by another process. First all are
+harvested, then asked again without anything new: by `silo fleet run`, by a process for each, eight
+at a time under xargs, and, with `--metha PATH`, by that metha-sync in the same way. CPU is that of
+all processes of the harvester, memory the proportional set size (PSS) of the clock, the warm
+process and the runs while eight are at work.
 """
 
 import argparse
@@ -38,7 +39,7 @@ _IDENTIFY = (
     "<granularity>YYYY-MM-DD</granularity></Identify>"
 )
 _HEADER = "<header><identifier>oai:{0}:{1}</identifier><datestamp>2020-01-01</datestamp></header>"
-_LISTS = ("ListRecords", "ListIdentifiers")
+_PAGE = 100
 _FORMATS = (
     "<ListMetadataFormats><metadataFormat><metadataPrefix>oai_dc</metadataPrefix>"
     "<schema>http://www.openarchives.org/OAI/2.0/oai_dc.xsd</schema><metadataNamespace>"
@@ -53,8 +54,14 @@ _RECORD = (
 )
 
 
+class _Server(ThreadingHTTPServer):
+    records = 20
+    """Of each repository."""
+
+
 class _Repository(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    server: _Server
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
@@ -63,10 +70,17 @@ class _Repository(BaseHTTPRequestHandler):
         name = parts.path.strip("/")
         if asked.get("verb") == "Identify":
             body = _IDENTIFY.format(url=f"http://{self.headers['Host']}{parts.path}")
-        elif asked.get("verb", "").startswith("List") and asked.get("from", "") <= "2020-01-01":
+        elif asked.get("verb") == "ListMetadataFormats":
+            body = _FORMATS
+        elif asked.get("from", "") <= "2020-01-01" <= asked.get("until", "9999"):
             verb, form = asked["verb"], _RECORD if asked["verb"] == "ListRecords" else _HEADER
-            body = "".join(form.format(name, number) for number in range(20))
-            body = f"<{verb}>{body}</{verb}>" if verb in _LISTS else _FORMATS
+            begin, size = int(asked.get("resumptionToken", 0)), self.server.records
+            end = min(begin + _PAGE, size)
+            body = "".join(form.format(name, number) for number in range(begin, end))
+            if size > _PAGE:
+                token = end if end < size else ""
+                body += f'<resumptionToken completeListSize="{size}">{token}</resumptionToken>'
+            body = f"<{verb}>{body}</{verb}>"
         else:
             body = '<error code="noRecordsMatch"/>'
         content = f"{_HEAD}{body}</OAI-PMH>".encode()
@@ -80,9 +94,10 @@ class _Repository(BaseHTTPRequestHandler):
         pass
 
 
-def serve(port_file: str) -> None:
+def serve(port_file: str, records: int) -> None:
     """The process of the repositories."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Repository)
+    server = _Server(("127.0.0.1", 0), _Repository)
+    server.records = records
     Path(port_file).write_text(str(server.server_port), encoding="utf-8")
     server.serve_forever()
 
@@ -145,8 +160,9 @@ def _pss(pid: int) -> int:
     return int(next(line.split()[1] for line in text.splitlines() if line.startswith("Pss:")))
 
 
-def measure(count: int, place: Path) -> None:
-    server = subprocess.Popen([sys.executable, __file__, "--serve", str(place / "port")])
+def measure(count: int, place: Path, records: int, metha: str | None) -> None:
+    served = [str(count), "--serve", str(place / "port"), "--records", str(records)]
+    server = subprocess.Popen([sys.executable, __file__, *served])
     try:
         while not (place / "port").exists() or not (place / "port").read_text():
             time.sleep(0.05)
@@ -164,14 +180,24 @@ def measure(count: int, place: Path) -> None:
         rows.append(
             ("first harvest", "loop", run(server.pid, [*xargs, "harvest", "--quiet"], given))
         )
+        syncs = {
+            how: [*xargs[:-1], metha, "-q", f"-no-intervals={flag}", "-base-dir", str(place / flag)]
+            for how, flag in (("metha", "false"), ("metha -no-intervals", "true"))
+            if metha
+        }
+        given = "\n".join(urls)
+        rows += [("first harvest", how, run(server.pid, one, given)) for how, one in syncs.items()]
         ask_again(many)
         rows.append(("nothing new", "fleet", run(server.pid, fleet)))
         given = "".join(f"{loop}/r{number}\n" for number in range(count))
         rows.append(("nothing new", "loop", run(server.pid, [*xargs, "update", "--quiet"], given)))
+        given = "\n".join(urls)
+        rows += [("nothing new", how, run(server.pid, one, given)) for how, one in syncs.items()]
     finally:
         server.kill()
         server.wait()
-    print(f"{count} endpoints of 20 records, {SLOTS} at a time, load {os.getloadavg()[0]:.1f}")
+    load = os.getloadavg()[0]
+    print(f"{count} endpoints of {records:,} records, {SLOTS} at a time, load {load:.1f}")
     print("| | | CPU, ms a run | runs a second | memory, MB |\n|---|---|---|---|---|")
     for what, how, (wall, cpu, memory) in rows:
         print(
@@ -190,14 +216,16 @@ def ask_again(many: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("endpoints", type=int, nargs="?", default=200)
+    parser.add_argument("--records", type=int, default=_Server.records)
+    parser.add_argument("--metha", metavar="PATH", help="a metha-sync to measure, too")
     parser.add_argument("--serve", metavar="FILE", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
-        serve(arguments.serve)
+        serve(arguments.serve, arguments.records)
         return
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)  # orphans become children, and are counted
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as place:
-        measure(arguments.endpoints, Path(place))
+        measure(arguments.endpoints, Path(place), arguments.records, arguments.metha)
 
 
 if __name__ == "__main__":
