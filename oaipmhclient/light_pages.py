@@ -12,6 +12,7 @@ from html import unescape
 from xml.parsers import expat
 
 from oaipmhclient.mending.repair import read_records_mended
+from oaipmhclient.pages.page_elements import MOST_DIGITS
 from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import DatestampError, Header, Record, ResumptionToken
 from oaipmhprotocol.datestamps import read_datestamp
@@ -118,8 +119,8 @@ def _token(end: re.Match[bytes]) -> ResumptionToken:
     said = _attributes((end["attributes"] or b"").decode())
     return ResumptionToken(
         _text((end["token"] or b"").decode()),
-        number_of(said.get("completeListSize")),
-        number_of(said.get("cursor")),
+        number_of(said.get("completeListSize"), most_digits=MOST_DIGITS),
+        number_of(said.get("cursor"), most_digits=MOST_DIGITS),
         said.get("expirationDate"),
     )
 

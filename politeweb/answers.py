@@ -104,13 +104,17 @@ def http_date(text: str) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def number_of(text: str | None) -> int | None:
+def number_of(text: str | None, *, most_digits: int = 18) -> int | None:
     """Parse a count; None if it is malformed, as the ``-1`` of pycsw 2.6.2 on an empty page.
+
+    Args:
+        text: The count.
+        most_digits: A longer one is malformed, too.
 
     Python's `int` refuses some texts that `str.isdigit` allows: ``²``, or 5,000 digits.
     """
     text = (text or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= most_digits else None
 
 
 def media_type(header: str) -> str:

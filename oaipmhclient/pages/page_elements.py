@@ -16,6 +16,9 @@ from oaipmhclient.pages.xml_pages import Serialiser, text_of
 from oaipmhprotocol import Header, MetadataFormat, Record, ResumptionToken, Set
 from politeweb.answers import number_of
 
+MOST_DIGITS = 11
+"""Of a number of records; the sum over the days of many years can still be stored."""
+
 
 class Unusable(Exception):
     """One item lacks a necessary part; its neighbours are not affected.
@@ -171,7 +174,7 @@ def token_of(listed: etree._Element | None, kinds: Kinds) -> ResumptionToken | N
     found = {str(name).lower().replace("_", ""): str(value) for name, value in attributes}
     return ResumptionToken(
         text_of(element),
-        number_of(found.get("completelistsize")),
-        number_of(found.get("cursor")),
+        number_of(found.get("completelistsize"), most_digits=MOST_DIGITS),
+        number_of(found.get("cursor"), most_digits=MOST_DIGITS),
         found.get("expirationdate", found.get("expires")),
     )

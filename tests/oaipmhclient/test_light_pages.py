@@ -79,6 +79,7 @@ def test_a_light_look_sees_what_the_parser_sees(records, token, size):
         ),
         page(record(), "<resumptionToken></resumptionToken>"),
         page(record(), '<resumptionToken completeListSize="3"/>'),
+        page(record(), '<resumptionToken completeListSize="999999999999">t</resumptionToken>'),
         page(record() * 3, head=""),
         b"\xef\xbb\xbf" + page(record()),
         page(record("a&b<c>")),

@@ -83,6 +83,12 @@ def test_a_tokens_expiry_is_read_whatever_it_is_called(name):
     assert (found.value, found.expiration, found.complete_list_size) == ("t", "2012-01-01", 7)
 
 
+def test_an_absurd_number_of_records_is_none():
+    token = '<resumptionToken completeListSize="999999999999" cursor="10">t</resumptionToken>'
+    found = records(token).token
+    assert (found.complete_list_size, found.cursor) == (None, 10)
+
+
 def test_a_verb_in_another_letter_case_is_read():
     body = b"<OAI-PMH><listSets><set><setspec>a</setspec></set></listSets></OAI-PMH>"
     assert read_sets(body).items[0].spec == "a"
