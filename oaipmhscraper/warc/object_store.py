@@ -23,6 +23,8 @@ _ADDRESS = re.compile(
 _PIECE = 8 << 20
 _AT_ONCE = 2
 """Pieces in flight: four of them are in memory."""
+_ATTEMPTS = 2
+"""Of s3fs, each with the attempts of AWS: its own 5 waited 7 minutes for a service that hangs."""
 _USER = re.compile(r"//[^/@\s]*@")
 
 Told = Callable[[int], object]
@@ -65,6 +67,7 @@ class ObjectStore:
             ) from None
         with _failures(address):
             self._files: Any = kind(use_listings_cache=False)  # one for a process; 0.2 s of CPU
+            self._files.retries = _ATTEMPTS
 
     def has(self, address: str) -> bool:
         """Whether there is a file.

@@ -5,10 +5,12 @@ import fcntl
 import json
 import os
 import re
+import socketserver
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import fsspec
@@ -387,6 +389,24 @@ def test_a_bucket_that_is_missing_or_a_store_that_is_away_is_named(
     with pytest.raises(StoreFailed, match=r"s3://warcs may not be used: .*[Cc]redentials"):
         _archived(silo, STORE)
     assert _warcs(silo) == before
+
+
+@pytest.mark.long
+def test_a_service_that_hangs_up_is_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+
+    class HangsUp(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            nonlocal asked
+            asked += 1
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), HangsUp) as server:
+        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        use_s3(monkeypatch, f"http://127.0.0.1:{server.server_address[1]}")
+        with pytest.raises(StoreUnreachable):
+            ObjectStore(STORE).has(f"{STORE}/x")
+        server.shutdown()
+    assert asked <= 4  # aiohttp sends each again
 
 
 @pytest.mark.long
