@@ -134,6 +134,11 @@ def _prepared(fleet: Fleet, going: Move, source: Place, target: Place, told: Tol
                 f" {name}"
             )
         return False
+    if link := source.link_in(name):
+        raise FleetRefused(
+            f"{link} is a symbolic link, which may lead nowhere on {going.target}; put what it"
+            " leads to in its place"
+        )
     if target.has(name):
         if target.state(name).get(MOVED) == going.began.isoformat():
             return True  # killed after the copy got its place

@@ -75,6 +75,10 @@ class Place:
             return self._shell('test -d "$1" && echo yes || echo no', self.of(*names)) == "yes\n"
         return os.path.isdir(self.of(*names))
 
+    def link_in(self, name: str) -> str:
+        """The path of a symbolic link somewhere below a directory; empty if there is none."""
+        return self._shell('find "$1/" -type l -print -quit', self.of(name)).rstrip("\n")
+
     def state(self, name: str) -> dict[str, Any]:
         """The state of a Silo in it; empty if it has none.
 

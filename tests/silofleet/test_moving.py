@@ -148,6 +148,11 @@ def test_what_cannot_be_moved_is_refused_and_nothing_changes(fleet: Fleet, tmp_p
     locks = Locks(str(tmp_path / "n1" / "one" / ".silo" / "locks"))
     with locks.hold_name("harvester"), pytest.raises(FleetRefused, match="harvest of one is at"):
         _move(fleet)
+    note = tmp_path / "n1" / "one" / "note"
+    note.symlink_to(tmp_path)
+    with pytest.raises(FleetRefused, match=f"{note} is a symbolic link"):
+        _move(fleet)
+    note.unlink()
     fleet.ledger.begin("one", "n1", NOW)
     with pytest.raises(FleetRefused, match="one is at work"):
         _move(fleet)

@@ -245,6 +245,17 @@ def test_a_directory_that_is_missing_is_not_made(
         check_unmoved(fleet, rig.directory)
 
 
+@pytest.mark.parametrize("hosts", WAYS)
+def test_a_link_that_would_lead_nowhere_is_not_copied(rig: Rig, hosts: tuple[str, str]) -> None:
+    with rig.fleet(hosts) as fleet:
+        link = rig.directory / "n1" / "one" / "harvests"
+        link.symlink_to(rig.directory)
+        with pytest.raises(FleetRefused, match=f"{link} is a symbolic link"):
+            _move(fleet)
+        link.unlink()
+        check_unmoved(fleet, rig.directory)
+
+
 @pytest.mark.parametrize(("user", "key", "host", "said"), [
     ("clock", False, True, r'ssh to n2 fails: .*Permission denied.*; "ssh n2 true" must'),
     ("clock", True, False, r"ssh to n2 fails: Host key verification failed"),
