@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from crawlmatch.errors import ExtraMissing, check_extra
+from crawlmatch.outcomes import counted
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import as_json, check_not_empty, directory, selecting
 from recordsilo.selection import Selection
@@ -298,7 +299,7 @@ def _show(receipt: "MatchReceipt", path: str, *, as_json: bool) -> int:
     else:
         for one in receipt.inputs:
             click.echo(_input_line(one))
-        click.echo(f"{receipt.seed_rows:,} seed rows, each with one outcome:")
+        click.echo(f"{counted(receipt.seed_rows, 'seed row')}, each with one outcome:")
         for outcome, count in receipt.outcomes.items():
             if count:
                 click.echo(f"{count:>11,}  {outcome:<20} {outcome.meaning}")
@@ -309,7 +310,7 @@ def _show(receipt: "MatchReceipt", path: str, *, as_json: bool) -> int:
 def _input_line(one: Any) -> str:
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(one.reasons.items()))
     told = f" ({reasons})" if reasons else ""
-    return f"{one.name}: {one.kind}, {one.lines:,} lines, {one.used:,} used{told}"
+    return f"{one.name}: {one.kind}, {counted(one.lines, 'line')}, {one.used:,} used{told}"
 
 
 @crawl.command(epilog=example("silo crawl explain myrepo 3002",
@@ -389,7 +390,7 @@ def attach(
         click.echo(
             f"{receipt.attached:,} attached, {receipt.present:,} already present,"
             f" {len(receipt.absent):,} in none of the WARCs,"
-            f" {len(receipt.unknown):,} identifiers not in the Silo"
+            f" {counted(len(receipt.unknown), 'identifier')} not in the Silo"
         )
         for identifier, url, reason in receipt.refused:
             click.echo(f"not attached: {identifier}: {url}: {reason}")

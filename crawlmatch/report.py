@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from crawlmatch.errors import CrawlError
 from crawlmatch.kept import Crawl
-from crawlmatch.outcomes import Outcome
+from crawlmatch.outcomes import Outcome, counted
 from recordsilo.cells import guarded
 
 FIGURES = "report.json"
@@ -86,14 +86,17 @@ class Report:
 
     def text(self) -> str:
         """Return the report as text."""
-        lines = [f"{self.name}: {self.seed_rows:,} seed rows, matched {self.matched[:19]} UTC", ""]
+        lines = [
+            f"{self.name}: {counted(self.seed_rows, 'seed row')}, matched {self.matched[:19]} UTC",
+            "",
+        ]
         for outcome, count in self.outcomes.items():
             if count:
                 share = 100 * count / self.seed_rows
                 lines.append(f"{count:>11,} {share:5.1f} %  {outcome:<20} {outcome.meaning}")
         lines.append("")
         lines.append(
-            f"{self.full_texts:,} full texts, {self.held_before:,} of them"
+            f"{counted(self.full_texts or 0, 'full text')}, {self.held_before:,} of them"
             f" ({100 * self.dedupe_share:.1f} %) held before; {self.unseeded:,} more without a seed"
             if self.is_counted
             else "an earlier release did not count the other figures; match the crawl again"

@@ -381,7 +381,7 @@ def _show(report: JobReport, *, as_json: bool) -> None:
     if what := summary(report.about):
         click.echo(what)
     if report.values:
-        click.echo(f"{report.values:,} values changed")
+        click.echo(f"{report.values:,} {'value' if report.values == 1 else 'values'} changed")
     for identifier, reason in (*report.skipped, *report.kept):
         click.echo(f"  {identifier} {reason}")
 

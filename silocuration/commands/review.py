@@ -117,7 +117,7 @@ def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
         click.echo(group.title)
         for identifier in group.identifiers:
             click.echo(f"  {identifier}")
-    click.echo(f"{len(found):,} groups of probable duplicates")
+    click.echo(f"{len(found):,} {'group' if len(found) == 1 else 'groups'} of probable duplicates")
 
 
 # -- clusters ---------------------------------------------------------------------------

@@ -145,7 +145,10 @@ def test_the_report_counts_and_its_outcomes_sum_up(
     lines = invoke("report", records.path, "--csv").stdout.splitlines()
     assert lines[0] == "table,value,count"
     assert "outcome,landing-only,1" in lines
-    assert "33.3 %" in invoke("report", records.path).stdout
+    text = invoke("report", records.path).stdout
+    assert "33.3 %" in text
+    assert ": 3 seed rows, matched " in text
+    assert "\n1 full text, 0 of them (0.0 %) held before; 1 more without a seed\n" in text
 
 
 def test_backward_forward_and_everything(log: Path, tmp_path: Path, told: Told) -> None:

@@ -63,7 +63,10 @@ def forget(silo_dir: str, address: str) -> int:
             fail("name an address, such as 203.0.113.7")
         with Ledger(silo.path, _mode(silo.path)) as ledger:
             events, days, problem = forget_client(silo.path, ledger, address.strip())
-    click.echo(f"Removed: {events:,} events of {days:,} days.")
+    click.echo(
+        f"Removed: {events:,} {'event' if events == 1 else 'events'}"
+        f" of {days:,} {'day' if days == 1 else 'days'}."
+    )
     if not events:
         click.echo("Write the address as it is in the log; days that are frozen are not changed.")
     return _ended(problem)
