@@ -94,7 +94,9 @@ class Offers:
             return None
         try:
             found = self._ask(unit, sleep)
-            brought = found and brought_of_bytes(found, unit, self.settings.max_response)
+            if found is None:
+                return None
+            brought = brought_of_bytes(found, unit, self.settings.max_response)
         except BrokerUnreachable as error:
             logger.warning("%s; the run %s requests by itself", error, unit.run)
             self._pause_offers()
@@ -102,13 +104,12 @@ class Offers:
         except FleetRefused as error:
             logger.warning("%s", error)
             return None
-        if brought:
-            self._heard, self._rest = time.monotonic(), SHORTEST_REST
-            if brought.said:
-                logger.info("%s: %s", brought.node, brought.said)
-            if brought.is_too_large:
-                self._rests_until = float("inf")  # others would be requested twice, too
-        return brought or None
+        self._heard, self._rest = time.monotonic(), SHORTEST_REST
+        if brought.said:
+            logger.info("%s: %s", brought.node, brought.said)
+        if brought.is_too_large:
+            self._rests_until = float("inf")  # others would be requested twice, too
+        return brought
 
     def _pause_offers(self) -> None:
         with self._lock:

@@ -129,9 +129,9 @@ class Takers:
         except FleetRefused:
             self._redis.delete(UNIT + name)
             raise
-        self._redis.set(AT_WORK + name, self._node, px=int(1000 * SECONDS_OF_LEASE))
+        self._lease([name])
         if not self._redis.delete(UNIT + name):
-            self._redis.delete(AT_WORK + name)
+            self._give_back(name)
             return None
         return unit
 
@@ -141,27 +141,29 @@ class Takers:
         with self._lock:
             self._at_work[unit.name] = transport
         try:
-            brought = connection.brought(unit, self._node)
+            brought = connection.brought(transport, unit, self._node)
         except (_GivenBack, BrokerUnreachable):
             brought = None
         finally:
             with self._lock:
                 del self._at_work[unit.name]
-        if self._ending.asked or brought is None:  # without a lease, the run requests by itself
-            self._redis_delete(AT_WORK + unit.name)
+        if self._ending.asked or brought is None:
+            self._give_back(unit.name)
             return True
         self._bring(unit, brought)
         return brought.answer is not None or brought.pause is not None
 
     @unreachable
-    def _redis_delete(self, key: str) -> None:
-        self._redis.delete(key)
+    def _give_back(self, name: str) -> None:
+        """End the lease; without one, the run requests by itself."""
+        self._redis.delete(AT_WORK + name)
 
     @unreachable
     def _bring(self, unit: Unit, brought: Brought) -> None:
         content = brought.to_bytes()
         if len(content) > MOST_BROUGHT:
-            content = _too_large(self._node, f"{len(content):,} bytes of {unit.url}").to_bytes()
+            said = f"{len(content):,} bytes of {unit.url} are too many for the broker"
+            content = Brought(self._node, said=said, is_too_large=True).to_bytes()
         with self._redis.pipeline(transaction=True) as pipe:
             pipe.rpush(BROUGHT + unit.name, content)
             pipe.expire(BROUGHT + unit.name, SECONDS_KEPT)
@@ -212,13 +214,12 @@ class _Connection:
         if seconds > LONGEST_WAIT or self._ending.wait(seconds):
             raise _GivenBack
 
-    def brought(self, unit: Unit, node: str) -> Brought:
-        """Send the request of a unit; return what to bring.
+    def brought(self, transport: HttpTransport, unit: Unit, node: str) -> Brought:
+        """Send the request of a unit by the transport to it; return what to bring.
 
         Raises:
             BrokerUnreachable: The turns of the host are not known.
         """
-        transport = self.to(unit)
         self._exchanges.clear()
         before, begin = transport.traffic.sent, time.monotonic()
         answer, pause, said, is_too_large = None, None, "", False
@@ -245,7 +246,3 @@ class _Connection:
             said,
             is_too_large,
         )
-
-
-def _too_large(node: str, what: str) -> Brought:
-    return Brought(node, said=f"{what} are too many for the broker", is_too_large=True)
