@@ -37,7 +37,7 @@ class PaceSpec:
         place: A directory with ``hosts.sqlite``, or the URL of a Redis; empty if no other process
             requests the host.
         nodes: How many nodes share the host, for when the Redis cannot be reached.
-        turns: How many intervals after a moment all turns are over that were given until then.
+        turns: How many turns may be given ahead; after so many intervals, all of them are over.
     """
 
     interval: float = 0.0

@@ -142,7 +142,7 @@ def answer_of(order: Order) -> tuple[bool, str]:
 
 
 def _identify(order: Order) -> Identify:
-    transport = HttpTransport(order.url, _settings(order), pace=_pace(order))
+    transport = HttpTransport(order.url, _settings(order), pace=pace_of(_spec(order)))
     with Client(transport) as client:
         return client.identify()
 
@@ -157,7 +157,7 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
         return Ended(Outcome.FAILED, said, _now())
     is_one = bool(order.pace.interval) and not order.is_spread
-    settings, pace = _settings(order), _pace(order)
+    settings, pace = _settings(order), pace_of(_spec(order))
     offers = _offers(order, pace, settings)
     options = HarvestOptions(
         window=order.window,
@@ -190,9 +190,9 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         return ended
 
 
-def _pace(order: Order) -> Turns:
-    turns = MOST_IN_FLIGHT + 1 if order.is_spread else 1
-    return pace_of(replace(order.pace, turns=turns))
+def _spec(order: Order) -> PaceSpec:
+    """The pace of the host; each request in flight may have been given a turn ahead."""
+    return replace(order.pace, turns=MOST_IN_FLIGHT + 1) if order.is_spread else order.pace
 
 
 def _offers(order: Order, pace: Turns, settings: HttpSettings) -> Offers | None:
@@ -200,11 +200,11 @@ def _offers(order: Order, pace: Turns, settings: HttpSettings) -> Offers | None:
 
     A repository for which this node has a login is requested by this node alone.
     """
-    if not order.is_spread or "://" not in order.pace.place or has_login(order.url):
+    spec = _spec(order)
+    if not order.is_spread or "://" not in spec.place or has_login(order.url):
         return None
-    turns = MOST_IN_FLIGHT + 1
-    plan = Unit("", order.run, order.url, {}, order.pace.interval, turns, order.contact)
-    return Offers(order.pace.place, plan, pace, settings)
+    plan = Unit("", order.run, order.url, {}, spec.interval, spec.turns, order.contact)
+    return Offers(spec.place, plan, pace, settings)
 
 
 def _list(
