@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
@@ -26,6 +26,8 @@ class HarvestLine:
         outcome: How it ended, as for a job.
         missing: Phrases that say what is missing.
         counts: Numbers of records: ``listed``, ``new``, ``updated``, ``deleted`` …
+        files: Number of its WARC files.
+        elsewhere: Those of them that are in an object store: name → address.
     """
 
     id: str
@@ -35,6 +37,8 @@ class HarvestLine:
     outcome: Outcome
     missing: tuple[str, ...]
     counts: Mapping[str, int | None]
+    files: int = 0
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the values as JSON."""
@@ -87,6 +91,8 @@ def line_of(one: PastHarvest, set_name: SetName = str) -> HarvestLine:
         outcome=outcome,
         missing=tuple(_missing(one)),
         counts=dict(one.counts),
+        files=len(one.files),
+        elsewhere={file.file: file.url for file in one.elsewhere},
     )
 
 

@@ -300,6 +300,19 @@ def test_the_harvests_have_a_page_with_their_receipts(client: Any, silo: Silo) -
         assert '<a href="/harvests">All harvests</a>' in client.get(other).text
 
 
+def test_the_harvests_say_which_warc_files_are_in_an_object_store(client: Any, silo: Silo) -> None:
+    receipt(silo, "1", whole=True)
+    place, name = Path(silo.path, "harvests"), "20260102T030401.000000Z-0000{}.warc.gz"
+    url = f"s3://warcs/fleet/{name.format(1)}"
+    line = {"file": name.format(1), "url": url, "bytes": 9, "sha256": "0" * 64}
+    (place / "elsewhere.jsonl").write_text(f"{json.dumps(line)}\n")
+    (place / name.format(2)).write_bytes(b"")
+    (found,) = client.json("/harvests.json")["harvests"]
+    assert (found["files"], found["elsewhere"]) == (2, {name.format(1): url})
+    page = client.get("/harvests").text
+    assert "WARC files in an object store: 1 of 2 <code>s3://warcs/fleet</code>" in page
+
+
 def test_the_page_of_harvests_goes_on(
     client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,9 @@ ${charts.figure(history, "history")}
 <ul class="entries">
 % for line, receipt in found:
   <li>${parts.harvest(line)}
+% if line.elsewhere:
+    <p class="under">${_("WARC files in an object store: {away} of {all}", away=f"{len(line.elsewhere):,}", all=f"{line.files:,}")} <code>${next(iter(line.elsewhere.values())).rpartition("/")[0]}</code></p>
+% endif
 % if not receipt.is_empty:
     <details>
       <summary>${_("Receipt")}<span class="unseen"> ${line.id}</span></summary>
