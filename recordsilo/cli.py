@@ -51,7 +51,8 @@ class Failure(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the sentence on stderr."""
-        click.echo(f"silo: {self.message}", file=file, err=file is None)
+        lines = [shown(line) for line in f"silo: {self.message}".split("\n")]
+        click.echo("\n".join(lines), file=file, err=file is None)
 
 
 def fail(sentence: str, code: int = ExitCode.USAGE) -> NoReturn:
@@ -61,6 +62,13 @@ def fail(sentence: str, code: int = ExitCode.USAGE) -> NoReturn:
         Failure: Always.
     """
     raise Failure(sentence, code)
+
+
+def shown(line: str) -> str:
+    """A line for a terminal: control characters other than tabs are escaped."""
+    return "".join(
+        c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in line
+    )
 
 
 def example(*lines: str) -> str:

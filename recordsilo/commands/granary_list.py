@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from recordsilo.cli import ExitCode, open_silo
-from recordsilo.commands.versions import shown
+from recordsilo.cli import ExitCode, open_silo, shown
 from recordsilo.errors import RecordSiloError
 from recordsilo.granary import Granary
 from recordsilo.silo import VERSION_FILE

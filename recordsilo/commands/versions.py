@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from recordsilo.cli import example, open_silo
+from recordsilo.cli import example, open_silo, shown
 from recordsilo.commands.options import as_json, directory, identifier, why
 from recordsilo.disk.digest import Digest
 from recordsilo.records.differences import Differences, FileDifference
@@ -106,13 +106,6 @@ def _history(version: Version) -> Iterator[str]:
     if made or message:
         yield "  " + "  ".join(part for part in (made, message) if part)
     yield from (f"  {line}" for line in version.log)
-
-
-def shown(line: str) -> str:
-    """A line for a terminal: control characters other than tabs are escaped."""
-    return "".join(
-        c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in line
-    )
 
 
 # -- differences ------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from oaipmhscraper.errors import ArchiveRunning, ElsewhereUnreadable, JournalUnr
 from oaipmhscraper.harvests.archiving import Moved, bring_back
 from oaipmhscraper.harvests.archiving import archive as archive_silo
 from recordsilo import Granary
-from recordsilo.cli import ExitCode, example, fail
+from recordsilo.cli import ExitCode, example, fail, shown
 from recordsilo.progress import counting
 from recordsilo.silo import VERSION_FILE
 from silofleet.commands.group import told
@@ -106,6 +106,6 @@ def _report(moved: Moved, *, back: bool) -> None:
     left = f"; {moved.left:,} of harvests that have not ended stay" if moved.left else ""
     click.echo(f"{files} {where}{left}")
     for sentence in moved.faults[:SHOWN]:
-        click.echo(f"silo: {sentence}", err=True)
+        click.echo(shown(f"silo: {sentence}"), err=True)
     if len(moved.faults) > SHOWN:
         click.echo(f"silo: and {len(moved.faults) - SHOWN:,} more", err=True)

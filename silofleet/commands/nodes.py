@@ -8,9 +8,8 @@ from functools import partial
 
 import click
 
-from recordsilo.cli import ExitCode, example, fail
+from recordsilo.cli import ExitCode, example, fail, shown
 from recordsilo.commands.options import as_json
-from recordsilo.commands.versions import shown
 from silofleet import moving
 from silofleet.commands.group import (
     broker_option,
@@ -97,7 +96,7 @@ def move(directory: str, name: str, target: str) -> None:
     to the other.
     """
     with opened(directory) as fleet:
-        kept = moving.move(fleet, name, target, lambda said: click.echo(said, err=True))
+        kept = moving.move(fleet, name, target, lambda said: click.echo(shown(said), err=True))
     where = f"; the old Silo is {kept}, delete it when you have seen the new one" if kept else ""
     click.echo(f"{name}: moved to {target}{where}")
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from recordsilo.cli import example
+from recordsilo.cli import example, shown
 from recordsilo.commands.options import as_json
-from recordsilo.commands.versions import shown
 from silofleet.commands.group import (
     counted_endpoints,
     directory,

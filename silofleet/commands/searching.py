@@ -12,9 +12,8 @@ import click
 
 from recordsilo import Granary
 from recordsilo.cells import guarded, joined
-from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.cli import ExitCode, example, fail, open_silo, shown
 from recordsilo.commands.options import as_json, filtering, remark_on
-from recordsilo.commands.versions import shown
 from recordsilo.errors import SearchError
 from recordsilo.granary import is_granary
 from recordsilo.index import SearchFilters
@@ -82,7 +81,7 @@ def search(
         with open_silo(f"{directory}/{granary.silos[0]}") as silo:
             remark_on(silo, wanted.words, SearchFilters())
     for one in answer.missing:
-        click.echo(f"silo: {one.name} did not answer: {one.why}", err=True)
+        click.echo(shown(f"silo: {one.name} did not answer: {one.why}"), err=True)
     return ExitCode.LOSSES if answer.missing else ExitCode.OK
 
 
@@ -114,7 +113,7 @@ def index_command(*, directory: str, rebuild: bool, as_json: bool) -> int:
             f"changed Silos of {fed.silos:,}"
         )
     for one in fed.missing:
-        click.echo(f"silo: {one.name} cannot be read: {one.why}", err=True)
+        click.echo(shown(f"silo: {one.name} cannot be read: {one.why}"), err=True)
     return ExitCode.LOSSES if fed.missing else ExitCode.OK
 
 

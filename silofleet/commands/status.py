@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 
 import click
 
-from recordsilo.cli import example, fail
+from recordsilo.cli import example, fail, shown
 from recordsilo.commands.options import as_json
-from recordsilo.commands.versions import shown
 from silofleet.commands.group import directory, moves_under_way, nodes_awaited, opened
 from silofleet.fleet import Line, csv_of
 from silofleet.values import TROUBLED, State

@@ -17,7 +17,7 @@ import pytest
 from cli_results import MAIN, Run, in_a_process, only_sentence
 
 from recordsilo import Silo, cli
-from recordsilo.cli import Commands, ExitCode, example, fail, silo_command
+from recordsilo.cli import Commands, ExitCode, Failure, example, fail, silo_command
 from recordsilo.errors import StateUnreadable
 
 # -- paths of users ---------------------------------------------------------------------
@@ -273,3 +273,10 @@ def test_a_command_of_a_group_is_loaded_alone() -> None:
     assert set(group.commands) == {"totals"}
     assert {"import", "totals"} <= set(group.list_commands(context))
     assert group.get_command(context, "nothing") is None
+
+
+def test_an_error_has_no_control_characters_for_a_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Failure("http://x/\x1b]0;pwn\x07\x9b31m moved\nto é").show()
+    assert capsys.readouterr().err == "silo: http://x/\\x1b]0;pwn\\x07\\x9b31m moved\nto é\n"
