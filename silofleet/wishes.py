@@ -315,6 +315,11 @@ def _endpoint(values: Mapping[str, Any], where: str) -> Endpoint:
         check_version_name(values["name"])
     except VersionNameError as error:
         raise FleetRefused(f"{where}: {values['name']!r} cannot name a Silo: {error}") from None
+    if values["name"].startswith((".", "-")):
+        raise FleetRefused(
+            f"{where}: a name may not begin with a dot, as the fleet's own directories do, or with"
+            " a hyphen"
+        )
     if values["name"] == "fleet":
         raise FleetRefused(f"{where}: the directory fleet has the fleet's own files")
     return Endpoint(**values)

@@ -121,6 +121,8 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
         ('[[endpoint]]\nname = "a"\nurl = "a.example.org"', "http"),
         ('[[endpoint]]\nname = "a"\nurl = "http://u:p@a.example.org/"', "password"),
         ('[[endpoint]]\nname = "../a"\nurl = "http://a.example.org"', "cannot name a Silo"),
+        ('[[endpoint]]\nname = ".moving"\nurl = "http://a.example.org"', "begin with a dot"),
+        ('[[endpoint]]\nname = "-rf"\nurl = "http://a.example.org"', "or with a hyphen"),
         ('[[endpoint]]\nname = "fleet"\nurl = "http://a.example.org"', "the fleet's own files"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nevry = "1d"', "'evry'"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nevery = "soon"', "a duration"),
