@@ -102,7 +102,10 @@ class ObjectStore:
                     max_concurrency=_AT_ONCE,
                 )  # fmt: skip
         except ObjectDiffers as error:
-            raise StoreFailed(str(error)) from error
+            raise StoreFailed(
+                f"{_bucket(address)} is not there ({_words(error.__cause__ or error)});"
+                " create it, or correct the address"
+            ) from error
 
     def read(self, address: str, most: int) -> Iterator[bytes]:
         """Yield the content of a file, in pieces.
@@ -172,13 +175,17 @@ def _failures(address: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise ObjectDiffers(f"{address} is not there ({_words(error)})") from error
     except Exception as error:
-        store = "/".join(address.split("/")[:3])
+        store = _bucket(address)
         if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
             raise StoreFailed(f"{store} may not be used: {_words(error)}") from error
         raise StoreUnreachable(f"{store} gives no answer: {_words(error)}") from error
 
 
-def _words(error: Exception) -> str:
+def _bucket(address: str) -> str:
+    return "/".join(address.split("/")[:3])
+
+
+def _words(error: BaseException) -> str:
     """An error in one line, without users and passwords of addresses."""
     text = _USER.sub("//", " ".join(str(error).split())) or type(error).__name__
     return shortened(text, 300)

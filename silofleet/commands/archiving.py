@@ -45,7 +45,7 @@ def archive(
     """
     if back and address:
         raise click.UsageError("--back takes no --to; each Silo knows where its files are")
-    moved, done = Moved(), 0
+    moved, done, is_ended = Moved(), 0, False
 
     def count(size: int) -> None:
         nonlocal done
@@ -64,8 +64,10 @@ def archive(
                             archive_silo(path, place, moved, count)
                     except (ArchiveRunning, JournalUnreadable, ElsewhereUnreadable) as error:
                         moved.faults.append(str(error))
+            is_ended = True
         finally:
-            _report(moved, back=back)
+            if is_ended or moved.files or moved.faults:
+                _report(moved, back=back)
     return ExitCode.LOSSES if moved.faults else ExitCode.OK
 
 

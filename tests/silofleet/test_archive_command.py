@@ -81,7 +81,7 @@ def test_wrong_input_is_refused(many: Path, arguments: tuple[str, ...], said: st
     assert said in found.stderr + str(found.exception)
     assert getattr(found.exception, "exit_code", 0) == 2
     assert "secret" not in found.stderr + str(found.exception)
-    assert _count(many) == 2
+    assert (_count(many), found.stdout) == (2, "")
 
 
 def test_the_wishes_of_a_fleet_say_where(many: Path) -> None:
