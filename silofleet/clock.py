@@ -425,11 +425,7 @@ class Clock:
         if run is None:
             return ""
         now = self._now()
-        if ended.at > now:  # the clock of its node is fast
-            ended = ended._replace(at=now, hold=ended.hold and ended.hold - (ended.at - now))
-        if ended.hold is not None:
-            longest = now + self._wishes.policy.longest_rest
-            ended = ended._replace(hold=min(ended.hold, longest))
+        ended = _by_this_clock(ended, run.started, now, self._wishes.policy.longest_rest)
         if ended.is_disk_full:
             self._full_until[run.node] = now + REST_OF_FULL_DISK
         was_asked = number in self._asked
@@ -500,6 +496,18 @@ def _not_later(facts: Facts, now: datetime) -> Facts:
         whole=facts.whole and min(facts.whole, now),
         due=now,
     )
+
+
+def _by_this_clock(ended: Ended, started: datetime, now: datetime, longest: timedelta) -> Ended:
+    """The end of a run by the clock of this machine; that of its node may be wrong by hours.
+
+    A pause is as long as the host asked for, from now on, also if the report came late.
+    """
+    at = min(max(ended.at, started), now)
+    if ended.hold is None:
+        return ended._replace(at=at)
+    pause = max(ended.hold - ended.at, timedelta(0))
+    return ended._replace(at=at, hold=now + min(pause, longest))
 
 
 def _cut(said: str, at: datetime) -> Ended:
