@@ -150,7 +150,7 @@ class VersionNameError(RecordSiloError, ValueError):
     """Invalid name of a version."""
 
     def __init__(self, version: str, reason: str) -> None:
-        self.version = version
+        self.version, self.reason = version, reason
         super().__init__(f"{version!r} cannot name a version: {reason}")
 
 

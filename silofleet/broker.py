@@ -25,6 +25,7 @@ from silofleet.ledger import Run, whole_number
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, Outcome
+from silofleet.wishes import check_node
 from silowork.queue import Broker
 
 TASK = "silo.fleet.run"
@@ -39,18 +40,6 @@ logger = logging.getLogger("silofleet")
 def queue_of(node: str) -> str:
     """The name of a node's queue."""
     return f"node.{node}"
-
-
-def check_node(name: str) -> str:
-    """Return the name of a node.
-
-    Raises:
-        FleetRefused: It cannot be one.
-    """
-    try:
-        return check_version_name(name)
-    except VersionNameError as error:
-        raise FleetRefused(f"{name!r} cannot name a node: {error}") from None
 
 
 # --------------------------------------------------------------------------- values as JSON

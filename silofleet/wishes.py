@@ -260,12 +260,30 @@ def _read(table: Mapping[str, Any]) -> Wishes:
         for host in settings
     }
     nodes = {
-        name: _texts(_table(settings, name), f"[nodes.{name}]")
+        check_node(name): _texts(_table(settings, name), f"[nodes.{name}]")
         for settings in [_table(table, "nodes")]
         for name in settings
     }
     notices = _notices(_table(table, "notices"))
     return Wishes(endpoints, _policy(_table(table, "policy")), hosts, nodes, notices, defaults)
+
+
+def check_node(name: str) -> str:
+    """Return the name of a node.
+
+    Raises:
+        FleetRefused: It cannot be one.
+    """
+    try:
+        if any(character.isspace() for character in name):
+            raise FleetRefused(f"{name!r} cannot name a node: it contains a space")
+        return check_version_name(name)
+    except VersionNameError as error:
+        raise FleetRefused(f"{name!r} cannot name a node: {error.reason}") from None
+
+
+def _node(text: str) -> str:
+    return check_node(text) if text else ""
 
 
 def _store_address(text: str) -> str:
@@ -276,6 +294,7 @@ _READ: Mapping[str, Callable[[str], Any]] = {
     "every": duration_of,
     "hours": hours_of,
     "window": read_length,
+    "node": _node,
     "warc_store": _store_address,
 }
 
@@ -314,7 +333,9 @@ def _endpoint(values: Mapping[str, Any], where: str) -> Endpoint:
     try:
         check_version_name(values["name"])
     except VersionNameError as error:
-        raise FleetRefused(f"{where}: {values['name']!r} cannot name a Silo: {error}") from None
+        raise FleetRefused(
+            f"{where}: {values['name']!r} cannot name a Silo: {error.reason}"
+        ) from None
     if values["name"].startswith((".", "-")):
         raise FleetRefused(
             f"{where}: a name may not begin with a dot, as the fleet's own directories do, or with"

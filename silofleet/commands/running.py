@@ -24,6 +24,7 @@ from silofleet.here import Here
 from silofleet.notices import Notices
 from silofleet.search.keeping import fed_meanwhile
 from silofleet.values import Outcome
+from silofleet.wishes import check_node
 from silowork.stop import Stop
 
 SLOTS, UNITS = 8, 2
@@ -113,8 +114,7 @@ def worker(directory: str, *, node: str, slots: int, units: int, force: bool, br
     logging.getLogger("OAIPMH Harvester").setLevel(logging.ERROR)
     logging.getLogger("kombu").setLevel(logging.ERROR)
     with told():
-        from silofleet.broker import check_node  # noqa: PLC0415  # loads Celery
-        from silofleet.node import FleetNode  # noqa: PLC0415  # likewise
+        from silofleet.node import FleetNode  # noqa: PLC0415  # loads Celery
 
         check_node(node)
         Granary(directory)

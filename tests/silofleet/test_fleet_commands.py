@@ -433,6 +433,8 @@ def test_many_endpoints_are_paused_by_one_change_of_the_file(
 
 def test_a_worker_names_the_directory_that_is_missing(tmp_path: Path) -> None:
     place = tmp_path / "a" / "b"
+    unnamed = _silo("worker", str(place), "--node", "n 1", "--broker", "redis://127.0.0.1:1/0")
+    assert (unnamed.exit_code, "cannot name a node" in unnamed.stderr) == (2, True)
     refused = _silo("worker", str(place), "--node", "n1", "--broker", "redis://127.0.0.1:1/0")
     assert refused.exit_code == 2
     assert refused.stderr.endswith(f"there is no directory {place.parent}")

@@ -120,7 +120,15 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
         ('[[endpoint]]\nurl = "http://a.example.org"', "[[endpoint]] 1: it has no name"),
         ('[[endpoint]]\nname = "a"\nurl = "a.example.org"', "http"),
         ('[[endpoint]]\nname = "a"\nurl = "http://u:p@a.example.org/"', "password"),
-        ('[[endpoint]]\nname = "../a"\nurl = "http://a.example.org"', "cannot name a Silo"),
+        (
+            '[[endpoint]]\nname = "../a"\nurl = "http://a.example.org"',
+            "cannot name a Silo: it contains",
+        ),
+        (
+            '[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nnode = "n 1"',
+            "[[endpoint]] a: 'n 1' cannot name a node: it contains a space",
+        ),
+        ('[nodes."n/1"]\nsearch = "http://127.0.0.1:8102/"', "cannot name a node: it contains"),
         ('[[endpoint]]\nname = ".moving"\nurl = "http://a.example.org"', "begin with a dot"),
         ('[[endpoint]]\nname = "-rf"\nurl = "http://a.example.org"', "or with a hyphen"),
         ('[[endpoint]]\nname = "fleet"\nurl = "http://a.example.org"', "the fleet's own files"),
