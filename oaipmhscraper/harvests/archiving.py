@@ -1,4 +1,4 @@
-"""Move the WARC files of ended harvests into an object store, and bring them back.
+"""Move the WARC files of ended harvests into an object store, check them, and bring them back.
 
 For each file: it is sent, unless the store has it; read back and compared; a durable line says
 where it is (`oaipmhscraper.warc.elsewhere`); only then it is deleted here. After a kill at any
@@ -25,13 +25,14 @@ from recordsilo.disk.locks import Locks
 
 @dataclass(slots=True)
 class Moved:
-    """What was moved.
+    """What was moved, or found intact.
 
     Attributes:
         files: Number of WARC files.
         bytes: Their size.
         left: WARC files that stay here because their harvests have not ended.
-        faults: Sentences on files that could not be moved, and are where they were.
+        faults: Sentences on files that could not be moved, and are where they were; or that are
+            not intact.
     """
 
     files: int = 0
@@ -106,6 +107,31 @@ def bring_back(silo_path: str, moved: Moved, told: Told = int) -> None:
                 continue
             moved.files += 1
             moved.bytes += one.digest.size
+
+
+def verify(silo_path: str, moved: Moved, told: Told = int) -> None:
+    """Read all WARC files of a Silo that are in an object store, and compare them.
+
+    Nothing is written or deleted, here or there. A file that is on this disk, too, is also read
+    in the store.
+
+    Args:
+        silo_path: The Silo's directory.
+        moved: Gets the files that are intact, and faults of the others, also if an error ends
+            the call.
+        told: Called with the bytes that were read since the last call.
+
+    Raises:
+        StoreFailed, StoreUnreachable, ElsewhereUnreadable, OSError: See `archive`.
+    """
+    for one in read_elsewhere(os.path.join(silo_path, RECEIPTS)).values():
+        try:
+            ObjectStore(one.url).check(one.url, one.digest, told)
+        except ObjectDiffers as error:
+            moved.faults.append(str(error))
+            continue
+        moved.files += 1
+        moved.bytes += one.digest.size
 
 
 def _closed(silo_path: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`silo fleet archive`: WARC files into an object store, and back."""
+"""`silo fleet archive`: WARC files into an object store, and back; are they intact there?"""
 
 import os
 from collections import defaultdict
@@ -8,7 +8,7 @@ import click
 
 from oaipmhscraper.commands.reports import sentences
 from oaipmhscraper.errors import ArchiveRunning, ElsewhereUnreadable, JournalUnreadable
-from oaipmhscraper.harvests.archiving import Moved, bring_back
+from oaipmhscraper.harvests.archiving import Moved, bring_back, verify
 from oaipmhscraper.harvests.archiving import archive as archive_silo
 from recordsilo import Granary
 from recordsilo.cli import ExitCode, example, fail, shown
@@ -22,7 +22,9 @@ SHOWN = 20
 
 @click.command(
     epilog=example(
-        "silo fleet archive many --to s3://bucket/prefix", "silo fleet archive many oxford --back"
+        "silo fleet archive many --to s3://bucket/prefix",
+        "silo fleet archive many --verify",
+        "silo fleet archive many oxford --back",
     )
 )
 @click.argument("directory", metavar="DIR")
@@ -32,9 +34,19 @@ SHOWN = 20
     help="The object store: s3://bucket/prefix. Default: warc_store in endpoints.toml.",
 )  # fmt: skip
 @click.option("--back", is_flag=True, help="Bring the files back; they stay in the store, too.")
+@click.option(
+    "--verify", "verifies", is_flag=True,
+    help="Read the files in the store and compare their SHA-256; write and delete nothing.",
+)  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def archive(
-    directory: str, names: tuple[str, ...], address: str | None, *, back: bool, quiet: bool
+    *,
+    directory: str,
+    names: tuple[str, ...],
+    address: str | None,
+    back: bool,
+    verifies: bool,
+    quiet: bool,
 ) -> int:
     """Move the WARC files of ended harvests into an object store (S3).
 
@@ -43,9 +55,15 @@ def archive(
     interruption, the same command goes on. Credentials and the address of the service are
     configured as for other programs of AWS: AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL, ~/.aws/config.
     """
-    if back and address:
-        raise click.UsageError("--back takes no --to; each Silo knows where its files are")
+    if back and verifies:
+        raise click.UsageError("give --back or --verify, not both")
+    if address and (back or verifies):
+        flag = "--back" if back else "--verify"
+        raise click.UsageError(f"{flag} takes no --to; each Silo knows where its files are")
     moved, done, is_ended = Moved(), 0, False
+    what = "brought back" if back else "moved to the object store"
+    if verifies:
+        what = "intact in the object store"
 
     def count(size: int) -> None:
         nonlocal done
@@ -53,13 +71,15 @@ def archive(
         show(done // 1_000_000)
 
     with told(), sentences():
-        places = {} if back else _places(directory, address)
+        places = {} if back or verifies else _places(directory, address)
         try:
             with counting("MB sent or read", quiet=quiet) as show:
                 for name, path in _silos(directory, names):
                     try:
                         if back:
                             bring_back(path, moved, count)
+                        elif verifies:
+                            verify(path, moved, count)
                         elif place := places[name]:
                             archive_silo(path, place, moved, count)
                     except (ArchiveRunning, JournalUnreadable, ElsewhereUnreadable) as error:
@@ -67,7 +87,7 @@ def archive(
             is_ended = True
         finally:
             if is_ended or moved.files or moved.faults:
-                _report(moved, back=back)
+                _report(moved, what, most=len(moved.faults) if verifies else SHOWN)
     return ExitCode.LOSSES if moved.faults else ExitCode.OK
 
 
@@ -101,13 +121,12 @@ def _silos(directory: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         yield name, os.path.join(directory, name)
 
 
-def _report(moved: Moved, *, back: bool) -> None:
+def _report(moved: Moved, what: str, most: int) -> None:
     size = f" ({moved.bytes / 1e6:,.1f} MB)" if moved.files else ""
     files = f"{moved.files:,} WARC {'file' if moved.files == 1 else 'files'}{size}"
-    where = "brought back" if back else "moved to the object store"
     left = f"; {moved.left:,} of harvests that have not ended stay" if moved.left else ""
-    click.echo(f"{files} {where}{left}")
-    for sentence in moved.faults[:SHOWN]:
+    click.echo(f"{files} {what}{left}")
+    for sentence in moved.faults[:most]:
         click.echo(shown(f"silo: {sentence}"), err=True)
-    if len(moved.faults) > SHOWN:
-        click.echo(f"silo: and {len(moved.faults) - SHOWN:,} more", err=True)
+    if len(moved.faults) > most:
+        click.echo(f"silo: and {len(moved.faults) - most:,} more", err=True)

@@ -25,7 +25,7 @@ from oaipmhscraper.checks import UNREADABLE
 from oaipmhscraper.commands.harvests import harvests as harvests_command
 from oaipmhscraper.errors import ArchiveRunning, ElsewhereUnreadable, StoreFailed, StoreUnreachable
 from oaipmhscraper.harvests import archiving
-from oaipmhscraper.harvests.archiving import Moved, archive, bring_back
+from oaipmhscraper.harvests.archiving import Moved, archive, bring_back, verify
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.harvests.past_harvests import harvests_of
 from oaipmhscraper.receipt import HarvestInterrupted
@@ -336,6 +336,22 @@ def bucket(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.long
 def test_a_file_goes_to_s3_and_comes_back(silo: Path, bucket: None) -> None:
     _check_there_and_back(silo, STORE)
+
+
+@pytest.mark.long
+def test_a_file_in_s3_is_compared_where_it_is(silo: Path, bucket: None) -> None:
+    _archived(silo, STORE)
+    (line,) = _lines(silo)
+    verify(str(silo), intact := Moved())
+    assert intact == Moved(1, line["bytes"])
+    files = ObjectStore(STORE)._files
+    files.pipe_file(line["url"], b"other")
+    verify(str(silo), other := Moved())
+    files.rm(line["url"])
+    verify(str(silo), gone := Moved())
+    assert "has another content" in other.faults[0]
+    assert f"{line['url']} is not there" in gone.faults[0]
+    assert (other.files, gone.files, _warcs(silo)) == (0, 0, {})
 
 
 @pytest.mark.long

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 from click.testing import CliRunner, Result
 from object_store import memory_files
@@ -49,6 +50,10 @@ def _silo(*arguments: object) -> Result:
     return found
 
 
+def _content(many: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in many.rglob("*") if path.is_file()}
+
+
 def _count(many: Path) -> int:
     return len(list(many.glob("*/harvests/*.warc.gz")))
 
@@ -72,6 +77,8 @@ def test_all_silos_or_some_or_one(many: Path) -> None:
         (("three", *TO), "no Silo 'three'"),
         (("../many", *TO), "'../many'"),
         (("--back", *TO), "takes no --to"),
+        (("--verify", *TO), "takes no --to"),
+        (("--verify", "--back"), "not both"),
         (("--to", "s3://key:secret@bucket"), "s3://bucket/prefix"),
         (("--to", "ftp://bucket"), "s3://bucket/prefix"),
     ],
@@ -139,3 +146,24 @@ def test_a_file_that_differs_or_a_damaged_silo_does_not_stop_the_others(
     found = _silo(many, "--back")
     assert (found.exit_code, _count(many)) == (1, 2)
     assert "line 1 of" in found.stderr
+
+
+def test_what_is_in_the_store_is_read_and_compared_and_nothing_changes(many: Path) -> None:
+    _silo(many, *TO)
+    _silo(many, "two", "--back")
+    before = _content(many)
+    found = _silo(many, "--verify")
+    assert (found.exit_code, found.stderr) == (0, "")
+    assert found.stdout.startswith("2 WARC files (0.0 MB) intact in the object store\n")
+    files = fsspec.filesystem("memory")
+    (one,), (two,) = (files.glob(f"/store/fleet/{name}/*") for name in ("one", "two"))
+    files.pipe_file(one, files.cat_file(one)[:-1] + b"?")
+    files.rm(two)
+    there = files.find("/store")
+    found = _silo(many, "--verify")
+    assert found.exit_code == 1
+    assert found.stdout.startswith("0 WARC files intact in the object store\n")
+    differs, missing = found.stderr.splitlines()
+    assert differs == f"silo: memory:/{one} has another content than the file that was sent"
+    assert missing.startswith(f"silo: memory:/{two} is not there")
+    assert (_content(many), files.find("/store")) == (before, there)
