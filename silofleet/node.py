@@ -33,7 +33,7 @@ from silofleet.run import Order
 from silofleet.slots import Slots, warm
 from silofleet.spread.takers import Takers
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node
-from silowork.celery_worker import celery_worker
+from silowork.celery_worker import celery_worker, note_dropped, only_argument
 from silowork.queue import Broker
 from silowork.stop import Stop
 
@@ -78,8 +78,13 @@ class FleetNode:
         app = self._broker.app(queue_of(self._name))
 
         @app.task(name=TASK)  # type: ignore[untyped-decorator]  # celery is untyped
-        def run(number: int) -> None:
-            self._carry_out(int(number))
+        def run(*given: object, **named: object) -> None:
+            try:
+                number = only_argument(given, named, int)
+            except TypeError as error:
+                note_dropped(error)
+            else:
+                self._carry_out(number)
 
         warm()
         beating = threading.Thread(target=self._beat, daemon=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from celery import Celery, signals
 
-from silowork.celery_worker import celery_worker
+from silowork.celery_worker import celery_worker, note_dropped, only_argument
 from silowork.errors import JobsError, QueueUnreachable
 from silowork.queue import TASK, Broker, Sender
 from silowork.watching import WatchedSilo
@@ -63,8 +63,13 @@ class BrokerWorker(Worker):
 
     def _add_task(self, app: Celery) -> None:
         @app.task(bind=True, name=TASK, max_retries=None)  # type: ignore[untyped-decorator]  # celery is untyped
-        def job(task: Any, job_id: str) -> None:
-            silo = self._by_queue[task.request.delivery_info["routing_key"]]
+        def job(task: Any, *given: object, **named: object) -> None:
+            try:
+                job_id = only_argument(given, named, str)
+                silo = self._by_queue[task.request.delivery_info["routing_key"]]
+            except (TypeError, LookupError) as error:
+                note_dropped(error)
+                return
             if not self._work_on(silo, job_id):
                 raise task.retry(countdown=SECONDS_UNTIL_LANE)
 

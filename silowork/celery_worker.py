@@ -5,16 +5,21 @@ sentence here; Celery 5.7 would end with a traceback, or put it back and end at 
 """
 
 import logging
+import signal
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from queue import Empty
-from typing import Any
+from typing import Any, TypeVar
 
 from celery import Celery
+from celery.apps.worker import Worker, install_worker_term_handler
 from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
 from celery.worker.consumer import Consumer
 from kombu.transport import redis
 
+from politeweb.errors import shortened
+
+T = TypeVar("T")
 _TRANSPORT = f"{__name__}:Transport"
 _MALFORMED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
@@ -35,7 +40,7 @@ def celery_worker(app: Celery, queues: list[str], slots: int) -> Any:
     logging.getLogger("celery.worker.consumer.consumer").addFilter(_as_sentence)
     if app.conf.broker_url.startswith(("redis:", "rediss:")):
         app.conf.broker_transport = _TRANSPORT
-    worker = app.Worker(
+    worker = app.subclass_with_self(_Worker)(
         pool="threads",
         concurrency=slots,
         queues=queues,
@@ -51,6 +56,18 @@ def celery_worker(app: Celery, queues: list[str], slots: int) -> Any:
     return worker
 
 
+def only_argument(given: Sequence[object], named: Mapping[str, object], kind: type[T]) -> T:
+    """Return the argument of a task that takes one.
+
+    Raises:
+        TypeError: The message has others; see `note_dropped`.
+    """
+    if len(given) != 1 or named or type(given[0]) is not kind:
+        told = shortened(f"{[*given]} {dict(named) or ''}".strip(), 100)
+        raise TypeError(f"its arguments are not one {kind.__name__}: {told}")
+    return given[0]
+
+
 def _as_sentence(record: logging.LogRecord) -> bool:
     """Leave out the traceback, and the content of messages; name the Redis as people do."""
     line = record.getMessage().partition("\n")[0]
@@ -59,8 +76,20 @@ def _as_sentence(record: logging.LogRecord) -> bool:
     return True
 
 
-def _note_dropped(error: Exception) -> None:
+def note_dropped(error: Exception) -> None:
+    """Log that a message was dropped."""
     logger.warning("a message in the queue is malformed and was dropped: %r", error)
+
+
+class _Worker(Worker):  # type: ignore[misc]  # celery is untyped
+    """Prints nothing when it is asked to end; a second Ctrl-C does not wait for tasks."""
+
+    def install_platform_tweaks(self, worker: Any) -> None:
+        def once(_worker: object) -> None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        install_worker_term_handler(worker, verbose=False)
+        install_worker_term_handler(worker, sig="SIGINT", callback=once, verbose=False)
 
 
 class _Channel(redis.Channel):
@@ -68,7 +97,7 @@ class _Channel(redis.Channel):
         try:
             return super()._brpop_read(**options)  # type: ignore[no-untyped-call]
         except (ValueError, RecursionError) as error:  # it is no JSON
-            _note_dropped(error)
+            note_dropped(error)
             raise Empty from None
 
 
@@ -81,7 +110,7 @@ class Transport(redis.Transport):
         try:
             super()._deliver(message, queue)  # type: ignore[no-untyped-call]
         except _MALFORMED as error:  # it has not the parts of a message
-            _note_dropped(error)
+            note_dropped(error)
 
 
 class _Consumer(Consumer):  # type: ignore[misc]  # celery is untyped
@@ -92,7 +121,7 @@ class _Consumer(Consumer):  # type: ignore[misc]  # celery is untyped
             try:
                 handle(message)
             except _MALFORMED as error:  # it has not the parts of a task
-                _note_dropped(error)
+                note_dropped(error)
                 message.ack()
 
         return handled

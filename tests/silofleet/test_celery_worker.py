@@ -2,6 +2,7 @@
 
 import base64
 import json
+import signal
 import subprocess
 import sys
 
@@ -14,7 +15,7 @@ from silowork.queue import Broker
 PROGRAM = """
 import logging, os, signal, sys, warnings
 from celery.exceptions import CPendingDeprecationWarning
-from silowork.celery_worker import celery_worker
+from silowork.celery_worker import celery_worker, note_dropped, only_argument
 from silowork.queue import Broker
 
 os.getuid = lambda: 0  # of which Celery warns
@@ -22,9 +23,13 @@ logging.basicConfig(format="%(message)s")
 app = Broker("", sys.argv[1]).app("q")
 
 @app.task(name="end")
-def end():
+def end(*given, **named):
+    try:
+        number = only_argument(given, named, int)
+    except TypeError as error:
+        return note_dropped(error)
     warnings.warn("Celery 6 will be different", CPendingDeprecationWarning)
-    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), number)
 
 celery_worker(app, ["q"], 2).start()
 """
@@ -51,16 +56,21 @@ def _message(body: bytes, headers: object) -> str:
     )
 
 
-def test_messages_that_are_none_are_dropped_with_one_sentence_each(broker: str) -> None:
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_messages_that_are_none_are_dropped_with_one_sentence_each(
+    broker: str, how: signal.Signals
+) -> None:
     bad = [
         b"nonsense", b"\xff\xfe", b"[" * 100_000, b"3", b"[]", b"{}", b'{"properties": []}',
         _message(b"nonsense", HEADERS), _message(b"{}", HEADERS), _message(b"3", HEADERS),
         _message(b"[[], {}, {}]", HEADERS | {"task": "another"}),
         _message(b"[[], {}, {}]", HEADERS | {"timelimit": 3}), _message(b"[[], {}, {}]", 3),
+        _message(b"[[], {}, {}]", HEADERS), _message(b"[[2, 3], {}, {}]", HEADERS),
+        _message(b'[["x"], {}, {}]', HEADERS), _message(b'[[], {"number": 15}, {}]', HEADERS),
     ]  # fmt: skip
     with redis.Redis.from_url(broker) as client:
         client.lpush("q", *bad)
-        Broker("", broker).app("q").send_task("end")
+        Broker("", broker).app("q").send_task("end", [int(how)])
         ended = subprocess.run(
             [sys.executable, "-c", PROGRAM, broker],
             capture_output=True,
@@ -70,9 +80,10 @@ def test_messages_that_are_none_are_dropped_with_one_sentence_each(broker: str) 
         )
         assert ended.returncode == 0, ended.stderr
         assert not client.exists("q", "unacked")
+    assert ended.stdout == ""
     said = ended.stderr.splitlines()
     assert len(said) == len(bad), ended.stderr
-    assert sum(line.startswith("a message in the queue is malformed") for line in said) >= 10
+    assert sum(line.startswith("a message in the queue is malformed") for line in said) >= 14
 
 
 @pytest.mark.long
