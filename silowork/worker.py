@@ -97,7 +97,9 @@ class Worker:
                 if self._ending.wait(0.2):
                     process.stdin.close()
                     _end_process(process)
-        if process.returncode and not self._ending.asked:
+        if process.returncode and self._ending.asked:  # it had no time to hand the job back
+            silo.ledger.interrupt(job_id)
+        elif process.returncode:
             logger.error("the process of job %s ended with %s", job_id, process.returncode)
             silo.ledger.note_crash(job_id, MOST_CRASHES)
             self._ending.wait(SECONDS_AFTER_ERROR)

@@ -1,6 +1,7 @@
 """One worker for a directory of Silos: what it reads, whose turn it is, and which Silos it has."""
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from recordsilo.disk.locks import Locks
 from silowork import watching
 from silowork.ledger import JobLedger
 from silowork.queue import WORKER_LOCK
-from silowork.running import run_job
+from silowork.running import MOST_CRASHES, run_job
 from silowork.schedule import Timetable
 from silowork.schedules import Schedule, add_schedule, change_schedule, run_now
 from silowork.service import Jobs
@@ -212,3 +213,21 @@ def test_a_schedule_that_is_due_is_started_once(many: str) -> None:
     for _ in range(3):
         silo.start_due()
     assert [job.agent for job in silo.ledger.active()] == ["schedule:daily"]
+
+
+def test_a_job_whose_process_does_not_end_in_time_waits_again(
+    many: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = tmp_path / "slow"
+    slow.write_text(f"#!/bin/sh\ncat\nexit {os.EX_TEMPFAIL}\n")
+    slow.chmod(0o700)
+    silo = WatchedSilo(f"{many}/a")
+    job_id = audit(silo.path)
+    silo.ledger.claim(job_id, MOST_CRASHES)
+    worker = Worker(silo.path)
+    worker._ending.ask()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", str(slow))
+        worker._run_process(silo, job_id)
+    job = silo.ledger.job(job_id)
+    assert (job.state, job.crashes, job.sent) == (State.QUEUED, 0, False)
