@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from oaipmhscraper.warc.object_store import check_address
+from politeweb.errors import shortened
 from recordsilo.disk.names import check_version_name
 from recordsilo.errors import VersionNameError
 from silofleet.ending import Before
@@ -33,6 +34,7 @@ ORDERS, NODES, REPORTS, LEASE = "fleet:orders", "fleet:nodes", "fleet:reports", 
 SECONDS_BETWEEN_BEATS = 30
 SECONDS_BETWEEN_LOOKS = 10.0
 _MOST_REPORTS = 1000
+_MOST_SAID = 20_000
 
 logger = logging.getLogger("silofleet")
 
@@ -133,18 +135,23 @@ def ended_of_json(found: Mapping[str, Any]) -> tuple[int, str, Ended]:
             str(found["endpoint"]),
             Ended(
                 outcome=Outcome(found["outcome"]),
-                said=str(found["said"]),
+                said=_storable(found["said"]),
                 at=_moment(found["at"]),
                 records=None if found["records"] is None else whole_number(found["records"]),
                 promised=None if found["promised"] is None else whole_number(found["promised"]),
                 changed=whole_number(found["changed"]),
                 hold=_moment(hold) if hold else None,
-                moved_to=str(found["moved_to"]),
+                moved_to=_storable(found["moved_to"]),
                 is_disk_full=bool(found.get("is_disk_full")),
             ),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FleetRefused(f"a report in the broker is malformed: {error!r}") from None
+
+
+def _storable(value: Any) -> str:
+    """A text that a ledger can hold: JSON may have halves of surrogate pairs."""
+    return shortened(str(value), _MOST_SAID).encode("utf-8", "replace").decode()
 
 
 def _moment(text: str) -> datetime:

@@ -120,6 +120,13 @@ def test_a_report_that_cannot_be_of_the_run_is_left_out(
         assert client.xlen(REPORTS) == 0
 
 
+def test_a_report_can_be_stored_whatever_it_says() -> None:
+    said = ended_to_json(7, "one", Ended(Outcome.MOVED, "\ud800" + "x" * 10**6, NOW))
+    _, _, ended = ended_of_json(json.loads(json.dumps(said | {"moved_to": "http://x/\udcff"})))
+    assert len(ended.said.encode()) < 10**5
+    assert ended.moved_to == "http://x/?"
+
+
 def test_a_run_without_lease_is_cut_once_the_redis_is_trusted(broker: str) -> None:
     nodes = Nodes(broker)
     nodes.start(ORDER, "n1")
