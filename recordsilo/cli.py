@@ -51,8 +51,7 @@ class Failure(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the sentence on stderr."""
-        lines = [shown(line) for line in f"silo: {self.message}".split("\n")]
-        click.echo("\n".join(lines), file=file, err=file is None)
+        click.echo(shown_lines(f"silo: {self.message}"), file=file, err=file is None)
 
 
 def fail(sentence: str, code: int = ExitCode.USAGE) -> NoReturn:
@@ -69,6 +68,18 @@ def shown(line: str) -> str:
     return "".join(
         c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in line
     )
+
+
+def shown_lines(text: str) -> str:
+    """Lines for a terminal; see `shown`."""
+    return "\n".join(map(shown, text.split("\n")))
+
+
+class _LogLines(logging.Formatter):
+    """Lines of a log for a terminal; what repositories say may be in them."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return shown_lines(super().format(record))
 
 
 def example(*lines: str) -> str:
@@ -205,7 +216,9 @@ def main() -> NoReturn:
     """
     collect_rarely()
     _prepare_streams()
-    logging.basicConfig(level=logging.WARNING, format="silo: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(_LogLines("silo: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     with _terminable() as terminated:
         code = _run()
     sys.exit(ExitCode.STOPPED if terminated and code == ExitCode.INTERRUPTED else code)

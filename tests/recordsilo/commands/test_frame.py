@@ -280,3 +280,13 @@ def test_an_error_has_no_control_characters_for_a_terminal(
 ) -> None:
     Failure("http://x/\x1b]0;pwn\x07\x9b31m moved\nto é").show()
     assert capsys.readouterr().err == "silo: http://x/\\x1b]0;pwn\\x07\\x9b31m moved\nto é\n"
+
+
+def test_a_log_has_no_control_characters_for_a_terminal() -> None:
+    script = (
+        "import logging; from recordsilo import cli;"
+        " cli._run = lambda: logging.warning('http://x/\\x1b]0;pwn: %s\\nagain', 503) or 0;"
+        " cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert done.stderr == b"silo: http://x/\\x1b]0;pwn: 503\nagain\n"
