@@ -25,7 +25,7 @@ from silofleet.ledger import FleetLedger, whole_number
 from silofleet.run import EPOCH
 from silofleet.schedule import after
 from silofleet.values import KEPT_OUTCOMES, Ended, Endpoint, Facts, Outcome, Policy
-from silofleet.wishes import load_wishes
+from silofleet.wishes import load_wishes, wishes_path
 
 _OUTCOMES = {"whole": Outcome.WHOLE, "losses": Outcome.PARTIAL, "open": Outcome.PARTIAL}
 
@@ -84,9 +84,15 @@ def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, li
         How many endpoints have a Silo, and sentences on what could not be used.
 
     Raises:
+        FleetRefused: There are no wishes.
         ClockRunning: The fleet is at work.
         WishesInvalid: The wishes cannot be read.
     """
+    if not os.path.exists(wishes_path(directory)):
+        raise FleetRefused(
+            f"{wishes_path(directory)} is missing; copy it there, or begin a new fleet:"
+            f" silo fleet init {directory}"
+        )
     locks = Locks(os.path.join(directory, "fleet", "locks"))
     with locks.hold_name_if_free("clock") as is_free:
         if not is_free:
@@ -156,12 +162,18 @@ def read_found(lines: Iterable[str], where: str) -> Iterator[dict[str, Any]]:
         yield one
 
 
+def path_before(directory: str) -> str:
+    """Path of the ledger that there was before the last rebuild; it is missing if none was."""
+    return os.path.join(directory, "fleet", "fleet.sqlite.before-rebuild")
+
+
 def _make_again(directory: str, facts: Iterable[Facts]) -> None:
     """Put a new ledger in the place of the one that there is, which gets another name.
 
     The new one is whole before that, so that a full disk or a kill loses nothing.
     """
     path = os.path.join(directory, "fleet", "fleet.sqlite")
+    before = path_before(directory)
     with tempfile.TemporaryDirectory(prefix=".rebuild-", dir=os.path.dirname(path)) as staged:
         os.mkdir(os.path.join(staged, "fleet"))
         with FleetLedger(staged, "create") as ledger:
@@ -171,10 +183,10 @@ def _make_again(directory: str, facts: Iterable[Facts]) -> None:
             ledger.fold_log()
         for suffix in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
-                os.unlink(f"{path}.before-rebuild{suffix}")
+                os.unlink(before + suffix)
         for suffix in ("", "-wal"):
             with suppress(FileNotFoundError):
-                os.link(path + suffix, f"{path}.before-rebuild{suffix}")
+                os.link(path + suffix, before + suffix)
         for suffix in ("-wal", "-shm"):
             with suppress(FileNotFoundError):
                 os.unlink(path + suffix)

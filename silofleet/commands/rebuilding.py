@@ -1,6 +1,7 @@
 """`silo fleet rebuild` and `receipts`: the state of a fleet, made again."""
 
 import json
+import os
 from collections.abc import Iterator
 from itertools import chain
 from typing import TextIO
@@ -10,7 +11,7 @@ import click
 from recordsilo.cli import ExitCode, example
 from silofleet.commands.group import directory, told
 from silofleet.fleet import LOCAL
-from silofleet.rebuild import read_found, rebuild, silos_of
+from silofleet.rebuild import path_before, read_found, rebuild, silos_of
 
 SHOWN = 20
 
@@ -34,13 +35,16 @@ def rebuild_command(directory: str, files: tuple[TextIO, ...]) -> int:
     """Make the state of the fleet DIR again, from its wishes and the receipts of its Silos.
 
     Without a FILE, the Silos are those in DIR; else the FILEs have what silo fleet receipts
-    printed on each node. The state that there was is renamed, not deleted. Failures,
-    quarantines and pauses that hosts asked for are forgotten.
+    printed on each node. The state that there was is renamed to fleet.sqlite.before-rebuild, in
+    place of an earlier one. Failures, quarantines, pauses that hosts asked for, and the list of
+    runs are forgotten.
     """
     with told():
         found = chain.from_iterable(_found(files)) if files else silos_of(directory)
         count, problems = rebuild(directory, found)
-    click.echo(f"{count:,} {'endpoint has' if count == 1 else 'endpoints have'} a Silo")
+    before = path_before(directory)
+    kept = f"; the state before is {before}" if os.path.exists(before) else ""
+    click.echo(f"{count:,} {'endpoint has' if count == 1 else 'endpoints have'} a Silo{kept}")
     for sentence in problems[:SHOWN]:
         click.echo(f"silo: {sentence}", err=True)
     if len(problems) > SHOWN:

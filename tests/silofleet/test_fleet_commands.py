@@ -83,7 +83,7 @@ def test_a_fleet_harvests_what_is_due_and_says_how_it_went(
     damaged = _silo("status", many)
     assert (damaged.exit_code, "silo fleet rebuild" in damaged.stderr) == (1, True)
     rebuilt = _silo("rebuild", many)
-    assert "1 endpoint has a Silo" in rebuilt.stdout
+    assert f"1 endpoint has a Silo; the state before is {ledger}.before" in rebuilt.stdout
     (known,) = _status(many, "--state", "whole")
     assert (known["records"], known["promised"]) == (40, 40)
     ended, receipt = (datetime.fromisoformat(str(one["last_whole"])) for one in (whole, known))
@@ -263,6 +263,7 @@ def test_endpoints_are_paused_asked_for_quarantined_and_removed(many: str) -> No
     ("arguments", "said"),
     [
         (("status", "{0}/none"), "is not a fleet; to make one: silo fleet init"),
+        (("rebuild", "{0}/none"), "endpoints.toml is missing; copy it there"),
         (("add", "{0}", "no-such-file"), "cannot be read"),
         (("add", "{0}", "ftp://a.example.org"), "http"),
         (("add", "{0}", "http://a.example.org/", "--every", "soon"), "a duration"),
