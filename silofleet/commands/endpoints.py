@@ -1,5 +1,6 @@
 """The commands that make a fleet and change its endpoints."""
 
+import os
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -216,7 +217,11 @@ def remove(directory: str, names: tuple[str, ...], *, with_silos: bool) -> None:
     """Remove the endpoints NAME from the fleet DIR; their Silos stay."""
     with opened(directory) as fleet:
         for name, had_silo in fleet.remove(names, with_silos=with_silos).items():
-            ending = " with its Silo" if had_silo else "; it had no Silo" if with_silos else ""
+            path = fleet.silo_path(name)
+            if with_silos:
+                ending = " with its Silo" if had_silo else "; it had no Silo"
+            else:
+                ending = f"; its Silo {path} stays" if os.path.isdir(path) else ""
             click.echo(f"{name}: removed{ending}")
 
 

@@ -109,8 +109,9 @@ def move(directory: str, name: str, target: str) -> None:
 def probe(directory: str, names: tuple[str, ...], contact: str | None, broker: str) -> int:
     """Ask the endpoints NAME of the fleet DIR, or all, whether they answer (Identify).
 
-    Nothing is changed or stored. The exit code is 1 if one does not answer. A fleet that runs
-    with a broker shares the pace of hosts there; name it here, too.
+    Nothing is changed or stored. The exit code is 1 if one fails: it does not answer, or not
+    with OAI-PMH. A fleet that runs with a broker shares the pace of hosts there; name it here,
+    too.
     """
     with opened(directory) as fleet:
         wishes, now = fleet.wishes, datetime.now(UTC)
@@ -123,7 +124,7 @@ def probe(directory: str, names: tuple[str, ...], contact: str | None, broker: s
         try:
             for order, (answers, said) in zip(orders, pool.map(ask, orders), strict=True):
                 click.echo(
-                    f"{order.endpoint}  {'answers' if answers else 'does not'}  {shown(said)}"
+                    f"{order.endpoint}  {'answers' if answers else 'fails  '}  {shown(said)}"
                 )
                 silent += not answers
         except BaseException:

@@ -19,7 +19,7 @@ from silofleet.commands.group import (
 )
 from silofleet.fleet import Line
 from silofleet.notices import TOLD, advice_for, is_well
-from silofleet.values import FILES_STAY, State
+from silofleet.values import FILES_STAY, TROUBLED, State
 
 DAY = timedelta(days=1)
 MOST = 100
@@ -69,7 +69,7 @@ def report(directory: str, *, as_json: bool) -> None:
         }
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
-    said = ", ".join(f"{counts[state]:,} {state.value}" for state in State if counts[state])
+    said = ", ".join(f"{counts[state]:,} {state.value}" for state in TROUBLED if counts[state])
     click.echo(f"The fleet {directory} on {now:%Y-%m-%d %H:%M} UTC\n")
     click.echo(counted_endpoints(len(lines)) + (f": {said}" if said else ""))
     records = sum(line.facts.records for line in lines)

@@ -56,7 +56,7 @@ def status(
     elif as_csv:
         click.echo(csv_of(lines), nl=False)
     else:
-        _print(lines, limit)
+        _print(lines, limit, is_filtered=bool(states or tag))
         if lines and not is_at_work:
             click.echo(f"No clock runs this fleet now; to start it: silo fleet run {directory}")
         for sentence in (*moves, *nodes_awaited(lines)):
@@ -68,11 +68,13 @@ def status(
                 )
 
 
-def _print(lines: list[Line], limit: int) -> None:
+def _print(lines: list[Line], limit: int, *, is_filtered: bool) -> None:
     counts = Counter(line.state for line in lines)
     if not lines:
         click.echo(
-            "No endpoints: the fleet has none yet, or none is in that state or has that tag."
+            "No endpoint has that state or tag."
+            if is_filtered
+            else "The fleet has no endpoints yet; add some: silo fleet add DIR URL|FILE"
         )
         return
     click.echo(", ".join(f"{counts[state]:,} {state.value}" for state in TROUBLED if counts[state]))
@@ -105,8 +107,10 @@ def show(directory: str, name: str, *, as_json: bool) -> None:
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
     for key, value in line.to_json().items():
-        if value not in (None, "", [], 0, False):
-            text = ", ".join(value) if isinstance(value, list) else value
+        if key != "outcomes" and value not in (None, "", [], 0, False):
+            text = (
+                ", ".join(value) if isinstance(value, list) else "yes" if value is True else value
+            )
             click.echo(f"{key:<12}{shown(str(text))}")
     for run in runs:
         outcome = run.outcome.value if run.outcome else "at work"

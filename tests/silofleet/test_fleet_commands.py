@@ -123,7 +123,7 @@ def test_a_report_says_what_changed_since_yesterday(many: str) -> None:
     text = _silo("report", many)
     assert text.exit_code == 0
     for said in (
-        "4 endpoints: 1 moved, 1 failing, 2 whole",
+        "4 endpoints: 1 failing, 1 moved, 2 whole",
         "Not well since yesterday: 1\n  a  moved: said m",
         "Well again: 1\n  b ", f"silo fleet readdress {many} a", "n1: LOST",
     ):  # fmt: skip
@@ -200,6 +200,17 @@ def test_a_move_that_was_interrupted_is_named(many: str) -> None:
     assert "a did not run: its Silo is being moved to n2" in waiting.stderr
 
 
+def test_a_list_without_lines_says_why(many: str) -> None:
+    assert "has no endpoints yet" in _silo("status", many).stdout
+    _silo("add", many, "http://a.example.org/oai", "--name", "a", "--spread")
+    assert _silo("status", many, "--tag", "b").stdout == "No endpoint has that state or tag.\n"
+    with Fleet(many) as fleet:
+        fleet.ledger.change("a", lambda one: one._replace(outcomes="wf"))
+    text = _silo("show", many, "a").stdout
+    assert "spread      yes\n" in text
+    assert "outcomes" not in text
+
+
 def test_a_probe_asks_all_and_changes_nothing(many: str, sample: SampleServer) -> None:
     _silo("add", many, sample.base_url, "--name", "there")
     assert _silo("probe", many, "there").exit_code == 0
@@ -208,7 +219,7 @@ def test_a_probe_asks_all_and_changes_nothing(many: str, sample: SampleServer) -
     found = _silo("probe", many, "--contact", "me@example.org")
     assert found.exit_code == 1
     assert "there  answers  " in found.stdout
-    assert "gone  does not  " in found.stdout
+    assert "gone  fails    " in found.stdout
     assert "refused" in found.stdout
     assert _status(many) == before
     assert not Path(many, "there").exists()
@@ -324,6 +335,10 @@ def test_only_a_silo_that_was_there_is_said_to_be_deleted(many: str) -> None:
     for name in "ab":
         _silo("add", many, f"http://{name}.example.org/oai", "--name", name)
     Granary(many).get_silo("a").close()
+    _silo("add", many, "http://c.example.org/oai", "--name", "c")
+    Granary(many).get_silo("c").close()
+    assert _silo("remove", many, "c").stdout == f"c: removed; its Silo {many}/c stays\n"
+    Granary(many).delete_silo("c")
     said = _silo("remove", many, "a", "b", "a", "--with-silos").stdout
     assert said == "a: removed with its Silo\nb: removed; it had no Silo\n"
     assert Granary(many).silos == []
