@@ -45,6 +45,7 @@ from silowork.schedule import duration_text
 
 LOCAL = "local"
 """The node of a fleet on one machine."""
+UNHEARD = "the clock has not heard of it since the rebuild"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class Line:
         facts: What is known.
         state: In which state it is now.
         due: When its next run is due; None while it is paused or at work.
-        awaits: The node of its Silo, if that has never reported.
+        awaits: The node of its Silo, if no report of that is known. If it has a Silo there, the
+            state was made again since the last one.
     """
 
     endpoint: Endpoint
@@ -74,6 +76,8 @@ class Line:
     def reason(self) -> str:
         """Why it is in its state, mostly from its last run; empty if that explains nothing."""
         if self.awaits and self.state in {State.NEW, State.DUE}:
+            if self.facts.node:
+                return f"it waits for the node {self.awaits}: {UNHEARD}"
             return f"it waits for the node {self.awaits}, which has never reported"
         if self.state in {State.NEW, State.RUNNING, State.PAUSED, State.WHOLE}:
             return ""

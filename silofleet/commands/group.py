@@ -11,7 +11,7 @@ from politeweb.settings import HttpSettings
 from recordsilo.cli import ExitCode, fail
 from recordsilo.errors import RecordSiloError
 from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, LedgerUnreadable
-from silofleet.fleet import Fleet, Line
+from silofleet.fleet import UNHEARD, Fleet, Line
 from silowork.commands import broker_option_for
 
 directory = click.argument("directory", metavar="DIR")
@@ -57,11 +57,16 @@ def moves_under_way(fleet: Fleet) -> list[str]:
 
 
 def nodes_awaited(lines: Iterable[Line]) -> list[str]:
-    """Sentences on the nodes that have never reported, and for which endpoints wait."""
-    waiting = Counter(line.awaits for line in lines if line.awaits)
+    """Sentences on the nodes without a known report, for which endpoints wait."""
+    waiting, rebuilt = Counter[str](), set()
+    for line in lines:
+        if line.awaits:
+            waiting[line.awaits] += 1
+            if line.facts.node:
+                rebuilt.add(line.awaits)
     return [
-        f"The node {node} has never reported; {counted_endpoints(number)}"
-        f" {'waits' if number == 1 else 'wait'} for it."
+        f"The node {node}{f': {UNHEARD}' if node in rebuilt else ' has never reported'};"
+        f" {counted_endpoints(number)} {'waits' if number == 1 else 'wait'} for it."
         for node, number in sorted(waiting.items())
     ]
 

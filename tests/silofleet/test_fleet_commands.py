@@ -184,6 +184,13 @@ def test_a_node_that_never_reported_is_named_where_endpoints_wait_for_it(many: s
         ("typo", "it waits for the node typo, which has never reported"), ("", ""),
     ]  # fmt: skip
     with Fleet(many) as fleet:
+        fleet.ledger.change("a", lambda facts: facts._replace(node="typo"))  # as by a rebuild
+    status = _silo("status", many).stdout
+    assert "it waits for the node typo: the clock has not heard of it since the rebuild" in status
+    for text in (status, _silo("nodes", many).stdout):
+        assert "The node typo: the clock has not heard of it since the rebuild; 1 endpoint" in text
+        assert "never reported" not in text
+    with Fleet(many) as fleet:
         fleet.ledger.see(Node("typo", 4, 10**12, 10**9, datetime.now(UTC)))
     assert "never reported" not in _silo("status", many).stdout
     assert "typo  open  1 endpoint," in _silo("nodes", many).stdout

@@ -103,6 +103,11 @@ def test_a_node_that_never_reported_is_named(page: Any, fleet: str) -> None:
     text = page.get("/fleet").text
     assert "The node typo has never reported. 1 repository waits for it." in text
     assert "it waits for the node typo, which has never reported" in text
+    with Fleet(fleet) as found:
+        found.ledger.change("delft & co", lambda facts: facts._replace(node="typo"))
+    text = page.get("/fleet").text
+    assert "The clock has not heard of the node typo since the rebuild. 1 repository" in text
+    assert "never reported" not in text
 
 
 def test_endpoints_are_found_by_state_tag_host_and_text(page: Any) -> None:

@@ -69,7 +69,8 @@ class Found:
         last_day: The runs that ended in the last 24 hours.
         due: The runs of the next 24 hours; see `due_by_hour`.
         is_at_work: Whether a clock runs the fleet.
-        awaited: Nodes that have never reported → number of endpoints that wait for them.
+        awaited: Nodes without a known report → number of endpoints that wait for them.
+        rebuilt: Those of them that have Silos: the state was made again since their last report.
         now: When this was so.
     """
 
@@ -80,6 +81,7 @@ class Found:
     due: Sequence[tuple[datetime, int, int]]
     is_at_work: bool
     awaited: Mapping[str, int]
+    rebuilt: Collection[str]
     now: datetime
 
 
@@ -125,7 +127,8 @@ class FleetLines:
             shown = [line for line in shown if line.state.value == asked.state]
         shown.sort(key=SORTS[asked.sort])
         awaited = Counter(line.awaits for line in lines if line.awaits)
-        return Found(shown, counts, nodes, last_day, due, is_at_work, awaited, now)
+        rebuilt = {line.awaits for line in lines if line.awaits and line.facts.node}
+        return Found(shown, counts, nodes, last_day, due, is_at_work, awaited, rebuilt, now)
 
     def one(self, name: str) -> tuple[Line, list[Run]]:
         """Return an endpoint with its runs.

@@ -156,6 +156,7 @@ class FleetPage:
             "nodes": found.nodes,
             "is_at_work": found.is_at_work,
             "awaited": sorted(found.awaited.items()),
+            "rebuilt": found.rebuilt,
             "day": tuple(_day(found)),
             "has_nodes": len(found.nodes) > 1,
             "previous_url": _link(asked, start=max(0, start - ON_A_PAGE)) if start else "",
