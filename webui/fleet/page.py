@@ -132,7 +132,7 @@ class FleetPage:
             endpoints = [line.to_json() for line in found.lines]
             nodes = [node_to_json(one, is_lost=lost) for one, lost, _room in found.nodes]
             found_json = {"counts": counts, "endpoints": endpoints, "nodes": nodes}
-            return json_answer(found_json | {"day": _day_json(found)})
+            return json_answer(found_json | {"day": _day_json(found)}, indent=None)
         start = whole_number(request.query.get("start", "0"), 0, MAX_START)
         if start is None:
             raise BadRequest("The start of a list is a number, from 0.")
