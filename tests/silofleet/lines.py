@@ -40,6 +40,7 @@ class Lines:
         ports: Of the lines, on loopback.
         asked: The moment of each request, the number of its line, and its arguments.
         seconds: Until an answer.
+        most: Requests that were in flight at once.
     """
 
     def __init__(self, repository: FakeRepository, seconds: float) -> None:
@@ -47,6 +48,7 @@ class Lines:
         self.ports: list[int] = []
         self.asked: list[tuple[float, int, Mapping[str, str]]] = []
         self.lock = Lock()
+        self.most = self.in_flight = 0
 
     @property
     def used(self) -> set[int]:
@@ -67,8 +69,12 @@ def lines_to(repository: FakeRepository, count: int, seconds: float) -> Iterator
             line = found.ports.index(int(self.server.server_address[1]))
             with found.lock:
                 found.asked.append((time.monotonic(), line, asked))
+                found.in_flight += 1
+                found.most = max(found.most, found.in_flight)
                 body = repository.fetch(asked).body
             time.sleep(found.seconds)
+            with found.lock:
+                found.in_flight -= 1
             self.send_response(200)
             self.send_header("Content-Type", "text/xml")
             self.send_header("Content-Length", str(len(body)))

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -113,8 +112,7 @@ def test_two_nodes_share_the_requests_of_one_repository(tmp_path: Path) -> None:
         assert " by n0" in said
         assert " by n1" in said
         assert work.lines.used == {0, 1}
-        moments = [moment for moment, _, _ in work.lines.asked]
-        assert max(moments) - min(moments) < 0.8 * len(moments)  # several in flight
+        assert work.lines.most > 1
 
 
 @pytest.mark.long
@@ -135,5 +133,4 @@ def test_nothing_is_lost_if_workers_and_the_redis_are_killed_in_the_middle(tmp_p
         asked(23)
         wait(lambda: work.fleet.line("big").state is State.WHOLE, 120, tmp_path)
         _check(work)
-        time.sleep(0.1)
         assert work.fleet.ledger.open_runs() == []
