@@ -224,6 +224,10 @@ class Nodes:
             found.append(known[1])
         return sorted(found, key=lambda node: node.name)
 
+    def end_own(self) -> set[int]:
+        """None: the nodes go on without a clock."""
+        return set()
+
     def keeps(self, run: Run) -> bool:
         """Whether a run that an earlier clock sent has a lease, or may have one."""
         self._sent[run.number] = run.node, run.endpoint

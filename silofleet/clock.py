@@ -47,6 +47,8 @@ NEED = 1_000
 """Records for which a new Silo needs room: half of all repositories have fewer."""
 FOR_NODES = timedelta(minutes=1)
 """How long `until_idle` waits for the first node."""
+FOR_LAST_RUNS = timedelta(seconds=10)
+"""How long a clock that was stopped waits for the ends of its own runs."""
 MOST_CUTS = 3
 """Runs of an endpoint that were cut, after which `until_idle` waits for it no longer."""
 
@@ -67,6 +69,9 @@ class Runner(Protocol):
 
     def keeps(self, run: Run) -> bool:
         """Whether a run that an earlier clock started is still at work."""
+
+    def end_own(self) -> set[int]:
+        """Ask the runs that end with this clock to end; `finished` returns them then."""
 
     def start(self, order: Order, node: str) -> None:
         """Start a run on a node.
@@ -189,7 +194,18 @@ class Clock:
             if shown is not None:
                 shown(done, total, len(self._working))
             self._keep_up()
+        if stop.asked:
+            self._end_own()
         return summary
+
+    def _end_own(self) -> None:
+        """End the runs that end with this clock, so that none is said to be at work afterwards."""
+        own = self._runner.end_own()
+        last = self._now() + FOR_LAST_RUNS
+        while own and self._now() < last:
+            for number, ended in self._runner.finished(SECONDS_BETWEEN_LOOKS):
+                self._end(number, ended)
+                own.discard(number)
 
     def _awaits_nodes(self, begin: datetime, wanted: set[str]) -> bool:
         """Whether something is due, and the first node may still come."""

@@ -46,6 +46,10 @@ class _Runner:
         del run
         return False
 
+    def end_own(self) -> set[int]:
+        self.ends = {order.endpoint: [Outcome.CUT] for order in self._working.values()}
+        return set(self._working)
+
     def start(self, order: Order, node: str) -> None:
         assert node == "local"
         self.orders.append(order)
@@ -336,6 +340,26 @@ def test_a_running_clock_takes_up_what_others_change(fleet: Fleet) -> None:
 
 def _due_now(facts: Facts) -> Facts:
     return facts._replace(added=NOW, due=NOW)
+
+
+def test_no_run_is_at_work_after_the_clock_was_stopped(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    stop = Stop()
+
+    class Stopped(_Runner):
+        def start(self, order: Order, node: str) -> None:
+            super().start(order, node)
+            stop.ask()
+
+        def finished(self, timeout: float) -> list[tuple[int, Ended]]:
+            return super().finished(timeout) if self.ends else []
+
+    runner = Stopped()
+    assert not Clock(fleet, runner, clock=runner).run(stop, until_idle=True).outcomes
+    assert _states(fleet, runner.now) == {"e0": State.DUE}
+    later = _Runner()
+    later.now = runner.now
+    assert _run(fleet, later).counts == {Outcome.WHOLE: 1}
 
 
 def test_a_fleet_has_one_clock(fleet: Fleet) -> None:

@@ -38,6 +38,9 @@ class _Nodes:
         del run
         return False
 
+    def end_own(self) -> set[int]:
+        return set()
+
     def start(self, order: Order, node: str) -> None:
         assert order.endpoint not in {name for name, _ in self._working.values()}
         self.orders.append((order.endpoint, node, order.epoch))
