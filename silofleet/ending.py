@@ -95,7 +95,10 @@ def of_error(
     if isinstance(error, HarvestStopped):
         cause, changed = error.cause, error.receipt.counts.written
     if has_no_room(cause):
-        said = f"the disk of {path or 'the Silo'} is full; the run goes on when there is room"
+        said = (  # an index that could not be written counts fewer records, or none
+            f"the disk of {path or 'the Silo'} is full, and perhaps not all its records are"
+            " counted; the run goes on when there is room"
+        )
         return Ended(Outcome.CUT, said, at, records=records, changed=changed, is_disk_full=True)
     outcome = _outcome(cause)
     if isinstance(error, HarvestStopped) and outcome is Outcome.FAILED:
