@@ -41,6 +41,8 @@ BETWEEN_BEATS = timedelta(seconds=10)
 BETWEEN_CLEANINGS = timedelta(hours=1)
 REST_OF_FULL_DISK = timedelta(minutes=10)
 """After a run met a full disk, for as long none starts on that node."""
+REST_OF_UNSENT = timedelta(seconds=30)
+"""After which a run that could not be started is tried again."""
 MOST_SKEW = timedelta(minutes=10)
 """By which the machine's clock may be set back, without a look at all times."""
 NEED = 1_000
@@ -391,7 +393,8 @@ class Clock:
         try:
             self._runner.start(self._order(run, facts), node)
         except OSError as error:
-            self._end(run.number, _cut(f"it could not be started: {error}", self._now()))
+            cut = _cut(f"it could not be started: {error}", self._now())
+            self._end(run.number, cut, is_sent=False)
             return 0
         return 1
 
@@ -434,7 +437,7 @@ class Clock:
 
     # ------------------------------------------------------------------ ends
 
-    def _end(self, number: int, ended: Ended) -> str:
+    def _end(self, number: int, ended: Ended, *, is_sent: bool = True) -> str:
         """Keep the end of a run; return the endpoint, or nothing if it is not its current run."""
         run = self._working.pop(number, None)
         self._is_changed = True
@@ -448,6 +451,8 @@ class Clock:
         self._asked.discard(number)
 
         def change(one: Facts) -> Facts:
+            if not is_sent:  # which says nothing about the endpoint, however often it happens
+                return one._replace(run=0, said=ended.said, due=now + REST_OF_UNSENT)
             found = self._after(one, ended)
             is_begun_again = ended.outcome is Outcome.CUT and found.failures == one.failures
             return found._replace(is_asked=one.is_asked and (is_begun_again or not was_asked))

@@ -155,6 +155,31 @@ def test_the_wrong_clock_of_a_node_moves_no_end_and_no_pause(fleet: Fleet, hours
     assert fleet.ledger.holds() == {"h0.example.org": end + timedelta(hours=1)}
 
 
+def test_runs_that_cannot_be_started_are_no_failures(fleet: Fleet) -> None:
+    _add(fleet, 2)
+    stop = Stop()
+
+    class Full(_Runner):
+        """A Redis whose disk is full: it reads, and writes nothing."""
+
+        def start(self, order: Order, node: str) -> None:
+            raise OSError("MISCONF")
+
+        def finished(self, timeout: float) -> list[tuple[int, Ended]]:
+            if self.now > NOW + timedelta(hours=1):
+                stop.ask()
+            return super().finished(timeout)
+
+    runner = Full()
+    Clock(fleet, runner, clock=runner).run(stop)
+    for facts in fleet.ledger.facts():
+        assert (facts.run, facts.failures, facts.said) == (
+            0, 0, "it could not be started: MISCONF",
+        )  # fmt: skip
+        assert facts.due is not None
+        assert facts.due <= runner.now + timedelta(minutes=1)
+
+
 def test_absurd_times_in_a_report_do_not_end_the_clock(fleet: Fleet) -> None:
     _add(fleet, 1)
     runner = _Runner()
