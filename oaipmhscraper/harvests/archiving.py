@@ -166,7 +166,10 @@ def _fetch(one: Elsewhere, path: str, told: Told) -> None:
             told(len(piece))
             yield piece
 
-    write_new(staged, pieces(), StrictBarrier())
+    try:
+        write_new(staged, pieces(), StrictBarrier())
+    except OSError as error:  # of a write, which does not name its file
+        raise OSError(error.errno, error.strerror, staged) from error
     os.rename(staged, path)
     flush_directory(os.path.dirname(path))
 

@@ -38,6 +38,7 @@ from oaipmhscraper.warc.reading import read_warc
 from politeweb.errors import RequestRefused, WarcUnreadable
 from recordsilo import Silo
 from recordsilo.audit import Audit
+from recordsilo.disk.atomic_file import StrictBarrier
 from recordsilo.disk.locks import Locks
 
 MEMORY = "memory://store/fleet"
@@ -278,6 +279,19 @@ def test_addresses() -> None:
         with pytest.raises(RequestRefused, match="s3://bucket/prefix") as refused:
             check_address(bad)
         assert "secret" not in str(refused.value)
+
+
+def test_a_disk_that_is_full_is_named_when_files_come_back(
+    silo: Path, files: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_fd: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    _archived(silo)
+    monkeypatch.setattr(StrictBarrier, "file_written", lambda _self, fd: refuse(fd))
+    with pytest.raises(OSError, match=f"No space left.*{silo.name}/harvests"):
+        bring_back(str(silo), Moved())
+    assert _warcs(silo) == {}
 
 
 def test_a_disk_that_is_read_only_or_full_loses_nothing(
