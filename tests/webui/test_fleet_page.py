@@ -231,17 +231,17 @@ def test_the_day_has_what_ran_and_what_is_due(page: Any) -> None:
     assert [{**one, "hour": ""} for one in day["ended"] if len(one) > 1] == [
         {"hour": "", "whole": 1, "failed": 1, "moved": 1}
     ]
-    assert [one["overdue"] for one in day["due"]] == [1] + 23 * [0]
+    assert [one["overdue"] for one in day["due"]] == [1] + 24 * [0]
 
 
 def test_runs_are_due_in_their_hours_and_overdue_ones_now() -> None:
     now = datetime(2026, 1, 1, 10, 30, tzinfo=UTC)
-    minutes = (-3000, 0, 15, 40, 40, 1409, 1410, None)  # the last hour begins at 9:00 tomorrow
+    minutes = (-3000, 0, 15, 40, 40, 1409, 1410, 1440, 1441, None)
     moments = [None if one is None else now + timedelta(minutes=one) for one in minutes]
     hours = due_by_hour([SimpleNamespace(due=one) for one in moments], now)  # type: ignore[arg-type]
-    assert len(hours) == 24
+    assert len(hours) == 25
     assert [(f"{hour:%d %H}", due, late) for hour, due, late in hours if due or late] == [
-        ("01 10", 1, 2), ("01 11", 2, 0), ("02 09", 1, 0),
+        ("01 10", 1, 2), ("01 11", 2, 0), ("02 09", 1, 0), ("02 10", 2, 0),
     ]  # fmt: skip
 
 

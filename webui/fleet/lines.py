@@ -193,13 +193,14 @@ def by_hour(ended: Endings, now: datetime) -> list[tuple[datetime, Counter[Outco
 
 
 def due_by_hour(lines: Collection[Line], now: datetime) -> list[tuple[datetime, int, int]]:
-    """How many runs are due in each of the next 24 hours, and how many are overdue.
+    """How many runs are due within 24 hours, hour by hour, and how many are overdue.
 
-    What is overdue is counted in the first hour, the present one.
+    These are 25 hours of the clock: of the first, the present one, the rest, and of the last its
+    beginning. What is overdue is counted in the first.
     """
-    hours = [_hour(now) + timedelta(hours=ahead) for ahead in range(24)]
+    hours = [_hour(now) + timedelta(hours=ahead) for ahead in range(25)]
     due = [line.due for line in lines if line.due is not None]
-    counts = Counter(_hour(one) for one in due if now < one < hours[-1] + timedelta(hours=1))
+    counts = Counter(_hour(one) for one in due if now < one <= now + timedelta(hours=24))
     overdue = sum(one <= now for one in due)
     return [(hour, counts[hour], 0 if ahead else overdue) for ahead, hour in enumerate(hours)]
 
