@@ -63,9 +63,9 @@ def _known(
     known = check_names()
     for name in value:
         if name not in known:
-            there = f"there are {', '.join(known)}" if known else "no package contributes any"
             raise click.BadParameter(
-                f"there is no check {name!r}; {there}{did_you_mean(name, known)}"
+                f"there is no check {name!r}; choose from: {', '.join(known)}"
+                f"{did_you_mean(name, known)}"
             )
     return value
 
