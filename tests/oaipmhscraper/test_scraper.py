@@ -264,6 +264,8 @@ def test_what_other_processes_wrote_into_the_state_stays(repository, silo_dir):
 class _CountedTurns:
     """A pace whose turns are counted, and whose pauses are noted."""
 
+    interval = 0.0
+
     def __init__(self):
         self.turns, self.pauses = 0, []
 
