@@ -20,22 +20,24 @@ BIG = 200 << 20
 RECORDS = int(os.environ.get("FEDORA_RECORDS", "2000"))
 
 MEASURED = """
-import resource, runpy, sys
+import runpy, sys
+from processes import peak_megabytes
 sys.argv = ["exporting.py", *sys.argv[1:]]
 try:
     runpy.run_module("exporting", run_name="__main__")
 except SystemExit as end:
     assert end.code == 0, end.code
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(round(peak_megabytes() * 1024))
 """
 
 
 def peak(silo_dir: str, url: str) -> int:
     """Memory at most, in KiB, of an export in a process of its own."""
-    here = str(Path(__file__).parent)
+    here, benchmarks = Path(__file__).parent, Path(__file__).parents[3] / "benchmarks"
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, silo_dir, url],
-        env={**os.environ, "PYTHONPATH": here}, stdout=subprocess.PIPE, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{benchmarks}"},
+        stdout=subprocess.PIPE, text=True, check=True,
     )  # fmt: skip
     return int(done.stdout.split()[-1])
 
