@@ -17,8 +17,6 @@ from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
 from celery.worker.consumer import Consumer
 from kombu.transport import redis
 
-from politeweb.errors import shortened
-
 T = TypeVar("T")
 _TRANSPORT = f"{__name__}:Transport"
 _MALFORMED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
@@ -63,7 +61,7 @@ def only_argument(given: Sequence[object], named: Mapping[str, object], kind: ty
         TypeError: The message has others; see `note_dropped`.
     """
     if len(given) != 1 or named or type(given[0]) is not kind:
-        told = shortened(f"{[*given]} {dict(named) or ''}".strip(), 100)
+        told = f"{[*given]} {dict(named) or ''}".strip()[:100]
         raise TypeError(f"its arguments are not one {kind.__name__}: {told}")
     return given[0]
 
