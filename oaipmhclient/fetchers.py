@@ -8,8 +8,9 @@ is stored: nothing is fetched ahead, because some servers accept a resumption to
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from oaipmhclient.client import Client
 from oaipmhclient.transport.http_transport import Transport
@@ -20,6 +21,8 @@ from politeweb.answers import Outcome as Answered
 Walk = Callable[[Client], Iterator[WalkPage]]
 """Walks a window with a client."""
 
+SECONDS_BETWEEN_LOOKS = 1.0
+"""A signal that comes just before a wait does not end it; it is handled after this time."""
 JOIN_SECONDS = 10.0
 """Seconds to wait for threads with aborted connections; later they end by their timeouts."""
 
@@ -219,7 +222,10 @@ class Fetchers:
 
     def next(self) -> Fetched | Woken:
         """Wait for the next page, end or failure of any window in work, or `Woken`."""
-        found = self._out.get()
+        found = None
+        while found is None:
+            with suppress(Empty):
+                found = self._out.get(timeout=SECONDS_BETWEEN_LOOKS)
         if isinstance(found, Fetched) and found.page is None:
             self.drop(found.window)
         return found

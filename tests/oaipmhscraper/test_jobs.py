@@ -592,6 +592,18 @@ def test_a_thread_that_waits_for_an_answer_is_cut_off(tmp_path):
         connection.close()
 
 
+def test_a_signal_that_does_not_end_the_wait_for_a_page_is_handled_soon():
+    def interrupt():  # given to this thread, as if it came just before the wait began
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    with Fetchers(lambda _lane: None) as fetchers:
+        timer = threading.Timer(0.2, interrupt)
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            fetchers.next()
+        timer.join()
+
+
 def test_the_receipt_says_where_a_repository_has_moved(silo_dir):
     with (
         misbehaving("redirected_to_a_path") as server,
