@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from oaipmhscraper.errors import ArchiveRunning, ObjectDiffers
 from oaipmhscraper.harvests.job import RECEIPTS
-from oaipmhscraper.harvests.past_harvests import harvests_of
+from oaipmhscraper.harvests.past_harvests import files_to_store, harvests_of
 from oaipmhscraper.warc.elsewhere import Elsewhere, note_elsewhere, read_elsewhere
 from oaipmhscraper.warc.object_store import ObjectStore, Told, check_address
 from politeweb.warc.files import warc_names
@@ -30,7 +30,8 @@ class Moved:
     Attributes:
         files: Number of WARC files.
         bytes: Their size.
-        left: WARC files that stay here because their harvests have not ended.
+        left: WARC files that stay here because their harvests have not ended, or pages of them
+            are not stored yet.
         faults: Sentences on files that could not be moved, and are where they were; or that are
             not intact.
     """
@@ -135,13 +136,18 @@ def verify(silo_path: str, moved: Moved, told: Told = int) -> None:
 
 
 def _closed(silo_path: str) -> list[str]:
-    """The names of the WARC files here whose harvests have ended, the oldest first."""
+    """The names of the WARC files here whose harvests have ended, the oldest first.
+
+    An update takes over the lists of an open harvest, which ends it, with pages that are still to
+    be stored from its files.
+    """
     closed: list[str] = []
     for one in harvests_of(silo_path):
         if one.receipt and one.state != "open":
             away = {found.file for found in one.elsewhere}
             closed += [name for name in one.files if name not in away]
-    return closed
+    needed = files_to_store(silo_path)  # looked up last: a harvest that ended needs no more files
+    return [name for name in closed if name not in needed]
 
 
 def _send(store: ObjectStore, path: str, wanted: Elsewhere, told: Told) -> None:

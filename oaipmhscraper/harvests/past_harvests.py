@@ -136,6 +136,18 @@ def owed_in(silo_path: str) -> list[tuple[ListJob, int]]:
         return journal.owed_lists()
 
 
+def files_to_store(silo_path: str) -> set[str]:
+    """Return the names of the WARC files with pages that are not stored yet.
+
+    Raises:
+        JournalUnreadable: The journal is damaged.
+    """
+    if not os.path.exists(journal_path(silo_path)):
+        return set()
+    with Journal(silo_path) as journal:
+        return journal.files_to_store()
+
+
 def _open_jobs(silo_path: str) -> dict[str, tuple[str, tuple[ListReceipt, ...]]]:
     """Return why each open harvest was stopped, and the progress of its lists."""
     if not os.path.exists(journal_path(silo_path)):

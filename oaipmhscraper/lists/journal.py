@@ -283,6 +283,10 @@ class Journal:
         rows = self._ask("SELECT id, what FROM fetched WHERE list = ? ORDER BY id", list_id)
         return [FetchedPage(**json.loads(what), id=number) for number, what in rows]
 
+    def files_to_store(self) -> set[str]:
+        """Return the names of the WARC files with pages that are not stored yet."""
+        return {json.loads(what)["file"] for (what,) in self._ask("SELECT what FROM fetched")}
+
     def add_fetched(self, list_id: int, page: FetchedPage) -> FetchedPage:
         """Note a page that is to be stored; return it with its number."""
         what = {name: value for name, value in asdict(page).items() if name != "id"}

@@ -124,8 +124,11 @@ def _silos(directory: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 def _report(moved: Moved, what: str, most: int) -> None:
     size = f" ({moved.bytes / 1e6:,.1f} MB)" if moved.files else ""
     files = f"{moved.files:,} WARC {'file' if moved.files == 1 else 'files'}{size}"
-    left = f"; {moved.left:,} of harvests that have not ended stay" if moved.left else ""
-    click.echo(f"{files} {what}{left}")
+    click.echo(f"{files} {what}")
+    if moved.left:
+        click.echo(
+            f"{moved.left:,} stay here: harvests have not ended, or pages are not stored yet"
+        )
     for sentence in moved.faults[:most]:
         click.echo(shown(f"silo: {sentence}"), err=True)
     if len(moved.faults) > most:

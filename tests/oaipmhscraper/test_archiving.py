@@ -9,6 +9,7 @@ import socketserver
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -21,6 +22,7 @@ from misbehaving import FunctionTransport, repository_with
 from object_store import BUCKET, STORE, memory_files, s3_server, use_s3
 from test_replay import state, tree
 
+from oaipmhclient.walk.values import ListJob
 from oaipmhscraper.checks import UNREADABLE
 from oaipmhscraper.commands.harvests import harvests as harvests_command
 from oaipmhscraper.errors import ArchiveRunning, ElsewhereUnreadable, StoreFailed, StoreUnreachable
@@ -28,9 +30,11 @@ from oaipmhscraper.harvests import archiving
 from oaipmhscraper.harvests.archiving import Moved, archive, bring_back, verify
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.harvests.past_harvests import harvests_of
+from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.receipt import HarvestInterrupted
 from oaipmhscraper.replay.replay import replay
 from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.storing.fetched_pages import FetchedPage
 from oaipmhscraper.warc import object_store
 from oaipmhscraper.warc.elsewhere import read_elsewhere
 from oaipmhscraper.warc.object_store import ObjectStore, check_address
@@ -180,6 +184,22 @@ def test_a_harvest_that_has_not_ended_is_left_alone(silo: Path, files: Any) -> N
     _brought(silo)
     _archived(silo)
     assert old in _warcs(silo)  # no receipt says that it ended
+
+
+def test_a_file_with_pages_that_are_not_stored_yet_is_left_alone(silo: Path, files: Any) -> None:
+    """An update has taken over the list of a harvest, and with it pages that are in its file."""
+    (name,) = _warcs(silo)
+    with Journal(str(silo)) as journal:
+        job = journal.begin("an update", "http://x", [ListJob("oai_dc")], datetime.now(UTC))
+        (row,) = journal.lists(job)
+        page = FetchedPage(1, "verb=ListRecords", name, place=0, items=1, relists=False)
+        with journal.changing():
+            page = journal.add_fetched(row.id, page)
+    moved = _archived(silo)
+    assert (moved.files, moved.left, list(_warcs(silo))) == (0, 1, [name])
+    with Journal(str(silo)) as journal, journal.changing():
+        journal.drop_fetched(page)
+    assert _archived(silo).files == 1
 
 
 def test_a_file_that_somebody_writes_to_is_left_alone(silo: Path, files: Any) -> None:
