@@ -162,22 +162,50 @@ class _Working:
 def _work(order: Order, pipe: "Connection[Any, Any]") -> None:
     """The process of a run."""
     collect_rarely()
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGINT, _interrupt)
+    interrupts = _Interrupts()
+    signal.signal(signal.SIGTERM, interrupts)
+    signal.signal(signal.SIGINT, interrupts)
     threading.Thread(target=_end_with, args=(pipe,), daemon=True).start()
-    tell = _Tell(pipe)
     try:
-        ended = carry_out(order, tell)
+        with interrupts:
+            ended = _carried_out(order, _Tell(pipe))
     except KeyboardInterrupt:
         ended = Ended(Outcome.CUT, "the run was interrupted", datetime.now(UTC))
-    except Exception:  # process boundary: details go to the log only
-        logger.exception("the run %s of %s", order.run, order.endpoint)
-        said = "an unexpected error occurred; the log has the details"
-        ended = Ended(Outcome.FAILED, said, datetime.now(UTC))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):
         pipe.send(ended)
     os._exit(0)
+
+
+def _carried_out(order: Order, tell: "_Tell") -> Ended:
+    try:
+        return carry_out(order, tell)
+    except Exception:  # process boundary: details go to the log only
+        logger.exception("the run %s of %s", order.run, order.endpoint)
+        said = "an unexpected error occurred; the log has the details"
+        return Ended(Outcome.FAILED, said, datetime.now(UTC))
+
+
+class _Interrupts:
+    """Handles signals: the first interrupts the block, also if it came before; others nothing."""
+
+    def __init__(self) -> None:
+        self._has_come = self._is_within = False
+
+    def __call__(self, _number: int, _frame: object) -> None:
+        self._has_come = True
+        self._interrupt()
+
+    def __enter__(self) -> None:
+        self._is_within = True
+        self._interrupt()
+
+    def __exit__(self, *exception: object) -> None:
+        self._is_within = False
+
+    def _interrupt(self) -> None:
+        if self._has_come and self._is_within:
+            self._is_within = False
+            raise KeyboardInterrupt
 
 
 class _Tell:
@@ -192,10 +220,6 @@ class _Tell:
             self._last = now
             with contextlib.suppress(OSError):
                 self._pipe.send((done, total))
-
-
-def _interrupt(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt
 
 
 def _end_with(pipe: "Connection[Any, Any]") -> None:

@@ -33,7 +33,7 @@ from silofleet.broker import ended_of_json, ended_to_json
 from silofleet.ending import Before, with_size
 from silofleet.hosts import PaceSpec
 from silofleet.run import EPOCH, Order, _offers, carry_out
-from silofleet.slots import Slots
+from silofleet.slots import Slots, _Interrupts
 from silofleet.values import Ended, Outcome
 
 
@@ -221,6 +221,33 @@ def test_closed_slots_leave_no_process(tmp_path: Path, sample: SampleServer) -> 
     slots.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+@pytest.mark.long
+def test_runs_that_are_asked_to_end_as_they_start_say_that_they_were_interrupted(
+    tmp_path: Path, sample: SampleServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with Slots(8) as slots:
+        for number in range(8):
+            slots.start(replace(_order(tmp_path / str(number), sample.base_url), run=number))
+            slots.end(number)
+        said: list[str] = []
+        while slots.free < 8:
+            said += [ended.said for _, ended in slots.finished(0.5)]
+    assert said == ["the run was interrupted"] * 8
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_signal_interrupts_a_block_once_also_if_it_came_before() -> None:
+    interrupts = _Interrupts()
+    interrupts(signal.SIGTERM, None)
+    with pytest.raises(KeyboardInterrupt), interrupts:
+        raise AssertionError("it was not interrupted")
+    interrupts(signal.SIGINT, None)
+    interrupts = _Interrupts()
+    with pytest.raises(KeyboardInterrupt), interrupts:
+        interrupts(signal.SIGTERM, None)
+    interrupts(signal.SIGTERM, None)
 
 
 def _next(slots: Slots) -> tuple[int, Ended]:
