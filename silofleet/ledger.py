@@ -9,7 +9,7 @@ last changes: the truth about harvests is in the receipts of the Silos.
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
@@ -339,12 +339,18 @@ class FleetLedger:
         """The runs that ended since a moment, in the order of their ends."""
         return self._runs("WHERE ended >= ? ORDER BY ended", (_text(since),))
 
-    def endings(self, since: datetime) -> Endings:
-        """How many runs ended since a moment, by the hour of their end and their outcome."""
+    def endings(self, since: datetime, names: Collection[str] | None = None) -> Endings:
+        """How many runs ended since a moment, by the hour of their end and their outcome.
+
+        Args:
+            since: The moment.
+            names: Only runs of these endpoints; by default of all.
+        """
         rows = self._file.rows(
             "SELECT substr(ended, 1, 13), outcome, count(*) FROM run "
-            "WHERE ended >= ? AND outcome IS NOT NULL GROUP BY 1, 2",
-            (_text(since),),
+            "WHERE ended >= ? AND outcome IS NOT NULL "
+            "AND (? OR +endpoint IN (SELECT value FROM json_each(?))) GROUP BY 1, 2",
+            (_text(since), names is None, json.dumps([*(names or ())])),
         )
         return {
             (_moment(f"{hour}:00:00+00:00"), Outcome(outcome)): number

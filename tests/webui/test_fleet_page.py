@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -122,6 +123,7 @@ def test_endpoints_are_found_by_state_tag_host_and_text(page: Any) -> None:
     assert page.get("/fleet?state=x").status == 400
     assert page.get("/fleet?sort=x").status == 400
     assert page.get("/fleet?start=x").status == 400
+    assert "delft" in page.get("/fleet?start=9999").text  # the last page
     assert "Show all" in page.get("/fleet?q=nothing").text
 
 
@@ -227,11 +229,35 @@ def test_the_day_has_what_ran_and_what_is_due(page: Any) -> None:
     assert "Runs due in the next 24 hours. " in text
     assert re.search(r"Failed, \d\d:00: 2", text)  # berne and cork
     assert re.search(r"Overdue, \d\d:00: 1", text)  # delft is new
-    day = page.json("/fleet.json?q=nothing")["day"]  # of the fleet, whatever is shown
-    assert [{**one, "hour": ""} for one in day["ended"] if len(one) > 1] == [
-        {"hour": "", "whole": 1, "failed": 1, "moved": 1}
-    ]
-    assert [one["overdue"] for one in day["due"]] == [1] + 24 * [0]
+    assert "are counted" not in text
+    ended, due = _day_of(page.json("/fleet.json"))
+    assert ended == {"whole": 1, "failed": 1, "moved": 1}
+    assert due == {"due": 3, "overdue": 1}
+
+
+def test_the_day_has_runs_of_the_repositories_in_the_list(page: Any) -> None:
+    text = page.get("/fleet?q=example").text
+    assert "Only runs of the 4 repositories in this list are counted." in text
+    for query, ended, due, overdue in (
+        ("q=berne", {"failed": 1}, 1, 0),
+        ("tag=physics", {"whole": 1}, 1, 0),
+        ("host=cork.example.org", {"moved": 1}, 1, 0),
+        ("state=new", {}, 0, 1),
+        ("sort=name", {"whole": 1, "failed": 1, "moved": 1}, 3, 1),
+        ("q=nothing", {}, 0, 0),
+    ):
+        found = page.json(f"/fleet.json?{query}")
+        assert _day_of(found) == (ended, {"due": due, "overdue": overdue}), query
+
+
+def _day_of(found: Any) -> tuple[Counter[str], Counter[str]]:
+    """What ended and what is due, summed over the hours."""
+    ended, due = Counter[str](), Counter[str]()
+    for one in found["day"]["ended"]:
+        ended.update({name: number for name, number in one.items() if name != "hour"})
+    for one in found["day"]["due"]:
+        due.update({name: number for name, number in one.items() if name != "hour"})
+    return ended, due
 
 
 def test_runs_are_due_in_their_hours_and_overdue_ones_now() -> None:

@@ -44,6 +44,11 @@ class Asked:
     text: str = ""
     sort: str = "state"
 
+    @property
+    def is_everything(self) -> bool:
+        """Whether all endpoints are shown."""
+        return not (self.state or self.tag or self.host or self.text)
+
     def shows(self, line: Line) -> bool:
         """Whether an endpoint is shown, whatever its state."""
         text = self.text.casefold()
@@ -66,8 +71,8 @@ class Found:
         lines: In order.
         counts: State → number, of the endpoints that every filter but the state shows.
         nodes: Each with whether it is lost, and the records for which its disk has room.
-        last_day: The runs that ended in the last 24 hours.
-        due: The runs of the next 24 hours; see `due_by_hour`.
+        last_day: Of these endpoints, the runs that ended in the last 24 hours.
+        due: Of these endpoints, the runs of the next 24 hours; see `due_by_hour`.
         is_at_work: Whether a clock runs the fleet.
         awaited: Nodes without a known report → number of endpoints that wait for them.
         rebuilt: Those of them that have Silos: the state was made again since their last report.
@@ -119,12 +124,13 @@ class FleetLines:
             nodes = [(one, one.name in lost, room_of(one)) for one in fleet.ledger.nodes()]
             lines = self._current(fleet, now, {one.name: is_lost for one, is_lost, _ in nodes})
             is_at_work = fleet.is_at_work(now)
-            last_day = fleet.ledger.endings(now - timedelta(days=1))
-        due = due_by_hour(lines, now)
-        shown = [line for line in lines if asked.shows(line)]
-        counts = Counter(line.state for line in shown)
-        if asked.state:
-            shown = [line for line in shown if line.state.value == asked.state]
+            shown = [line for line in lines if asked.shows(line)]
+            counts = Counter(line.state for line in shown)
+            if asked.state:
+                shown = [line for line in shown if line.state.value == asked.state]
+            names = None if asked.is_everything else [line.endpoint.name for line in shown]
+            last_day = fleet.ledger.endings(now - timedelta(days=1), names)
+        due = due_by_hour(shown, now)
         shown.sort(key=SORTS[asked.sort])
         awaited = Counter(line.awaits for line in lines if line.awaits)
         rebuilt = {line.awaits for line in lines if line.awaits and line.facts.node}

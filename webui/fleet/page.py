@@ -15,7 +15,7 @@ from webui.charts.pictures import Bar, Picture, Series, Tone, columns
 from webui.fleet.lines import SORTS, Asked, FleetLines, Found, by_hour
 from webui.http.bodies import read_form
 from webui.http.errors import BadRequest, Busy, MethodNotAllowed, NotFound, as_sentence
-from webui.http.messages import MAX_START, Request, Response, redirect, whole_number
+from webui.http.messages import Request, Response, redirect
 from webui.people.authentication import require
 from webui.people.roles import NOBODY, Role, User
 from webui.rendering import PAGE, html, json_answer
@@ -133,9 +133,7 @@ class FleetPage:
             nodes = [node_to_json(one, is_lost=lost) for one, lost, _room in found.nodes]
             found_json = {"counts": counts, "endpoints": endpoints, "nodes": nodes}
             return json_answer(found_json | {"day": _day_json(found)}, indent=None)
-        start = whole_number(request.query.get("start", "0"), 0, MAX_START)
-        if start is None:
-            raise BadRequest("The start of a list is a number, from 0.")
+        start = min(request.start, max(0, len(found.lines) - 1) // ON_A_PAGE * ON_A_PAGE)
         pairs = _pairs(asked)
         shown = found.lines[start : start + ON_A_PAGE]
         told: dict[str, Any] = {

@@ -93,7 +93,7 @@ ${lists.steps(_("Pages of the list"), previous=previous_url, following=next_url)
 % else:
 <section class="empty">
   <h2>${_("No repositories")}</h2>
-% if asked.state or asked.tag or asked.host or asked.text:
+% if not asked.is_everything:
   <p><a href="${page_url}">${_("Show all")}</a></p>
 % else:
   <p>${_("Add repositories to this fleet:")}</p>
@@ -104,6 +104,9 @@ ${lists.steps(_("Pages of the list"), previous=previous_url, following=next_url)
 
 % if day:
 <h2 id="day">${_("The day")}</h2>
+% if not asked.is_everything:
+<p class="under">${counted("Only runs of the {n} repository in this list are counted.", "Only runs of the {n} repositories in this list are counted.", total)}</p>
+% endif
 <div class="pictures">
 % for picture in day:
 ${charts.figure(picture, f"day-{loop.index}")}
