@@ -5,7 +5,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +20,7 @@ from silofleet.ledger import FleetLedger
 from silofleet.rebuild import rebuild
 from silofleet.values import FAILURES, Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import load_wishes
+from tests.webui.test_browser import fits, is_accessible
 from webui.app import create_app
 from webui.fleet.lines import Asked, FleetLines, due_by_hour
 from webui.http.security import LOOPBACK_ONLY
@@ -318,6 +319,22 @@ def test_endpoints_are_read_again_where_they_changed(
     monkeypatch.setattr("webui.fleet.lines.datetime", Later)
     assert (states()["berne"], reads()) == ("due", 1)
     lines.close()
+
+
+@pytest.mark.browser
+@pytest.mark.long
+@pytest.mark.parametrize(("scheme", "width"), [("light", 320), ("dark", 1280)])
+def test_the_pages_of_a_fleet_are_for_everybody(
+    page: Any, open_page: Callable[..., Any], scheme: str, width: int
+) -> None:
+    assert page.get("/fleet").status == 200
+    size = {"width": width, "height": 800}
+    shown = open_page("/fleet", color_scheme=scheme, viewport=size)
+    for path in ("/fleet", "/fleet?tag=physics&sort=records", "/fleet?q=nothing", "/fleet/cork"):
+        shown.goto(path)
+        shown.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        is_accessible(shown, path)
+        fits(shown, path)
 
 
 def test_a_directory_without_a_fleet_has_no_such_page(
