@@ -6,6 +6,7 @@ autoreload, no sessions, so several applications can run in one process.
 """
 
 import contextlib
+import functools
 import logging
 import os
 import sqlite3
@@ -45,6 +46,8 @@ from webui.urls import TWIN
 
 logger = logging.getLogger("webui")
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+_SITE = "silo.site"
+"""Where a request has its `Site`."""
 
 
 def create_app(silo: Silo, settings: Settings | None = None, gate: Gate | None = None) -> WsgiApp:
@@ -60,49 +63,51 @@ def create_app(silo: Silo, settings: Settings | None = None, gate: Gate | None =
         gate: Who signs in; by default those with an account in the Silo.
     """
     site = Site.of(silo, settings, document, gate)
-    application = cherrypy.Application(None, "", {"/": {"request.dispatch": _dispatcher(site)}})
-    application.request_class = _request_class(site)
-    application.log.access_log.disabled = True
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         urls.mount(mounted(environ)[0])
-        return application(environ, start_response)  # type: ignore[no-any-return]  # cherrypy is untyped
+        return _application()({**environ, _SITE: site}, start_response)
 
     return answer
 
 
-def _dispatcher(site: Site) -> Callable[[str], None]:
-    """CherryPy's dispatcher: it always returns our handler, which uses the route table."""
-
-    def handler() -> Iterable[bytes]:
-        return _to_cherrypy(respond(site, cherrypy.serving.request.wsgi_environ))
-
-    def dispatch(_path_info: str) -> None:
-        request = cherrypy.serving.request
-        request.config = {}  # tools and hooks of a global configuration do not apply
-        request.process_request_body = False  # handlers read bodies, within their limits
-        request.handler = handler
-
-    return dispatch
+@functools.cache
+def _application() -> WsgiApp:
+    """CherryPy's application, one for all Silos: it would keep a log of each for ever."""
+    application = cherrypy.Application(None, "", {"/": {"request.dispatch": _dispatch}})
+    application.request_class = _SiloRequest
+    application.log.access_log.disabled = True
+    return application  # type: ignore[no-any-return]  # cherrypy is untyped
 
 
-def _request_class(site: Site) -> type:
-    """CherryPy's request class with our error page, for requests refused before dispatch."""
+def _dispatch(_path_info: str) -> None:
+    """CherryPy's dispatcher: always our handler, which uses the route table."""
+    request = cherrypy.serving.request
+    request.config = {}  # tools and hooks of a global configuration do not apply
+    request.process_request_body = False  # handlers read bodies, within their limits
+    request.handler = _handler
 
-    def page(status: str, **_unused: object) -> bytes:
-        environ = cherrypy.serving.request.wsgi_environ
-        error = BadRequest("Malformed request.")
-        error.status = HTTPStatus(int(status.split(" ", 1)[0]))
-        return b"".join(_to_cherrypy(error_answer(site.name, error, as_json=_asks_json(environ))))
 
-    class SiloRequest(cherrypy._cprequest.Request):  # type: ignore[misc]  # cherrypy is untyped
-        show_tracebacks = False
-        error_page = {"default": page}  # noqa: RUF012  # the shape CherryPy reads
+def _handler() -> Iterable[bytes]:
+    environ = cherrypy.serving.request.wsgi_environ
+    return _to_cherrypy(respond(environ[_SITE], environ))
 
-        def process_query_string(self) -> None:
-            """Do nothing: CherryPy would answer malformed queries itself; see `from_environ`."""
 
-    return SiloRequest
+def _error_page(status: str, **_unused: object) -> bytes:
+    """Our error page, for requests refused before dispatch."""
+    environ = cherrypy.serving.request.wsgi_environ
+    error = BadRequest("Malformed request.")
+    error.status = HTTPStatus(int(status.split(" ", 1)[0]))
+    name = environ[_SITE].name
+    return b"".join(_to_cherrypy(error_answer(name, error, as_json=_asks_json(environ))))
+
+
+class _SiloRequest(cherrypy._cprequest.Request):  # type: ignore[misc]  # cherrypy is untyped
+    show_tracebacks = False
+    error_page = {"default": _error_page}  # noqa: RUF012  # the shape CherryPy reads
+
+    def process_query_string(self) -> None:
+        """Do nothing: CherryPy would answer malformed queries itself; see `from_environ`."""
 
 
 def _to_cherrypy(response: Response) -> Iterable[bytes]:

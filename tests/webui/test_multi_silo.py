@@ -4,6 +4,7 @@ import contextlib
 import errno
 import html
 import json
+import logging
 import re
 import shutil
 from collections import deque
@@ -144,6 +145,14 @@ def test_the_silos_used_longest_ago_are_closed_but_none_in_use(granary: Granary)
         ask("fifth")
     silos.close()
     assert silos.names == []
+
+
+def test_a_silo_leaves_no_log_behind(shelf: Any) -> None:
+    """Silos are opened and closed for as long as the page runs, and loggers are never freed."""
+    shelf.get("/silos/first/")
+    loggers = len(logging.root.manager.loggerDict)
+    assert shelf.get("/silos/the%20second/").status == 200
+    assert len(logging.root.manager.loggerDict) == loggers
 
 
 def test_the_list_leads_to_every_silo(shelf: Any) -> None:
