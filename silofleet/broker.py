@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 from oaipmhscraper.warc.object_store import check_address
 from politeweb.errors import shortened
@@ -31,6 +32,8 @@ from silowork.queue import Broker
 
 TASK = "silo.fleet.run"
 ORDERS, NODES, REPORTS, LEASE = "fleet:orders", "fleet:nodes", "fleet:reports", "fleet:lease:"
+MARK = "fleet:mark"
+"""Key of a value that the clock changes at each look, to see whether the Redis forgot something."""
 SECONDS_BETWEEN_BEATS = 30
 SECONDS_BETWEEN_LOOKS = 10.0
 _MOST_REPORTS = 1000
@@ -178,6 +181,7 @@ class Nodes:
         self._progress: dict[int, tuple[int, int | None]] = {}
         self._known: dict[bytes, tuple[bytes, Node]] = {}  # name → what it said, and its value
         self._since = time.monotonic()
+        self._mark = b""
         self._looked = float("-inf")
         self._is_well = True
 
@@ -229,16 +233,9 @@ class Nodes:
         return set()
 
     def keeps(self, run: Run) -> bool:
-        """Whether a run that an earlier clock sent has a lease, or may have one."""
+        """Yes: it is at work, or its report waits, or `finished` says later that it was lost."""
         self._sent[run.number] = run.node, run.endpoint
-        try:
-            return self._has_lease(run.number)
-        except BrokerUnreachable:
-            return True
-
-    @unreachable
-    def _has_lease(self, number: int) -> bool:
-        return bool(self._redis.exists(f"{LEASE}{number}"))
+        return True
 
     def start(self, order: Order, node: str) -> None:
         """Send a run to a node.
@@ -308,11 +305,17 @@ class Nodes:
 
     @unreachable
     def _lost(self, over: set[int]) -> list[tuple[int, Ended]]:
-        """Runs without a lease, once the Redis was there for as long as a lease."""
+        """Runs without a lease, once the Redis remembered everything for as long as a lease."""
         numbers = [number for number in self._sent if number not in over]
         if not numbers:
             return []
-        leases = self._redis.mget([f"{LEASE}{number}" for number in numbers])
+        mark, self._mark = self._mark, uuid4().bytes
+        with self._redis.pipeline(transaction=True) as pipe:
+            pipe.getset(MARK, self._mark)
+            pipe.mget([f"{LEASE}{number}" for number in numbers])
+            found, leases = pipe.execute()
+        if found != mark:  # the Redis is another, was emptied, or has an earlier state
+            self._since = time.monotonic()
         is_sure = time.monotonic() - self._since > SECONDS_UNTIL_LOST
         lost = []
         for number, lease in zip(numbers, leases, strict=True):

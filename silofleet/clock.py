@@ -70,7 +70,7 @@ class Runner(Protocol):
         """The nodes that are alive."""
 
     def keeps(self, run: Run) -> bool:
-        """Whether a run that an earlier clock started is still at work."""
+        """Whether a run that an earlier clock started may be at work still, or reported later."""
 
     def end_own(self) -> set[int]:
         """Ask the runs that end with this clock to end; `finished` returns them then."""

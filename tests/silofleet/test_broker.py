@@ -15,6 +15,7 @@ from ports import free_port
 
 from silofleet.broker import (
     LEASE,
+    MARK,
     NODES,
     ORDERS,
     REPORTS,
@@ -139,11 +140,40 @@ def test_a_run_without_lease_is_cut_once_the_redis_is_trusted(broker: str) -> No
     assert "n1 said nothing" in ended.said
 
 
-def test_a_new_clock_keeps_runs_that_have_a_lease(broker: str) -> None:
+@pytest.mark.parametrize("kept", ["", "an earlier state"])
+def test_runs_are_not_cut_because_the_redis_forgot_their_leases(broker: str, kept: str) -> None:
+    nodes = Nodes(broker)
+    nodes.start(ORDER, "n1")
+    nodes.finished(0)
+    with redis.Redis.from_url(broker) as client:
+        client.flushall()
+        if kept:
+            client.set(MARK, kept)
+        nodes._since = nodes._looked = time.monotonic() - 500
+        assert nodes.finished(0) == []
+        client.set(f"{LEASE}7", "[1, 2]", ex=120)  # the node renews it
+    nodes._since = nodes._looked = time.monotonic() - 500
+    assert nodes.finished(0) == []
+    assert nodes.progress == {7: (1, 2)}
+
+
+def test_a_new_clock_takes_the_report_of_a_run_that_ended_before_it_began(broker: str) -> None:
     Nodes(broker).start(ORDER, "n1")
+    ended = Ended(Outcome.WHOLE, "said", NOW, 3)
+    with redis.Redis.from_url(broker) as client:
+        client.delete(f"{LEASE}7")
+        _report(client, ended)
     again = Nodes(broker)
     assert again.keeps(Run(7, "one", "n1", 2, NOW, NOW))
-    assert not again.keeps(Run(8, "two", "n1", 2, NOW, NOW))
+    assert again.finished(0) == [(7, ended)]
+
+
+def test_a_new_clock_cuts_a_run_that_nobody_heard_of_for_long(broker: str) -> None:
+    nodes = Nodes(broker)
+    assert nodes.keeps(Run(8, "two", "n1", 2, NOW, NOW))
+    assert nodes.finished(0) == []
+    nodes._since = nodes._looked = time.monotonic() - 500
+    assert [number for number, _ in nodes.finished(0)] == [8]
 
 
 def test_a_lease_of_deep_json_is_a_lease(broker: str) -> None:
