@@ -8,8 +8,8 @@ import heapq
 import logging
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Protocol
@@ -21,14 +21,13 @@ from silofleet.fleet import Fleet
 from silofleet.ledger import Run
 from silofleet.run import Order
 from silofleet.schedule import (
-    BYTES,
-    INODES,
     after,
     back,
     dispatch,
     due_of,
     is_count_due,
     is_giant,
+    is_within,
     placed,
     room_of,
 )
@@ -303,11 +302,6 @@ class Clock:
     def _wish(self, name: str) -> Endpoint | None:
         return self._wishes.endpoints.get(name)
 
-    def _node_of(self, name: str) -> str:
-        """Where the Silo of an endpoint is, or must be; empty if it may be placed."""
-        wish = self._wish(name)
-        return self._known[name].node or (wish.node if wish else "")
-
     # ------------------------------------------------------------------ starting
 
     def _start(self, only: set[str] | None) -> int:
@@ -329,14 +323,10 @@ class Clock:
             for name, node in nodes.items()
             if room_of(node) * 10 >= policy.reserve and self._full_until.get(name, now) <= now
         }
-        chosen = dispatch(self._due_now(only), busy, self._holds, free, policy, now, self._is_free)
-        started = 0
-        for name, offered in chosen:
-            place = offered if self._node_of(name) else self._placed(name, nodes, free)
-            if place:
-                free[place] -= 1
-                started += self._start_one(name, place, now)
-        return started
+        place = partial(self._place, self._rooms(nodes.values()))
+        due = self._due_now(only)
+        chosen = dispatch(due, busy, self._holds, free, policy, now, self._is_free, place)
+        return sum(self._start_one(name, node, now) for name, node in chosen)
 
     def _due_now(self, only: set[str] | None) -> list[tuple[Facts, Endpoint]]:
         pairs = []
@@ -348,32 +338,31 @@ class Clock:
                 pairs.append((facts, wish))
         return pairs
 
-    def _placed(self, name: str, nodes: Mapping[str, Node], free: Mapping[str, int]) -> str | None:
-        """The node for a new Silo, among those with free slots; None if no disk has room.
+    def _rooms(self, nodes: Iterable[Node]) -> dict[str, int]:
+        """Open node → records for which its disk has room.
 
         What was placed on a node since it last reported counts as taken.
         """
-        need = max(NEED, self._known[name].promised or 0)
         closed = {one.name for one in self._fleet.ledger.nodes() if not one.is_open}
-        found = []
-        for node in nodes.values():
-            if free.get(node.name, 0) <= 0 or node.name in closed:
-                continue
+        rooms = {}
+        for node in nodes:
             seen, taken = self._placed_since.get(node.name, (node.seen, 0))
             taken = taken if seen == node.seen else 0
             self._placed_since[node.name] = node.seen, taken
-            found.append(
-                replace(
-                    node,
-                    free_bytes=node.free_bytes - taken * BYTES,
-                    free_inodes=node.free_inodes - taken * INODES,
-                )
-            )
-        chosen = placed(found, need, self._wishes.policy.reserve)
-        if chosen is not None:
-            seen, taken = self._placed_since[chosen]
-            self._placed_since[chosen] = seen, taken + need
-        return chosen
+            if node.name not in closed:
+                rooms[node.name] = room_of(node) - taken
+        return rooms
+
+    def _place(self, rooms: dict[str, int], facts: Facts, choice: Collection[str]) -> str:
+        """The node for a new Silo, among some; empty if none of them is open and has room."""
+        need = max(NEED, facts.promised or 0)
+        there = {name: room for name, room in rooms.items() if name in choice}
+        node = placed(there, need, self._wishes.policy.reserve)
+        if node:
+            rooms[node] -= need
+            seen, taken = self._placed_since[node]
+            self._placed_since[node] = seen, taken + need
+        return node
 
     def _start_one(self, name: str, node: str, now: datetime) -> int:
         try:
@@ -495,18 +484,24 @@ class Clock:
 
     def _why(self, name: str) -> str:
         """Why an endpoint that is due did not run."""
-        facts = self._known.get(name)
-        if facts is None:
+        facts, wish, now = self._known.get(name), self._wish(name), self._now()
+        if facts is None or wish is None:
             return "it was removed"
         if move := self._fleet.ledger.move_of(name):
             return f"its Silo is being moved to {move.target}"
         held = self._holds.get(facts.host)
-        if held and held > self._now():
+        if held and held > now:
             return f"its host asks for a pause until {held:%Y-%m-%d %H:%M} UTC"
-        node = self._node_of(name)
-        if node and node not in {one.name for one in self._runner.nodes()}:
+        if facts.due and facts.due > now:  # it could not be started
+            return facts.said
+        if not (facts.is_asked or is_within(wish.hours, now)):
+            return "its hours are over"
+        node, there = facts.node or wish.node, {one.name for one in self._runner.nodes()}
+        if node and node not in there:
             return f"its node {node} does not report"
-        return "no disk has room, or no node reports"
+        if not there:
+            return "no node reports"
+        return f"the disk of {node} has no room" if node else "no disk of an open node has room"
 
 
 def _not_later(facts: Facts, now: datetime) -> Facts:

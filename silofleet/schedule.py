@@ -4,7 +4,7 @@ The clock, the simulator and the tests decide by these functions; none of them r
 or a file. Hours are those in which a run may *start*; one that has started goes on.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime, time, timedelta
 from functools import cache, lru_cache
 from urllib.parse import urlsplit
@@ -270,6 +270,7 @@ def dispatch(  # noqa: PLR0917  # all that a decision takes
     policy: Policy,
     now: datetime,
     unlimited: Callable[[str], bool],
+    place: Callable[[Facts, Collection[str]], str],
 ) -> list[tuple[str, str]]:
     """Choose the runs to start now, those that a person asked for first, then the most overdue.
 
@@ -279,14 +280,14 @@ def dispatch(  # noqa: PLR0917  # all that a decision takes
 
     Args:
         due: Endpoints that may be due; those that are not due at `now`, or out of their hours,
-            are left out. One without node goes to the node with most free slots; callers who
-            know the disks put the node of `placed` into the facts.
+            are left out.
         busy: What is at work.
         holds: Host → until when it asked not to be called.
         free: Node → free slots; a lost or closed node is not in it.
         policy: Lanes of giants.
         now: The time.
         unlimited: Whether a host may have any number of runs.
+        place: Chooses the node for an endpoint without one, of some; empty if it is none of them.
 
     Returns:
         Pairs of endpoint and node, in order.
@@ -313,18 +314,15 @@ def dispatch(  # noqa: PLR0917  # all that a decision takes
         moment = _due_at_any_hour(facts, wish)
         if moment is None or moment > now or not (facts.is_asked or is_within(wish.hours, now)):
             continue
-        if is_giant(facts, wish, policy):
-            choice = [node] if node else list(left)
+        choice = [node] if node else list(left)
+        if needs_lane := is_giant(facts, wish, policy):
             lanes = {one: max(1, free[one] + busy.nodes.get(one, 0) - 1) for one in choice}
             most = policy.giant_slots
-            node = _freest(
-                [one for one in choice if giants.get(one, 0) < min(most, lanes[one])], left
-            )
-            if not node:
-                continue
-            giants[node] = giants.get(node, 0) + 1
-        elif not node:
-            node = _freest(list(left), left)
+            choice = [one for one in choice if giants.get(one, 0) < min(most, lanes[one])]
+        node = node or place(facts, choice)
+        if node not in choice:
+            continue
+        giants[node] = giants.get(node, 0) + needs_lane
         chosen.append((name, node))
         endpoints.add(name)
         if not unlimited(host):
@@ -340,10 +338,6 @@ def _urgency(pair: tuple[Facts, Endpoint]) -> tuple[bool, datetime, str]:
     return (not facts.is_asked, facts.due or facts.added, facts.name)
 
 
-def _freest(nodes: Sequence[str], left: Mapping[str, int]) -> str:
-    return max(nodes, key=lambda one: left[one], default="")
-
-
 # --------------------------------------------------------------------------- where
 
 
@@ -352,18 +346,16 @@ def room_of(node: Node) -> int:
     return min(node.free_inodes // INODES, node.free_bytes // BYTES)
 
 
-def placed(nodes: Sequence[Node], need: int, reserve: int) -> str | None:
-    """Choose the node for a new Silo: the one with most room, by inodes and bytes.
+def placed(rooms: Mapping[str, int], need: int, reserve: int) -> str:
+    """Choose the node for a new Silo: the one with most room.
 
     Args:
-        nodes: Those that are alive, with what was placed there since their last report
-            subtracted from what is free.
+        rooms: Node → how many more records its disk holds; see `room_of`.
         need: About how many records it will have.
         reserve: Records for which room must remain after that, so that the Silos can grow.
 
     Returns:
-        Its name; None if no open node has room.
+        Its name; empty if no node has room.
     """
-    rooms = [(room_of(node), node.name) for node in nodes if node.is_open]
-    room, name = max(rooms, default=(0, ""))
-    return name if name and room - need >= reserve else None
+    node = max(rooms, key=lambda one: (rooms[one], one), default="")
+    return node if node and rooms[node] - need >= reserve else ""

@@ -8,7 +8,7 @@ the schedule. The simulator checks each start by its own books, so a mistake of 
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
@@ -23,7 +23,7 @@ from silofleet.schedule import (
     opening,
     placed,
 )
-from silofleet.values import Busy, Ended, Endpoint, Facts, Hours, Node, Outcome, Policy
+from silofleet.values import Busy, Ended, Endpoint, Facts, Hours, Outcome, Policy
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTE, HOUR, DAY = (timedelta(minutes=one) for one in (1, 60, 24 * 60))
@@ -214,8 +214,7 @@ class _Simulation:
                 is_giant=size >= self.policy.giant_from,
                 adaptive=plan.adaptive,
             )
-            nodes = [Node(one, 0, 24_000 * left, 5 * left, BEGIN) for one, left in room.items()]
-            node = placed(nodes, size, self.policy.reserve) or "n0"
+            node = placed(room, size, self.policy.reserve) or "n0"
             room[node] -= size
             facts = Facts(wish.name, host_of(wish.url), BEGIN, node=node, due=BEGIN)
             yield _One(
@@ -339,7 +338,8 @@ class _Simulation:
             return
         busy = Busy(frozenset(self.running), self.hosts, self.nodes, self.giants)
         pairs = [(one.facts, one.wish) for one in offered]
-        for name, node in dispatch(pairs, busy, self.holds, self.free, self.policy, now, _limited):
+        chosen = dispatch(pairs, busy, self.holds, self.free, self.policy, now, _limited, _nowhere)
+        for name, node in chosen:
             self._begin(self.all[name], node, now)
         self.report.most_busy = max(self.report.most_busy, len(self.running))
         for one in offered:
@@ -420,6 +420,11 @@ def _tick(moment: datetime) -> int:
 
 def _limited(_host: str) -> bool:
     return False
+
+
+def _nowhere(_facts: Facts, _nodes: Collection[str]) -> str:
+    """All Silos have their places."""
+    return ""
 
 
 def _hosts(endpoints: int, draw: random.Random) -> Iterator[str]:

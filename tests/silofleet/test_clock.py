@@ -11,7 +11,7 @@ from silofleet.errors import ClockRunning
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import Run
 from silofleet.run import Order
-from silofleet.values import Ended, Endpoint, Facts, Node, Outcome, State
+from silofleet.values import Ended, Endpoint, Facts, Hours, Node, Outcome, State
 from silofleet.wishes import wishes_path
 from silowork.stop import Stop
 
@@ -170,6 +170,7 @@ def test_runs_that_cannot_be_started_are_no_failures(fleet: Fleet) -> None:
                 stop.ask()
             return super().finished(timeout)
 
+    assert set(_run(fleet, Full()).waiting.values()) == {"it could not be started: MISCONF"}
     runner = Full()
     Clock(fleet, runner, clock=runner).run(stop)
     for facts in fleet.ledger.facts():
@@ -252,7 +253,7 @@ def test_nothing_starts_on_a_disk_without_room(fleet: Fleet) -> None:
     runner = _Runner(room=1000)
     summary = _run(fleet, runner)
     assert runner.orders == []
-    assert "no disk has room" in summary.waiting["e0"]
+    assert summary.waiting == {"e0": "no disk of an open node has room"}
 
 
 def test_after_a_full_disk_nothing_starts_there_for_a_while(fleet: Fleet) -> None:
@@ -261,7 +262,7 @@ def test_after_a_full_disk_nothing_starts_there_for_a_while(fleet: Fleet) -> Non
         runner = _Runner()
         runner.now = NOW + timedelta(hours=hour)
         runner.ends, runner.is_disk_full = {"e0": [Outcome.CUT]}, True
-        assert "no disk has room" in _run(fleet, runner).waiting["e0"]
+        assert _run(fleet, runner).waiting == {"e0": "the disk of local has no room"}
         assert len(runner.orders) == 1
     assert fleet.ledger.facts_of("e0").failures == 0
 
@@ -305,6 +306,13 @@ def test_an_endpoint_waits_for_the_node_that_is_wished_and_for_no_other(fleet: F
     fleet.change("e0", node="local")
     assert fleet.line("e0").reason == ""
     assert _run(fleet, runner).is_whole
+
+
+def test_endpoints_whose_hours_end_while_they_wait_are_said_to_do_so(fleet: Fleet) -> None:
+    _add(fleet, 3, lambda _one: "shared.example.org")
+    for one in range(3):
+        fleet.change(f"e{one}", hours=Hours(NOW.time(), (NOW + timedelta(minutes=2)).time()))
+    assert _run(fleet, _Runner()).waiting == {"e2": "its hours are over"}
 
 
 def test_a_paused_endpoint_is_not_due_and_one_that_is_asked_for_is(fleet: Fleet) -> None:

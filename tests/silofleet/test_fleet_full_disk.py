@@ -107,7 +107,7 @@ def test_a_disk_that_fills_in_the_middle_of_a_run(
         runner = _OnDisk(disk, what)
         summary, line = ran(runner)
         assert (runner.started, summary.outcomes["one"]) == (1, Outcome.CUT)
-        assert "no disk has room" in summary.waiting["one"]
+        assert summary.waiting["one"] == "the disk of local has no room"
         assert (line.state, line.facts.failures) == (State.DUE, 0)
         assert f"the disk of {disk}/one is full" in line.reason
         kept = {
@@ -160,7 +160,7 @@ def test_the_state_of_a_fleet_on_a_full_disk(disk: str, sample: SampleServer) ->
         _fill(disk, "blocks", left)
         done = _silo("run", many, "--until-idle", "--quiet")
         assert (done.returncode, "Traceback" in done.stderr) == (1, False), done
-        assert "No space left on device" in done.stderr or "no disk has room" in done.stderr
+        assert "No space left on device" in done.stderr or "has no room" in done.stderr
         status = _silo("status", many)
         assert (status.returncode, status.stderr) == (0, "")
         assert f"the disk of {many}/one is full" in status.stdout

@@ -147,6 +147,23 @@ def test_a_node_that_is_added_gets_new_silos_and_no_old_ones(fleet: Fleet) -> No
     assert Counter(name for name, _, _ in runner.orders) == dict.fromkeys([*places, "new"], 1)
 
 
+def test_new_endpoints_without_a_place_hold_up_no_updates(fleet: Fleet) -> None:
+    places = _places(fleet)
+    new = [f"new{number}" for number in range(9)]
+    fleet.add([Endpoint(name, f"http://{name}.example.org/oai") for name in new])
+    for name in new:
+        fleet.ledger.change(name, lambda one: one._replace(added=NOW, due=NOW))
+    fleet.ledger.change_node("n1", is_open=False)
+    runner = _a_day_later("n1", "n2")
+    runner.there["n2"] = 24_000 * 10_500  # for updates, and no new Silo
+    summary = _run(fleet, runner)
+    assert summary.waiting == dict.fromkeys(new, "no disk of an open node has room")
+    assert {name: node for name, node, _ in runner.orders} == places
+    runner.there["n2"] = ROOM
+    assert _run(fleet, runner).is_whole
+    assert {_places(fleet)[name] for name in new} == {"n2"}
+
+
 def test_a_silo_that_moves_while_its_endpoint_is_due(fleet: Fleet) -> None:
     name = _of(fleet, "n1")[0]
     move = fleet.ledger.begin_move(name, "n1", "n2", NOW)

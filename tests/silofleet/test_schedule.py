@@ -18,6 +18,7 @@ from silofleet.schedule import (
     is_within,
     placed,
     quarantined,
+    room_of,
     state_of,
 )
 from silofleet.values import Busy, Ended, Endpoint, Facts, Hours, Node, Outcome, Policy, State
@@ -274,7 +275,12 @@ def pair(name, host="", overdue=HOUR, **more) -> tuple[Facts, Endpoint]:
 
 
 def chosen(pairs, free, busy=Busy(), holds=None, policy=POLICY, unlimited=lambda _: False):  # noqa: B008  # frozen
-    return dispatch(pairs, busy, holds or {}, free, policy, NOW, unlimited)
+    return dispatch(pairs, busy, holds or {}, free, policy, NOW, unlimited, place)
+
+
+def place(facts, nodes):
+    """As if only m had room."""
+    return "m" if facts.name.startswith("new") else max(nodes, default="")
 
 
 def test_the_most_overdue_start_first_and_those_asked_for_before_them():
@@ -313,9 +319,10 @@ def test_giants_have_a_lane_and_leave_a_slot_to_the_others():
     assert chosen(pairs, {"n": 3}, Busy(giants={"n": 1})) == [("a", "n")]
 
 
-def test_an_endpoint_without_node_goes_where_most_slots_are_free():
-    pairs = [pair(name) for name in "abcd"] + [pair("e", node="m", overdue=DAY)]
-    assert Counter(node for _, node in chosen(pairs, {"m": 3, "n": 2})) == {"m": 3, "n": 2}
+def test_an_endpoint_without_node_goes_where_it_is_placed_or_takes_no_slot():
+    pairs = [pair("new1", overdue=DAY), pair("new2", overdue=DAY), pair("a", node="n")]
+    assert chosen(pairs, {"m": 1, "n": 1}) == [("new1", "m"), ("a", "n")]
+    assert chosen(pairs, {"n": 1}) == [("a", "n")]
 
 
 PAIRS = st.lists(
@@ -348,7 +355,7 @@ def test_never_two_runs_of_an_endpoint_or_host_nor_more_than_the_slots(
     for facts, wish in pairs:
         first.setdefault(facts.name, (facts, wish))
     started = dispatch(
-        first.values(), busy, {}, free, policy, NOW, lambda host: host.startswith("127.")
+        first.values(), busy, {}, free, policy, NOW, lambda host: host.startswith("127."), place
     )
     names = [name for name, _ in started]
     hosts = [first[name][0].host for name in names]
@@ -377,17 +384,18 @@ def test_something_starts_whenever_something_may(pairs):
 # --- where
 
 
-def test_a_new_silo_is_placed_by_inodes_and_bytes_with_a_reserve():
+def test_a_disk_has_room_by_inodes_and_bytes():
     plenty = 10**13
-    few_inodes = Node("i", 4, plenty, 1_000_000, NOW)
-    few_bytes = Node("b", 4, 24_000 * 150_000, plenty, NOW)
-    closed = Node("c", 4, plenty, plenty, NOW, is_open=False)
-    nodes = [few_inodes, few_bytes, closed]
-    assert placed(nodes, 1000, 100_000) == "i"
-    assert placed(nodes, 100_001, 100_000) is None
-    assert placed(nodes, 100_001, reserve=0) == "i"
-    assert placed([closed], 1, 0) is None
-    assert placed([], 1, 0) is None
+    assert room_of(Node("i", 4, plenty, 1_000_000, NOW)) == 200_000
+    assert room_of(Node("b", 4, 24_000 * 150_000, plenty, NOW)) == 150_000
+
+
+def test_a_new_silo_is_placed_where_most_room_is_with_a_reserve():
+    rooms = {"a": 150_000, "b": 200_000}
+    assert placed(rooms, 1000, 100_000) == "b"
+    assert not placed(rooms, 100_001, 100_000)
+    assert placed(rooms, 100_001, reserve=0) == "b"
+    assert not placed({}, 1, 0)
 
 
 # --- counts
