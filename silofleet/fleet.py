@@ -79,6 +79,8 @@ class Line:
             if self.facts.node:
                 return f"it waits for the node {self.awaits}: {UNHEARD}"
             return f"it waits for the node {self.awaits}, which has never reported"
+        if self.state is State.LOST:
+            return f"its node {self.node} does not report"
         if self.state in {State.NEW, State.RUNNING, State.PAUSED, State.WHOLE}:
             return ""
         if self.state is State.DUE and self.facts.outcome not in {Outcome.HELD, Outcome.CUT}:

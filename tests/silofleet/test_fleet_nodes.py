@@ -99,8 +99,9 @@ def test_a_node_that_is_lost_while_its_endpoints_are_due(fleet: Fleet) -> None:
     summary = _run(fleet, runner)
     assert sorted(name for name, _, _ in runner.orders) == _of(fleet, "n1")
     assert summary.waiting == dict.fromkeys(gone, "its node n2 does not report")
-    states = {line.endpoint.name: line.state for line in fleet.lines(runner.now)}
-    assert {name for name, state in states.items() if state is State.LOST} == set(gone)
+    lines = {line.endpoint.name: line for line in fleet.lines(runner.now)}
+    assert {name for name, line in lines.items() if line.state is State.LOST} == set(gone)
+    assert {lines[name].reason for name in gone} == {"its node n2 does not report"}
     runner.there["n2"] = ROOM
     assert _run(fleet, runner).is_whole
     assert Counter(name for name, _, _ in runner.orders) == dict.fromkeys(places, 1)
