@@ -89,7 +89,7 @@ class AllSilosSearch:
         Raises:
             WebError: The search is wrong, or impossible now.
         """
-        asked = SearchRequest.of(request.pairs, also=_OWN, known=fields())
+        asked = SearchRequest.of(request.pairs, also=_OWN, known=fields(), orders=sorts())
         more = request.query.get("more", "")
         is_node = bool(request.query.get(HERE))
         facets = usual_facets()

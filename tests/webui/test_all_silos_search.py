@@ -119,7 +119,7 @@ def test_a_silo_that_did_not_answer_is_named_without_its_path(page: Any, granary
     ("query", "status", "said"),
     [
         ("repository=oak", 400, "There is no Silo"),
-        ("sort=title", 400, "There is no order"),
+        ("sort=title", 400, "choose one of relevance, newest, oldest, -"),
         ("yaer=2001", 400, "did you mean year"),
         ("sate=x", 400, "The filters are: repository, "),
         ("deleted!=true", 400, "There is no filter"),

@@ -76,7 +76,11 @@ class SearchRequest:
 
     @classmethod
     def of(
-        cls, pairs: Iterable[Pair], also: Iterable[str] = (), known: Sequence[str] = ()
+        cls,
+        pairs: Iterable[Pair],
+        also: Iterable[str] = (),
+        known: Sequence[str] = (),
+        orders: Sequence[str] = (),
     ) -> "SearchRequest":
         """Read the fields of an address; empty ones are ignored.
 
@@ -84,6 +88,7 @@ class SearchRequest:
             pairs: Names and values, in order.
             also: Further names that the page uses.
             known: The names of the filters; by default those of a Silo.
+            orders: The orders; by default those of a Silo.
 
         Raises:
             BadRequest: An unknown field, or an invalid value.
@@ -99,7 +104,7 @@ class SearchRequest:
             chosen=tuple(dict.fromkeys(_filter(pair, known) for pair in filters)),
             since=single.get("since", ""),
             until=single.get("until", ""),
-            sort=_sort(single.get("sort", "")),
+            sort=_sort(single.get("sort", ""), orders),
             limit=_limit(single.get("limit", "")),
             after=single.get("after", ""),
             by_other=_by_other(value for name, value in given if name == "by"),
@@ -322,10 +327,9 @@ def _filter(pair: Pair, known: Sequence[str]) -> Pair:
     return name, value
 
 
-def _sort(text: str) -> str:
-    if text and text not in SORTS and text not in contributed_orders():
-        known = ", ".join((*SORTS, *contributed_orders()))
-        raise BadRequest("Unknown order; choose one of {known} (sort).", known=known)
+def _sort(text: str, orders: Sequence[str]) -> str:
+    if text and text not in (known := orders or (*SORTS, *contributed_orders())):
+        raise BadRequest("Unknown order; choose one of {known} (sort).", known=", ".join(known))
     return text
 
 
