@@ -105,6 +105,7 @@ def test_a_node_that_never_reported_is_named(page: Any, fleet: str) -> None:
     text = page.get("/fleet").text
     assert "The node typo has never reported. 1 repository waits for it." in text
     assert "it waits for the node typo, which has never reported" in text
+    assert ">on typo</span>" in text
     with Fleet(fleet) as found:
         found.ledger.change("delft & co", lambda facts: facts._replace(node="typo"))
     text = page.get("/fleet").text

@@ -78,8 +78,8 @@
 </td>
       <td class="number" data-label="${_('Failures')}">${line.facts.failures}</td>
       <td data-label="${_('Next run')}">${fleet.moment(line.due, _("now") if line.state.value == "running" else "")}\
-% if has_nodes and line.facts.node:
- <span class="under" dir="auto">${_("on {node}", node=line.facts.node)}</span>\
+% if has_nodes and line.node:
+ <span class="under" dir="auto">${_("on {node}", node=line.node)}</span>\
 % endif
 </td>
       <td data-label="${_('Last runs')}">${fleet.outcomes(line)}</td>
