@@ -33,7 +33,7 @@ from silofleet.run import Order
 from silofleet.slots import Slots, warm
 from silofleet.spread.takers import Takers
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node
-from silowork.celery_worker import celery_worker, note_dropped, only_argument
+from silowork.celery_worker import ENDED, celery_worker, note_dropped, only_argument
 from silowork.queue import Broker
 from silowork.stop import Stop
 
@@ -74,7 +74,11 @@ class FleetNode:
         self._see()
 
     def run(self) -> None:
-        """Work until SIGTERM or SIGINT; `join` comes first."""
+        """Work until SIGTERM or SIGINT; `join` comes first.
+
+        Raises:
+            BrokerUnreachable: The worker of Celery ended by itself.
+        """
         app = self._broker.app(queue_of(self._name))
 
         @app.task(name=TASK)  # type: ignore[untyped-decorator]  # celery is untyped
@@ -90,13 +94,17 @@ class FleetNode:
         beating = threading.Thread(target=self._beat, daemon=True)
         beating.start()
         signals.worker_shutting_down.connect(self._end, weak=False)
+        worker = celery_worker(app, [queue_of(self._name)], self._slots)
         try:
             with self._takers:
-                celery_worker(app, [queue_of(self._name)], self._slots).start()
+                worker.start()
         finally:
             signals.worker_shutting_down.disconnect(self._end)
+            is_asked = self._ending.asked
             self._ending.ask()
             beating.join()
+        if worker.exitcode and not is_asked:
+            raise BrokerUnreachable(ENDED)
 
     def _end(self, *_unused: object, **_also: object) -> None:
         self._ending.ask()

@@ -14,7 +14,7 @@ from typing import Any
 
 from celery import Celery, signals
 
-from silowork.celery_worker import celery_worker, note_dropped, only_argument
+from silowork.celery_worker import ENDED, celery_worker, note_dropped, only_argument, refused
 from silowork.errors import JobsError, QueueUnreachable
 from silowork.queue import TASK, Broker, Sender
 from silowork.watching import WatchedSilo
@@ -49,17 +49,26 @@ class BrokerWorker(Worker):
         self._add_task(app)
         looking = threading.Thread(target=self._look, daemon=True)
         signals.worker_shutting_down.connect(self._end, weak=False)
+        refused.connect(self._forget_queues, weak=False)
         self._celery = celery_worker(app, [own, *queues], self._slots)
         looking.start()
         try:
             self._celery.start()
         finally:
             signals.worker_shutting_down.disconnect(self._end)
+            refused.disconnect(self._forget_queues)
+            is_asked = self._ending.asked
             self._ending.ask()
             looking.join()
+        if self._celery.exitcode and not is_asked:
+            raise QueueUnreachable(self._broker.shown, ENDED)
 
     def _end(self, *_unused: object, **_also: object) -> None:
         self._ending.ask()
+
+    def _forget_queues(self, *_unused: object, **_also: object) -> None:
+        """Take the queues for new ones, so that the unfinished jobs are sent again."""
+        self._queues.clear()
 
     def _add_task(self, app: Celery) -> None:
         @app.task(bind=True, name=TASK, max_retries=None)  # type: ignore[untyped-decorator]  # celery is untyped

@@ -6,6 +6,7 @@ sentence here; Celery 5.7 would end with a traceback, or put it back and end at 
 
 import logging
 import signal
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from queue import Empty
@@ -14,12 +15,18 @@ from typing import Any, TypeVar
 from celery import Celery
 from celery.apps.worker import Worker, install_worker_term_handler
 from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
+from celery.utils.dispatch import Signal
 from celery.worker.consumer import Consumer
 from kombu.transport import redis
 
 T = TypeVar("T")
 _TRANSPORT = f"{__name__}:Transport"
+_SECONDS_AFTER_REFUSAL = 2.0
 _MALFORMED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+
+ENDED = "the worker ended by an error, which its log has"
+refused = Signal(name="refused")
+"""Sent when the broker refused a command; a message may have been lost."""
 
 logger = logging.getLogger("silowork")
 
@@ -36,6 +43,7 @@ def celery_worker(app: Celery, queues: list[str], slots: int) -> Any:
     """
     warnings.filterwarnings("ignore", category=SecurityWarning)  # that it runs as root
     logging.getLogger("celery.worker.consumer.consumer").addFilter(_as_sentence)
+    app.conf.broker_channel_error_retry = True
     if app.conf.broker_url.startswith(("redis:", "rediss:")):
         app.conf.broker_transport = _TRANSPORT
     worker = app.subclass_with_self(_Worker)(
@@ -112,6 +120,13 @@ class Transport(redis.Transport):
 
 
 class _Consumer(Consumer):  # type: ignore[misc]  # celery is untyped
+    def on_connection_error_after_connected(self, error: Exception) -> None:
+        super().on_connection_error_after_connected(error)
+        if isinstance(error, self.channel_errors):  # it answers, such as that its disk is full
+            logger.warning("the broker refuses a command: %s", error)
+            refused.send(sender=self)
+            time.sleep(_SECONDS_AFTER_REFUSAL)
+
     def create_task_handler(self, *given: Any, **named: Any) -> Callable[[Any], None]:
         handle = super().create_task_handler(*given, **named)
 

@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ports import free_port
 
+from silofleet import node
 from silofleet.broker import (
     LEASE,
     MARK,
@@ -322,3 +324,13 @@ def test_a_request_without_the_redis_is_made_known_to_it(broker: str) -> None:
 def test_a_wrong_address_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(FleetRefused, match="address of the broker is wrong"):
         Nodes("http://x")
+
+
+def test_a_worker_that_ends_by_itself_is_no_success(
+    broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = SimpleNamespace(exitcode=1, start=lambda: None)
+    monkeypatch.setattr(node, "celery_worker", lambda *_: ended)
+    monkeypatch.setattr(node, "warm", lambda: None)
+    with pytest.raises(BrokerUnreachable, match="ended by an error"):
+        FleetNode(str(tmp_path), "n1", broker, 1).run()

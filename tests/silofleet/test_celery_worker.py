@@ -96,3 +96,22 @@ def test_a_redis_that_is_away_is_named_in_one_line() -> None:
         said = [process.stderr.readline() for _ in range(2)]
         process.kill()
     assert all(line.startswith("consumer: Cannot connect to redis://") for line in said), said
+
+
+@pytest.mark.long
+def test_a_redis_that_refuses_for_a_while_ends_no_worker(broker: str) -> None:
+    with redis.Redis.from_url(broker) as client:
+        client.set("unacked", "no table of messages")
+        app = Broker("", broker).app("q")
+        app.send_task("end", [int(signal.SIGTERM)])
+        with subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, broker], stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stderr is not None
+            said = [process.stderr.readline()]
+            client.delete("unacked")
+            app.send_task("end", [int(signal.SIGTERM)])
+            said += process.stderr.readlines()
+    assert process.returncode == 0, said
+    assert len(said) <= 3, said
+    assert "WRONGTYPE" in said[1], said
