@@ -1,6 +1,7 @@
 """An import counts what an independent oracle counts, however the lines come."""
 
 import errno
+import gc
 import gzip
 import random
 import re
@@ -21,6 +22,7 @@ from silosteps.lines import Block
 from usagestats.importing import importing
 from usagestats.importing.blocks import KINDS, Sorter
 from usagestats.importing.importing import Request, import_logs
+from usagestats.importing.numbers import Numbers
 from usagestats.importing.receipt import Receipt
 from usagestats.lines.readers import reader_of
 from usagestats.rules.classify import NO_PATTERN, Rules, classify
@@ -121,6 +123,17 @@ def test_a_line_that_is_being_written_waits(silo_path: str, tmp_path: Path) -> N
     log.write_bytes(content + b"203.0.113.9 - - [")
     assert import_logs(silo_path, Request([str(log)])).waiting == [str(log)]
     assert import_logs(silo_path, Request([str(log)], complete=True)).lines == 1
+
+
+def test_the_memory_of_an_import_is_free_at_its_end(silo_path: str, tmp_path: Path) -> None:
+    """Without waiting for Python's garbage collection, which does not count the bytes."""
+    gc.collect()
+    gc.disable()
+    try:
+        import_logs(silo_path, Request([write(tmp_path / "a.log", made_up_log(9, seed=1))]))
+        assert not any(isinstance(one, Numbers) for one in gc.get_objects())
+    finally:
+        gc.enable()
 
 
 def test_without_a_log_the_command_asks_for_one(silo_path: str) -> None:

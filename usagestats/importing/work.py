@@ -218,7 +218,8 @@ class Workplace:
         return np.array(numbers, np.int64)[place], list(codes)
 
     def close(self) -> None:
-        """Close the Silo and the engine."""
+        """Close the Silo and the engine, and free the memory."""
+        self._sorter.close()
         self._silo.close()
         if self._engine is not None:
             self._engine.close()
