@@ -3,8 +3,10 @@
 import csv
 import hashlib
 import json
+from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +14,7 @@ from made_up import GONE, ONE, THESIS, TWO, count, make_silo
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command
+from usagestats.entities import usage as usage_module
 from usagestats.entities.bundles import assert_same, bundles_of, read_bundles, take_back
 from usagestats.entities.catalogue import Catalogue
 from usagestats.entities.mapping import key_of, mapping_from, read_mapping
@@ -70,6 +73,19 @@ def test_the_usage_of_an_entity_is_that_of_its_records(silo: Silo) -> None:
             "Swan, Eve",
             "B. Swan",
         ]
+
+
+def test_what_is_known_of_many_silos_is_bounded(
+    silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known: OrderedDict[Any, Any] = OrderedDict(
+        {(f"silo{number}", "creator"): () for number in "123"}
+    )
+    monkeypatch.setattr(usage_module, "_known_links", known)
+    monkeypatch.setattr(usage_module, "_MOST_KNOWN", 3)
+    with Usage(silo) as usage:
+        usage.top_entities("creator", ALL)
+    assert [path for path, _ in known] == ["silo2", "silo3", silo.path]
 
 
 def test_a_record_is_read_again_when_it_changes(

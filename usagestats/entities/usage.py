@@ -1,5 +1,6 @@
 """Questions about the usage of a Silo: what was used most, and how one thing was used."""
 
+from collections import OrderedDict
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
@@ -238,7 +239,9 @@ def _sums(path: str, _stamp: str, period: Period, machine: bool) -> queries.Sums
         return queries.sums_of_items(counts, period, machine=machine)
 
 
-_known_links: dict[tuple[str, str], tuple[str, Bundles, _Links]] = {}
+_known_links: OrderedDict[tuple[str, str], tuple[str, Bundles, _Links]] = OrderedDict()
+_MOST_KNOWN = 32
+"""Kinds of entities of all Silos of the process; a page may show thousands of Silos."""
 
 
 def _links(silo: Silo, catalogue: Catalogue, bundles: Bundles, kind: str) -> _Links:
@@ -254,6 +257,8 @@ def _links(silo: Silo, catalogue: Catalogue, bundles: Bundles, kind: str) -> _Li
     found = np.array(sorted(pairs), np.int64).reshape(-1, 2)
     links = _Links(list(numbers), found[:, 0], found[:, 1])
     _known_links[place] = (stamp, bundles, links)
+    if len(_known_links) > _MOST_KNOWN:
+        _known_links.popitem(last=False)
     return links
 
 
