@@ -26,21 +26,23 @@ _NUMBERS = "SELECT value FROM about WHERE key IN ('beside', 'change') ORDER BY k
 _ROWS = (
     "SELECT record.change, record.id, "  # noqa: S608 - constants
     f"{', '.join(f'record.{name}' for name in COLUMNS.split(', '))}, seconds, "
-    f"flags, facets, facets_large, {', '.join(f'text.{name}' for name in TEXT_COLUMNS)} "
-    "FROM record JOIN text ON text.rowid = record.id "
+    f"flags, facets, facets_large, {', '.join(f'text.{name}' for name in TEXT_COLUMNS)} FROM "
 )
+# CROSS JOIN keeps the order of the tables; SQLite would read every text, or every value
 _WRITTEN = (
-    f"{_ROWS} WHERE (record.change, record.id) > (?, ?) AND record.change <= ? "
+    f"{_ROWS} record CROSS JOIN text ON text.rowid = record.id "
+    "WHERE (record.change, record.id) > (?, ?) AND record.change <= ? "
     "ORDER BY record.change, record.id LIMIT ?"
 )
 _CONTRIBUTED = (
-    f"{_ROWS} JOIN beside_change ON beside_change.id = record.id "
+    f"{_ROWS} beside_change CROSS JOIN record ON record.id = beside_change.id "
+    "CROSS JOIN text ON text.rowid = record.id "
     "WHERE beside_change.id > ? AND beside_change.change > ? AND record.change <= ? "
     "ORDER BY beside_change.id LIMIT ?"
 )
 _BESIDE = (
     "SELECT beside.id, beside.value FROM beside_facet "
-    "JOIN beside ON beside.facet = beside_facet.facet "
+    "CROSS JOIN beside ON beside.facet = beside_facet.facet "
     "WHERE stamp <> '' AND beside.id IN (SELECT value FROM json_each(?)) ORDER BY 1, 2"
 )
 _CHUNK = 1000

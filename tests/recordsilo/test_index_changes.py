@@ -45,6 +45,17 @@ def test_a_copy_is_in_step_after_any_changes(silo: Silo, monkeypatch: pytest.Mon
         assert in_step(copy, silo)
 
 
+@pytest.mark.parametrize("query", [module._WRITTEN, module._CONTRIBUTED, module._BESIDE])
+def test_changes_are_looked_up_in_time_that_does_not_depend_on_other_records(
+    silo: Silo, query: str
+) -> None:
+    put(silo, "a", title="First")
+    with silo._catalogue._index.asking() as connection:
+        found = connection.execute(f"EXPLAIN QUERY PLAN {query}", "1" * query.count("?"))
+        read = {step for *_, step in found if step.startswith("SCAN") and not step.endswith("=")}
+    assert read <= {"SCAN beside_facet", "SCAN json_each VIRTUAL TABLE INDEX 1:"}
+
+
 def test_forgotten_notes_of_deletions_give_out_everything(
     silo: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
