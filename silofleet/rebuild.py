@@ -6,7 +6,6 @@ from that. What no receipt says is lost: failures, quarantines and pauses that h
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
 from oaipmhscraper.receipt import Counts
 from recordsilo import Granary
+from recordsilo.disk.atomic_file import remove_tree
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
 from silofleet.errors import ClockRunning, FleetRefused, LedgerUnreadable
@@ -84,7 +84,7 @@ def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, li
         How many endpoints have a Silo, and sentences on what could not be used.
 
     Raises:
-        FleetRefused: There are no wishes.
+        FleetRefused: There are no wishes, or a Silo is being moved.
         ClockRunning: The fleet is at work.
         WishesInvalid: The wishes cannot be read.
     """
@@ -94,9 +94,14 @@ def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, li
             f" silo fleet init {directory}"
         )
     locks = Locks(os.path.join(directory, "fleet", "locks"))
-    with locks.hold_name_if_free("clock") as is_free:
-        if not is_free:
+    with (
+        locks.hold_name_if_free("clock") as has_no_clock,
+        locks.hold_name_if_free("moving") as has_no_move,
+    ):
+        if not has_no_clock:
             raise ClockRunning(directory)
+        if not has_no_move:  # it would end in the state that there was
+            raise FleetRefused("a Silo of this fleet is being moved; wait until that has ended")
         wishes, now = load_wishes(directory), datetime.now(UTC)
         facts = {name: facts_of(one, now) for name, one in wishes.endpoints.items()}
         problems: list[str] = []
@@ -111,19 +116,23 @@ def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, li
                 problems.append(f"{name} is on {facts[name].node} and on {one['node']}")
             else:
                 known.add(name)
-                facts[name] = _facts(facts[name], wishes.endpoints[name], wishes.policy, one)
+                facts[name] = _facts(facts[name], wishes.endpoints[name], wishes.policy, one, now)
         _make_again(directory, facts.values())
     return len(known), problems
 
 
-def _facts(new: Facts, wish: Endpoint, policy: Policy, found: Mapping[str, Any]) -> Facts:
+def _facts(
+    new: Facts, wish: Endpoint, policy: Policy, found: Mapping[str, Any], now: datetime
+) -> Facts:
+    """The facts of an endpoint; what lies in the future, by a clock that was wrong, is now."""
     facts = new._replace(
         node=str(found["node"]), epoch=int(found["epoch"]), records=int(found["records"])
     )
     for outcome, started, ended, promised in map(_read, found["harvests"]):
         if ended is not None:
-            end = Ended(outcome, "from its receipt", ended, facts.records, promised)
-            facts = after(facts._replace(started=started), wish, policy, end)
+            end = Ended(outcome, "from its receipt", min(ended, now), facts.records, promised)
+            begun = facts._replace(started=started and min(started, now))
+            facts = after(begun, wish, policy, end)
     return facts
 
 
@@ -174,8 +183,10 @@ def _make_again(directory: str, facts: Iterable[Facts]) -> None:
     """
     path = os.path.join(directory, "fleet", "fleet.sqlite")
     before = path_before(directory)
-    with tempfile.TemporaryDirectory(prefix=".rebuild-", dir=os.path.dirname(path)) as staged:
-        os.mkdir(os.path.join(staged, "fleet"))
+    staged = os.path.join(directory, "fleet", ".rebuild")
+    remove_tree(staged)  # of a kill
+    try:
+        os.makedirs(os.path.join(staged, "fleet"))
         with FleetLedger(staged, "create") as ledger:
             ledger.add(facts)
             ledger.fold_log()
@@ -191,3 +202,5 @@ def _make_again(directory: str, facts: Iterable[Facts]) -> None:
             with suppress(FileNotFoundError):
                 os.unlink(path + suffix)
         os.replace(os.path.join(staged, "fleet", "fleet.sqlite"), path)
+    finally:
+        remove_tree(staged)

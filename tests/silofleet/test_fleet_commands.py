@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from oaipmhprovider.server import SampleServer
 from recordsilo import Granary, Silo
 from recordsilo.cli import silo_command
+from recordsilo.disk.locks import Locks
 from silofleet import wishes
 from silofleet.fleet import Fleet
 from silofleet.ledger import FleetLedger
@@ -432,6 +433,32 @@ def test_a_rebuild_that_fails_leaves_the_state(many: str, monkeypatch: pytest.Mo
     os.replace(f"{many}/fleet/fleet.sqlite.before-rebuild", f"{many}/fleet/fleet.sqlite")
     with Fleet(many) as fleet:
         assert fleet.ledger.facts_of("a").failures == 3
+
+
+def test_a_rebuild_waits_for_no_move_and_leaves_nothing_of_a_killed_one(many: str) -> None:
+    left = Path(many, "fleet", ".rebuild", "fleet")
+    left.mkdir(parents=True)
+    with Locks(f"{many}/fleet/locks").hold_name("moving"):
+        refused = _silo("rebuild", many)
+    assert (refused.exit_code, "is being moved" in refused.stderr) == (2, True)
+    assert _silo("rebuild", many).exit_code == 0
+    assert not left.parent.exists()
+
+
+def test_a_harvest_by_a_clock_that_was_wrong_is_of_now_after_a_rebuild(
+    many: str, tmp_path: Path
+) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    last = "9999-12-31T23:59:59Z"
+    harvest = {"outcome": "whole", "started": last, "ended": last, "promised": 3}
+    said = {"name": "a", "node": "local", "epoch": 1, "records": 3, "harvests": [harvest]}
+    found = tmp_path / "found.jsonl"
+    found.write_text(json.dumps(said))
+    assert _silo("rebuild", many, str(found)).exit_code == 0
+    with Fleet(many) as fleet:
+        whole = fleet.ledger.facts_of("a").whole
+    assert whole is not None
+    assert whole <= datetime.now(UTC)
 
 
 def test_many_endpoints_are_paused_by_one_change_of_the_file(
