@@ -99,13 +99,16 @@ class Granary:
     def delete_silo(self, name: str) -> None:
         """Delete a Silo with all its records, and its description.
 
+        What is left of deletions that were killed is deleted, too.
+
         Raises:
             SiloNotFound: There is no Silo of that name.
         """
         self._check(name)
         gone = f"{self._path}/{STAGED_PREFIX}{secrets.token_hex(4)}{STAGED_SUFFIX}"
         atomic_file.move(self._path_of(name), gone, atomic_file.StrictBarrier())
-        atomic_file.remove_tree(gone)
+        for one in filter(is_staged, os.listdir(self._path)):
+            atomic_file.remove_tree(f"{self._path}/{one}")
         if self.state.pop(name, None) is not None:
             self.sync()
 

@@ -22,7 +22,7 @@ from oaipmhscraper.warc.object_store import check_address
 from politeweb.addresses import is_loopback, parts_of
 from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings
-from recordsilo.disk.atomic_file import make_parents, replace_file
+from recordsilo.disk.atomic_file import make_parents, remove_left_over, replace_file
 from recordsilo.disk.names import check_version_name
 from recordsilo.errors import VersionNameError
 from silofleet.errors import FleetRefused, WishesInvalid
@@ -154,6 +154,7 @@ def _rewrite(directory: str, change: Callable[[str], str]) -> Wishes:
     except (ValueError, FleetRefused) as error:
         raise WishesInvalid(f"{path} would not be valid: {error}") from None
     replace_file(path, text.encode())
+    remove_left_over(path)
     return wishes
 
 

@@ -545,18 +545,17 @@ def protect(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file, or a directory with its content; links are not followed."""
-    try:
-        mode = os.lstat(path).st_mode
-    except FileNotFoundError:
-        return
-    if not stat.S_ISDIR(mode):
-        os.unlink(path)
-        return
-    with os.scandir(path) as entries:
-        for entry in entries:
-            remove_tree(entry.path)
+    """Remove a file, or a directory with its content; links are not followed.
+
+    Several processes may remove the same.
+    """
     with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            os.unlink(path)
+            return
+        with os.scandir(path) as entries:
+            for entry in entries:
+                remove_tree(entry.path)
         os.rmdir(path)
 
 

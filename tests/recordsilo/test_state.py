@@ -161,6 +161,9 @@ def test_what_is_left_of_a_deletion_is_no_silo(granary: Granary, tmp_path: Path)
     granary.get_silo("gulls").close()
     os.rename(tmp_path / "granary" / "gulls", tmp_path / "granary" / ".silo-0123.tmp")
     assert granary.silos == []
+    granary.get_silo("terns").close()
+    granary.delete_silo("terns")
+    assert not (tmp_path / "granary" / ".silo-0123.tmp").exists()
 
 
 def test_directory_of_something_else_is_not_made_a_silo(granary: Granary, tmp_path: Path) -> None:
