@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any, Self
@@ -32,8 +32,17 @@ logger = logging.getLogger("silofleet")
 
 
 def warm() -> None:
-    """Start the warm process, so that the first run need not wait for it."""
-    forkserver.ensure_running()
+    """Start the warm process, if there is none, so that a run need not wait for it.
+
+    It gets no SIGINT, which a terminal sends to all processes, and which would end it while it
+    loads the harvester.
+    """
+    resource_tracker.ensure_running()  # it lets SIGINT in again, so it comes first
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Slots:
@@ -77,9 +86,12 @@ class Slots:
         ours, theirs = _context.Pipe()
         process = _context.Process(target=_work, args=(order, theirs), daemon=False)
         try:
+            warm()
             process.start()
-        except BaseException:
+        except BaseException as error:
             ours.close()
+            if isinstance(error, EOFError):
+                raise OSError("the process that runs are forked from has ended") from None
             raise
         finally:
             theirs.close()
@@ -165,6 +177,7 @@ def _work(order: Order, pipe: "Connection[Any, Any]") -> None:
     interrupts = _Interrupts()
     signal.signal(signal.SIGTERM, interrupts)
     signal.signal(signal.SIGINT, interrupts)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `warm`
     threading.Thread(target=_end_with, args=(pipe,), daemon=True).start()
     try:
         with interrupts:

@@ -5,6 +5,8 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -236,6 +238,31 @@ def test_runs_that_are_asked_to_end_as_they_start_say_that_they_were_interrupted
             said += [ended.said for _, ended in slots.finished(0.5)]
     assert said == ["the run was interrupted"] * 8
     assert "Traceback" not in capfd.readouterr().err
+
+
+_WARM = """
+import os, signal
+from multiprocessing.forkserver import _forkserver
+from silofleet import slots
+slots.warm()
+os.kill(_forkserver._forkserver_pid, signal.{})
+try:
+    slots.Slots(1).start(slots.Order(1, "e", "{}/e", "http://127.0.0.1:9/"))
+except OSError:
+    assert "{}" == "SIGKILL"
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+def test_a_signal_to_the_process_that_runs_are_forked_from_ends_nothing_else(
+    tmp_path: Path, name: str
+) -> None:
+    script = _WARM.format(name, tmp_path, name)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_signal_interrupts_a_block_once_also_if_it_came_before() -> None:
