@@ -48,8 +48,8 @@ NEED = 1_000
 """Records for which a new Silo needs room: half of all repositories have fewer."""
 FOR_NODES = timedelta(minutes=1)
 """How long `until_idle` waits for the first node."""
-FOR_LAST_RUNS = timedelta(seconds=10)
-"""How long a clock that was stopped waits for the ends of its own runs."""
+FOR_LAST_RUNS = timedelta(seconds=12)
+"""How long a clock that was stopped waits for its own runs, which end within `SECONDS_TO_END`."""
 MOST_CUTS = 3
 """Runs of an endpoint that were cut, after which `until_idle` waits for it no longer."""
 
@@ -232,6 +232,7 @@ class Clock:
         """After the machine's clock was wrong: what lies in the future is now."""
         now = self._looked = self._now()
         self._last_beat = self._last_cleaning = _LONG_AGO
+        self._full_until.clear()
         longest = now + self._wishes.policy.longest_rest
         holds = self._fleet.ledger.holds()
         self._holds = {host: min(until, longest) for host, until in holds.items()}
@@ -383,7 +384,7 @@ class Clock:
             self._runner.start(self._order(run, facts), node)
         except OSError as error:
             cut = _cut(f"it could not be started: {error}", self._now())
-            self._end(run.number, cut, is_sent=False)
+            self._end(run.number, cut, unsent=facts)
             return 0
         return 1
 
@@ -426,8 +427,14 @@ class Clock:
 
     # ------------------------------------------------------------------ ends
 
-    def _end(self, number: int, ended: Ended, *, is_sent: bool = True) -> str:
-        """Keep the end of a run; return the endpoint, or nothing if it is not its current run."""
+    def _end(self, number: int, ended: Ended, *, unsent: Facts | None = None) -> str:
+        """Keep the end of a run; return the endpoint, or nothing if it is not its current run.
+
+        Args:
+            number: Of the run.
+            ended: How it ended.
+            unsent: What was known before a run that could not be started.
+        """
         run = self._working.pop(number, None)
         self._is_changed = True
         if run is None:
@@ -440,8 +447,9 @@ class Clock:
         self._asked.discard(number)
 
         def change(one: Facts) -> Facts:
-            if not is_sent:  # which says nothing about the endpoint, however often it happens
-                return one._replace(run=0, said=ended.said, due=now + REST_OF_UNSENT)
+            if unsent:  # which says nothing about the endpoint, however often it happens
+                before = one._replace(run=0, node=unsent.node, started=unsent.started)
+                return before._replace(said=ended.said, due=now + REST_OF_UNSENT)
             found = self._after(one, ended)
             is_begun_again = ended.outcome is Outcome.CUT and found.failures == one.failures
             return found._replace(is_asked=one.is_asked and (is_begun_again or not was_asked))

@@ -177,6 +177,7 @@ def test_runs_that_cannot_be_started_are_no_failures(fleet: Fleet) -> None:
         assert (facts.run, facts.failures, facts.said) == (
             0, 0, "it could not be started: MISCONF",
         )  # fmt: skip
+        assert (facts.started, facts.node) == (None, "")
         assert facts.due is not None
         assert facts.due <= runner.now + timedelta(minutes=1)
 
@@ -481,6 +482,23 @@ def test_a_clock_that_is_set_back_while_the_fleet_runs(fleet: Fleet) -> None:
 
     Clock(fleet, runner, clock=runner).run(stop, shown=shown)
     assert [looks[2], looks[-1]] == [1, 2]
+
+
+def test_a_full_disk_rests_no_longer_because_the_clock_is_set_back(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    runner = _Runner()
+    runner.ends, runner.is_disk_full = {"e0": [Outcome.CUT]}, True
+    stop, looks = Stop(), iter(range(9))
+
+    def shown(*_counts: int) -> None:
+        look = next(looks)
+        if look == 2:
+            runner.now -= timedelta(days=3650)
+        if look == 5:
+            stop.ask()
+
+    Clock(fleet, runner, clock=runner).run(stop, shown=shown)
+    assert len(runner.orders) == 2
 
 
 @pytest.mark.parametrize("was_asked", [True, False])
