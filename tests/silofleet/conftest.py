@@ -1,24 +1,17 @@
 """A real Redis; skipped where it is missing, but not in CI."""
 
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
 import redis
-from ports import free_port
-from redis_server import redis_on
+from redis_server import redis_in
 
 
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a Redis."""
-    if not shutil.which("redis-server"):
-        reason = "redis-server is not installed"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
-    port = free_port()
-    with redis_on(port, tmp_path_factory.mktemp("redis")):
-        yield f"redis://127.0.0.1:{port}/0"
+    with redis_in(tmp_path_factory.mktemp("redis")) as url:
+        yield url
 
 
 @pytest.fixture

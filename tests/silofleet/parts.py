@@ -1,9 +1,10 @@
 """Parts of a fleet as processes of their own, and waiting for what they do."""
 
 import subprocess
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from waiting import wait_until
 
 PROGRAM = str(Path(__file__).parent / "fleet_program.py")
 
@@ -33,9 +34,9 @@ class Part:
 
 
 def wait(is_so: Callable[[], bool], seconds: float, tmp_path: Path) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        if time.monotonic() > end:
-            logs = "\n".join(one.read_text()[-1500:] for one in tmp_path.glob("*.log"))
-            raise AssertionError(f"not within {seconds} s\n{logs}")
-        time.sleep(0.3)
+    """Wait until something is so; says what is in the logs if it does not come about."""
+    try:
+        wait_until(is_so, seconds, between=0.3)
+    except AssertionError as error:
+        logs = "\n".join(one.read_text()[-1500:] for one in tmp_path.glob("*.log"))
+        raise AssertionError(f"{error}\n{logs}") from None

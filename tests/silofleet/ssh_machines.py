@@ -4,12 +4,12 @@ import os
 import shlex
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ports import free_port
+from waiting import wait_until
 
 _SSHD = "/usr/sbin/sshd"
 MISSING = [one for one in (_SSHD, "ssh", "rsync", "flock") if not shutil.which(one)]
@@ -131,15 +131,6 @@ def session_of(pid: int) -> int:
             return pid
         pid = int(rest.split()[1])
     raise AssertionError("no sshd started the process")
-
-
-def wait_until(is_so: object, seconds: float = 120) -> None:
-    """Wait until a function returns something true."""
-    assert callable(is_so)
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.05)
 
 
 def is_alive(pid: int) -> bool:

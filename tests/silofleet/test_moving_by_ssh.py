@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 from killing import KILLED, exit_code_of
-from ssh_machines import MISSING, Machine, is_alive, reachable, session_of, wait_until
+from ssh_machines import MISSING, Machine, is_alive, reachable, session_of
 from two_nodes import check_moved, check_unmoved, fleet_of_two_nodes
+from waiting import wait_until
 
 from recordsilo import Silo
 from recordsilo.state import STATE_FILE

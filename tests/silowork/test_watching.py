@@ -4,13 +4,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
 from recordsilo import Granary, Silo
 from recordsilo.disk import stamps
@@ -70,25 +71,18 @@ def in_threads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     return ran
 
 
-def until(is_so: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.02)
-
-
 def test_one_worker_runs_the_jobs_of_all_silos_also_of_new_ones(
     many: str, in_threads: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watching, "SECONDS_BETWEEN_CLOCKS", 0.0)
     made = [(name, audit(os.path.join(many, name))) for name in "ab"]
     with working(many):
-        until(lambda: len(in_threads) == 2)
+        wait_until(lambda: len(in_threads) == 2)
         Silo(os.path.join(many, "new")).close()
         made.append(("new", audit(os.path.join(many, "new"))))
         made.append(("c", audit(os.path.join(many, "c"))))
         ledgers = [(JobLedger(os.path.join(many, name)), job_id) for name, job_id in made]
-        until(lambda: all(ledger.job(job_id).is_over for ledger, job_id in ledgers))
+        wait_until(lambda: all(ledger.job(job_id).is_over for ledger, job_id in ledgers))
     assert sorted(in_threads) == sorted(made)
 
 
@@ -140,7 +134,7 @@ def test_a_silo_or_lane_that_another_process_holds_does_not_hold_up_the_others(
     other = JobLedger(b).add("reindex", "Rebuild the index", {}, "ada").job_id
     with locks_of(a).hold_name(WORKER_LOCK), locks_of(b).hold_name("lane-audit"):
         with working(many, slots=1):
-            until(lambda: JobLedger(c).job(free).is_over and JobLedger(b).job(other).is_over)
+            wait_until(lambda: JobLedger(c).job(free).is_over and JobLedger(b).job(other).is_over)
         assert JobLedger(a).job(held).state is State.QUEUED
         assert JobLedger(b).job(busy).state is State.QUEUED
     assert {name for name, _ in in_threads} == {"b", "c"}

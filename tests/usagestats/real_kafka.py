@@ -16,7 +16,6 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from ports import free_port
 
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 BROKER = "org.apache.kafka:kafka_2.13:3.9.1"
@@ -85,6 +84,8 @@ def lacks(directory: Path) -> str:
 @contextmanager
 def running(files: Path, work: Path) -> Iterator[str]:
     """Start one, wait until it answers, and stop it in the end; its address."""
+    from ports import free_port  # noqa: PLC0415  # of the tests; not there when this fetches
+
     work.mkdir(parents=True, exist_ok=True)
     port, inner = free_port(), free_port()
     settings = work / "server.properties"

@@ -1,10 +1,10 @@
 """A separate Silo for each test, and a worker that ends with the test."""
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
@@ -53,11 +53,4 @@ def worker(silo_path: str) -> Iterator[EmbeddedWorker]:
 @pytest.fixture
 def until() -> Callable[..., None]:
     """Wait until something is so."""
-
-    def wait(is_so: Callable[[], object], seconds: float = 90.0) -> None:
-        end = time.monotonic() + seconds
-        while not is_so():
-            assert time.monotonic() < end, "it did not come about"
-            time.sleep(0.02)
-
-    return wait
+    return wait_until

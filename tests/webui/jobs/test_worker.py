@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 from examples import family
+from ports import free_port
+from redis_server import redis_on
 
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
@@ -317,17 +319,6 @@ def test_a_harvest_of_a_silo_that_has_no_repository_fails_in_a_sentence(
 
 
 @contextmanager
-def redis_server(directory: Any, port: int) -> Iterator[None]:
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
-    redis = subprocess.Popen([*command, "--dir", str(directory)], stdout=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        redis.terminate()
-        redis.wait(30)
-
-
-@contextmanager
 def worker_command(silo_path: str, url: str) -> Iterator[None]:
     process = subprocess.Popen(
         [*PYTHON, "worker", silo_path, "--broker", url], stderr=subprocess.DEVNULL
@@ -337,12 +328,6 @@ def worker_command(silo_path: str, url: str) -> Iterator[None]:
     finally:
         process.terminate()
         assert process.wait(30) == 0
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 needs_redis = pytest.mark.skipif(
@@ -358,7 +343,7 @@ def test_jobs_go_through_redis_and_wait_while_it_is_away(
     port = free_port()
     jobs = Jobs.of(silo_path, f"redis://127.0.0.1:{port}/0")
     assert not begin_change(jobs, change, RULES.title, "ada").sent
-    with redis_server(tmp_path, port):
+    with redis_on(port, tmp_path):
         until(lambda: not jobs.problem())
         with worker_command(silo_path, jobs.broker.url):
             until(is_over(jobs, change))
@@ -384,7 +369,7 @@ def test_silos_that_share_a_broker_leave_each_others_jobs_alone(
     shutil.copytree(silo_path, copy)  # a Silo and its copy are the hardest to tell apart
     both = [Jobs.of(path, url) for path in (silo_path, copy)]
     with (
-        redis_server(tmp_path, port),
+        redis_on(port, tmp_path),
         worker_command(silo_path, url),
         worker_command(copy, url),
     ):
@@ -411,7 +396,7 @@ def test_a_worker_of_a_directory_takes_from_the_queues_of_its_silos_alone(
     shutil.copytree(silo_path, inside)
     shutil.copytree(silo_path, later)
     known = {path: Jobs.of(path, url) for path in (inside, later, outside)}
-    with redis_server(tmp_path, port):
+    with redis_on(port, tmp_path):
         until(lambda: not known[inside].problem())
         first = known[inside].begin("reindex", "Rebuild the index", {}, "ada")
         other = known[outside].begin("reindex", "Rebuild the index", {}, "ada")
