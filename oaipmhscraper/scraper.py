@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from oaipmhclient.client import Client, Moment
@@ -40,6 +41,7 @@ from oaipmhscraper.harvests.job import (
     RECEIPTS,
     UPDATE,
     UPDATE_ALL,
+    UPDATE_PAGES,
     HarvestOptions,
     Hooks,
     JobRun,
@@ -49,6 +51,8 @@ from oaipmhscraper.harvests.job import (
 )
 from oaipmhscraper.harvests.progress_marks import (
     HARVESTED,
+    KEPT_AS_PAGES,
+    Marks,
     harvested_lists,
     update_of,
     with_begun,
@@ -243,7 +247,7 @@ class OAIPMHScraper:
             ``2004-06-24T00:00:00``, UTC; unreadable dates as sent.
         """
         job = ListJob(checked_prefix(metadataPrefix), set_id or None)
-        job = self._updated(job) if update else job
+        job = self._updated(job, HarvestOptions()) if update else job
         headers = self._access.client.list_identifiers(
             metadataPrefix, from_=job.from_, set_spec=job.set_spec
         )
@@ -341,8 +345,9 @@ class OAIPMHScraper:
             for prefix in dict.fromkeys(metadata_prefixes)
         ]
         list_request(Verb.LIST_RECORDS, jobs[0].metadata_prefix, from_=first, until=last)
+        whole, changes = (PAGES, UPDATE_PAGES) if options.pages_only else (LISTS, UPDATE)
         request = request_text(
-            UPDATE if update else PAGES if options.pages_only else LISTS,
+            changes if update else whole,
             prefixes=[job.metadata_prefix for job in jobs],
             set=set_spec or None,
             bounds=[first, last],
@@ -361,8 +366,8 @@ class OAIPMHScraper:
         """Update every format and set harvested before, and resume every open harvest.
 
         Unfinished lists of open harvests are resumed: also formats and sets of which nothing was
-        received yet, and lists with ``from_`` or ``until``. Only harvests with ``pages_only`` are
-        not resumed.
+        received yet, and lists with ``from_`` or ``until``. Harvests with ``pages_only`` are not
+        resumed; with that option, the formats and sets of such harvests are updated instead.
 
         Args:
             restore_removed, options, progress: See `harvest`.
@@ -371,8 +376,12 @@ class OAIPMHScraper:
             NothingToUpdate: Nothing was harvested before.
         """
         options = replace(options or HarvestOptions(), restore_removed=restore_removed)
-        jobs = [self._updated(job, options) for job in harvested_lists(self.state)]
-        return self._run(request_text(UPDATE_ALL), jobs, options, progress)
+        lists = harvested_lists(self.marks[_key_of(options)])
+        jobs = [self._updated(job, options) for job in lists]
+        if options.pages_only and not jobs:
+            raise NothingToUpdate(self.store.storage_dir)
+        kind = UPDATE_PAGES if options.pages_only else UPDATE_ALL
+        return self._run(request_text(kind), jobs, options, progress)
 
     def open_harvests(self) -> list[Job]:
         """Return stopped harvests, which the same request resumes."""
@@ -393,17 +402,22 @@ class OAIPMHScraper:
         self._remember(identify)
 
     @property
-    def marks(self) -> Mapping[str, Any]:
-        """How far each list was harvested (`HARVESTED`); a copy."""
-        return {prefix: dict(sets) for prefix, sets in self.state.get(HARVESTED, {}).items()}
+    def marks(self) -> Mapping[str, Marks]:
+        """How far each list was harvested: `HARVESTED` and `KEPT_AS_PAGES`; a copy."""
+        return {
+            key: {prefix: dict(sets) for prefix, sets in self.state.get(key, {}).items()}
+            for key in (HARVESTED, KEPT_AS_PAGES)
+        }
 
-    def put_back(self, marks: Mapping[str, Any]) -> None:
+    def put_back(self, marks: Mapping[str, Marks]) -> None:
         """Let the next update start where an earlier one did, because this harvest is doubted.
 
         Args:
             marks: `marks` before the harvest.
         """
-        self._keep_in_state(HARVESTED, lambda: dict(marks))
+        for key, found in marks.items():
+            if found or key in self.state:
+                self._keep_in_state(key, partial(dict, found))
 
     def close(self) -> None:
         """Close the connections to the repository, and the Silo."""
@@ -453,7 +467,7 @@ class OAIPMHScraper:
             stack.enter_context(shown if progress is None else Silence())
             ends = run.run(self._hooks(options, progress or shown, recorder))
             if options.sweep and all(end.failure is None for end in ends):
-                run.sweep(self.store, list(harvested_lists(self.state)), self._agent)
+                run.sweep(self.store, list(harvested_lists(self.marks[HARVESTED])), self._agent)
             receipt = run.receipt(ends)
             keep_receipt(self.store.path, receipt)
             run.close(ends)
@@ -510,15 +524,16 @@ class OAIPMHScraper:
     def _hooks(
         self, options: HarvestOptions, progress: Progress, recorder: ResponseRecorder | None
     ) -> Hooks:
-        """Return the callbacks; with ``pages_only`` no mark moves, as no records are stored."""
+        key = _key_of(options)
+        on_begun, on_end = partial(self._note_begun, key), partial(self._keep_mark, key)
         if options.pages_only and recorder is not None:
             flush = recorder.flush
-            return Hooks(lambda _: PageCounter(flush), progress)
+            return Hooks(lambda _: PageCounter(flush), progress, on_begun, on_end)
         return Hooks(
             lambda one: self._writer(one, options),
             progress,
-            lambda one: self._keep_in_state(HARVESTED, lambda: with_begun(self.state, one)),
-            self._keep_mark,
+            on_begun,
+            on_end,
             lambda one, without: harvested_records(self.store, [one], without),
             lambda one: self._storing(one, options),
         )
@@ -532,12 +547,15 @@ class OAIPMHScraper:
             (self._settings or HttpSettings()).max_response,
         )
 
-    def _keep_mark(self, job: ListJob, receipt: ListReceipt) -> None:
-        self._keep_in_state(HARVESTED, lambda: with_receipt(self.state, job, receipt))
+    def _note_begun(self, key: str, job: ListJob) -> None:
+        self._keep_in_state(key, lambda: with_begun(self.marks[key], job))
 
-    def _updated(self, job: ListJob, options: HarvestOptions | None = None) -> ListJob:
-        overlap = (options or HarvestOptions()).overlap
-        return update_of(self.state, job, granularity_in(self.identify()), overlap)
+    def _keep_mark(self, key: str, job: ListJob, receipt: ListReceipt) -> None:
+        self._keep_in_state(key, lambda: with_receipt(self.marks[key], job, receipt))
+
+    def _updated(self, job: ListJob, options: HarvestOptions) -> ListJob:
+        marks, granularity = self.marks[_key_of(options)], granularity_in(self.identify())
+        return update_of(marks, job, granularity, options.overlap)
 
     def _note_base_url(self) -> None:
         self.store.state["base_oai_url"] = self._access.base_url
@@ -555,6 +573,11 @@ class OAIPMHScraper:
             if new is not None:
                 self.state[key] = new
                 self.state.sync()
+
+
+def _key_of(options: HarvestOptions) -> str:
+    """The key of the state with the marks that a harvest moves."""
+    return KEPT_AS_PAGES if options.pages_only else HARVESTED
 
 
 def _raise_failure(receipt: Receipt, ends: Iterable[ListEnd]) -> None:

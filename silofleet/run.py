@@ -222,11 +222,15 @@ def _list(
     receipt = scraper.harvest(
         order.prefixes,
         set_spec=set_spec,
-        update=order.depth == "records",
+        update=True,
         options=options,
         progress=lambda receipt: _tell(receipt, told),
     )
-    was_there = any(scraper.marks.get(prefix, {}).get(set_spec or "") for prefix in order.prefixes)
+    was_there = any(
+        marks.get(prefix, {}).get(set_spec or "")
+        for marks in scraper.marks.values()
+        for prefix in order.prefixes
+    )
     if set_spec and not receipt.counts.listed and not was_there:
         refuse_unknown_set(scraper.client, set_spec)
     return receipt

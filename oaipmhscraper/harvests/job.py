@@ -133,8 +133,9 @@ class Hooks:
     storing: Callable[[ListJob], Storing | None] = field(default=lambda _: None)
 
 
-LISTS, PAGES, UPDATE, UPDATE_ALL = "lists", "pages", "update", "update all"
-"""Kinds of jobs, in `request_text`."""
+LISTS, UPDATE, UPDATE_ALL = "lists", "update", "update all"
+PAGES, UPDATE_PAGES = "pages", "update pages"
+"""Kinds of jobs, in `request_text`; the last two store no records."""
 
 
 def request_text(what: str, **arguments: Any) -> str:
@@ -362,7 +363,7 @@ def update_job(
             own[replace(one, update=False)] = journal.add_list(job, one)
     for other in journal.jobs():
         kind = json.loads(other.request)["harvest"]
-        if other.id == job.id or kind == PAGES:
+        if other.id == job.id or kind in {PAGES, UPDATE_PAGES}:
             continue
         with suppress(HarvestRunning), journal.held(other.request):
             for found in journal.lists(other):

@@ -444,8 +444,9 @@ def _note_marks(state: PersistentState, receipts: Mapping[ListName, ListReceipt]
             checked_prefix(name.metadata_prefix), name.set_spec, receipt.from_, receipt.until
         )
         if receipt.counts.listed:
-            state[HARVESTED] = with_begun(state, job)
-        state[HARVESTED] = with_receipt(state, job, receipt) or state.get(HARVESTED, {})
+            state[HARVESTED] = with_begun(state.get(HARVESTED, {}), job)
+        marks = state.get(HARVESTED, {})
+        state[HARVESTED] = with_receipt(marks, job, receipt) or marks
 
 
 def _finish(state: PersistentState, scene: _Scene) -> None:

@@ -557,6 +557,46 @@ def test_pages_can_be_kept_without_making_records(repository, scraper, silo):
     assert receipt.text().endswith("makes records of them.")
 
 
+def test_pages_are_updated_from_their_own_mark(repository, scraper, silo):
+    fill(repository, 10)
+    pages_only = HarvestOptions(pages_only=True)
+    with pytest.raises(NothingToUpdate):
+        scraper.update(options=pages_only)
+    scraper.harvest(["oai_dc"], update=True, options=pages_only)
+    with pytest.raises(NothingToUpdate):  # of records there is none
+        scraper.update()
+    repository.date = "2010-11-21T12:00:00Z"
+    repository.add("oai:x:10", "2010-11-21")
+    for number, update in enumerate(
+        (
+            lambda: scraper.harvest(["oai_dc"], update=True, options=pages_only),
+            lambda: scraper.update(options=pages_only),
+        )
+    ):
+        repository.requests.clear()
+        assert update().counts.listed == 1
+        begins = [one["from"] for one in lists_sent(repository)]
+        assert begins == [["2010-11-19", "2010-11-20"][number]]
+    assert len(silo) == 0
+
+
+def test_a_stopped_update_of_pages_goes_on(repository, scraper):
+    fill(repository, 10)
+    pages_only = HarvestOptions(pages_only=True)
+    scraper.harvest(["oai_dc"], options=pages_only)
+    repository.date = "2010-11-21T12:00:00Z"
+    for number in range(10, 20):
+        repository.add(f"oai:x:{number}", "2010-11-21")
+    interrupted_at_first(
+        repository, 3, lambda: scraper.harvest(["oai_dc"], update=True, options=pages_only)
+    )
+    with pytest.raises(NothingToUpdate):
+        scraper.update()  # of records, which leaves it alone
+    receipt = scraper.harvest(["oai_dc"], update=True, options=pages_only)
+    assert receipt.whole
+    assert receipt.counts.listed == 10
+
+
 def test_of_pages_only_those_count_that_are_flushed(repository, scraper, monkeypatch):
     flush, flushed = WarcFiles.flush, []
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,26 @@ def test_pages_only_makes_no_records_and_a_replay_makes_them_all(tmp_path):
         assert list(two) == list(three)
         assert len(two) > 50
     assert state(tmp_path / "two") == state(tmp_path / "three")
+
+
+def test_a_replay_of_updated_pages_makes_what_updates_make(tmp_path, repository):
+    pages = HarvestOptions(pages_only=True)
+    for directory, options in (("pages", pages), ("records", HarvestOptions())):
+        repository.items, repository.date = [], "2010-11-20T12:00:00Z"
+        for number in range(5):
+            repository.add(f"oai:x:{number}")
+        harvested(tmp_path / directory, repository, update=True, options=options)
+        repository.date = "2010-11-25T12:00:00Z"
+        repository.items[2] = replace(repository.items[2], datestamp="2010-11-24")
+        repository.add("oai:x:5", "2010-11-24")
+        receipt = harvested(tmp_path / directory, repository, update=True, options=options)
+        assert receipt.counts.listed == 2
+    replay(str(tmp_path / "replayed"), [str(tmp_path / "pages" / "harvests")])
+    with Silo(str(tmp_path / "replayed")) as one, Silo(str(tmp_path / "records")) as other:
+        assert {name: one[name].versions for name in one} == {
+            name: other[name].versions for name in other
+        }
+    assert state(tmp_path / "replayed") == state(tmp_path / "records")
 
 
 def test_a_page_that_came_twice_is_stored_as_it_came_last(tmp_path, repository):

@@ -340,6 +340,24 @@ def test_a_run_offers_its_requests_only_where_nodes_share_a_broker_and_no_login(
     assert not offers("b.example.org", "redis://127.0.0.1/0")
 
 
+def test_a_run_that_keeps_pages_only_asks_for_what_changed(tmp_path: Path) -> None:
+    repository = FakeRepository(page_size=10)
+    for number in range(40):
+        repository.add(f"oai:x:{number}")
+    with _served(repository) as url:
+        order = replace(_order(tmp_path, url), depth="pages")
+        ended = _ended(order)
+        assert (ended.outcome, ended.records, ended.promised) == (Outcome.WHOLE, 0, 40)
+        repository.date = "2010-11-25T12:00:00Z"
+        repository.add("oai:x:40", "2010-11-24")
+        later = replace(order, epoch=1, before=Before(0, 40))
+        assert _ended(later).said.startswith("1 records listed")
+        repository.items = repository.items[:26]
+        ended = _ended(replace(later, is_counted=True))
+        assert ended.outcome is Outcome.SUSPICIOUS
+        assert ended.said == "the repository lists 26 records, and listed 40 before"
+
+
 def test_a_repository_that_lost_records_silently_is_suspicious_when_they_are_counted(
     tmp_path: Path,
 ) -> None:
