@@ -3,10 +3,10 @@
     .venv/bin/python benchmarks/fleet_runs.py 200
 
 Endpoints of 20 records each (`--records`), on loopback, served by another process. First all are
-harvested, then asked again without anything new: by `silo fleet run`, by a process for each, eight
-at a time under xargs, and, with `--metha PATH`, by that metha-sync in the same way. CPU is that of
-all processes of the harvester, memory the proportional set size (PSS) of the clock, the warm
-process and the runs while eight are at work.
+harvested, then asked again without anything new: by `silo fleet run`, which stores the records or
+keeps the pages only, by a process for each, eight at a time under xargs, and, with `--metha PATH`,
+by that metha-sync in the same way. CPU is that of all processes of the harvester, memory the
+proportional set size (PSS) of the clock, the warm process and the runs while eight are at work.
 """
 
 import argparse
@@ -168,14 +168,16 @@ def measure(count: int, place: Path, records: int, metha: str | None) -> None:
             time.sleep(0.05)
         host = f"http://127.0.0.1:{(place / 'port').read_text()}"
         urls = [f"{host}/r{number}" for number in range(count)]
-        many, loop = str(place / "many"), place / "loop"
+        loop = place / "loop"
         loop.mkdir()
-        subprocess.run([SILO, "fleet", "init", many], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run([SILO, "fleet", "add", many, "-"], input="\n".join(urls).encode(),
-                       check=True, stdout=subprocess.DEVNULL)  # fmt: skip
-        fleet = [SILO, "fleet", "run", many, "--until-idle", "--quiet", "--slots", str(SLOTS)]
+        fleets = {
+            how: made_fleet(str(place / depth), urls, depth)
+            for how, depth in (("fleet", "records"), ("fleet, pages only", "pages"))
+        }
         xargs = ["xargs", "-r", "-P", str(SLOTS), "-L", "1", SILO]
-        rows = [("first harvest", "fleet", run(server.pid, fleet))]
+        rows = [
+            ("first harvest", how, run(server.pid, running(many))) for how, many in fleets.items()
+        ]
         given = "".join(f"{url} {loop}/r{number}\n" for number, url in enumerate(urls))
         rows.append(
             ("first harvest", "loop", run(server.pid, [*xargs, "harvest", "--quiet"], given))
@@ -187,8 +189,9 @@ def measure(count: int, place: Path, records: int, metha: str | None) -> None:
         }
         given = "\n".join(urls)
         rows += [("first harvest", how, run(server.pid, one, given)) for how, one in syncs.items()]
-        ask_again(many)
-        rows.append(("nothing new", "fleet", run(server.pid, fleet)))
+        for how, many in fleets.items():
+            ask_again(many)
+            rows.append(("nothing new", how, run(server.pid, running(many))))
         given = "".join(f"{loop}/r{number}\n" for number in range(count))
         rows.append(("nothing new", "loop", run(server.pid, [*xargs, "update", "--quiet"], given)))
         given = "\n".join(urls)
@@ -203,6 +206,19 @@ def measure(count: int, place: Path, records: int, metha: str | None) -> None:
         print(
             f"| {what} | {how} | {1000 * cpu / count:,.0f} | {count / wall:,.1f} | {memory:,.0f} |"
         )
+
+
+def made_fleet(many: str, urls: list[str], depth: str) -> str:
+    """Make a fleet of these repositories; return its directory."""
+    subprocess.run([SILO, "fleet", "init", many], check=True, stdout=subprocess.DEVNULL)
+    add = [SILO, "fleet", "add", many, "-", "--depth", depth]
+    subprocess.run(add, input="\n".join(urls).encode(), check=True, stdout=subprocess.DEVNULL)
+    return many
+
+
+def running(many: str) -> list[str]:
+    """The command that runs what is due in a fleet."""
+    return [SILO, "fleet", "run", many, "--until-idle", "--quiet", "--slots", str(SLOTS)]
 
 
 def ask_again(many: str) -> None:
