@@ -20,7 +20,7 @@ from oaipmhclient.walk.page_facts import headers_of
 from oaipmhclient.walk.values import ListJob, Position, WalkPage
 from oaipmhprotocol import Header, IdDoesNotExist, OAIError, Record
 from politeweb.answers import Answer
-from politeweb.errors import EndpointError, RetryLater
+from politeweb.errors import EndpointError, RetryLater, shortened
 
 logger = logging.getLogger("OAIPMH Harvester")
 
@@ -108,7 +108,7 @@ def get_one(client: Endpoint, header: Header, job: ListJob, read: ReadRecord, ba
         if isinstance(error, EndpointError):
             check_alive(client, error)
         batch.denied = isinstance(error, IdDoesNotExist)
-        logger.warning("%s is not available: %s", header.identifier, error)
+        logger.warning("%s is not available: %s", shortened(header.identifier), error)
         batch.unreachable.append(_lost(header, f"is not available: {error}", request))
         return
     if lack := _lack(page, header):

@@ -31,7 +31,7 @@ from oaipmhscraper.sweep_rules import (
     knowledge_from,
     most_missing,
 )
-from politeweb.errors import EndpointError, RetryLater
+from politeweb.errors import EndpointError, RetryLater, shortened
 from recordsilo import PersistentState, Silo
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ class _Sweep:
         except OAIError as error:
             return knowledge_from(error)
         except EndpointError as error:
-            logger.warning("%s cannot be requested: %s", identifier, error)
+            logger.warning("%s cannot be requested: %s", shortened(identifier), error)
             return Knowledge.UNKNOWN
         deleted = [one for one in page.items if one.header.deleted]
         if not page.items:
