@@ -146,6 +146,7 @@ def ended_of_json(found: Mapping[str, Any]) -> tuple[int, str, Ended]:
                 hold=_moment(hold) if hold else None,
                 moved_to=_storable(found["moved_to"]),
                 is_disk_full=bool(found.get("is_disk_full")),
+                epoch=max(1, whole_number(found.get("epoch", 1))),
             ),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:

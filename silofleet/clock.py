@@ -472,7 +472,7 @@ class Clock:
             return back(facts, ended.at)._replace(run=0, ended=ended.at, said=ended.said)
         has_silo = not facts.epoch and ended.records is not None
         known = after(facts, wish, self._wishes.policy, ended)
-        return known._replace(epoch=1) if has_silo else known
+        return known._replace(epoch=ended.epoch) if has_silo else known
 
     def _keep_up(self) -> None:
         """Note now and then that the runs are alive, and forget what is old."""

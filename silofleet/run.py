@@ -102,7 +102,8 @@ def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
             return Ended(Outcome.WHOLE, "the repository answers", _now())
         ended = _harvested(order, told)
     except FORESEEN as error:
-        return of_error(error, _now(), _records(order.silo_path), order.silo_path)
+        ended = of_error(error, _now(), _records(order.silo_path), order.silo_path)
+        return ended if ended.records is None else ended._replace(epoch=_epoch_of(order.silo_path))
     is_over = ended.outcome is not Outcome.CUT
     return _archived(order, ended) if order.warc_store and is_over else ended
 
@@ -149,7 +150,8 @@ def _identify(order: Order) -> Identify:
 
 def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended:
     is_there = holds_something(order.silo_path)
-    if stale := _stale(order, is_there=is_there):
+    epoch = _epoch_of(order.silo_path) if is_there else 0
+    if stale := _stale(order, epoch):
         return Ended(Outcome.CUT, stale, _now())
     url = BaseURL.parse(order.url).url
     known = _base_url(order.silo_path) if is_there else url
@@ -180,6 +182,7 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         if order.depth == "records" and not is_there:
             scraper.learn_choices()
         ended = of_receipts(receipts, order.before, scraper.store.count(), _now())
+        ended = ended._replace(epoch=epoch or 1)
         if order.is_counted and ended.outcome is Outcome.WHOLE and ended.promised is None:
             living = scraper.store.count(deleted=False)
             ended = with_size(ended, order.before, living, _size(scraper, order))
@@ -258,16 +261,21 @@ def _tell(receipt: ListReceipt, told: Callable[[int, int | None], object]) -> No
     told(receipt.counts.distinct, receipt.expected)
 
 
-def _stale(order: Order, *, is_there: bool) -> str:
-    """Why the order does not fit the Silo here; empty if it does."""
-    if not is_there:
-        gone = "its Silo is not on this node; it may have been moved or deleted"
-        return gone if order.epoch else ""
-    with Silo(order.silo_path, create=False) as silo:
-        epoch = int(silo.state.get(EPOCH) or 1)
-    if epoch != max(1, order.epoch):
-        return f"this copy of its Silo has the epoch {epoch}, and the fleet {order.epoch}"
-    return ""
+def _stale(order: Order, epoch: int) -> str:
+    """Why the order does not fit the Silo here; empty if it does.
+
+    A fleet that knows of no Silo takes the one that is here, whatever its epoch.
+    """
+    if not order.epoch or epoch == order.epoch:
+        return ""
+    if not epoch:
+        return "its Silo is not on this node; it may have been moved or deleted"
+    return f"this copy of its Silo has the epoch {epoch}, and the fleet {order.epoch}"
+
+
+def _epoch_of(silo_path: str) -> int:
+    with Silo(silo_path, create=False) as silo:
+        return int(silo.state.get(EPOCH) or 1)
 
 
 def _settings(order: Order) -> HttpSettings:

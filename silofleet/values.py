@@ -213,6 +213,7 @@ class Ended(NamedTuple):
         moved_to: The address that it redirects to.
         began: When the run began; None if the facts say it.
         is_disk_full: Whether the disk of the node was full; that is no failure.
+        epoch: Of the Silo, which the fleet may not have known.
     """
 
     outcome: Outcome
@@ -225,6 +226,7 @@ class Ended(NamedTuple):
     moved_to: str = ""
     began: datetime | None = None
     is_disk_full: bool = False
+    epoch: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ class _Runner:
         self.ends: dict[str, list[Outcome]] = {}
         self.hold: datetime | None = None
         self.is_disk_full = False
+        self.epoch = 1
         self.ahead = timedelta(0)  # of the clocks of its nodes
         self._working: dict[int, Order] = {}
 
@@ -68,6 +69,7 @@ class _Runner:
             records = None if order.only_probe else 10
             at = self.now + self.ahead
             ended = Ended(outcome, "said", at, records, 10, hold=held, is_disk_full=is_full)
+            ended = ended._replace(epoch=self.epoch)
             found.append((number, ended))
         self._working.clear()
         return found
@@ -92,6 +94,18 @@ def _run(fleet: Fleet, runner: _Runner) -> Summary:
 
 def _states(fleet: Fleet, now: datetime) -> dict[str, State]:
     return {line.endpoint.name: line.state for line in fleet.lines(now)}
+
+
+def test_the_first_run_says_which_epoch_the_silo_has(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    runner = _Runner()
+    runner.epoch = 3
+    _run(fleet, runner)
+    runner.epoch = 4
+    fleet.run_now(["e0"])
+    _run(fleet, runner)
+    assert fleet.ledger.facts_of("e0").epoch == 3
+    assert [order.epoch for order in runner.orders] == [0, 3]
 
 
 def test_every_endpoint_that_is_due_has_one_run(fleet: Fleet) -> None:

@@ -152,6 +152,22 @@ def test_a_copy_of_another_epoch_is_not_harvested(tmp_path: Path, sample: Sample
     assert _ended(_order(tmp_path, sample.base_url, epoch=3)).outcome is Outcome.WHOLE
 
 
+def test_a_fleet_that_knows_of_no_silo_takes_the_epoch_of_the_one_that_is_there(
+    tmp_path: Path, sample: SampleServer, answers: str
+) -> None:
+    _ended(_order(tmp_path, sample.base_url))
+    with Silo(str(tmp_path / "one"), create=False) as silo:
+        silo.state[EPOCH] = 3
+        silo.state.sync()
+    added_again = _ended(_order(tmp_path, sample.base_url))
+    assert (added_again.outcome, added_again.epoch) == (Outcome.WHOLE, 3)
+    with Silo(str(tmp_path / "one"), create=False) as silo:
+        silo.state["base_oai_url"] = f"{answers}/404"
+        silo.state.sync()
+    failed = _ended(_order(tmp_path, f"{answers}/404"))
+    assert (failed.outcome, failed.records, failed.epoch) == (Outcome.FAILED, 40, 3)
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_no_failure_of_the_repository(
     tmp_path: Path, sample: SampleServer, monkeypatch: pytest.MonkeyPatch, number: int
