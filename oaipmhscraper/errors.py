@@ -119,5 +119,9 @@ class NoBaseURL(ScraperError):
 class NothingToUpdate(ScraperError):
     """There is no earlier harvest to update."""
 
-    def __init__(self, storage_dir: str) -> None:
-        super().__init__(f"nothing was harvested into {storage_dir} yet; harvest it first")
+    def __init__(self, storage_dir: str, *, has_pages: bool = False) -> None:
+        what, advice = "nothing was harvested into", "harvest it first"
+        if has_pages:
+            what = "no records were stored in"
+            advice = "to update its pages: silo update --pages-only"
+        super().__init__(f"{what} {storage_dir} yet; {advice}")

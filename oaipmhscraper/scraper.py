@@ -482,7 +482,8 @@ class OAIPMHScraper:
             update = update_job(journal, self._access.base_url, jobs, anew=options.anew)
             if not journal.lists(update):
                 journal.forget(update)
-                raise NothingToUpdate(self.store.storage_dir)
+                has_pages = bool(self.marks[KEPT_AS_PAGES])
+                raise NothingToUpdate(self.store.storage_dir, has_pages=has_pages)
             return update
         job = journal.job_of(request)
         if job is not None and options.anew:

@@ -563,7 +563,7 @@ def test_pages_are_updated_from_their_own_mark(repository, scraper, silo):
     with pytest.raises(NothingToUpdate):
         scraper.update(options=pages_only)
     scraper.harvest(["oai_dc"], update=True, options=pages_only)
-    with pytest.raises(NothingToUpdate):  # of records there is none
+    with pytest.raises(NothingToUpdate, match="silo update --pages-only"):  # it has no records
         scraper.update()
     repository.date = "2010-11-21T12:00:00Z"
     repository.add("oai:x:10", "2010-11-21")
