@@ -290,7 +290,7 @@ def test_a_line_that_says_something_else_is_refused(
 
 
 def test_addresses() -> None:
-    for good in ("s3://bucket", "s3://bucket/a/b.c/", "s3://a.b-c/x%20y/…z"[:-2]):
+    for good in ("s3://bucket", "s3://bucket/a/b.c/", "s3://a.b-c/x%20y/"):
         assert check_address(good) == good.rstrip("/")
     for bad in (
         "", "s3://", "s3:///x", "http://x/y", "file:///tmp", "memory://x", "s3://b//x", "s3://b/..",
@@ -442,7 +442,9 @@ def test_a_bucket_that_is_missing_or_a_store_that_is_away_is_named(
 
 
 @pytest.mark.long
-def test_a_service_that_hangs_up_is_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_that_hangs_up_is_not_asked_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked = 0
 
     class HangsUp(socketserver.BaseRequestHandler):

@@ -5,6 +5,9 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
 
 import pytest
 import redis
@@ -86,15 +89,23 @@ def test_messages_that_are_none_are_dropped_with_one_sentence_each(
     assert sum(line.startswith("a message in the queue is malformed") for line in said) >= 14
 
 
+@contextmanager
+def _worker(address: str) -> Iterator[tuple["subprocess.Popen[str]", IO[str]]]:
+    """A worker, and what it says; it is killed at the end."""
+    command = [sys.executable, "-c", PROGRAM, address]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            yield process, process.stderr
+        finally:
+            process.kill()
+
+
 @pytest.mark.long
 def test_a_redis_that_is_away_is_named_in_one_line() -> None:
     address = f"redis://127.0.0.1:{free_port()}/0"
-    with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, address], stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        said = [process.stderr.readline() for _ in range(2)]
-        process.kill()
+    with _worker(address) as (_, lines):
+        said = [lines.readline() for _ in range(2)]
     assert all(line.startswith("consumer: Cannot connect to redis://") for line in said), said
 
 
@@ -104,14 +115,11 @@ def test_a_redis_that_refuses_for_a_while_ends_no_worker(broker: str) -> None:
         client.set("unacked", "no table of messages")
         app = Broker("", broker).app("q")
         app.send_task("end", [int(signal.SIGTERM)])
-        with subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, broker], stderr=subprocess.PIPE, text=True
-        ) as process:
-            assert process.stderr is not None
-            said = [process.stderr.readline()]
+        with _worker(broker) as (process, lines):
+            said = [lines.readline()]
             client.delete("unacked")
             app.send_task("end", [int(signal.SIGTERM)])
-            said += process.stderr.readlines()
-    assert process.returncode == 0, said
+            said += lines.readlines()
+            assert process.wait(60) == 0, said
     assert len(said) <= 3, said
     assert "WRONGTYPE" in said[1], said

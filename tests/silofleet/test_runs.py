@@ -16,10 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from fake_repository import FakeRepository, envelope
+from lines import lines_to
 from object_store import memory_files
 
 from oaipmhprovider.server import SampleServer
@@ -423,19 +423,8 @@ def test_a_count_that_the_repository_does_not_give_changes_nothing(tmp_path: Pat
 
 @contextmanager
 def _served(repository: FakeRepository) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(repository.fetch(dict(parse_qsl(urlsplit(self.path).query))).body)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with lines_to(repository, 1, 0.0) as lines:
+        yield f"http://127.0.0.1:{lines.ports[0]}"
 
 
 def _without_sizes(repository: FakeRepository) -> Callable[[Mapping[str, str]], bytes | None]:

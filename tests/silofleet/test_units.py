@@ -325,18 +325,18 @@ def test_after_a_while_the_run_offers_again(broker: str, server: _Server) -> Non
 def test_a_node_that_is_killed_at_work_is_noticed_by_its_lease(
     broker: str, server: _Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(offering, "SECONDS_OFFERED", 1.0)
-    monkeypatch.setattr(taking, "SECONDS_OF_LEASE", 0.2)
+    monkeypatch.setattr(taking, "SECONDS_OF_LEASE", 0.6)
     run = _Run(broker, server.url)
-    killed = Takers(broker, "n2", 0)
-    found: list[Unit] = []
+    killed, offer = Takers(broker, "n2", 0), run.offers._offer
+    found: list[Unit | None] = []
 
-    def take() -> None:
-        while not found:
-            found.extend(filter(None, [killed._next()]))
+    def taken_at_once(unit: Unit) -> None:
+        offer(unit)
+        found.append(killed._next())
 
-    Thread(target=take, daemon=True).start()
+    monkeypatch.setattr(run.offers, "_offer", taken_at_once)
     assert run.fetch().body == PAGE
+    assert found[0]
     assert (len(found), run.own.own, len(server.asked)) == (1, 1, 1)
 
 
@@ -526,27 +526,22 @@ def test_a_turn_that_is_far_away_holds_no_thread(broker: str, server: _Server) -
     assert server.asked == []
 
 
-def test_the_end_of_a_node_gives_its_unit_back(
-    broker: str, server: _Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(offering, "SECONDS_OFFERED", 1.0)
-    answering = Event()
+def test_the_end_of_a_node_gives_its_unit_back(broker: str, server: _Server) -> None:
+    answering, ended = Event(), Event()
 
     def slow(_: object) -> tuple[int, dict[str, str], bytes]:
-        if len(server.asked) == 1:
-            answering.set()
-            time.sleep(20)
+        answering.set()
+        ended.wait(60)
         return 200, {}, PAGE
 
     server.answer = slow
-    run = _Run(broker, server.url)
-    takers = Takers(broker, "n2", 1)
-    with takers:
-        fetching = Thread(target=run.fetch)
-        fetching.start()
-        assert answering.wait(10)
-    fetching.join(10)
-    assert (fetching.is_alive(), run.own.own) == (False, 1)
+    unit = replace(ASKED, url=server.url, interval=0.0)
+    with Takers(broker, "n2", 1):
+        _Run(broker, server.url).offers._offer(unit)
+        assert answering.wait(60)
+    ended.set()
+    with redis.Redis.from_url(broker) as client:
+        assert not client.exists(f"{AT_WORK}{NAME}", f"{BROUGHT}{NAME}", f"{UNIT}{NAME}")
 
 
 def test_the_sizes_of_units_have_a_limit() -> None:

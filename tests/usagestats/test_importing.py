@@ -215,7 +215,9 @@ RULES = Rules(Settings(profile="eprints"))
 def both_ways(data: bytes, name: str) -> None:
     """A block gives what its lines give one by one."""
     reader = reader_of(name)
-    done, events = Sorter(RULES).sort(Block(0, len(data), data), reader)
+    sorter = Sorter(RULES)
+    done, events = sorter.sort(Block(0, len(data), data), reader)
+    sorter.close()
     lines = Block(0, len(data), data).split()
     assert done.lines == len(lines)
     expected = [classify(line, reader, RULES) for line in lines]
