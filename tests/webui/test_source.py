@@ -71,7 +71,7 @@ def test_responses_in_an_object_store_are_named_and_not_fetched(
         assert (found["harvest"]["files"], found["response"]) == ([name], None)
         page = asked.get(address).text
         assert url in page
-        assert "silo fleet archive --back" in page
+        assert "silo fleet archive --back DIR" in page
         assert not os.path.exists(os.path.join(demo.path, "harvests", name))
     finally:
         bring_back(demo.path, Moved())

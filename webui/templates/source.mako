@@ -35,7 +35,7 @@ ${parts.xml(pieces, _("The record as received"))}
 % if found.is_cut:
 ${_("This harvest has too many responses to search them all.")}\
 % elif found.harvest.elsewhere:
-${_("Responses of this harvest are in an object store: {address}. To bring them back: {command}", address=found.harvest.elsewhere[0].url, command="silo fleet archive --back")}\
+${_("Responses of this harvest are in an object store: {address}. To bring them back: {command}", address=found.harvest.elsewhere[0].url, command="silo fleet archive --back DIR")}\
 % elif found.harvest.files:
 ${_("None of the stored responses of this harvest contains this record.")}\
 % else:
