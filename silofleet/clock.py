@@ -181,6 +181,7 @@ class Clock:
             if until_idle and not (self._working or started or self._awaits_nodes(begin, wanted)):
                 summary.waiting = {name: self._why(name) for name in wanted}
                 summary.is_idle = True
+                self._keep_up()
                 break
             for number, ended in self._runner.finished(SECONDS_BETWEEN_LOOKS):
                 name = self._end(number, ended)
@@ -484,6 +485,7 @@ class Clock:
             self._fleet.ledger.beat(((run, *how) for run, how in progress.items()), now)
             for node in self._runner.nodes():
                 self._fleet.ledger.see(node)
+            self._fleet.ledger.clock_beat(now)
         if self._watch is not None:
             self._watch(now)
         if now - self._last_cleaning >= BETWEEN_CLEANINGS:

@@ -225,11 +225,12 @@ class Fleet:
         return _line(facts, wishes, now, self.lost_nodes(now), self._known_nodes())
 
     def lost_nodes(self, now: datetime) -> set[str]:
-        """Nodes that reported once, and have not done so for long."""
+        """Nodes that had not reported for two minutes when a clock last looked."""
+        looked = min(now, self.ledger.last_clock_beat() or now)
         return {
             one.name
             for one in self.ledger.nodes()
-            if one.name != LOCAL and (now - one.seen).total_seconds() > SECONDS_UNTIL_LOST
+            if one.name != LOCAL and (looked - one.seen).total_seconds() > SECONDS_UNTIL_LOST
         }
 
     def nodes_as_json(self, now: datetime) -> list[dict[str, Any]]:
@@ -241,10 +242,9 @@ class Fleet:
         return {LOCAL, *(one.name for one in self.ledger.nodes())}
 
     def is_at_work(self, now: datetime) -> bool:
-        """Whether a clock noted a node or a run in the last two minutes."""
-        seen = [one.seen for one in self.ledger.nodes()]
-        seen += [one.beat for one in self.ledger.open_runs()]
-        return any((now - one).total_seconds() <= SECONDS_UNTIL_LOST for one in seen)
+        """Whether a clock was at work in the last two minutes."""
+        beat = self.ledger.last_clock_beat()
+        return beat is not None and (now - beat).total_seconds() <= SECONDS_UNTIL_LOST
 
     def name_of(self, given: str) -> str:
         """The name of an endpoint, from its name or its address.

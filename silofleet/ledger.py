@@ -87,12 +87,16 @@ CREATE TABLE IF NOT EXISTS move (
     epoch INTEGER NOT NULL,
     began TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS clock (
+    number INTEGER PRIMARY KEY CHECK (number = 1),
+    beat TEXT NOT NULL
+);
 """
 KIND = LedgerKind(
     _SCHEMA,
     LedgerUnreadable,
     version=1,
-    added=frozenset({"move"}),
+    added=frozenset({"move", "clock"}),
     synchronous="NORMAL",
     has_log=True,
 )
@@ -417,6 +421,16 @@ class FleetLedger:
             Node(name, slots, free_bytes, inodes, _moment(seen), bool(is_open))
             for name, slots, free_bytes, inodes, seen, is_open in rows
         ]
+
+    def clock_beat(self, now: datetime) -> None:
+        """Note that the clock is at work, and has seen the nodes that report to it."""
+        with self._file.transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO clock VALUES (1, ?)", (_text(now),))
+
+    def last_clock_beat(self) -> datetime | None:
+        """When a clock was last at work; None if none has noted it."""
+        rows = self._file.rows("SELECT beat FROM clock")
+        return _moment(rows[0][0]) if rows else None
 
     def change_node(self, name: str, *, is_open: bool | None = None, gone: bool = False) -> bool:
         """Open or close a node for new Silos, or forget it; returns whether there is such."""

@@ -3,6 +3,7 @@
 import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 
 import click
 
@@ -54,6 +55,21 @@ def moves_under_way(fleet: Fleet) -> list[str]:
         f" silo fleet move {fleet.directory} {one.endpoint} --to {one.target}"
         for one in fleet.ledger.moves()
     ]
+
+
+def no_clock(fleet: Fleet, now: datetime, rest: timedelta = timedelta(0)) -> list[str]:
+    """A sentence if no clock runs the fleet, since when, and how to start it; else nothing.
+
+    Args:
+        fleet: The fleet.
+        now: The time.
+        rest: Nothing is said if a clock was at work so recently.
+    """
+    last = fleet.ledger.last_clock_beat()
+    if fleet.is_at_work(now) or (last and now - last < rest):
+        return []
+    since = f" since {last:%Y-%m-%d %H:%M} UTC" if last else ""
+    return [f"No clock runs this fleet{since}; to start it: silo fleet run {fleet.directory}"]
 
 
 def nodes_awaited(lines: Iterable[Line]) -> list[str]:

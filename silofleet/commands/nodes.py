@@ -16,6 +16,7 @@ from silofleet.commands.group import (
     contact_option,
     counted_endpoints,
     directory,
+    no_clock,
     nodes_awaited,
     opened,
 )
@@ -43,13 +44,15 @@ def nodes(
         fail("change one node at a time")
     with opened(directory) as fleet:
         now = datetime.now(UTC)
-        lost = fleet.lost_nodes(now)
+        lost, clockless = fleet.lost_nodes(now), no_clock(fleet, now)
         lines = fleet.lines(now)
         placed = Counter(line.node for line in lines)
         known = fleet.ledger.nodes()
         if named and named[0] not in {one.name for one in known}:
             fail(f"the fleet has no node {named[0]!r}; silo fleet nodes {directory} lists them")
         if forget is not None:
+            if clockless and forget != LOCAL and forget not in lost:
+                fail(f"whether the node {forget} reports is not known. {clockless[0]}")
             _check_gone(forget, placed[forget], is_lost=forget in lost)
             fleet.ledger.change_node(forget, gone=True)
         elif named:
@@ -68,7 +71,7 @@ def nodes(
             f"{node['node']}  {state}  {counted_endpoints(node['endpoints'])}, "
             f"room for {node['room']:,} records, slots: {node['slots']}, seen {seen} UTC"
         )
-    for sentence in awaited:
+    for sentence in (*(clockless if found else ()), *awaited):
         click.echo(sentence)
 
 

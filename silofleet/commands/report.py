@@ -14,6 +14,7 @@ from silofleet.commands.group import (
     counted_endpoints,
     directory,
     moves_under_way,
+    no_clock,
     nodes_awaited,
     opened,
 )
@@ -43,7 +44,7 @@ def report(directory: str, *, as_json: bool) -> None:
         lines = fleet.lines(now)
         runs = Counter(run.endpoint for run in fleet.ledger.ended_since(now - DAY))
         nodes = fleet.nodes_as_json(now)
-        moves = moves_under_way(fleet)
+        moves, clockless = moves_under_way(fleet), no_clock(fleet, now, DAY)
     before = {line.endpoint.name: _before(line, runs[line.endpoint.name]) for line in lines}
     parts = {
         "not_well_since_yesterday": [
@@ -90,7 +91,7 @@ def report(directory: str, *, as_json: bool) -> None:
             f"LOST, last seen {seen} UTC" if node["lost"] else f"room for {node['room']:,} records"
         )
         click.echo(f"  {node['node']}: {state}{'' if node['open'] else ', closed for new Silos'}")
-    for sentence in nodes_awaited(lines):
+    for sentence in (*(clockless if lines else ()), *nodes_awaited(lines)):
         click.echo(f"  {sentence}")
 
 

@@ -8,7 +8,7 @@ import click
 
 from recordsilo.cli import example, fail, shown
 from recordsilo.commands.options import as_json
-from silofleet.commands.group import directory, moves_under_way, nodes_awaited, opened
+from silofleet.commands.group import directory, moves_under_way, no_clock, nodes_awaited, opened
 from silofleet.fleet import Line, csv_of
 from silofleet.values import TROUBLED, State
 
@@ -49,7 +49,7 @@ def status(
             if (not states or line.state.value in states) and (not tag or tag in line.endpoint.tags)
         ]  # fmt: skip
         nodes = fleet.nodes_as_json(now)
-        moves, is_at_work = moves_under_way(fleet), fleet.is_at_work(now)
+        moves, clockless = moves_under_way(fleet), no_clock(fleet, now)
     if as_json:
         found = {"endpoints": [line.to_json() for line in lines], "nodes": nodes, "moves": moves}
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
@@ -57,9 +57,7 @@ def status(
         click.echo(csv_of(lines), nl=False)
     else:
         _print(lines, limit, is_filtered=bool(states or tag))
-        if lines and not is_at_work:
-            click.echo(f"No clock runs this fleet now; to start it: silo fleet run {directory}")
-        for sentence in (*moves, *nodes_awaited(lines)):
+        for sentence in (*(clockless if lines else ()), *moves, *nodes_awaited(lines)):
             click.echo(sentence)
         for node in nodes:
             if node["room"] * 10 < fleet.wishes.policy.reserve:

@@ -161,7 +161,9 @@ def test_nodes_are_listed_closed_and_forgotten(many: str) -> None:
         fleet.ledger.see(Node("n1", 4, 24_000 * 5_000, 10**9, now))
         fleet.ledger.see(Node("n2", 4, 10**12, 10**9, now - timedelta(hours=1)))
         fleet.ledger.change("a", lambda facts: facts._replace(node="n2"))
+        fleet.ledger.clock_beat(now)
     listed = _silo("nodes", many).stdout
+    assert "No clock" not in listed
     assert "n1  open  0 endpoints, room for 5,000 records" in listed
     assert "n2  lost  1 endpoint," in listed
     assert "n1  closed" in _silo("nodes", many, "--close", "n1").stdout
@@ -172,6 +174,29 @@ def test_nodes_are_listed_closed_and_forgotten(many: str) -> None:
     _silo("remove", many, "a")
     assert _silo("nodes", many, "--forget", "n2").exit_code == 0
     assert [one["node"] for one in json.loads(_silo("nodes", many, "--json").stdout)] == ["n1"]
+
+
+def test_nodes_are_as_the_last_clock_saw_them(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a", "--node", "n1")
+    long_ago = datetime.now(UTC) - timedelta(days=3)
+    with Fleet(many) as fleet:
+        for name, age in (("n1", 0), ("n2", 200)):
+            fleet.ledger.see(Node(name, 4, 10**12, 10**9, long_ago - timedelta(seconds=age)))
+        fleet.ledger.clock_beat(long_ago)
+    assert [one["state"] for one in _status(many)] == ["new"]
+    listed, sentence = _silo("nodes", many).stdout, f"No clock runs this fleet since {long_ago:%Y}"
+    assert "n1  open" in listed
+    assert "n2  lost" in listed
+    for text in (listed, _silo("status", many).stdout, _silo("report", many).stdout):
+        assert sentence in text
+    refused = _silo("nodes", many, "--forget", "n1")
+    assert refused.exit_code == 2
+    assert "whether the node n1 reports is not known. No clock runs" in refused.stderr
+    with Fleet(many) as fleet:
+        fleet.ledger.clock_beat(datetime.now(UTC) - timedelta(hours=2))
+    assert [one["state"] for one in _status(many)] == ["lost"]
+    assert "No clock" in _silo("status", many).stdout
+    assert "No clock" not in _silo("report", many).stdout
 
 
 def test_a_node_that_never_reported_is_named_where_endpoints_wait_for_it(many: str) -> None:

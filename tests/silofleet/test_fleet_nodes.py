@@ -109,6 +109,20 @@ def test_a_node_that_is_lost_while_its_endpoints_are_due(fleet: Fleet) -> None:
     assert {line.state for line in fleet.lines(runner.now)} == {State.WHOLE}
 
 
+def test_a_node_that_is_lost_between_two_runs_of_the_clock(fleet: Fleet) -> None:
+    gone, a_day = _of(fleet, "n2"), timedelta(days=1)
+    runner = _a_day_later("n1", "n2")
+    assert _run(fleet, runner).is_whole
+    assert {line.state for line in fleet.lines(runner.now + a_day / 2)} == {State.WHOLE}
+    for name in _of(fleet, "n1"):
+        fleet.ledger.change(name, lambda facts: facts._replace(due=runner.now + 3 * a_day))
+    del runner.there["n2"]
+    runner.now += 2 * a_day
+    assert set(_run(fleet, runner).waiting) == set(gone)  # and no run starts
+    lines = {line.endpoint.name: line.state for line in fleet.lines(runner.now)}
+    assert {name for name, state in lines.items() if state is State.LOST} == set(gone)
+
+
 def test_a_node_that_is_lost_with_a_run_at_work(fleet: Fleet) -> None:
     places = _places(fleet)
     runner = _a_day_later("n1", "n2")

@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -65,6 +64,7 @@ def fleet(tmp_path: Path) -> str:
         _run(found.ledger, "cork", Outcome.MOVED, "redirects")
         found.ledger.see(Node("n1", 4, 10**9, 10**6, datetime.now(UTC)))
         found.ledger.see(Node("n2", 4, 10**9, 10**6, datetime.now(UTC) - timedelta(hours=1)))
+        found.ledger.clock_beat(datetime.now(UTC))
     return directory
 
 
@@ -94,8 +94,7 @@ def test_the_states_are_counted_and_trouble_comes_first(page: Any) -> None:
 
 def test_a_fleet_without_a_clock_says_so(page: Any, fleet: str) -> None:
     with FleetLedger(fleet) as ledger:
-        for node in ledger.nodes():
-            ledger.see(replace(node, seen=node.seen - timedelta(hours=1)))
+        ledger.clock_beat(datetime.now(UTC) - timedelta(hours=1))
     assert "No clock runs this fleet" in page.get("/fleet").text
 
 
