@@ -91,8 +91,7 @@ class FleetNode:
                 self._carry_out(number)
 
         warm()
-        beating = threading.Thread(target=self._beat, daemon=True)
-        beating.start()
+        threading.Thread(target=self._beat, daemon=True).start()
         signals.worker_shutting_down.connect(self._end, weak=False)
         worker = celery_worker(app, [queue_of(self._name)], self._slots)
         try:
@@ -102,7 +101,6 @@ class FleetNode:
             signals.worker_shutting_down.disconnect(self._end)
             is_asked = self._ending.asked
             self._ending.ask()
-            beating.join()
         if worker.exitcode and not is_asked:
             raise BrokerUnreachable(ENDED)
 
@@ -121,7 +119,7 @@ class FleetNode:
             order = self._order(number)
             if order is not None:
                 self._report(order, self._ended(order))
-        except (BrokerUnreachable, FleetRefused) as error:
+        except (BrokerUnreachable, FleetRefused, OSError) as error:  # the clock begins it again
             logger.warning("run %s: %s", number, error)
         finally:
             with self._lock:

@@ -23,6 +23,7 @@ WORKER_LOCK = "worker"
 """The lock that a worker on this machine holds: always that of its own Silo or directory, and that
 of a Silo in the directory while jobs of it run."""
 _SECONDS_TO_REACH = 2.0
+_SECONDS_TO_ANSWER = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class Broker:
             broker_connection_retry_on_startup=True,
             broker_transport_options={
                 "socket_connect_timeout": _SECONDS_TO_REACH,
+                "socket_timeout": _SECONDS_TO_ANSWER,  # else nothing ends a wait on a dead line
                 "visibility_timeout": 86400,
             },
             worker_enable_remote_control=False,

@@ -12,6 +12,7 @@ import pytest
 import redis
 from hypothesis import given
 from hypothesis import strategies as st
+from kombu.exceptions import OperationalError
 from ports import free_port
 
 from silofleet import node
@@ -21,6 +22,7 @@ from silofleet.broker import (
     NODES,
     ORDERS,
     REPORTS,
+    TASK,
     Nodes,
     ended_of_json,
     ended_to_json,
@@ -35,7 +37,9 @@ from silofleet.ledger import Run
 from silofleet.node import FleetNode
 from silofleet.redis_hosts import RedisPace
 from silofleet.run import Order
+from silofleet.slots import Slots
 from silofleet.values import Ended, Outcome
+from silowork import queue
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ORDER = Order(
@@ -86,6 +90,21 @@ def test_a_run_is_sent_to_the_queue_of_its_node_as_a_number(broker: str) -> None
         assert b"example.org" not in message
         assert json.loads(client.hget(ORDERS, "7"))["url"] == ORDER.url  # type: ignore[arg-type]
         assert 0 < client.ttl(f"{LEASE}7") <= 120  # type: ignore[operator]
+
+
+def test_a_message_does_not_wait_for_ever_for_a_redis_that_says_nothing(
+    broker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "_SECONDS_TO_ANSWER", 0.2)
+    nodes = Nodes(broker)
+    nodes.start(ORDER, "n1")
+    with redis.Redis.from_url(broker) as client:
+        client.client_pause(5000, all=False)
+        try:
+            with pytest.raises(OperationalError, match="Timeout"):
+                nodes._app.send_task(TASK, (8,), queue=queue_of("n1"), retry=False)
+        finally:
+            client.client_unpause()
 
 
 def _report(client: "redis.Redis[bytes]", ended: Ended) -> None:
@@ -229,6 +248,18 @@ def test_a_name_under_which_another_directory_reports_is_refused(
     with redis.Redis.from_url(broker) as client:
         client.hset(NODES, "n1", "[]")
     FleetNode(str(tmp_path / "b"), "n1", broker, 1).join()
+
+
+def test_a_run_that_a_node_cannot_start_is_named_in_its_log(
+    broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(_slots: Slots, _order: Order) -> None:
+        raise OSError("no process can be started")
+
+    monkeypatch.setattr(Slots, "start", refuse)
+    Nodes(broker).start(ORDER, "n1")
+    FleetNode(str(tmp_path), "n1", broker, 1)._carry_out(7)
+    assert caplog.messages == ["run 7: no process can be started"]
 
 
 def test_a_disk_that_is_gone_is_not_said_to_be_the_broker(broker: str, tmp_path: Path) -> None:
