@@ -22,6 +22,10 @@ from pathlib import Path
 from threading import Semaphore, Thread
 from urllib.parse import parse_qsl, urlsplit
 
+import redis
+
+from silofleet.broker import NODES
+
 SILO = str(Path(sys.executable).parent / "silo")
 HOST = "repo.example.org"
 DAYS, WINDOW, EACH_DAY = 120, 5, 20
@@ -118,7 +122,9 @@ def measure(nodes: int, *, narrow: bool, spread: bool) -> float:
             worker = [SILO, "fleet", "worker", str(place / f"n{number}"), "--node", f"n{number}"]
             proxy = {"http_proxy": f"http://127.0.0.1:{server.server_port}", "no_proxy": ""}
             _started(stack, [*worker, "--broker", broker], os.environ | proxy)
-        time.sleep(10)  # until all nodes are there
+        with redis.Redis(port=port) as client:
+            while client.hlen(NODES) < nodes:
+                time.sleep(0.1)
         _silo("run", many, "--until-idle", "--quiet", "--broker", broker)
         shown = _silo("show", many, "big")
     said = next(one for one in shown.splitlines() if one.startswith("said"))

@@ -11,10 +11,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event, Thread
-from typing import Any, Self
+from typing import Any
 
 import pytest
+from intervals import Delays, check_interval
 from parts import PROGRAM, Part, wait
 from ports import free_port
 from redis_server import redis_on
@@ -127,7 +127,7 @@ def _survives(tmp_path: Path, *, hosts: int, each: int, workers: int, kills: int
         expected = _undisturbed(tmp_path / "quiet", kept)
         kept.forget()
         with (
-            _Delays() as delays,
+            Delays() as delays,
             _fleet(tmp_path / "many", kept, INTERVAL) as fleet,
             _at_work(tmp_path, workers, fleet) as parts,
         ):
@@ -136,7 +136,7 @@ def _survives(tmp_path: Path, *, hosts: int, each: int, workers: int, kills: int
             found = _found(fleet, kept, lambda node: tmp_path / node)
             _check(fleet, expected, found)
         for host, one in kept.hosts.items():
-            _check_interval(host, one.asked, 0.05 + 2 * delays.longest)
+            check_interval(host, one.asked, INTERVAL, delays)
 
 
 def _undisturbed(directory: Path, kept: Repositories) -> dict[str, _Found]:
@@ -202,40 +202,3 @@ def _check(fleet: Fleet, expected: dict[str, _Found], found: dict[str, _Found]) 
         assert set(outcomes) <= {should.outcome, Outcome.CUT}, name
         again = {query: n - max(1, should.pages[query]) for query, n in is_so.pages.items()}
         assert sum(max(0, n) for n in again.values()) <= outcomes[Outcome.CUT], (name, again)
-
-
-class _Delays(Thread):
-    """Measures for how many seconds the machine, if it is busy, lets a thread wait."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.longest, self._is_over = 0.0, Event()
-
-    def run(self) -> None:
-        begin = time.monotonic()
-        while not self._is_over.wait(0.01):
-            end = time.monotonic()
-            self.longest, begin = max(self.longest, end - begin - 0.01), end
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._is_over.set()
-        self.join()
-
-
-def _check_interval(host: str, asked: list[float], delay: float) -> None:
-    """Check that no number of requests came sooner than their intervals allow.
-
-    Args:
-        host: For the message.
-        asked: Moments of its requests.
-        delay: Seconds for which the machine may have delayed a request more than a later one.
-    """
-    latest = float("-inf")
-    for number, moment in enumerate(asked):
-        turn = moment - number * INTERVAL
-        assert turn > latest - delay, (host, number, turn - latest)
-        latest = max(latest, turn)

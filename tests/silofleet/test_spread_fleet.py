@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from fake_repository import IDENTIFY, envelope
+from intervals import Delays, check_interval
 from lines import HOST, URL, Lines, Windowed, lines_to
 from parts import PROGRAM, Part, wait
 from ports import free_port
@@ -23,8 +23,6 @@ from silofleet.values import Endpoint, State
 from silofleet.wishes import wishes_path
 
 INTERVAL = 0.25
-JITTER = 0.2
-"""Seconds by which a busy machine may delay a request more than the next one."""
 LEASES = {"SECONDS_UNTIL_LOST": "12"}
 """So long a busy machine may take to start a run."""
 DAYS, EACH_DAY = 40, 4
@@ -41,6 +39,7 @@ class _Work:
     redis: list[object]
     stack: ExitStack
     port: int
+    delays: Delays
 
     def kill_redis(self) -> None:
         self.redis[0].kill()  # type: ignore[attr-defined]
@@ -65,6 +64,7 @@ def _work(tmp_path: Path, *, seconds: float) -> Iterator[_Work]:
     with open(wishes_path(directory), "a", encoding="utf-8") as file:
         file.write(f'\n[hosts."{HOST}"]\ninterval = {INTERVAL}\n')
     with ExitStack() as stack:
+        delays = stack.enter_context(Delays())
         lines = stack.enter_context(lines_to(repository, 2, seconds))
         fleet = stack.enter_context(Fleet(directory))
         fleet.add([Endpoint("big", URL, window=timedelta(days=8), is_spread=True)])
@@ -86,7 +86,7 @@ def _work(tmp_path: Path, *, seconds: float) -> Iterator[_Work]:
         )
         for one in [*nodes, clock]:
             stack.callback(one.end)
-        yield _Work(fleet, lines, nodes, tmp_path, list(redis), stack, port)
+        yield _Work(fleet, lines, nodes, tmp_path, list(redis), stack, port, delays)
 
 
 def _check(work: _Work) -> str:
@@ -98,8 +98,8 @@ def _check(work: _Work) -> str:
     receipt = json.loads(max((path / "harvests").glob("*-receipt.json")).read_text())
     assert receipt["whole"]
     assert receipt["counts"]["listed"] == DAYS * EACH_DAY + receipt["counts"]["duplicates"]
-    gaps = [after[0] - before[0] for before, after in pairwise(work.lines.asked)]
-    assert min(gaps) > INTERVAL - JITTER, sorted(gaps)[:5]
+    moments = [moment for moment, _, _ in work.lines.asked]
+    check_interval(HOST, moments, INTERVAL, work.delays)
     return line.facts.said
 
 
