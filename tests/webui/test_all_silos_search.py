@@ -29,7 +29,12 @@ from webui.site import Settings
 RECORDS = {
     "ash": {
         "a/1": {"title": "Solar cells in winter", "creator": "Adeyemi, F.", "date": "2001"},
-        "a2": {"title": "Solar &lt;b>heat&lt;/b>", "type": "Thesis", "date": "2002"},
+        "a2": {
+            "title": "Solar &lt;b>heat&lt;/b>",
+            "type": "Thesis",
+            "date": "2002",
+            "creator": ["ليلى", "Ames", "Bell", "Cork"],
+        },
     },
     "the second": {
         "b1": {"title": "Solar cells, in winter", "creator": "Adeyemi, Fiona", "date": "2001"},
@@ -74,6 +79,11 @@ def test_a_search_over_all_silos_leads_to_the_records_of_each(
         assert page.get(link).status == 200
     assert "Also in" in text
     assert "<b>heat" not in text
+    (by,) = re.findall(r'<p class="by" dir="auto">(.*ليلى.*)', text)
+    assert by == (
+        '<span dir="auto">ليلى</span>; <span dir="auto">Ames</span>; '
+        '<span dir="auto">Bell</span> and 1 more</p>'
+    )
 
 
 def test_the_list_of_silos_has_a_field_for_it(page: Any) -> None:

@@ -17,7 +17,6 @@ from webui.words.texts import text as _
 
 CHUNK = 500
 """Number of rows that are looked up at a time."""
-SHOWN_CREATORS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +40,6 @@ class RowView:
         """Title and values of the contributed columns."""
         titles = {facet.name: facet.title for facet in contributed_columns()}
         return tuple((_(titles[name]), values) for name, values in self.contributed.items())
-
-    @property
-    def creators(self) -> tuple[str, ...]:
-        """The first creators."""
-        return self.described.creators[:SHOWN_CREATORS]
-
-    @property
-    def more_creators(self) -> int:
-        """Number of further creators."""
-        return max(0, len(self.described.creators) - SHOWN_CREATORS)
 
 
 def row_views(site: Site, rows: Iterable[Row], query: str = "") -> tuple[RowView, ...]:

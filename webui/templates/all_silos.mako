@@ -55,13 +55,7 @@ ${facets_of.opener(len(request.chosen))}
 <% hit = line.hit %>
   <li class="${'gone' if hit.deleted else ''}">
     <h2><a href="${line.url}" dir="auto">${hit.title or hit.place.identifier}</a></h2>
-% if hit.creators:
-    <p class="by" dir="auto">${"; ".join(hit.creators[:5])}\
-% if len(hit.creators) > 5:
- ${_("and {n} more", n=len(hit.creators) - 5)}\
-% endif
-</p>
-% endif
+${lists.creators(hit.creators)}\
     <p class="what">
       <span dir="auto">${hit.place.silo}</span>
 % if hit.year:

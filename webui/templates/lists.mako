@@ -10,16 +10,7 @@
     ${bars.tick(loop.index, line.row, selection)}
 % endif
     <h2><a href="${line.url}" dir="auto">${line.row.title or line.row.identifier}</a></h2>
-% if line.creators:
-    <p class="by" dir="auto">\
-% for name in line.creators:
-<span dir="auto">${name}</span>${"" if loop.last else "; "}\
-% endfor
-% if line.more_creators:
- ${_("and {n} more", n=line.more_creators)}\
-% endif
-</p>
-% endif
+${creators(line.described.creators)}\
     <p class="what">
 % if line.described.year:
       <span>${line.described.year}</span>
@@ -49,6 +40,19 @@ ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
   </li>
 % endfor
 </ol>
+</%def>
+
+<%def name="creators(names)">
+% if names:
+    <p class="by" dir="auto">\
+% for name in names[:3]:
+<span dir="auto">${name}</span>${"" if loop.last else "; "}\
+% endfor
+% if len(names) > 3:
+ ${_("and {n} more", n=len(names) - 3)}\
+% endif
+</p>
+% endif
 </%def>
 
 <%def name="hidden(pairs)">
