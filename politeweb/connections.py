@@ -6,6 +6,7 @@ exceeds it, and headers may have megabytes. So each read checks the time.
 
 import http.client
 import io
+import logging
 import socket
 import time
 from contextlib import suppress
@@ -15,6 +16,15 @@ from weakref import WeakSet
 import urllib3
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
+
+
+def _as_sentence(record: logging.LogRecord) -> bool:
+    """Leave out the traceback that urllib3 logs with a malformed header."""
+    record.exc_info = None
+    return True
+
+
+logging.getLogger("urllib3.connection").addFilter(_as_sentence)
 
 
 class _Bounded(io.RawIOBase):

@@ -146,6 +146,15 @@ def script(*replies: bytes | Iterable[bytes]) -> tuple[Reply, list[str]]:
     return reply, seen
 
 
+def test_a_malformed_header_is_logged_without_a_traceback(serve, time, caplog):
+    reply, _ = script(http().replace(b"\r\n\r\n", b"\r\nnonsense\r\n\r\n", 1))
+    with transport(serve(reply).url, time) as sender:
+        assert sender.fetch(IDENTIFY).body == OAI
+    (logged,) = caplog.records
+    assert "Failed to parse headers" in logged.getMessage()
+    assert "Traceback" not in caplog.text
+
+
 # --- what is sent
 
 
