@@ -12,7 +12,7 @@
 <p class="note">${line.reason}</p>
 % endif
 % if may_change:
-<form method="post" action="${here}" class="acts">
+<form method="post" action="${here}" class="actions">
   <button name="action" value="run-now">${_("Run now")}</button>
 % if wish.is_paused:
   <button name="action" value="resume" class="quiet">${_("Resume")}</button>
