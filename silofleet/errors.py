@@ -1,6 +1,7 @@
 """Errors of a fleet: one hierarchy, each message one sentence."""
 
 import os
+from collections.abc import Collection
 
 
 class FleetError(Exception):
@@ -35,11 +36,16 @@ class NoConnection(FleetRefused):
 
 
 class NoSuchEndpoint(FleetRefused):
-    """The fleet has no endpoint of that name or address."""
+    """The fleet has no endpoint of that name, or none or several of that address."""
 
-    def __init__(self, name: str, near: str = "") -> None:
+    def __init__(self, name: str, near: str = "", several: Collection[str] = ()) -> None:
         meant = f"; did you mean {near}?" if near else ""
-        super().__init__(f"the fleet has no endpoint {name!r}{meant}")
+        super().__init__(
+            f"{name} is the address of {len(several)} endpoints; give a name:"
+            f" {', '.join(sorted(several))}"
+            if several
+            else f"the fleet has no endpoint {name!r}{meant}"
+        )
 
 
 class EndpointMoving(FleetRefused):

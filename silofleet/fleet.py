@@ -250,7 +250,7 @@ class Fleet:
         """The name of an endpoint, from its name or its address.
 
         Raises:
-            NoSuchEndpoint: There is none.
+            NoSuchEndpoint: There is none, or there are several of this address.
         """
         endpoints = self.wishes.endpoints
         if given in endpoints:
@@ -259,7 +259,7 @@ class Fleet:
         if len(found) == 1:
             return found[0]
         near = difflib.get_close_matches(given, list(endpoints), 1)
-        raise NoSuchEndpoint(given, near[0] if near else "")
+        raise NoSuchEndpoint(given, near[0] if near else "", found)
 
     def known_as(self, wish: Endpoint) -> str:
         """The name of the endpoint with the same address, sets and formats; empty if none."""

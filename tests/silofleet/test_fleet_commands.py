@@ -280,6 +280,15 @@ def test_a_known_address_is_named_and_an_empty_list_is_not_a_success(many: str) 
     assert (empty.exit_code, "has no addresses" in empty.stderr) == (1, True)
 
 
+def test_an_address_of_several_endpoints_asks_for_a_name(many: str) -> None:
+    url = "http://a.example.org/oai"
+    _silo("add", many, url, "--name", "all")
+    _silo("add", many, url, "--name", "part", "--set", "s")
+    shown = _silo("show", many, url)
+    assert shown.exit_code == 2
+    assert f"{url} is the address of 2 endpoints; give a name: all, part" in shown.stderr
+
+
 def test_a_list_comes_from_standard_input(many: str) -> None:
     given = "url,tags\nhttp://a.example.org/oai,x\nhttp://b.example.org/oai,y\n"
     assert "2 added" in _silo("add", many, "-", given=given).stdout
