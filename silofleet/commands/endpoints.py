@@ -18,7 +18,7 @@ from silofleet.errors import FleetRefused
 from silofleet.fleet import make_fleet
 from silofleet.lists import FORMS, Listed, check_prefixes, name_of, read_list
 from silofleet.values import Endpoint
-from silofleet.wishes import address_of, hours_of
+from silofleet.wishes import address_of, hours_of, wishes_path
 from silowork.errors import JobRefused
 from silowork.schedule import duration_of
 
@@ -121,6 +121,8 @@ def add(*, directory: str, what: str, form: str | None, name: str, **given: Any)
             known += f" as {fleet.known_as(old[0])}"
     ending = "endpoint" if count == 1 else "endpoints"
     click.echo(f"{len(new):,} added{known}; the fleet has {count:,} {ending}")
+    if old and (wanted or name):
+        click.echo(f"What is known stays as it is; to change it: {wishes_path(directory)}")
     if not (new or old or listed.refused):
         click.echo(f"silo: {what} has no addresses", err=True)
         return ExitCode.LOSSES

@@ -276,6 +276,8 @@ def test_a_known_address_is_named_and_an_empty_list_is_not_a_success(many: str) 
         "add", many, "http://a.example.org/oai?verb=Identify", "--name", "b", "--every", "2d"
     )  # fmt: skip
     assert "0 added, 1 known already as a; the fleet has 1 endpoint\n" in again.stdout
+    assert f"stays as it is; to change it: {many}/fleet/endpoints.toml\n" in again.stdout
+    assert "stays" not in _silo("add", many, "http://a.example.org/oai").stdout
     empty = _silo("add", many, "-", given="# nothing\n\n")
     assert (empty.exit_code, "has no addresses" in empty.stderr) == (1, True)
 
