@@ -31,7 +31,7 @@ from silofleet.schedule import (
     placed,
     room_of,
 )
-from silofleet.values import Busy, Ended, Endpoint, Facts, Node, Outcome
+from silofleet.values import OAI_DC, Busy, Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import Wishes
 from silowork.stop import Stop
 
@@ -397,7 +397,7 @@ class Clock:
             silo_path=self._fleet.silo_path(facts.name),
             url=wish.url,
             epoch=run.epoch,
-            prefixes=wish.prefixes or ("oai_dc",),
+            prefixes=wish.prefixes or OAI_DC,
             sets=wish.sets,
             depth=wish.depth,
             only_probe=facts.is_quarantined and not facts.is_asked,

@@ -6,6 +6,8 @@ from enum import StrEnum
 from typing import Literal, NamedTuple, TypeAlias
 
 Depth: TypeAlias = Literal["records", "pages"]
+OAI_DC = ("oai_dc",)
+"""The metadata formats of an endpoint that names none."""
 KEPT_OUTCOMES = 30
 SECONDS_UNTIL_LOST = 120
 """After which a run, or a node, that does not report is lost."""

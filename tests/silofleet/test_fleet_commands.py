@@ -291,6 +291,15 @@ def test_an_address_of_several_endpoints_asks_for_a_name(many: str) -> None:
     assert f"{url} is the address of 2 endpoints; give a name: all, part" in shown.stderr
 
 
+def test_an_address_of_lists_with_and_without_its_format_is_one_endpoint(many: str) -> None:
+    url = "http://a.example.org/oai"
+    core = json.dumps([{"oaiPmhUrl": url, "metadataFormat": "oai_dc"}])
+    for form, given in (("core", core), ("lines", url)):
+        added = _silo("add", many, "-", "--as", form, given=given).stdout
+    assert "0 added, 1 known already as a.example.org; the fleet has 1 endpoint\n" in added
+    assert "1 added" in _silo("add", many, url, "--prefix", "mods").stdout
+
+
 def test_a_list_comes_from_standard_input(many: str) -> None:
     given = "url,tags\nhttp://a.example.org/oai,x\nhttp://b.example.org/oai,y\n"
     assert "2 added" in _silo("add", many, "-", given=given).stdout
