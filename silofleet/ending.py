@@ -8,11 +8,13 @@ from datetime import datetime
 from oaipmhscraper.errors import HarvestRunning
 from oaipmhscraper.receipt import HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.receipt import Outcome as Listed
-from politeweb.errors import HTTPStatusError, MovedElsewhere, RetryLater
+from politeweb.errors import HTTPStatusError, MovedElsewhere, RetryLater, shortened
 from silofleet.values import Ended, Outcome
 
 REFUSED = frozenset({401, 403})
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+MOST_SAID = 2_000
+"""Characters of what is said of a run; addresses and identifiers may have megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def of_receipts(receipts: Sequence[Receipt], before: Before, records: int, at: d
         losses = [sentence for one in receipts for sentence in one.losses]
         outcome = Outcome.PARTIAL
         more = f", and {len(losses) - 1:,} more" if len(losses) > 1 else ""
-        said = (losses[0] if losses else "it was interrupted") + more
+        said = (shortened(losses[0], MOST_SAID) if losses else "it was interrupted") + more
     return Ended(outcome, said, at, records=records, promised=promised, changed=changed)
 
 
@@ -105,7 +107,7 @@ def of_error(
         outcome = Outcome.PARTIAL if error.receipt.counts.listed else outcome
     return Ended(
         outcome,
-        str(error),
+        shortened(str(error), MOST_SAID),
         at,
         records=records,
         changed=changed,

@@ -26,13 +26,14 @@ from oaipmhprovider.server import SampleServer
 from oaipmhscraper.errors import StoreUnreachable
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.warc.object_store import ObjectStore
+from politeweb.errors import MovedElsewhere
 from politeweb.pace import Pace
 from politeweb.settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silofleet import run
 from silofleet.broker import ended_of_json, ended_to_json
-from silofleet.ending import Before, with_size
+from silofleet.ending import Before, of_error, with_size
 from silofleet.hosts import PaceSpec
 from silofleet.run import EPOCH, Order, _offers, carry_out
 from silofleet.slots import Slots, _Interrupts
@@ -108,6 +109,12 @@ def test_a_repository_that_does_not_answer_leaves_nothing(
     assert bool(ended.hold) == (outcome is Outcome.HELD)
     assert bool(ended.moved_to) == (outcome is Outcome.MOVED)
     assert os.listdir(tmp_path) == []
+
+
+def test_what_is_said_of_a_run_is_short() -> None:
+    target = f"http://elsewhere.example.org/{'x' * 60_000}"
+    ended = of_error(MovedElsewhere("http://r.example.org/oai", target), datetime.now(UTC))
+    assert (ended.outcome, len(ended.said)) == (Outcome.MOVED, 2_000)
 
 
 def test_a_list_is_requested_by_windows_of_the_wished_length(
