@@ -21,7 +21,7 @@ from silofleet.values import FAILURES, Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import load_wishes
 from tests.webui.test_browser import fits, is_accessible
 from webui.app import create_app
-from webui.fleet.lines import Asked, FleetLines, due_by_hour
+from webui.fleet.lines import Asked, FleetLines, by_hour, due_by_hour
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.people.authentication import Gate
@@ -228,8 +228,10 @@ def test_the_day_has_what_ran_and_what_is_due(page: Any) -> None:
     assert 'href="#day"' in text
     assert "Runs in the last 24 hours. " in text
     assert "Runs due in the next 24 hours. " in text
-    assert re.search(r"Failed, \d\d:00: 2", text)  # berne and cork
-    assert re.search(r"Overdue, \d\d:00: 1", text)  # delft is new
+    assert re.search(r"Failed, (now|\d\d:00): 2", text)  # berne and cork
+    assert "Overdue, now: 1" in text  # delft is new
+    assert re.search(r"From \d\d:00 to now; ", text)
+    assert re.search(r"From now to \d\d:00; ", text)
     assert "are counted" not in text
     ended, due = _day_of(page.json("/fleet.json"))
     assert ended == {"whole": 1, "failed": 1, "moved": 1}
@@ -270,6 +272,14 @@ def test_runs_are_due_in_their_hours_and_overdue_ones_now() -> None:
     assert [(f"{hour:%d %H}", due, late) for hour, due, late in hours if due or late] == [
         ("01 10", 1, 2), ("01 11", 2, 0), ("02 09", 1, 0), ("02 10", 2, 0),
     ]  # fmt: skip
+
+
+def test_runs_of_all_of_the_last_24_hours_are_counted_in_their_hours() -> None:
+    now = datetime(2026, 1, 2, 10, 30, tzinfo=UTC)
+    ended = {(now.replace(day=day, minute=0), Outcome.WHOLE): day for day in (1, 2)}
+    hours = by_hour(ended, now)
+    assert len(hours) == 25
+    assert [hours[at][1][Outcome.WHOLE] for at in (0, 1, -1)] == [1, 0, 2]
 
 
 def test_endpoints_are_read_again_where_they_changed(

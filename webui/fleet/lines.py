@@ -190,8 +190,12 @@ def _number_of(path: str) -> int | None:
 
 
 def by_hour(ended: Endings, now: datetime) -> list[tuple[datetime, Counter[Outcome]]]:
-    """The outcomes of the last 24 hours, hour by hour, the oldest first."""
-    hours = {_hour(now) - timedelta(hours=back): Counter[Outcome]() for back in range(23, -1, -1)}
+    """The outcomes of the last 24 hours, hour by hour, the oldest first.
+
+    These are 25 hours of the clock: of the first the end, and of the last, the present one, the
+    beginning.
+    """
+    hours = {_hour(now) - timedelta(hours=back): Counter[Outcome]() for back in range(24, -1, -1)}
     for (hour, outcome), number in ended.items():
         if hour in hours:
             hours[hour][outcome] += number

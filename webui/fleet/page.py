@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import unquote
 
@@ -273,15 +274,23 @@ def _day(found: Found) -> Iterator[Picture]:
     """The runs of the last 24 hours by outcome, and those due in the next 24 hours."""
     if found.last_day:
         bars = [
-            Bar(f"{hour:%H}:00", tuple(sum(ended[one] for one in them) for *_, them in GROUPS))
+            Bar(
+                _clock(hour, found.now),
+                tuple(sum(ended[one] for one in them) for *_, them in GROUPS),
+            )
             for hour, ended in by_hour(found.last_day, found.now)
         ]
         series = [Series(_(name), tone) for name, tone, _outcomes in GROUPS]
         yield columns(_("Runs in the last 24 hours"), _("Hour (UTC)"), series, bars)
     if any(number or overdue for _hour, number, overdue in found.due):
-        bars = [Bar(f"{hour:%H}:00", (number, overdue)) for hour, number, overdue in found.due]
+        bars = [Bar(_clock(hour, found.now), (due, late)) for hour, due, late in found.due]
         series = [Series(_("Due")), Series(_("Overdue"), "warn")]
         yield columns(_("Runs due in the next 24 hours"), _("Hour (UTC)"), series, bars)
+
+
+def _clock(hour: datetime, now: datetime) -> str:
+    """An hour as text; the present one is "now", because another day has one of the same number."""
+    return _("now") if hour <= now < hour + timedelta(hours=1) else f"{hour:%H}:00"
 
 
 def _day_json(found: Found) -> dict[str, Any]:
