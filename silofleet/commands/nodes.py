@@ -1,10 +1,12 @@
 """`silo fleet nodes` and `probe`: the machines of a fleet, and whether its repositories answer."""
 
 import json
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
+from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
+from threading import Thread
 
 import click
 
@@ -24,6 +26,8 @@ from silofleet.fleet import LOCAL, Fleet
 from silofleet.run import Order, answer_of
 
 AT_A_TIME = 8
+SECONDS_BETWEEN_LOOKS = 1.0
+"""A signal that comes just before a wait does not end it; it is handled after this time."""
 
 
 @click.command(epilog=example("silo fleet nodes many", "silo fleet nodes many --close n2"))
@@ -121,19 +125,33 @@ def probe(directory: str, names: tuple[str, ...], contact: str | None, broker: s
         found = [fleet.name_of(name) for name in names] or list(wishes.endpoints)
         holds = {host: until for host, until in fleet.ledger.holds().items() if until > now}
         orders = [_order(fleet, name, contact, broker) for name in found]
-    ask = partial(_asked, holds=holds)
     silent = 0
-    with ThreadPoolExecutor(AT_A_TIME) as pool:
-        try:
-            for order, (answers, said) in zip(orders, pool.map(ask, orders), strict=True):
-                click.echo(
-                    f"{order.endpoint}  {'answers' if answers else 'fails  '}  {shown(said)}"
-                )
-                silent += not answers
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    for order, (answers, said) in zip(orders, _answers(orders, holds), strict=True):
+        click.echo(f"{order.endpoint}  {'answers' if answers else 'fails  '}  {shown(said)}")
+        silent += not answers
     return ExitCode.LOSSES if silent else ExitCode.OK
+
+
+def _answers(orders: Sequence[Order], holds: Mapping[str, datetime]) -> Iterator[tuple[bool, str]]:
+    """What endpoints answer, in their order; the threads of a pool would hold up Ctrl-C."""
+    futures: list[Future[tuple[bool, str]]] = [Future() for _ in orders]
+    left = deque(zip(orders, futures, strict=True))
+
+    def work() -> None:
+        while left:
+            with suppress(IndexError):  # another thread took the last one
+                order, future = left.popleft()
+                try:
+                    future.set_result(_asked(order, holds))
+                except Exception as error:  # noqa: BLE001  # thread boundary
+                    future.set_exception(error)
+
+    for _ in range(AT_A_TIME):
+        Thread(target=work, daemon=True).start()
+    for future in futures:
+        while not future.done():
+            wait([future], SECONDS_BETWEEN_LOOKS)
+        yield future.result()
 
 
 def _order(fleet: Fleet, name: str, contact: str | None, broker: str) -> Order:
@@ -149,7 +167,7 @@ def _order(fleet: Fleet, name: str, contact: str | None, broker: str) -> Order:
     )
 
 
-def _asked(order: Order, holds: dict[str, datetime]) -> tuple[bool, str]:
+def _asked(order: Order, holds: Mapping[str, datetime]) -> tuple[bool, str]:
     if until := holds.get(order.pace.host):
         return False, f"its host asks for a pause until {until:%Y-%m-%d %H:%M} UTC"
     return answer_of(order)

@@ -5,6 +5,10 @@ import errno
 import io
 import json
 import os
+import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,10 +16,11 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
+from parts import PROGRAM
 
 from oaipmhprovider.server import SampleServer
 from recordsilo import Granary, Silo
-from recordsilo.cli import silo_command
+from recordsilo.cli import ExitCode, silo_command
 from recordsilo.disk.locks import Locks
 from silofleet import wishes
 from silofleet.fleet import Fleet
@@ -256,6 +261,21 @@ def test_a_probe_asks_all_and_changes_nothing(many: str, sample: SampleServer) -
     assert "refused" in found.stdout
     assert _status(many) == before
     assert not Path(many, "there").exists()
+
+
+@pytest.mark.long
+def test_ctrl_c_ends_a_probe_of_repositories_that_do_not_answer(many: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        _silo("add", many, f"http://127.0.0.1:{server.getsockname()[1]}/oai")
+        process = subprocess.Popen([sys.executable, PROGRAM, "fleet", "probe", many])
+        try:
+            connection, _ = server.accept()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == ExitCode.INTERRUPTED
+            connection.close()
+        finally:
+            process.kill()
+            process.wait()
 
 
 def test_what_differs_from_the_defaults_of_the_file_is_kept(many: str) -> None:
