@@ -183,6 +183,7 @@ class Nodes:
         self._known: dict[bytes, tuple[bytes, Node]] = {}  # name → what it said, and its value
         self._since = time.monotonic()
         self._mark = b""
+        self._taken: Any = None  # commands that delete the reports of the last call
         self._looked = float("-inf")
         self._is_well = True
 
@@ -283,6 +284,10 @@ class Nodes:
 
     @unreachable
     def _reported(self, timeout: float) -> list[tuple[int, Ended]]:
+        """The ends that nodes reported; they stay in the Redis until the clock has kept them."""
+        if self._taken:
+            self._taken.execute()
+            self._taken = None
         entries = self._redis.xrange(REPORTS, count=_MOST_REPORTS)
         if not entries:
             time.sleep(timeout)
@@ -296,12 +301,11 @@ class Nodes:
                 continue
             if self._sent.get(number, ("", ""))[1] == endpoint:
                 ended.append((number, end))  # others are of a state that was made again since
-        with self._redis.pipeline(transaction=True) as pipe:
-            pipe.xdel(REPORTS, *(entry for entry, _ in entries))
-            for number, _ in ended:
-                pipe.hdel(ORDERS, str(number))
-                pipe.delete(f"{LEASE}{number}")
-            pipe.execute()
+        self._taken = self._redis.pipeline(transaction=True)
+        self._taken.xdel(REPORTS, *(entry for entry, _ in entries))
+        for number, _ in ended:
+            self._taken.hdel(ORDERS, str(number))
+            self._taken.delete(f"{LEASE}{number}")
         return ended
 
     @unreachable

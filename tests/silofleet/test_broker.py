@@ -137,7 +137,7 @@ def test_a_report_that_cannot_be_of_the_run_is_left_out(
     said = ended_to_json(7, "one", Ended(Outcome.WHOLE, "said", NOW, 3))
     with redis.Redis.from_url(broker) as client:
         client.xadd(REPORTS, {"end": json.dumps(said | changed)})
-        assert nodes.finished(0) == []
+        assert nodes.finished(0) == nodes.finished(0) == []
         assert client.hexists(ORDERS, "7")
         assert client.xlen(REPORTS) == 0
 
@@ -187,6 +187,20 @@ def test_a_new_clock_takes_the_report_of_a_run_that_ended_before_it_began(broker
     again = Nodes(broker)
     assert again.keeps(Run(7, "one", "n1", 2, NOW, NOW))
     assert again.finished(0) == [(7, ended)]
+
+
+def test_a_report_that_a_killed_clock_did_not_keep_is_read_again(broker: str) -> None:
+    killed = Nodes(broker)
+    killed.start(ORDER, "n1")
+    ended = Ended(Outcome.WHOLE, "said", NOW, 3)
+    with redis.Redis.from_url(broker) as client:
+        _report(client, ended)
+    assert killed.finished(0) == [(7, ended)]
+    again = Nodes(broker)
+    assert again.keeps(Run(7, "one", "n1", 2, NOW, NOW))
+    assert again.finished(0) == [(7, ended)]
+    assert again.finished(0) == []
+    assert Nodes(broker).finished(0) == []
 
 
 def test_a_new_clock_cuts_a_run_that_nobody_heard_of_for_long(broker: str) -> None:
