@@ -205,10 +205,15 @@ def quarantine(directory: str, names: tuple[str, ...], *, release: bool) -> None
 @directory
 @names_argument
 def run_now(directory: str, names: tuple[str, ...]) -> None:
-    """Run the endpoints NAME of the fleet DIR next, whatever their schedule says."""
+    """Run the endpoints NAME of the fleet DIR next, whatever their schedule says.
+
+    One that is paused runs once, and stays paused.
+    """
     with opened(directory) as fleet:
         for name in fleet.run_now(names):
-            click.echo(f"{name}: runs next, as soon as silo fleet run has a slot")
+            is_paused = fleet.wishes.endpoints[name].is_paused
+            after = ", and stays paused" if is_paused else ""
+            click.echo(f"{name}: runs next, as soon as silo fleet run has a slot{after}")
 
 
 @click.command(epilog=example("silo fleet remove many oxford"))

@@ -320,6 +320,15 @@ def test_an_address_of_lists_with_and_without_its_format_is_one_endpoint(many: s
     assert "1 added" in _silo("add", many, url, "--prefix", "mods").stdout
 
 
+def test_a_paused_endpoint_is_said_to_run_once(many: str) -> None:
+    for name in ("a", "b"):
+        _silo("add", many, f"http://{name}.example.org/oai", "--name", name)
+    _silo("pause", many, "b")
+    asked = _silo("run-now", many, "a", "b").stdout
+    assert "a: runs next, as soon as silo fleet run has a slot\n" in asked
+    assert "b: runs next, as soon as silo fleet run has a slot, and stays paused" in asked
+
+
 def test_a_list_comes_from_standard_input(many: str) -> None:
     given = "url,tags\nhttp://a.example.org/oai,x\nhttp://b.example.org/oai,y\n"
     assert "2 added" in _silo("add", many, "-", given=given).stdout
