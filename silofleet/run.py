@@ -269,7 +269,10 @@ def _stale(order: Order, epoch: int) -> str:
     if not order.epoch or epoch == order.epoch:
         return ""
     if not epoch:
-        return "its Silo is not on this node; it may have been moved or deleted"
+        return (
+            "its Silo is not on this node; if it was deleted, silo fleet remove and silo fleet add"
+            " harvest it again"
+        )
     return f"this copy of its Silo has the epoch {epoch}, and the fleet {order.epoch}"
 
 

@@ -150,7 +150,7 @@ def test_a_set_that_the_repository_does_not_have_is_a_failure_each_time(
 
 def test_a_copy_of_another_epoch_is_not_harvested(tmp_path: Path, sample: SampleServer) -> None:
     missing = _ended(_order(tmp_path, sample.base_url, epoch=2))
-    assert (missing.outcome, "not on this node" in missing.said) == (Outcome.CUT, True)
+    assert (missing.outcome, "silo fleet remove and silo" in missing.said) == (Outcome.CUT, True)
     _ended(_order(tmp_path, sample.base_url))
     with Silo(str(tmp_path / "one"), create=False) as silo:
         silo.state[EPOCH] = 3
