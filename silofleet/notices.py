@@ -100,8 +100,8 @@ def notices_of(
     for line in lines:
         name, url = line.endpoint.name, line.endpoint.url
         if line.state in TOLD:
-            said = ". ".join(filter(None, (line.facts.said, advice_for(line, directory))))
-            notices.append(Notice(name, line.state.value, _clean(said), url))
+            parts = map(_clean, (line.facts.said, advice_for(line, directory)))
+            notices.append(Notice(name, line.state.value, "; ".join(filter(None, parts)), url))
         elif is_well(line):
             well.update((name, state.value) for state in TOLD)
         if silent_after is None or line.state is State.PAUSED:

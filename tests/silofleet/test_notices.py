@@ -194,6 +194,16 @@ def test_a_notice_waits_for_a_server_that_does_not_answer(fleet: Fleet, hook: An
     assert len(hook.got) == 1
 
 
+def test_a_long_answer_does_not_cut_off_what_to_do(fleet: Fleet, hook: Any) -> None:
+    _wish(fleet, webhook=f"http://127.0.0.1:{hook.server_port}/x")
+    _put(fleet, "a", Outcome.SUSPICIOUS, said="it lists fewer " * 40)
+    _look(Notices(fleet), 0)
+    ((told,),) = (one["notices"] for one in hook.got)
+    assert told["said"].endswith(
+        f"…; ask the repository; if its list is right: silo fleet accept {fleet.directory} a"
+    )
+
+
 def test_the_log_does_not_have_the_address_of_a_webhook(
     fleet: Fleet, caplog: pytest.LogCaptureFixture
 ) -> None:
