@@ -125,9 +125,10 @@ def probe(directory: str, names: tuple[str, ...], contact: str | None, broker: s
         found = [fleet.name_of(name) for name in names] or list(wishes.endpoints)
         holds = {host: until for host, until in fleet.ledger.holds().items() if until > now}
         orders = [_order(fleet, name, contact, broker) for name in found]
-    silent = 0
+    silent, width = 0, min(40, max(map(len, found), default=0))
     for order, (answers, said) in zip(orders, _answers(orders, holds), strict=True):
-        click.echo(f"{order.endpoint}  {'answers' if answers else 'fails  '}  {shown(said)}")
+        state = "answers" if answers else "fails  "
+        click.echo(f"{order.endpoint:<{width}}  {state}  {shown(said)}")
         silent += not answers
     return ExitCode.LOSSES if silent else ExitCode.OK
 

@@ -78,7 +78,7 @@ def _print(lines: list[Line], limit: int, *, is_filtered: bool) -> None:
     click.echo(", ".join(f"{counts[state]:,} {state.value}" for state in TROUBLED if counts[state]))
     lines = sorted(lines, key=lambda line: (TROUBLED.index(line.state), line.endpoint.name))
     listed = lines[:limit] if limit else lines
-    width = min(40, max(len(line.endpoint.name) for line in listed))
+    width = min(40, max(len(name) for name in ("endpoint", *(one.endpoint.name for one in listed))))
     click.echo(f"{'endpoint':<{width}}  {'state':<11}{'records':>11}  {'last whole':<16}  next due")
     for line in listed:
         whole = _moment(line.facts.whole) or "never"

@@ -208,6 +208,8 @@ def test_a_node_that_never_reported_is_named_where_endpoints_wait_for_it(many: s
     _silo("add", many, "http://a.example.org/oai", "--name", "a", "--node", "typo")
     _silo("add", many, "http://b.example.org/oai", "--name", "b")
     status = _silo("status", many).stdout
+    assert "endpoint  state " in status
+    assert "\na         new " in status
     assert "    it waits for the node typo, which has never reported\n" in status
     for text in (status, _silo("nodes", many).stdout, _silo("report", many).stdout):
         assert "The node typo has never reported; 1 endpoint waits for it.\n" in text
@@ -257,7 +259,7 @@ def test_a_probe_asks_all_and_changes_nothing(many: str, sample: SampleServer) -
     found = _silo("probe", many, "--contact", "me@example.org")
     assert found.exit_code == 1
     assert "there  answers  " in found.stdout
-    assert "gone  fails    " in found.stdout
+    assert "gone   fails    " in found.stdout
     assert "refused" in found.stdout
     assert _status(many) == before
     assert not Path(many, "there").exists()
