@@ -6,7 +6,8 @@ from that. What no receipt says is lost: failures, quarantines and pauses that h
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -84,7 +85,8 @@ def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, li
         How many endpoints have a Silo, and sentences on what could not be used.
 
     Raises:
-        FleetRefused: There are no wishes, or a Silo is being moved.
+        FleetRefused: There are no wishes, a Silo is being moved, or a node that has Silos by
+            the state that there is has given nothing.
         ClockRunning: The fleet is at work.
         WishesInvalid: The wishes cannot be read.
     """
@@ -106,8 +108,10 @@ def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, li
         facts = {name: facts_of(one, now) for name, one in wishes.endpoints.items()}
         problems: list[str] = []
         known: set[str] = set()
+        nodes = {LOCAL}
         for one in found:
             name = str(one.get("name"))
+            nodes.add(str(one.get("node")))
             if one.get("problem"):
                 problems.append(f"{name}: {one['problem']}")
             elif name not in facts:
@@ -117,8 +121,35 @@ def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, li
             else:
                 known.add(name)
                 facts[name] = _facts(facts[name], wishes.endpoints[name], wishes.policy, one, now)
+        _refuse_silent(directory, facts.keys() - known, nodes)
         _make_again(directory, facts.values())
     return len(known), problems
+
+
+def _refuse_silent(directory: str, names: Collection[str], nodes: Collection[str]) -> None:
+    """Refuse to forget where Silos are: their endpoints would be harvested again elsewhere.
+
+    Args:
+        directory: The fleet.
+        names: Endpoints of which no receipt was given.
+        nodes: Those that gave receipts.
+    """
+    path = os.path.join(directory, "fleet", "fleet.sqlite")
+    if not os.path.exists(path):
+        return
+    try:
+        with FleetLedger(directory) as ledger:
+            before = ledger.facts(names)
+    except (LedgerUnreadable, OSError):  # the reason for a rebuild
+        return
+    silent = Counter(one.node for one in before if one.node and one.whole)
+    for node in sorted(silent.keys() - set(nodes)):
+        silos = "a Silo" if silent[node] == 1 else f"{silent[node]:,} Silos"
+        raise FleetRefused(
+            f"the node {node} has {silos} of this fleet, and no receipts of it are given; print"
+            f" them there: silo fleet receipts GRANARY --node {node}; if its Silos are gone, move"
+            f" {path} away before"
+        )
 
 
 def _facts(

@@ -37,7 +37,7 @@ def rebuild_command(directory: str, files: tuple[TextIO, ...]) -> int:
     Without a FILE, the Silos are those in DIR; else the FILEs have what silo fleet receipts
     printed on each node. The state that there was is renamed to fleet.sqlite.before-rebuild, in
     place of an earlier one. Failures, quarantines, pauses that hosts asked for, and the list of
-    runs are forgotten.
+    runs are forgotten. It is refused if a node that has Silos by that state gave no receipts.
     """
     with told():
         found = chain.from_iterable(_found(files)) if files else silos_of(directory)

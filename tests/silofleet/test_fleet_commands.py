@@ -331,6 +331,26 @@ def test_a_paused_endpoint_is_said_to_run_once(many: str) -> None:
     assert "b: runs next, as soon as silo fleet run has a slot, and stays paused" in asked
 
 
+def test_a_rebuild_does_not_forget_the_silos_of_a_node(many: str, tmp_path: Path) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    now = datetime.now(UTC)
+    with Fleet(many) as fleet:
+        fleet.ledger.change("a", lambda facts: facts._replace(node="n1", epoch=1, whole=now))
+    lines = tmp_path / "n2.jsonl"
+    lines.write_text("")
+    for files in ((), (str(lines),)):
+        refused = _silo("rebuild", many, *files)
+        assert refused.exit_code == 2
+        assert (
+            "the node n1 has a Silo of this fleet, and no receipts of it are given"
+            in refused.stderr
+        )
+    assert _status(many)[0]["node"] == "n1"
+    os.unlink(f"{many}/fleet/fleet.sqlite")
+    assert _silo("rebuild", many).exit_code == 0
+    assert _status(many)[0]["node"] == ""
+
+
 def test_a_list_comes_from_standard_input(many: str) -> None:
     given = "url,tags\nhttp://a.example.org/oai,x\nhttp://b.example.org/oai,y\n"
     assert "2 added" in _silo("add", many, "-", given=given).stdout

@@ -369,7 +369,8 @@ def test_a_wrong_file_of_wishes_is_one_sentence(page: Any, fleet: str) -> None:
 def test_a_state_that_was_made_again_is_shown_at_once(page: Any, fleet: str) -> None:
     assert page.get("/fleet.json").json["counts"]["whole"] == 1
     assert page.get("/fleet.json").text.count("\n") == 1  # it may be long
-    assert rebuild(fleet, []) == (0, [])
+    found = rebuild(fleet, [{"name": "elsewhere", "node": "n1"}])
+    assert found == (0, ["elsewhere on n1 is no endpoint of the fleet"])
     assert page.get("/fleet.json").json["counts"] == {"new": 4}
 
 
