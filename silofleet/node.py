@@ -59,8 +59,8 @@ class FleetNode:
         self._broker, self._redis = Broker(granary, url), redis_at(url)
         self._takers = Takers(url, name, units)
         self._ending = Stop()
-        self._working: set[int] = set()
-        self._lock = threading.Lock()
+        self._numbers: dict[str, int] = {}  # endpoint with a run at work → its last number
+        self._lock, self._free = threading.Lock(), threading.Semaphore(slots)
 
     def join(self) -> None:
         """Report this node for the first time.
@@ -110,20 +110,30 @@ class FleetNode:
     # ------------------------------------------------------------------ one run
 
     def _carry_out(self, number: int) -> None:
-        """Do a run in a process, renew its lease meanwhile, and report its end."""
-        with self._lock:
-            if number in self._working or self._ending.asked:
-                return
-            self._working.add(number)
+        """Do a run in a process, renew its lease meanwhile, and report its end.
+
+        If a run of the endpoint is at work, the clock has given it up, because it heard nothing of
+        it for long; it goes on, by the new number.
+        """
         try:
-            order = self._order(number)
-            if order is not None:
-                self._report(order, self._ended(order))
+            order = None if self._ending.asked else self._order(number)
+            if order is None or self._is_at_work(order):
+                return
+            try:
+                with self._free:
+                    ended = self._ended(order)
+            finally:
+                with self._lock:
+                    last = self._numbers.pop(order.endpoint)
+            self._report(replace(order, run=last), ended)
         except (BrokerUnreachable, FleetRefused, OSError) as error:  # the clock begins it again
             logger.warning("run %s: %s", number, error)
-        finally:
-            with self._lock:
-                self._working.discard(number)
+
+    def _is_at_work(self, order: Order) -> bool:
+        with self._lock:
+            found = order.endpoint in self._numbers
+            self._numbers[order.endpoint] = order.run
+        return found
 
     @unreachable
     def _order(self, number: int) -> Order | None:
@@ -143,19 +153,20 @@ class FleetNode:
 
     def _ended(self, order: Order) -> Ended:
         renewed = time.monotonic()
-        self._renew(order.run, (0, None))  # it may have waited in the queue, and may start slowly
+        self._renew(order, (0, None))  # it may have waited in the queue, and may start slowly
         with Slots(1) as slots:
             slots.start(order)
             while True:
                 if time.monotonic() - renewed >= SECONDS_BETWEEN_BEATS:
                     renewed = time.monotonic()
-                    self._renew(order.run, slots.progress[order.run])
+                    self._renew(order, slots.progress[order.run])
                 if self._ending.asked:
                     slots.end(order.run)
                 for _, ended in slots.finished(0.5):
                     return ended
 
-    def _renew(self, number: int, progress: tuple[int, int | None]) -> None:
+    def _renew(self, order: Order, progress: tuple[int, int | None]) -> None:
+        number = self._numbers[order.endpoint]
         try:
             self._set_lease(number, progress)
         except BrokerUnreachable as error:

@@ -276,6 +276,26 @@ def test_a_run_that_a_node_cannot_start_is_named_in_its_log(
     assert caplog.messages == ["run 7: no process can be started"]
 
 
+def test_a_run_that_the_clock_gave_up_goes_on_by_the_next_number(
+    broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = Ended(Outcome.WHOLE, "said", NOW, 3)
+    started: list[Order] = []
+    clock, node = Nodes(broker), FleetNode(str(tmp_path), "n1", broker, 1)
+
+    def finished(_slots: Slots, _timeout: float) -> list[tuple[int, Ended]]:
+        clock.start(replace(ORDER, run=8), "n1")
+        node._carry_out(8)
+        return [(7, ended)]
+
+    monkeypatch.setattr(Slots, "start", lambda _slots, order: started.append(order))
+    monkeypatch.setattr(Slots, "finished", finished)
+    clock.start(ORDER, "n1")
+    node._carry_out(7)
+    assert [order.run for order in started] == [7]
+    assert clock.finished(0) == [(8, ended)]
+
+
 def test_a_disk_that_is_gone_is_not_said_to_be_the_broker(broker: str, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="gone"):
         FleetNode(str(tmp_path / "gone"), "n9", broker, 1).join()
