@@ -114,6 +114,8 @@ def _silos(directory: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         yield "", directory
         return
     granary = Granary(directory, create=False)
+    if not granary.silos:
+        fail(f"{directory} has no Silos; on each node, give the directory of its Silos")
     for name in names:
         if not granary.issilo(name):
             fail(f"{directory} has no Silo {name!r}")

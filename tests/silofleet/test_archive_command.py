@@ -91,6 +91,13 @@ def test_wrong_input_is_refused(many: Path, arguments: tuple[str, ...], said: st
     assert (_count(many), found.stdout) == (2, "")
 
 
+@pytest.mark.parametrize("arguments", [TO, ("--verify",), ("--back",)])
+def test_a_fleet_without_silos_is_no_success(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    make_fleet(str(tmp_path))
+    found = _silo(tmp_path, *arguments)
+    assert (found.exit_code, "has no Silos; on each node" in found.stderr) == (2, True)
+
+
 def test_the_wishes_of_a_fleet_say_where(many: Path) -> None:
     make_fleet(str(many))
     path = Path(wishes_path(str(many)))
