@@ -261,11 +261,16 @@ def _why_not_opened(path: str) -> OSError:
     directory = os.path.dirname(path) or "."
     try:
         opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        is_fixed = os.fstatvfs(opened).f_flag & os.ST_RDONLY
+        disk = os.fstatvfs(opened)
         os.close(opened)
     except OSError as error:
         return error
-    number = errno.EROFS if is_fixed else errno.EISDIR if os.path.isdir(path) else errno.EACCES
+    if disk.f_flag & os.ST_RDONLY:
+        number = errno.EROFS
+    elif disk.f_files and not disk.f_favail:  # SQLite needs files beside this one
+        number = errno.ENOSPC
+    else:
+        number = errno.EISDIR if os.path.isdir(path) else errno.EACCES
     return OSError(number, os.strerror(number), path)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -291,3 +292,12 @@ def test_ids_differ_sort_by_time_and_are_safe_as_file_names() -> None:
     assert len(set(ids)) == 200
     assert [one[:16] for one in ids] == sorted(one[:16] for one in ids)
     assert all(NEW_ID.fullmatch(one) for one in ids)
+
+
+def test_a_disk_without_inodes_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = SimpleNamespace(f_flag=0, f_files=100, f_favail=0)
+    monkeypatch.setattr(os, "fstatvfs", lambda _fd: disk)
+    path = tmp_path / "one.sqlite"
+    path.mkdir()  # so that SQLite cannot open it
+    with pytest.raises(OSError, match="No space left on device"):
+        LedgerFile(str(path), KIND).open()
