@@ -28,6 +28,9 @@ from silofleet.schedule import after
 from silofleet.values import KEPT_OUTCOMES, Ended, Endpoint, Facts, Outcome, Policy
 from silofleet.wishes import load_wishes, wishes_path
 
+_MALFORMED = (
+    ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError,
+)  # fmt: skip
 _OUTCOMES = {"whole": Outcome.WHOLE, "losses": Outcome.PARTIAL, "open": Outcome.PARTIAL}
 
 
@@ -47,18 +50,21 @@ def silos_of(granary: str, node: str = LOCAL) -> Iterator[dict[str, Any]]:
     for name in found.silos:
         try:
             with found.get_silo(name, create=False) as silo:
-                records, epoch = silo.count(), int(silo.state.get(EPOCH) or 1)
-                harvests = [_harvest(one) for one in harvests_of(silo.path, newest=KEPT_OUTCOMES)]
-        except (RecordSiloError, ScraperError, OSError, ValueError) as error:
-            yield {"name": name, "node": node, "problem": str(error)}
-            continue
-        yield {
-            "name": name,
-            "node": node,
-            "epoch": epoch,
-            "records": records,
-            "harvests": harvests,
-        }
+                past = harvests_of(silo.path, newest=KEPT_OUTCOMES)
+                one = {
+                    "name": name,
+                    "node": node,
+                    "epoch": int(silo.state.get(EPOCH) or 1),
+                    "records": silo.count(),
+                    "harvests": [_harvest(harvest) for harvest in past],
+                }
+            _check(one)
+        except (RecordSiloError, ScraperError, OSError) as error:
+            one = {"name": name, "node": node, "problem": str(error)}
+        except _MALFORMED as error:
+            why = f"a receipt or the state of its Silo is malformed: {error!r}"
+            one = {"name": name, "node": node, "problem": why}
+        yield one
 
 
 def _harvest(past: PastHarvest) -> dict[str, Any]:
@@ -193,13 +199,19 @@ def read_found(lines: Iterable[str], where: str) -> Iterator[dict[str, Any]]:
         try:
             one = json.loads(line)
             if not one.get("problem"):
-                str(one["node"]), whole_number(one["epoch"]), whole_number(one["records"])
-                [_read(harvest) for harvest in one["harvests"]]
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+                _check(one)
+        except _MALFORMED:
             raise FleetRefused(
                 f"{where}, line {number}, does not come from silo fleet receipts"
             ) from None
         yield one
+
+
+def _check(one: Mapping[str, Any]) -> None:
+    """Raise one of the errors of what is malformed if a value is not of its kind."""
+    str(one["node"]), whole_number(one["epoch"]), whole_number(one["records"])
+    for harvest in one["harvests"]:
+        _read(harvest)
 
 
 def path_before(directory: str) -> str:

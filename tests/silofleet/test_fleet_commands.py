@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 from parts import PROGRAM
 
 from oaipmhprovider.server import SampleServer
+from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, silo_command
 from recordsilo.disk.locks import Locks
@@ -539,6 +540,23 @@ def test_a_rebuild_waits_for_no_move_and_leaves_nothing_of_a_killed_one(many: st
     assert (refused.exit_code, "is being moved" in refused.stderr) == (2, True)
     assert _silo("rebuild", many).exit_code == 0
     assert not left.parent.exists()
+
+
+def test_a_silo_with_a_malformed_receipt_does_not_hide_the_others(
+    many: str, sample: SampleServer
+) -> None:
+    for name in "ab":
+        _silo("add", many, f"http://{name}.example.org/oai", "--name", name)
+        with OAIPMHScraper(f"{many}/{name}", sample.base_url, quiet=True) as scraper:
+            scraper.harvest(["oai_dc"])
+    (receipt,) = Path(many, "a", "harvests").glob("*-receipt.json")
+    receipt.write_text(json.dumps(json.loads(receipt.read_text()) | {"started": [1]}))
+    lines = _silo("receipts", many).stdout.splitlines()
+    assert [one.get("records") for one in map(json.loads, lines)] == [None, 40]
+    rebuilt = _silo("rebuild", many)
+    assert (rebuilt.exit_code, "is malformed" in rebuilt.stderr) == (1, True)
+    with Fleet(many) as fleet:
+        assert [facts.records for facts in fleet.ledger.facts()] == [0, 40]
 
 
 def test_a_harvest_by_a_clock_that_was_wrong_is_of_now_after_a_rebuild(
