@@ -38,6 +38,7 @@ SECONDS_BETWEEN_BEATS = 30
 SECONDS_BETWEEN_LOOKS = 10.0
 _MOST_REPORTS = 1000
 _MOST_SAID = 20_000
+_LONGEST_INTERVAL = 86_400.0
 
 logger = logging.getLogger("silofleet")
 
@@ -93,24 +94,45 @@ def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], pla
             silo_path=silo_path(name),
             url=str(found["url"]),
             epoch=int(found["epoch"]),
-            prefixes=tuple(map(str, found["prefixes"])),
-            sets=tuple(map(str, found["sets"])),
+            prefixes=_texts(found["prefixes"]),
+            sets=_texts(found["sets"]) if found["sets"] else (),
             depth="pages" if found["depth"] == "pages" else "records",
             only_probe=bool(found["only_probe"]),
             before=Before(
                 int(before["records"]),
                 None if before["promised"] is None else int(before["promised"]),
-                float(before["fewer"]),
+                _number(before["fewer"], 1),
             ),
-            pace=PaceSpec(float(found["interval"]), str(found["host"]), place, int(found["nodes"])),
+            pace=PaceSpec(
+                _number(found["interval"], _LONGEST_INTERVAL),
+                str(found["host"]),
+                place,
+                int(found["nodes"]),
+            ),
             contact=None if found["contact"] is None else str(found["contact"]),
             window=timedelta(seconds=float(found["window"])) if found.get("window") else None,
             is_spread=bool(found.get("spread")),
             is_counted=bool(found.get("counted")),
             warc_store=check_address(str(store)) if store else "",
         )
-    except (KeyError, TypeError, ValueError, OverflowError, VersionNameError) as error:
+    except (
+        KeyError, TypeError, ValueError, AttributeError, OverflowError, VersionNameError
+    ) as error:  # fmt: skip
         raise FleetRefused(f"an order in the broker is malformed: {error!r}") from None
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value:
+        raise ValueError("a list of texts is missing")
+    for one in value:
+        one.encode()  # JSON may have halves of surrogate pairs
+    return tuple(value)
+
+
+def _number(value: Any, most: float) -> float:
+    if not 0 <= (number := float(value)) <= most:
+        raise ValueError(f"a number is not between 0 and {most:g}")
+    return number
 
 
 def ended_to_json(number: int, endpoint: str, ended: Ended) -> dict[str, Any]:
