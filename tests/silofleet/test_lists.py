@@ -1,3 +1,5 @@
+"""Lists of repositories in five forms: each address once, with a name; what is none is refused."""
+
 import contextlib
 import json
 import re

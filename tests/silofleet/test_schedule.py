@@ -1,3 +1,5 @@
+"""When runs are due and on which node they start, and which state an endpoint is in."""
+
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta

@@ -6,6 +6,8 @@ import json
 import random
 import shutil
 import threading
+from collections.abc import Collection
+from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,14 @@ import click
 import pytest
 from click.testing import CliRunner
 from many_silos import RECORDS, folded_plainly, granary_of
+from waiting import wait_until
 
 from recordsilo import Granary, Silo
 from recordsilo.cli import Failure, silo_command
 from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
 from silofleet.fleet import make_fleet
+from silofleet.search import silos
 from silofleet.search.everywhere import search_all
 from silofleet.search.feeding import feed
 from silofleet.search.folding import folded, keys_of
@@ -172,10 +176,16 @@ def test_a_silo_that_takes_too_long_is_named(
 
     def slowly(name: str, **settings: Any) -> Silo:
         if name == "birch":
-            answered.wait(20)
+            answered.wait(60)
         return open_silo(name, **settings)
 
+    def until_two_answered(asked: Collection[Future[Any]], patience: float) -> Any:
+        assert patience == 0.4
+        wait_until(lambda: sum(one.done() for one in asked) == 2)
+        return wait(asked, 0)
+
     monkeypatch.setattr(granary, "get_silo", slowly)
+    monkeypatch.setattr(silos, "wait", until_two_answered)
     answer = search_silos(granary, AllSearch("solar"), patience=0.4)
     answered.set()
     assert answer.missing == (Missing("birch", "no answer in 0.4 s"),)

@@ -1,3 +1,5 @@
+"""No host is hurried and no endpoint starves in a simulated month, and a fault would be seen."""
+
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta

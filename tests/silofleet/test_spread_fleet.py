@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -36,14 +37,14 @@ class _Work:
     lines: Lines
     nodes: list[Part]
     place: Path
-    redis: list[object]
+    redis: list["subprocess.Popen[bytes]"]
     stack: ExitStack
     port: int
     delays: Delays
 
     def kill_redis(self) -> None:
-        self.redis[0].kill()  # type: ignore[attr-defined]
-        self.redis[0].wait()  # type: ignore[attr-defined]
+        self.redis[0].kill()
+        self.redis[0].wait()
         self.redis[0] = self.stack.enter_context(redis_on(self.port, self.place))
 
 
@@ -86,7 +87,7 @@ def _work(tmp_path: Path, *, seconds: float) -> Iterator[_Work]:
         )
         for one in [*nodes, clock]:
             stack.callback(one.end)
-        yield _Work(fleet, lines, nodes, tmp_path, list(redis), stack, port, delays)
+        yield _Work(fleet, lines, nodes, tmp_path, redis, stack, port, delays)
 
 
 def _check(work: _Work) -> str:
