@@ -38,7 +38,7 @@ class BrokerWorker(Worker):
         super().__init__(broker.silo_path, slots)
         self._broker = broker
         self._by_queue: dict[str, WatchedSilo] = {}
-        self._queues: dict[str, str] = {}
+        self._with_queue: set[str] = set()
         self._celery: Any = None
 
     def _work(self) -> None:
@@ -68,7 +68,7 @@ class BrokerWorker(Worker):
 
     def _forget_queues(self, *_unused: object, **_also: object) -> None:
         """Take the queues for new ones, so that the unfinished jobs are sent again."""
-        self._queues.clear()
+        self._with_queue.clear()
 
     def _add_task(self, app: Celery) -> None:
         @app.task(bind=True, name=TASK, max_retries=None)  # type: ignore[untyped-decorator]  # celery is untyped
@@ -85,13 +85,13 @@ class BrokerWorker(Worker):
     def _look(self) -> None:
         """Send jobs that the queues do not have, for example because one was unreachable."""
         while not self._ending.wait(max(SECONDS_BETWEEN_LOOKS, self._silos.pause)):
-            self._silos.look()
-            for queue in self._new_queues():
-                consumer = self._celery.consumer
-                consumer.call_soon(consumer.add_task_queue, queue, routing_key=queue)
             try:
+                self._silos.look()
+                for queue in self._new_queues():
+                    consumer = self._celery.consumer
+                    consumer.call_soon(consumer.add_task_queue, queue, routing_key=queue)
                 self._send_unsent()
-            except QueueUnreachable as error:
+            except (JobsError, OSError) as error:
                 logger.warning("%s; trying again", error)
 
     def _send_unsent(self) -> None:
@@ -121,17 +121,18 @@ class BrokerWorker(Worker):
         found = []
         for silo in self._silos:
             is_alone = not self._silos.is_directory
-            if silo.path in self._queues or not (is_alone or os.path.exists(silo.ledger.path)):
+            if silo.path in self._with_queue or not (is_alone or os.path.exists(silo.ledger.path)):
                 continue
             try:
-                queue = self._queues[silo.path] = self._broker_of(silo).queue()
+                queue = self._broker_of(silo).queue()
                 for job in silo.ledger.active():
                     silo.ledger.note_sent(job.job_id, sent=False)
-            except JobsError as error:
+            except (JobsError, OSError) as error:
                 if is_alone:
                     raise
                 logger.error("%s", error)  # noqa: TRY400  # a sentence for the operator
                 continue
+            self._with_queue.add(silo.path)
             self._by_queue[queue] = silo
             found.append(queue)
         return found

@@ -16,9 +16,11 @@ from waiting import wait_until
 from recordsilo import Granary, Silo
 from recordsilo.disk import stamps
 from recordsilo.disk.locks import Locks
-from silowork import watching
+from silowork import broker_worker, watching
+from silowork.broker_worker import BrokerWorker
+from silowork.errors import LedgerUnreadable
 from silowork.ledger import JobLedger
-from silowork.queue import WORKER_LOCK
+from silowork.queue import WORKER_LOCK, Broker
 from silowork.running import MOST_CRASHES, run_job
 from silowork.schedule import Timetable
 from silowork.schedules import Schedule, add_schedule, change_schedule, run_now
@@ -225,3 +227,37 @@ def test_a_job_whose_process_does_not_end_in_time_waits_again(
         worker._run_process(silo, job_id)
     job = silo.ledger.job(job_id)
     assert (job.state, job.crashes, job.sent) == (State.QUEUED, 0, False)
+
+
+def test_a_worker_with_a_broker_takes_up_a_silo_whose_ledger_was_refused_for_a_moment(
+    many: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit(os.path.join(many, "a"))
+    worker, active = BrokerWorker(Broker(many, "redis://127.0.0.1:9/0"), 1), JobLedger.active
+    failures = [OSError("the disk refuses it"), LedgerUnreadable("x", "it is locked")]
+
+    def refused(ledger: JobLedger) -> Any:
+        if failures:
+            raise failures.pop()
+        return active(ledger)
+
+    worker._silos.look()
+    monkeypatch.setattr(JobLedger, "active", refused)
+    assert [len(worker._new_queues()) for _ in range(4)] == [0, 0, 1, 0]
+
+
+def test_a_worker_with_a_broker_looks_again_after_an_error(
+    many: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    worker, looks = BrokerWorker(Broker(many, "redis://127.0.0.1:9/0"), 1), []
+    monkeypatch.setattr(broker_worker, "SECONDS_BETWEEN_LOOKS", 0.0)
+
+    def look() -> None:
+        looks.append(1)
+        if len(looks) == 2:
+            worker._ending.ask()
+        raise FileNotFoundError("it is gone")
+
+    monkeypatch.setattr(worker._silos, "look", look)
+    worker._look()
+    assert caplog.messages == ["it is gone; trying again"] * 2
