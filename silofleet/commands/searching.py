@@ -5,7 +5,9 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 
 import click
@@ -19,7 +21,9 @@ from recordsilo.granary import is_granary
 from recordsilo.index import SearchFilters
 from recordsilo.progress import counting
 from recordsilo.silo import VERSION_FILE
-from silofleet.errors import WishesInvalid
+from silofleet.errors import LedgerUnreadable, WishesInvalid
+from silofleet.fleet import LOCAL
+from silofleet.ledger import FleetLedger
 from silofleet.search.errors import IndexNotWritten, TokenRefused
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
@@ -82,7 +86,28 @@ def search(
             remark_on(silo, wanted.words, SearchFilters())
     for one in answer.missing:
         click.echo(shown(f"silo: {one.name} did not answer: {one.why}"), err=True)
+    for node, number in sorted(_not_asked(granary, everywhere.nodes).items()):
+        click.echo(
+            f"silo: not searched: Silos on the node {node} ({number:,}); name its page in"
+            f" fleet/endpoints.toml: [nodes.{node}] search",
+            err=True,
+        )
     return ExitCode.LOSSES if answer.missing else ExitCode.OK
+
+
+def _not_asked(granary: Granary, asked: Collection[str]) -> Counter[str]:
+    """Node whose page is not known → the Silos there that are not here."""
+    directory = granary.dir_of_silos
+    if not os.path.exists(os.path.join(directory, "fleet", "fleet.sqlite")):
+        return Counter()
+    known = {"", LOCAL, *asked}
+    with suppress(LedgerUnreadable, OSError), FleetLedger(directory, "read") as ledger:
+        return Counter(
+            one.node for one in ledger.facts()
+            if (one.whole or one.records) and one.node not in known
+            and not granary.issilo(one.name)
+        )  # fmt: skip
+    return Counter()
 
 
 @click.command(name="index", epilog=example("silo fleet index many"))

@@ -8,6 +8,7 @@ import shutil
 import threading
 from collections.abc import Collection
 from concurrent.futures import Future, wait
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,14 @@ from recordsilo import Granary, Silo
 from recordsilo.cli import Failure, silo_command
 from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
-from silofleet.fleet import make_fleet
+from silofleet.fleet import Fleet, make_fleet
 from silofleet.search import silos
 from silofleet.search.everywhere import search_all
 from silofleet.search.feeding import feed
 from silofleet.search.folding import folded, keys_of
 from silofleet.search.silos import search_silos
 from silofleet.search.values import AllSearch, Answer, Hit, Missing, Place
+from silofleet.values import Endpoint
 
 
 @pytest.fixture(scope="module", params=["silos", "index"])
@@ -212,6 +214,19 @@ def test_wrong_searches_are_refused(search, said: str) -> None:
 
 def run(*words: str):
     return CliRunner().invoke(silo_command, ["fleet", *words], standalone_mode=False)
+
+
+def test_silos_on_a_node_that_is_not_asked_are_named(tmp_path: Path) -> None:
+    many = granary_of(tmp_path).dir_of_silos
+    make_fleet(many)
+    with Fleet(many) as fleet:
+        for name, node in (("ash", "n1"), ("far", "n2"), ("farther", "n2"), ("new", "n3")):
+            fleet.add([Endpoint(name, f"http://{name}.example.org/oai")])
+            whole = None if node == "n3" else datetime.now(UTC)
+            fleet.ledger.change(name, lambda one: one._replace(node=node, whole=whole))  # noqa: B023
+    found = run("search", many, "solar")
+    said = "silo: not searched: Silos on the node n2 (2); name its page in fleet/endpoints.toml:"
+    assert found.stderr == f"{said} [nodes.n2] search\n"
 
 
 def test_the_command_prints_lines_json_and_csv(granary: Granary) -> None:
