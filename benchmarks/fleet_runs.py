@@ -7,6 +7,7 @@ harvested, then asked again without anything new: by `silo fleet run`, which sto
 keeps the pages only, by a process for each, eight at a time under xargs, and, with `--metha PATH`,
 by that metha-sync in the same way. CPU is that of all processes of the harvester, memory the
 proportional set size (PSS) of the clock, the warm process and the runs while eight are at work.
+At the end, what the fleet costs while nothing is due, with 8 and with 64 slots.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from urllib.parse import parse_qsl, urlsplit
 SILO = str(Path(sys.executable).parent / "silo")
 SLOTS = 8
 _SUBREAPER = 36
+SECONDS_TO_START, SECONDS_IDLE = 5.0, 20.0
 DELAY = 0.05
 """Seconds until an answer, as over a network."""
 _HEAD = (
@@ -152,6 +154,30 @@ def _family(root: int) -> set[int]:
     return found
 
 
+def _cpu(pid: int) -> float:
+    """Seconds of CPU that a process used so far."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return 0.0
+    return sum(map(int, stat.rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def idle(many: str, slots: int) -> tuple[float, float]:
+    """Percent of a core, and PSS in MB, of a fleet that has nothing to do."""
+    command = [SILO, "fleet", "run", many, "--quiet", "--slots", str(slots)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        try:
+            time.sleep(SECONDS_TO_START)
+            family = _family(process.pid)
+            before = sum(map(_cpu, family))
+            time.sleep(SECONDS_IDLE)
+            used = sum(map(_cpu, family)) - before
+            return 100 * used / SECONDS_IDLE, sum(map(_pss, family)) / 1024
+        finally:
+            process.terminate()
+
+
 def _pss(pid: int) -> int:
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
@@ -196,6 +222,7 @@ def measure(count: int, place: Path, records: int, metha: str | None) -> None:
         rows.append(("nothing new", "loop", run(server.pid, [*xargs, "update", "--quiet"], given)))
         given = "\n".join(urls)
         rows += [("nothing new", how, run(server.pid, one, given)) for how, one in syncs.items()]
+        idles = {slots: idle(fleets["fleet"], slots) for slots in (SLOTS, 8 * SLOTS)}
     finally:
         server.kill()
         server.wait()
@@ -206,6 +233,8 @@ def measure(count: int, place: Path, records: int, metha: str | None) -> None:
         print(
             f"| {what} | {how} | {1000 * cpu / count:,.0f} | {count / wall:,.1f} | {memory:,.0f} |"
         )
+    for slots, (percent, memory) in idles.items():
+        print(f"{slots} slots, nothing due: {percent:.2f} % of a core, {memory:,.0f} MB")
 
 
 def made_fleet(many: str, urls: list[str], depth: str) -> str:
