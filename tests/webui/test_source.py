@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,6 +76,18 @@ def test_responses_in_an_object_store_are_named_and_not_fetched(
         assert not os.path.exists(os.path.join(demo.path, "harvests", name))
     finally:
         bring_back(demo.path, Moved())
+
+
+def test_a_damaged_list_of_an_object_store_is_named(asked: Any, demo: Silo) -> None:
+    path = Path(demo.path, "harvests", "elsewhere.jsonl")
+    before = path.read_bytes() if path.exists() else b""
+    path.write_bytes(before + b"no JSON\n")
+    try:
+        answer = asked.get(urls.version(list(demo)[3], "1", "source") + ".json")
+        assert answer.status == 500
+        assert "elsewhere.jsonl" in answer.error["message"]
+    finally:
+        path.write_bytes(before)
 
 
 def test_a_version_that_was_made_here_has_no_harvest(client: Any, working_copy: str) -> None:

@@ -1,7 +1,8 @@
 """The harvest and the response that a harvested version came from."""
 
+from oaipmhscraper.errors import ScraperError
 from webui import urls
-from webui.http.errors import NotFound
+from webui.http.errors import NotFound, WebError, as_sentence
 from webui.record import xml_view
 from webui.record.provenance import source_json, source_of
 from webui.rendering import View
@@ -14,6 +15,7 @@ def show(call: Call) -> View:
 
     Raises:
         NotFound: The version was created here, not harvested.
+        WebError: The journal of open harvests, or the list of an object store, is damaged.
     """
     record = call.record
     origin = record.origin(call.version)
@@ -21,7 +23,10 @@ def show(call: Call) -> View:
         raise NotFound(_("Version {name} was created here, not harvested.", name=call.version))
     prefix = next(iter(origin.prefixes), "")
     prefix_uri = str(call.site.silo.state.get("identifier_uri_prefix") or "")
-    found = source_of(call.site.silo.path, record.item_id, origin, prefix, prefix_uri)
+    try:
+        found = source_of(call.site.silo.path, record.item_id, origin, prefix, prefix_uri)
+    except ScraperError as error:
+        raise WebError(as_sentence(str(error))) from error
     twin = {"identifier": record.item_id, "version": call.version, **source_json(found)}
     data = {
         "identifier": record.item_id,
