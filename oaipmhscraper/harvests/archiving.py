@@ -59,7 +59,8 @@ def archive(silo_path: str, address: str, moved: Moved, told: Told = int) -> Non
         OSError: The disk refuses.
     """
     directory = os.path.join(silo_path, RECEIPTS)
-    place = f"{check_address(address)}/{quote(os.path.basename(os.path.realpath(silo_path)))}"
+    silo_name = os.fsencode(os.path.basename(os.path.realpath(silo_path)))
+    place = f"{check_address(address)}/{quote(silo_name)}"
     with _alone(silo_path):
         closed = _closed(silo_path)
         moved.left += len(warc_names(directory)) - len(closed)

@@ -61,6 +61,19 @@ def files(monkeypatch: pytest.MonkeyPatch) -> Any:
     return memory_files(monkeypatch)
 
 
+def test_a_silo_whose_name_is_not_utf_8_is_moved_and_brought_back(
+    tmp_path: Path, files: Any
+) -> None:
+    path = tmp_path / os.fsdecode(b"\xff")
+    _harvest(path)
+    archive(str(path), MEMORY, Moved())
+    (found,) = read_elsewhere(str(path / "harvests")).values()
+    assert found.url.startswith(f"{MEMORY}/%FF/")
+    moved = Moved()
+    bring_back(str(path), moved)
+    assert moved.files == 1
+
+
 def _harvest(path: Path, *, stops: bool = False) -> None:
     def progress(_receipt: object) -> None:
         if stops:
