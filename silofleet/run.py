@@ -21,7 +21,7 @@ from oaipmhscraper.harvests.job import MOST_IN_FLIGHT, RECEIPTS, HarvestOptions
 from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import holds_something
-from politeweb.errors import FetchError
+from politeweb.errors import FetchError, RetryLater
 from politeweb.pace import Turns
 from politeweb.sessions import has_login
 from politeweb.settings import HttpSettings
@@ -185,7 +185,10 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         ended = ended._replace(epoch=epoch or 1)
         if order.is_counted and ended.outcome is Outcome.WHOLE and ended.promised is None:
             living = scraper.store.count(deleted=False)
-            ended = with_size(ended, order.before, living, _size(scraper, order))
+            try:
+                ended = with_size(ended, order.before, living, _size(scraper, order))
+            except RetryLater as asked:  # the harvest was whole all the same
+                ended = ended._replace(hold=asked.deadline)
         if offers is not None and offers.said:
             ended = ended._replace(said=f"{ended.said}; {offers.said}")
         if ended.outcome is Outcome.SUSPICIOUS:  # so that the next run asks for all of it again

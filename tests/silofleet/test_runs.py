@@ -26,7 +26,7 @@ from oaipmhprovider.server import SampleServer
 from oaipmhscraper.errors import StoreUnreachable
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.warc.object_store import ObjectStore
-from politeweb.errors import MovedElsewhere
+from politeweb.errors import MovedElsewhere, RetryLater
 from politeweb.pace import Pace
 from politeweb.settings import HttpSettings
 from recordsilo import Silo
@@ -361,6 +361,24 @@ def test_a_run_offers_its_requests_only_where_nodes_share_a_broker_and_no_login(
     assert not offers("a.example.org", "redis://127.0.0.1/0", is_spread=False)
     assert not offers("a.example.org", str(tmp_path))
     assert not offers("b.example.org", "redis://127.0.0.1/0")
+
+
+def test_a_pause_that_is_asked_for_by_a_count_leaves_the_run_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = FakeRepository()
+    repository.add("oai:x:1")
+    deadline = datetime.now(UTC) + timedelta(hours=1)
+
+    def size_of_list(*_: object) -> None:
+        raise RetryLater("http://x", 503, deadline)
+
+    monkeypatch.setattr(OAIPMHScraper, "size_of_list", size_of_list)
+    with _served(repository) as url:
+        order = _order(tmp_path, url)
+        assert _ended(order).outcome is Outcome.WHOLE
+        ended = _ended(replace(order, epoch=1, before=Before(1, 1), is_counted=True))
+        assert (ended.outcome, ended.hold) == (Outcome.WHOLE, deadline)
 
 
 def test_a_run_that_keeps_pages_only_asks_for_what_changed(tmp_path: Path) -> None:
