@@ -52,7 +52,8 @@ def main() -> int:
     with server:
         sys.stdout.write(f"{server.base_url}\n")
         sys.stdout.flush()
-        stop.wait()
+        while not stop.wait(1.0):  # a signal that comes as a wait begins does not end it
+            pass
     return 0
 
 

@@ -7,6 +7,9 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Self
 
+_SECONDS_BETWEEN_LOOKS = 1.0
+"""A signal that comes just before a wait does not end it; it is handled after this time."""
+
 
 class Stop:
     """Asks long work to end early: it finishes the current step and starts no other.
@@ -32,6 +35,9 @@ class Stop:
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until asked, at most for this time; return whether it was asked."""
+        while seconds is None:
+            if self._asked.wait(_SECONDS_BETWEEN_LOOKS):
+                return True
         return self._asked.wait(seconds)
 
     @property

@@ -44,6 +44,17 @@ def test_a_second_ctrl_c_interrupts_at_once_where_that_is_wanted() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_a_signal_that_does_not_end_a_wait_without_limit_is_handled_soon() -> None:
+    def send() -> None:  # given to this thread, as if it came just before the wait began
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+    with Stop().on_signals() as stop:
+        timer = threading.Timer(0.2, send)
+        timer.start()
+        assert stop.wait()
+        timer.join()
+
+
 def test_in_another_thread_signals_stay_as_they_are() -> None:
     before = signal.getsignal(signal.SIGINT)
     found = []
