@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from crawlmatch.errors import ExtraMissing, check_extra
+from crawlmatch.errors import check_extra
 from crawlmatch.outcomes import counted
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import as_json, check_not_empty, directory, selecting
@@ -73,10 +73,7 @@ also = _all(
 def _told(*, engine: bool = True) -> Iterator[None]:
     """Print errors of the engine and of inputs as one sentence; name a missing package."""
     if engine:
-        try:
-            check_extra()
-        except ExtraMissing as error:
-            fail(str(error))
+        check_extra()
     try:
         yield
     except WorkerDied as error:

@@ -1,8 +1,7 @@
 """Errors of matching crawls: a class for each cause, with one sentence."""
 
-import importlib
-
 from recordsilo.errors import RecordSiloError
+from recordsilo.extras import needed
 
 _NEEDED = ("ada_url", "duckdb")
 
@@ -47,22 +46,11 @@ class CrawlNotFound(CrawlError):
     """The Silo has no crawl of that name, or the crawl nothing about an address."""
 
 
-class ExtraMissing(CrawlError):
-    """A package of the extra is not installed."""
-
-    def __init__(self, package: str) -> None:
-        self.package = package
-        super().__init__(f"silo crawl needs the package {package}: pip install 'recordsilo[crawl]'")
-
-
 def check_extra() -> None:
     """Check that the packages of the extra are installed.
 
     Raises:
-        ExtraMissing: One is not.
+        PackageMissing: One is not.
     """
     for package in _NEEDED:
-        try:
-            importlib.import_module(package)
-        except ImportError:
-            raise ExtraMissing(package) from None
+        needed(package, "silo crawl", "crawl")

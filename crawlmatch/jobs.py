@@ -14,6 +14,7 @@ from crawlmatch.outcomes import Outcome
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import remove_tree
 from recordsilo.disk.locks import Locks
+from recordsilo.extras import PackageMissing
 from recordsilo.selection import Selection
 from silosteps.errors import StepsError
 from silowork.errors import JobRefused, NoSuchJob
@@ -192,7 +193,7 @@ def _asked(fields: Fields, silo_path: str, _records: int) -> Asked:
     try:
         check_extra()
         check_name(name)
-    except CrawlError as error:
+    except (CrawlError, PackageMissing) as error:
         raise JobRefused(str(error)) from None
     if seeds and seeds not in listed:
         raise JobRefused(f"there is no list of seeds {seeds!r} (seeds) among the files of crawls")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+from recordsilo.extras import needed
 from silofleet.errors import BrokerUnreachable, FleetRefused
 
 _SECONDS_TO_ANSWER = 10.0
@@ -15,14 +16,10 @@ def redis_at(url: str) -> Any:
     """Return a client of the Redis at a URL; connects to nothing yet.
 
     Raises:
-        FleetRefused: redis is not installed, or the URL is wrong.
+        PackageMissing: redis is not installed.
+        FleetRefused: The URL is wrong.
     """
-    try:
-        import redis  # noqa: PLC0415  # an extra
-    except ImportError:
-        raise FleetRefused(
-            "a broker needs the extra fleet: pip install 'recordsilo[fleet]'"
-        ) from None
+    redis = needed("redis", "a broker", "fleet")
     try:
         return redis.Redis.from_url(
             url, socket_timeout=_SECONDS_TO_ANSWER, socket_connect_timeout=_SECONDS_TO_ANSWER

@@ -4,13 +4,13 @@ It does not use the network: extensions are neither downloaded nor loaded.
 """
 
 import contextlib
-import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from silosteps.errors import PackageMissing, PlaceUnusable, StepsError
+from recordsilo.extras import needed
+from silosteps.errors import PlaceUnusable, StepsError
 
 
 class Engine:
@@ -38,10 +38,7 @@ class Engine:
         threads: int | None = None,
         watch: Callable[[str], None] | None = None,
     ) -> None:
-        try:
-            duckdb = importlib.import_module("duckdb")
-        except ImportError:
-            raise PackageMissing("this command", "duckdb") from None
+        duckdb = needed("duckdb", "this command")
         try:
             scratch.encode()
         except UnicodeEncodeError:

@@ -13,14 +13,6 @@ class InputUnreadable(StepsError):
         super().__init__(f"{name} cannot be read: {reason}")
 
 
-class PackageMissing(StepsError):
-    """A required package is not part of the base install."""
-
-    def __init__(self, purpose: str, package: str) -> None:
-        self.package = package
-        super().__init__(f"{purpose} needs the package {package}: pip install {package}")
-
-
 class PlaceUnusable(StepsError):
     """A directory has a name that the engine cannot use."""
 

@@ -12,7 +12,8 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Any, BinaryIO, cast
 
-from silosteps.errors import InputUnreadable, PackageMissing
+from recordsilo.extras import needed
+from silosteps.errors import InputUnreadable
 
 STDIN = "-"
 _CHUNK = 1 << 12  # expands to 128 MiB at worst
@@ -111,10 +112,7 @@ def _gzip(raw: BinaryIO) -> IO[bytes]:
 
 
 def _zstandard(raw: BinaryIO) -> "_Frames":
-    try:
-        module = importlib.import_module("zstandard")
-    except ImportError:
-        raise PackageMissing("reading Zstandard (.zst)", "zstandard") from None
+    module = needed("zstandard", "reading Zstandard (.zst)")
     return _Frames(raw, module.ZstdDecompressor(max_window_size=_MAX_WINDOW))
 
 

@@ -10,6 +10,7 @@ import click
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import F
 from recordsilo.disk.network_disks import refuse_network_disk
+from recordsilo.extras import needed
 from recordsilo.granary import is_granary
 from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.kinds import done_in_all
@@ -25,11 +26,9 @@ def _usable_broker(_ctx: click.Context, _param: click.Parameter, url: str) -> st
     """Return the address if Celery supports it."""
     scheme, is_address, _ = url.partition("://")
     if url:
-        try:
-            from kombu.transport import TRANSPORT_ALIASES  # noqa: PLC0415  # only if used
-        except ImportError:
-            fail("a broker needs the package celery: pip install 'recordsilo[fleet]'")
-        if not (is_address and url.isascii()) or scheme.partition("+")[0] not in TRANSPORT_ALIASES:
+        transports = needed("kombu.transport", "a broker", "fleet", package="celery")
+        known = transports.TRANSPORT_ALIASES
+        if not (is_address and url.isascii()) or scheme.partition("+")[0] not in known:
             raise click.BadParameter(
                 f"{url!r} is not the address of a broker; write redis://host/0"
             )

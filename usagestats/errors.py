@@ -33,16 +33,6 @@ class ProfileNeeded(UsageError):
     """Nothing says which address means which record."""
 
 
-class PackageMissing(UsageError):
-    """A package of an extra is not installed."""
-
-    def __init__(self, package: str, extra: str = "usage") -> None:
-        self.package = package
-        super().__init__(
-            f"silo usage needs the package {package}: pip install 'recordsilo[{extra}]'"
-        )
-
-
 class AddressInvalid(UsageError):
     """The address of a service is none."""
 

@@ -1,9 +1,9 @@
 """Packages of the extras, loaded by name where they are used."""
 
-import importlib
 from typing import Any
 
-from usagestats.errors import AddressInvalid, PackageMissing
+from recordsilo import extras
+from usagestats.errors import AddressInvalid
 
 
 def needed(module: str, extra: str = "usage") -> Any:
@@ -16,10 +16,17 @@ def needed(module: str, extra: str = "usage") -> Any:
     Raises:
         PackageMissing: It is not installed.
     """
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise PackageMissing(module.partition(".")[0].replace("_", "-"), extra) from None
+    return extras.needed(module, "silo usage", extra)
+
+
+def check_extra() -> None:
+    """Check that the packages are installed that every import needs.
+
+    Raises:
+        PackageMissing: One is not.
+    """
+    for module in ("counter_robots", "duckdb"):
+        needed(module)
 
 
 def redis_client(url: str, extra: str = "usage", **options: Any) -> Any:

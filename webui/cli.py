@@ -31,6 +31,7 @@ from silowork.embedded import EmbeddedWorker
 from silowork.queue import Broker
 from silowork.stop import Stop
 from usagestats.commands.group import told
+from usagestats.packages import check_extra
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
 from webui.http.security import LOOPBACK_NAMES, Policy
@@ -238,6 +239,8 @@ def demo(*, directory: str, usage: bool, no_serve: bool, port: int | None) -> No
     changes. To have some, open the sample repository's own page and press the button there.
     """
     logging.getLogger("OAIPMH Harvester").setLevel(logging.WARNING)
+    if usage:
+        check_extra()  # before the harvest, which takes a while
     with sample_repository() as sample:
         _harvest(directory, sample)
         if usage:

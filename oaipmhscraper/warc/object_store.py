@@ -14,6 +14,7 @@ from typing import Any
 from oaipmhscraper.errors import ObjectDiffers, StoreFailed, StoreUnreachable
 from politeweb.errors import RequestRefused, shortened
 from recordsilo.disk.digest import Digest
+from recordsilo.extras import install_line
 
 SCHEMES = frozenset({"s3"})
 _ADDRESS = re.compile(
@@ -63,7 +64,7 @@ class ObjectStore:
             kind = fsspec.get_filesystem_class(scheme)
         except ImportError:
             raise StoreFailed(
-                f"{scheme}:// needs the package s3fs; install it: pip install 'recordsilo[s3]'"
+                f"{scheme}:// needs the package s3fs; install it: {install_line('s3fs', 's3')}"
             ) from None
         with _failures(address):
             self._files: Any = kind(use_listings_cache=False)  # one for a process; 0.2 s of CPU

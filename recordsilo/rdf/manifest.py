@@ -14,6 +14,7 @@ from xml.parsers import expat
 
 from recordsilo.disk import atomic_file
 from recordsilo.errors import ManifestUnreadable, RecordSiloError
+from recordsilo.extras import install_line
 
 try:
     from rdflib import BNode, Graph, Literal, URIRef
@@ -21,8 +22,7 @@ try:
     from rdflib.term import Node
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        "RDFSilo, RDFRecord and RDFManifest need rdflib; install it with "
-        "`pip install recordsilo[rdf]`",
+        f"RDFSilo, RDFRecord and RDFManifest need rdflib; install it: {install_line('rdflib')}",
         name=error.name,
     ) from error
 

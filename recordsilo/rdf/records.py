@@ -4,7 +4,7 @@ One file of each version, ``manifest.rdf``, has its statements. They include the
 ORE aggregation, which lists the version's other files and is written in the commit that
 changes them (docs/adr/0007-rdf-in-a-room-of-its-own.md).
 
-Only this subpackage needs rdflib (``pip install recordsilo[rdf]``).
+Only this subpackage needs rdflib.
 """
 
 import os

@@ -3,15 +3,6 @@
 from recordsilo.errors import RecordSiloError
 
 
-class PackageMissing(RecordSiloError):
-    """The package tantivy is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the index of all Silos needs the package tantivy; install recordsilo[fleet]"
-        )
-
-
 class IndexUnusable(RecordSiloError):
     """The index of all Silos is missing, damaged or of another release."""
 

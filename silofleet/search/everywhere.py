@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from recordsilo import Granary
 from recordsilo.errors import SearchError, did_you_mean
-from silofleet.search.errors import IndexUnusable, PackageMissing, TooManySilos
+from recordsilo.extras import PackageMissing
+from silofleet.search.errors import IndexUnusable, TooManySilos
 from silofleet.search.index import Opened, place_of
 from silofleet.search.nodes import VALUES_OF_NODES, Nodes, answered, merged
 from silofleet.search.silos import ASKED_AT_MOST, search_silos

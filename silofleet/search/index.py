@@ -6,7 +6,6 @@ commit, so whatever is killed, the next feeding continues at a mark that fits th
 """
 
 import contextlib
-import importlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,12 +13,13 @@ from typing import Any
 
 from recordsilo.contributions import warn_once
 from recordsilo.errors import RecordSiloError, SearchError
+from recordsilo.extras import needed
 from recordsilo.index import Entry, FacetValue
 from recordsilo.index.facets import facet_named
 from recordsilo.index.projection import first_doi
 from recordsilo.index.rows import flags_of
 from recordsilo.index.search_values import FACETS, FLAGS
-from silofleet.search.errors import IndexUnusable, PackageMissing
+from silofleet.search.errors import IndexUnusable
 from silofleet.search.folding import folded, keys_of
 from silofleet.search.queries import (
     FLAG,
@@ -69,10 +69,7 @@ def loaded() -> Any:
     Raises:
         PackageMissing: It is not installed.
     """
-    try:
-        return importlib.import_module("tantivy")
-    except ImportError:
-        raise PackageMissing from None
+    return needed("tantivy", "the index of all Silos", "fleet")
 
 
 class Opened:

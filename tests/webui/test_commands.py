@@ -21,6 +21,7 @@ from examples import family
 from oaipmhprovider.server import SampleServer
 from recordsilo import Silo
 from recordsilo.cli import _run
+from recordsilo.extras import PackageMissing
 from webui import cli, demo
 from webui.app import create_app
 from webui.people.accounts import add_account
@@ -226,6 +227,17 @@ def test_the_demo_harvests_every_live_record_and_prints_a_receipt(
         site = Site.of(silo)
         assert site.name == "Wexcombe Research Repository"
         assert any(site.set_name(spec) != spec for spec in silo.set_counts())
+
+
+def test_the_demo_of_usage_looks_for_its_packages_before_it_harvests(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "counter_robots", None)
+    directory = tmp_path / "myrepo"
+    result = CliRunner().invoke(cli.demo, ["--no-serve", "--usage", str(directory)])
+    assert isinstance(result.exception, PackageMissing)
+    assert result.output == ""
+    assert not directory.exists()
 
 
 def test_a_second_demo_changes_nothing_also_at_another_port(

@@ -7,13 +7,13 @@ named and the other is found beside it).
 
 import bisect
 import functools
-import importlib
 import ipaddress
 import os
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from usagestats.errors import CountriesUnreadable, PackageMissing
+from usagestats.errors import CountriesUnreadable
+from usagestats.packages import needed
 from usagestats.store.places import place
 
 UNKNOWN = "XX"
@@ -55,10 +55,7 @@ def country_lookup(path: str) -> Country:
 
 
 def _mmdb(path: str) -> Country:
-    try:
-        maxminddb = importlib.import_module("maxminddb")
-    except ImportError:
-        raise PackageMissing("maxminddb") from None
+    maxminddb = needed("maxminddb")
     try:
         database = maxminddb.open_database(path)
     except maxminddb.InvalidDatabaseError as error:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from recordsilo import Silo
-from silosteps.errors import InputUnreadable, PackageMissing, StepsError
+from recordsilo.extras import PackageMissing
+from silosteps.errors import InputUnreadable, StepsError
 from silosteps.inputs import Input
 from silosteps.lines import Block, blocks
 from silosteps.runners import in_order

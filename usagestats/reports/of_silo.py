@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from recordsilo.extras import PackageMissing
 from usagestats.entities.usage import Usage as UsageOfSilo
-from usagestats.errors import PackageMissing
 from usagestats.reports.definitions import (
     MACHINE,
     REGULAR,

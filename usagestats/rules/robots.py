@@ -5,7 +5,6 @@ machines (scripts) of the Code of Practice for Research Data, which are kept apa
 """
 
 import functools
-import importlib
 import re
 from collections.abc import Iterable
 from enum import StrEnum
@@ -13,7 +12,7 @@ from importlib.resources import files
 
 import regex
 
-from usagestats.errors import PackageMissing
+from usagestats.packages import needed
 
 ADDED_ON = "2026-11-23"
 ADDED = (
@@ -49,10 +48,7 @@ class Robots:
     """
 
     def __init__(self, own: Iterable[str] = ()) -> None:
-        try:
-            counter = importlib.import_module("counter_robots")
-        except ImportError:
-            raise PackageMissing("counter-robots") from None
+        counter = needed("counter_robots")
         self._is_robot, self._is_machine = counter.is_robot, counter.is_machine
         self._own = [regex.compile(one) for one in own]
         ours = f", {len(self._own)} of this Silo" if self._own else ""

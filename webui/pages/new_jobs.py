@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crawlmatch.errors import CrawlError, check_extra
+from crawlmatch.errors import check_extra
 from crawlmatch.kept import crawls_beside, inputs_beside
+from recordsilo.extras import PackageMissing
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import selection_table
 from siloexport.fedora_places import fedora_places
@@ -179,7 +180,7 @@ def _crawl_fault() -> str:
     """Why no crawl can be matched, as a sentence; empty if one can."""
     try:
         check_extra()
-    except CrawlError as error:
+    except PackageMissing as error:
         return as_sentence(str(error))
     return ""
 
