@@ -29,6 +29,8 @@ def run(work: Work) -> Ending:
     logs = logs_of(work.silo_path, read_settings(work.silo_path))
     receipt = import_logs(work.silo_path, Request(logs), progress=show)
     problems = [Problem("", sentence) for sentence in receipt.failed]
+    if receipt.nothing_fits:
+        problems.append(Problem("", "no pattern fits any path; see usage/usage.toml"))
     problems += [
         Problem("", f"{number:,} lines are {what}")
         for what, number in (

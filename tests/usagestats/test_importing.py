@@ -17,7 +17,7 @@ from made_up_log import made_up_log
 from usage_oracle import Truth, truth_of
 from usage_silo import counts_of
 
-from recordsilo.cli import silo_command
+from recordsilo.cli import ExitCode, silo_command
 from silosteps.lines import Block
 from usagestats.importing import importing
 from usagestats.importing.blocks import KINDS, Sorter
@@ -28,7 +28,7 @@ from usagestats.lines.readers import reader_of
 from usagestats.rules.classify import NO_PATTERN, Rules, classify
 from usagestats.rules.settings import Settings
 from usagestats.store.counts import Counts
-from usagestats.store.places import catalogue_path
+from usagestats.store.places import catalogue_path, settings_path
 from usagestats.values import Fate
 
 LONDON = '\ntimezone = "Europe/London"\n'
@@ -165,6 +165,51 @@ def test_a_receipt_says_how_to_read_lines_again_of_which_none_was_understood() -
         assert "--again" in receipt.text()
         receipt.lines, receipt.fates[Fate.COUNTED][""] = 3, 1
         assert "--again" not in receipt.text()
+
+
+_ASSET = (
+    b'203.0.113.7 - - [12/Oct/2026:10:00:01 +0000] "GET /style.css HTTP/1.1" 200 9 "-" '
+    b'"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"'
+)
+
+
+def test_patterns_that_fit_nothing_are_no_success(silo_path: str, tmp_path: Path) -> None:
+    def imported(name: str, lines: list[bytes]) -> tuple[int, str]:
+        log = write(tmp_path / name, lines)
+        asked = ["usage", "import", silo_path, log]
+        done = CliRunner().invoke(silo_command, asked, standalone_mode=False)
+        return done.return_value, done.output
+
+    code, output = imported("wrong.log", [_ASSET])
+    assert code == ExitCode.LOSSES
+    assert "No pattern fits any path" in output
+    use = _ASSET.replace(b"/style.css", b"/7/")
+    assert imported("mended.log", [_ASSET, use])[0] == ExitCode.OK
+    # A quiet night, in a Silo whose patterns have fitted; then a day on which none fits any more.
+    assert imported("night.log", [_ASSET.replace(b"10:00:01", b"11:00:01")])[0] == ExitCode.OK
+    changed = [_ASSET.replace(b"style", b"%d" % number) for number in range(1000)]
+    assert imported("changed.log", changed)[0] == ExitCode.LOSSES
+
+
+def test_settings_at_the_root_of_the_silo_are_refused_with_their_place(
+    silo_path: str, tmp_path: Path
+) -> None:
+    log = write(tmp_path / "access.log", [_ASSET])
+    misplaced, right = Path(silo_path, "usage.toml"), Path(settings_path(silo_path))
+    misplaced.write_text("profile = 'ojs'\n")
+    asked = ["usage", "import", silo_path, log]
+    done = CliRunner().invoke(silo_command, asked)
+    assert done.exit_code == ExitCode.USAGE
+    assert f"{misplaced}: it is not read here" in done.output
+    assert "move what is missing" in done.output
+    right.unlink()
+    done = CliRunner().invoke(silo_command, asked)
+    assert done.exit_code == ExitCode.USAGE
+    assert f"move it to {right}" in done.output
+    assert not right.exists()
+    misplaced.rename(right)
+    done = CliRunner().invoke(silo_command, asked, standalone_mode=False)
+    assert done.return_value == ExitCode.LOSSES
 
 
 def test_double_clicks_over_midnight_in_any_order(

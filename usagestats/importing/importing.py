@@ -101,6 +101,7 @@ def import_logs(
         check_keys(silo_path, ledger)
         running = _Import(silo_path, request, settings, ledger, now=now, progress=progress)
         running.receipt.robots = rules.robots.version
+        running.receipt.counted_before = ledger.has_counted()
         try:
             remove_unnamed(silo_path, ledger, before=time.time() - 86_400)
             for name in request.files:

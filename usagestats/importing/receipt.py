@@ -9,6 +9,8 @@ from usagestats.rules.classify import MACHINE, NO_PATTERN
 from usagestats.values import Fate, Kind
 
 _NAMED = 5
+_MANY = 1000
+"""Requests without a use that are many even where the patterns have fitted before."""
 
 
 @dataclass(slots=True)
@@ -27,6 +29,7 @@ class Receipt:
             could not be counted.
         kept: Days of lines that were read again, with events of other lines.
         days: Days that were counted.
+        counted_before: Whether earlier imports counted uses, so that the patterns have fitted.
         robots: The lists of robots that were used.
         seconds: How long it took.
     """
@@ -46,6 +49,7 @@ class Receipt:
     days: list[str] = field(default_factory=list)
     frozen: list[str] = field(default_factory=list)
     without_agents: bool = False
+    counted_before: bool = False
     robots: str = ""
     seconds: float = 0.0
 
@@ -59,9 +63,20 @@ class Receipt:
         return self.fates[Fate.BOT][MACHINE]
 
     @property
+    def nothing_fits(self) -> bool:
+        """Whether the patterns are probably wrong: they fit no path of any request.
+
+        If they have fitted before, a few requests that are no uses, as in the log of a quiet
+        night, prove nothing.
+        """
+        tried = self.fates[Fate.OTHER][NO_PATTERN]
+        is_proof = tried and (not self.counted_before or tried >= _MANY)
+        return bool(is_proof) and not (self.number(Fate.COUNTED) or self.late)
+
+    @property
     def whole(self) -> bool:
-        """Whether every file and line could be read, and none came too late."""
-        return not (self.number(Fate.UNREADABLE) or self.late or self.failed)
+        """Whether every file and line could be read, none came too late, and the patterns fit."""
+        return not (self.number(Fate.UNREADABLE) or self.late or self.failed or self.nothing_fits)
 
     def as_json(self) -> dict[str, Any]:
         """Return the receipt as JSON values."""
@@ -150,7 +165,7 @@ class Receipt:
             notes.append("The first unreadable lines are in usage/unreadable/, without addresses.")
         if self.lines and self.number(Fate.UNREADABLE) == self.lines:
             notes.append("No line is of this format; name the right one (--format), with --again.")
-        if self.lines and self.fates[Fate.OTHER][NO_PATTERN] == self.lines:
+        if self.nothing_fits:
             notes.append(
                 "No pattern fits any path; correct profile or patterns in usage/usage.toml "
                 "(silo usage try), then import with --again."

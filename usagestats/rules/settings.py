@@ -76,12 +76,23 @@ def read_settings(silo_path: str) -> Settings:
     """Read the settings of a Silo; the defaults if there is no file.
 
     Raises:
-        SettingsInvalid: The file is invalid; the message says where.
+        SettingsInvalid: The file is invalid; the message says where. Or it is at the Silo's root,
+            where it would do nothing.
     """
+    _refuse_misplaced(silo_path)
     try:
         return settings_from(read_tables(silo_path))
     except ValueError as error:
         raise SettingsInvalid(settings_path(silo_path), str(error)) from error
+
+
+def _refuse_misplaced(silo_path: str) -> None:
+    misplaced, path = os.path.join(silo_path, "usage.toml"), settings_path(silo_path)
+    if os.path.lexists(misplaced):
+        mend = f"move it to {path}"
+        if os.path.lexists(path):
+            mend = f"the settings are in {path}: move what is missing there, and remove this file"
+        raise SettingsInvalid(misplaced, f"it is not read here; {mend}")
 
 
 def settings_from(known: Mapping[str, Any]) -> Settings:

@@ -205,6 +205,15 @@ class Ledger:
         rows = self._file.rows("SELECT id, receipt FROM import ORDER BY id DESC")
         return [(one, json.loads(receipt)) for one, receipt in rows]
 
+    def has_counted(self) -> bool:
+        """Whether an import has counted a use."""
+        return bool(
+            self._file.rows(
+                "SELECT 1 FROM import WHERE json_extract(receipt, '$.counted') > 0"
+                " ORDER BY id DESC LIMIT 1"
+            )
+        )
+
     def late(self) -> dict[str, int]:
         """Return the lines that came too late for each frozen day."""
         rows = self._file.rows("SELECT day, sum(lines) FROM late GROUP BY day ORDER BY day")
