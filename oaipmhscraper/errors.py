@@ -2,7 +2,7 @@
 
 ScraperError              also the base of the errors of `politeweb` and `oaipmhclient`
 ├── HarvestStopped          a list broke off; stored pages are kept (`receipt`)
-├── HarvestRunning          another process is at the same harvest
+├── HarvestRunning          another process is at the same harvest, or at a list of it
 ├── StoringEnded            the process that stores pages ended
 ├── FetchedPageUnreadable   a page that is to be stored cannot be read from its WARC file
 ├── JournalUnreadable       the journal of open harvests cannot be read
@@ -16,6 +16,8 @@ ScraperError              also the base of the errors of `politeweb` and `oaipmh
 └── NothingToUpdate         nothing was harvested before
 """
 
+from collections.abc import Sequence
+
 from politeweb.errors import FetchError
 
 ScraperError = FetchError
@@ -23,10 +25,18 @@ ScraperError = FetchError
 
 
 class HarvestRunning(ScraperError):
-    """Another process or thread runs the same harvest; nothing was sent."""
+    """Another process or thread runs the same harvest, or one of a list of it.
 
-    def __init__(self, storage_dir: str) -> None:
-        super().__init__(f"another process is running the same harvest into {storage_dir}")
+    Args:
+        storage_dir: The Silo's directory.
+        lists: The lists that are being harvested; empty if it is the same harvest.
+    """
+
+    def __init__(self, storage_dir: str, lists: Sequence[str] = ()) -> None:
+        what = "harvesting " + "; ".join(lists) if lists else "running the same harvest"
+        super().__init__(
+            f"another process is {what} into {storage_dir}; run the same command when it has ended"
+        )
 
 
 class StoringEnded(ScraperError):

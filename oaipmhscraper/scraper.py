@@ -58,6 +58,7 @@ from oaipmhscraper.harvests.progress_marks import (
     with_begun,
     with_receipt,
 )
+from oaipmhscraper.harvests.running import refuse_running
 from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.lists.journal_rows import Job
 from oaipmhscraper.lists.list_harvest import ListEnd, Progress
@@ -332,7 +333,7 @@ class OAIPMHScraper:
             RequestRefused: The arguments are invalid, or the repository does not have one of
                 several formats; nothing was stored.
             HarvestStopped, HarvestInterrupted: See `getRecords`.
-            HarvestRunning: Another process runs the same harvest; nothing was sent.
+            HarvestRunning: Another process is harvesting one of the lists; nothing was requested.
             RetryLater: The repository requested a pause that is not over.
             RecordSiloError, OSError: The store failed; pages before are kept.
         """
@@ -374,6 +375,7 @@ class OAIPMHScraper:
 
         Raises:
             NothingToUpdate: Nothing was harvested before.
+            HarvestRunning: Another process is harvesting into the Silo; nothing was requested.
         """
         options = replace(options or HarvestOptions(), restore_removed=restore_removed)
         lists = harvested_lists(self.marks[_key_of(options)])
@@ -441,11 +443,15 @@ class OAIPMHScraper:
     ) -> Receipt:
         with ExitStack() as stack:
             journal = stack.enter_context(Journal(self.store.path))
-            stack.enter_context(journal.held(request))
+            with journal.beginning():
+                stack.enter_context(journal.held(request))
+                refuse_running(journal, request, jobs)
             self._access.await_rest(journal)
             if len(jobs) > 1 and not any(job.update for job in jobs):
                 refuse_unknown_formats(self._access.client, [job.metadata_prefix for job in jobs])
-            job = self._job(journal, request, jobs, options)
+            with journal.beginning():  # another one may have begun meanwhile
+                refuse_running(journal, request, jobs)
+                job = self._job(journal, request, jobs, options)
             if not options.pages_only:
                 journal.add_owed(job)
             if type(self).before_store is not OAIPMHScraper.before_store:

@@ -46,6 +46,7 @@ from oaipmhscraper.lists.journal_rows import (
 from oaipmhscraper.lists.listed_identifiers import Loss, Tally
 from oaipmhscraper.receipt import Counts, Outcome
 from oaipmhscraper.storing.fetched_pages import FetchedPage
+from recordsilo.disk.locks import Locks
 from silowork.ledger_file import LedgerFile, LedgerKind
 
 LONGEST_REST = timedelta(days=7)
@@ -116,7 +117,7 @@ class Journal:
 
     def __init__(self, silo_path: str) -> None:
         self.path = journal_path(silo_path)
-        self._silo_path = silo_path
+        self.silo_path = silo_path
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         self._file = LedgerFile(self.path, _KIND).open()
 
@@ -137,13 +138,20 @@ class Journal:
             yield
 
     @contextmanager
+    def beginning(self) -> Iterator[None]:
+        """Let no other harvest of the Silo begin during the block; waits for those that do."""
+        directory = os.path.join(self.silo_path, ".silo", "locks")
+        with Locks(directory).hold_name("harvest-begins"):
+            yield
+
+    @contextmanager
     def held(self, request: str) -> Iterator[None]:
         """Lock a request.
 
         Raises:
             HarvestRunning: Another process or thread has the lock.
         """
-        directory = os.path.join(self._silo_path, ".silo", "locks")
+        directory = os.path.join(self.silo_path, ".silo", "locks")
         os.makedirs(directory, exist_ok=True)
         name = f"harvest-{sha256(request.encode()).hexdigest()[:16]}"
         fd = os.open(os.path.join(directory, name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -151,7 +159,7 @@ class Journal:
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise HarvestRunning(self._silo_path) from None
+                raise HarvestRunning(self.silo_path) from None
             yield
         finally:
             os.close(fd)

@@ -19,6 +19,7 @@ from misbehaving import SIZE, misbehaving
 from oaipmhclient.client import Client
 from oaipmhclient.fetchers import Fetchers
 from oaipmhclient.transport.http_transport import HttpTransport
+from oaipmhclient.walk.values import ListJob
 from oaipmhscraper.errors import HarvestRunning, NothingToUpdate
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.lists.journal import Journal
@@ -358,6 +359,74 @@ def test_the_same_harvest_is_not_run_twice_at_once(repository, scraper, silo_dir
     repository.answers.append(meanwhile)
     assert scraper.getRecords("oai_dc").whole
     assert repository.answers == []
+
+
+def during_the_first_page_of(repository, scraper, other_harvest):
+    """Harvest, and try another harvest meanwhile; return why that was refused."""
+    refused = []
+
+    def meanwhile(params):
+        if "resumptionToken" in params:
+            repository.answers.clear()
+            sent = len(repository.requests)
+            with pytest.raises(HarvestRunning) as error:
+                other_harvest()
+            refused.append(str(error.value))
+            assert len(repository.requests) == sent
+
+    repository.answers.append(meanwhile)
+    assert scraper.harvest(["oai_dc"]).whole
+    return refused[0]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda scraper: scraper.update(),
+        lambda scraper: scraper.getRecords("oai_dc", update=True),
+        lambda scraper: scraper.harvest(["oai_dc"], until="2010-05-01"),
+        lambda scraper: scraper.harvest(["mets", "oai_dc"]),
+    ],
+    ids=["update", "one format", "dates", "several formats"],
+)
+def test_a_list_that_is_being_harvested_is_not_requested_twice(repository, scraper, silo_dir, what):
+    fill_in_formats(repository, 10)
+
+    def other_harvest():
+        with open_again(repository, silo_dir) as other:
+            what(other)
+
+    said = during_the_first_page_of(repository, scraper, other_harvest)
+    assert said.startswith("another process is harvesting oai_dc into ")
+    assert scraper.open_harvests() == []
+
+
+def test_lists_without_common_records_are_harvested_at_once(repository, scraper, silo_dir):
+    fill_in_formats(repository, 10)
+    done = []
+
+    def meanwhile(params):
+        if params["verb"] == "ListRecords":
+            repository.answers.clear()
+            with open_again(repository, silo_dir) as other:
+                done.append(other.harvest(["mets"]).whole)
+                done.append(other.harvest(["oai_dc"], until="2010-05-01").whole)
+
+    repository.answers.append(meanwhile)
+    scraper.harvest(["oai_dc"], from_="2010-05-02")
+    assert done == [True, True]
+
+
+def test_an_update_during_a_harvest_exits_75_with_a_sentence(repository, silo_dir):
+    fill(repository, 10)
+    with OAIPMHScraper(silo_dir, URL, transport=repository) as scraper:
+        scraper.harvest(["oai_dc"])
+        with Journal(scraper.store.path) as journal:
+            job = journal.begin('{"harvest": "lists"}', URL, [ListJob("oai_dc")], datetime.now(UTC))
+            with journal.held(job.request):
+                result = CliRunner().invoke(silo_command, ["update", silo_dir])
+    assert (result.exit_code, result.stdout) == (75, "")
+    assert "another process is harvesting oai_dc into" in result.stderr
 
 
 def test_a_journal_that_was_deleted_costs_a_harvest_begun_anew(repository, scraper, silo):

@@ -1,0 +1,84 @@
+"""Refuse a harvest of a list that another process is harvesting.
+
+Each harvest has a lock by its request, and its lists are in the journal. Harvests of one Silo begin
+one after the other, so that two that ask for the same list never both begin.
+"""
+
+import json
+from collections.abc import Collection, Iterator
+
+from oaipmhclient.walk.values import ListJob
+from oaipmhprotocol import DatestampError
+from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhscraper.errors import HarvestRunning
+from oaipmhscraper.harvests.job import PAGES, UPDATE_ALL, UPDATE_PAGES
+from oaipmhscraper.lists.journal import Journal
+from oaipmhscraper.lists.journal_rows import Job
+from oaipmhscraper.receipt import ListReceipt
+
+
+def refuse_running(journal: Journal, request: str, lists: Collection[ListJob]) -> None:
+    """Refuse a harvest if another one that runs now has one of its lists.
+
+    An update has every list, because it also resumes the open harvests. Harvests that store only
+    pages, and those that store records, have different lists.
+
+    Args:
+        journal: Within its `beginning`.
+        request: The harvest's, as in the journal.
+        lists: Its lists.
+
+    Raises:
+        HarvestRunning: It names the lists.
+    """
+    kind = json.loads(request)["harvest"]
+    found = [
+        name
+        for job in _running(journal, request)
+        if (_kind(job) in _OF_PAGES) is (kind in _OF_PAGES)
+        for name in _shared(journal, job, None if kind == UPDATE_ALL else lists)
+    ]
+    if found:
+        raise HarvestRunning(journal.silo_path, list(dict.fromkeys(found)))
+
+
+_OF_PAGES = frozenset({PAGES, UPDATE_PAGES})
+
+
+def _kind(job: Job) -> str:
+    return str(json.loads(job.request)["harvest"])
+
+
+def _running(journal: Journal, request: str) -> Iterator[Job]:
+    """Yield the jobs that other processes or threads run now."""
+    for job in journal.jobs():
+        if job.request != request:
+            try:
+                with journal.held(job.request):
+                    pass
+            except HarvestRunning:
+                yield job
+
+
+def _shared(journal: Journal, job: Job, lists: Collection[ListJob] | None) -> Iterator[str]:
+    """Yield the names of a job's lists that overlap given ones; of all, if None."""
+    for row in journal.lists(job):
+        if not row.job.owed and (lists is None or any(_overlap(row.job, one) for one in lists)):
+            yield ListReceipt(row.job.metadata_prefix, row.job.set_spec).name
+
+
+def _overlap(one: ListJob, other: ListJob) -> bool:
+    """Whether two lists may have records in common."""
+    if (one.metadata_prefix, one.set_spec) != (other.metadata_prefix, other.set_spec):
+        return False
+    return not _is_before(one.until, other.from_) and not _is_before(other.until, one.from_)
+
+
+def _is_before(end: str | None, begin: str | None) -> bool:
+    """Whether a list that ends at one datestamp, inclusive, is over before another begins."""
+    if end is None or begin is None:
+        return False
+    try:
+        return read_datestamp(end) < read_datestamp(begin)
+    except DatestampError:
+        return False
