@@ -220,7 +220,7 @@ class Listing:
             changes: From `changes`; can be read once.
 
         Raises:
-            IndexProblem: The index cannot be used now, or was made again; begin again.
+            IndexProblem: The index cannot be used now, or was rebuilt; begin again.
         """
         return self._catalogue.entries(changes)
 

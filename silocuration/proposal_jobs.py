@@ -66,8 +66,9 @@ def _told(harvested: Ending, made: ProposalReport) -> Ending:
     if not made.proposed and not waiting:
         return ending
     listed = ", ".join(f"{number:,} {kind}" for kind, number in waiting.items())
-    line = f"Curated records: {made.proposed:,} proposed now; to be decided: {listed or 'nothing'}."
-    counts = {"proposed": made.proposed, "to be decided": sum(waiting.values())}
+    to_decide = f"to decide: {listed}" if listed else "nothing to decide"
+    line = f"Curated records: {made.proposed:,} proposed now; {to_decide}."
+    counts = {"proposed": made.proposed, "to decide": sum(waiting.values())}
     return replace(ending, text=f"{harvested.text}\n{line}", counts={**harvested.counts, **counts})
 
 

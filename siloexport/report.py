@@ -67,6 +67,10 @@ class Progress:
         return (self.total - self.records) / self.rate if self.records and self.rate else None
 
 
+ASKED = "asked to stop"
+"""`RunReport.stopped` of a run that a signal or the page ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunReport:
     """What a run did, or what a dry run would do.

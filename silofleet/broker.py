@@ -83,7 +83,7 @@ def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], pla
         place: Where the pace of hosts is shared; see `PaceSpec`.
 
     Raises:
-        FleetRefused: It is none.
+        FleetRefused: Not a valid order.
     """
     try:
         before = found["before"]
@@ -151,7 +151,7 @@ def ended_of_json(found: Mapping[str, Any]) -> tuple[int, str, Ended]:
     """Read the end of a run: its number, its endpoint, and how it ended.
 
     Raises:
-        FleetRefused: It is none.
+        FleetRefused: Not a valid report.
     """
     try:
         hold = found["hold"]

@@ -39,11 +39,11 @@ SECONDS_BETWEEN_LOOKS = 0.2
 BETWEEN_BEATS = timedelta(seconds=10)
 BETWEEN_CLEANINGS = timedelta(hours=1)
 REST_OF_FULL_DISK = timedelta(minutes=10)
-"""After a run met a full disk, for as long none starts on that node."""
+"""How long no run starts on a node whose disk was full."""
 REST_OF_UNSENT = timedelta(seconds=30)
-"""After which a run that could not be started is tried again."""
+"""Pause before a run that could not start is tried again."""
 MOST_SKEW = timedelta(minutes=10)
-"""By which the machine's clock may be set back, without a look at all times."""
+"""How far the machine's clock may be set back before all times are checked."""
 NEED = 1_000
 """Records for which a new Silo needs room: half of all repositories have fewer."""
 FOR_NODES = timedelta(minutes=1)
@@ -51,7 +51,7 @@ FOR_NODES = timedelta(minutes=1)
 FOR_LAST_RUNS = timedelta(seconds=12)
 """How long a clock that was stopped waits for its own runs, which end within `SECONDS_TO_END`."""
 MOST_CUTS = 3
-"""Runs of an endpoint that were cut, after which `until_idle` waits for it no longer."""
+"""After this many cut runs, `until_idle` no longer waits for an endpoint."""
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 

@@ -495,11 +495,11 @@ class FleetLedger:
     # ------------------------------------------------------------------ notices
 
     def told(self) -> set[tuple[str, str]]:
-        """What somebody was told: pairs of endpoint and what."""
+        """Notices already sent, as (endpoint, kind)."""
         return {(name, what) for name, what in self._file.rows("SELECT endpoint, what FROM told")}
 
     def tell(self, told: Iterable[tuple[str, str]], now: datetime) -> None:
-        """Note that somebody was told something."""
+        """Note that notices were sent."""
         with self._file.transaction() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO told VALUES (?, ?, ?)",
@@ -579,7 +579,7 @@ def whole_number(value: Any) -> int:
     """Read a value from elsewhere as a number that the ledger can hold.
 
     Raises:
-        ValueError, TypeError, OverflowError: It is none.
+        ValueError, TypeError, OverflowError: Not such a number.
     """
     number = int(value)
     if not 0 <= number < 1 << 63:

@@ -1,6 +1,6 @@
 """Read lists of repositories: addresses in lines, tables, ListFriends, CORE and OpenDOAR (pure).
 
-Nobody is asked anything: whether an address answers is found out by its first run.
+No repository is contacted: the first run shows whether an address answers.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""The facts of a fleet, made again from the receipts in its Silos.
+"""Rebuild the facts of a fleet from the receipts in its Silos.
 
 On each node, `silos_of` reads what its Silos say; at the clock, `rebuild` makes the ledger again
 from that. What no receipt says is lost: failures, quarantines and pauses that hosts asked for.
@@ -193,7 +193,7 @@ def read_found(lines: Iterable[str], where: str) -> Iterator[dict[str, Any]]:
     """Read the lines that `silo fleet receipts` printed.
 
     Raises:
-        FleetRefused: A line is none of them.
+        FleetRefused: A line does not come from that command.
     """
     for number, line in enumerate(lines, 1):
         try:
@@ -208,7 +208,7 @@ def read_found(lines: Iterable[str], where: str) -> Iterator[dict[str, Any]]:
 
 
 def _check(one: Mapping[str, Any]) -> None:
-    """Raise one of the errors of what is malformed if a value is not of its kind."""
+    """Check the types; raise one of `_MALFORMED`."""
     str(one["node"]), whole_number(one["epoch"]), whole_number(one["records"])
     for harvest in one["harvests"]:
         _read(harvest)

@@ -30,7 +30,7 @@ MINUTE, HOUR, DAY = (timedelta(minutes=one) for one in (1, 60, 24 * 60))
 TICK, TICKS = 2 * MINUTE, 24 * 30
 """The clock looks so often; what happens in between waits for the next look."""
 LEASE = 2 * MINUTE
-"""After which the runs of a lost node are cut."""
+"""Pause before the runs of a lost node are cut."""
 PATIENCE = 2 * DAY
 """An endpoint that may start, but waits longer in the queue, starves."""
 LONG_PATIENCE = 20 * DAY

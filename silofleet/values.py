@@ -10,7 +10,7 @@ OAI_DC = ("oai_dc",)
 """The metadata formats of an endpoint that names none."""
 KEPT_OUTCOMES = 30
 SECONDS_UNTIL_LOST = 120
-"""After which a run, or a node, that does not report is lost."""
+"""A run or a node that does not report for this long is lost."""
 
 FILES_STAY = "WARC files stay here: "
 """Before the reason, in what is said of a run whose files did not get into their store."""
@@ -36,7 +36,7 @@ class Outcome(StrEnum):
 
 
 FAILURES = frozenset({Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED})
-"""Outcomes after which the next run comes later and later."""
+"""Outcomes that delay the next run, each time longer."""
 
 
 class State(StrEnum):

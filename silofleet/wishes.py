@@ -220,7 +220,7 @@ def hours_of(text: str) -> Hours:
     """Read hours such as ``20:00-06:00 Asia/Jakarta``; without a zone, UTC.
 
     Raises:
-        FleetRefused: They are none.
+        FleetRefused: Not valid hours.
     """
     found = _HOURS.fullmatch(text.strip())
     try:
@@ -351,7 +351,7 @@ def address_of(text: str) -> str:
     """Return the base URL in an address that is given for an endpoint, without a verb.
 
     Raises:
-        FleetRefused: It is none, or has a password.
+        FleetRefused: Not a valid address, or it has a password.
     """
     try:
         address = BaseURL.parse(text)

@@ -1,7 +1,7 @@
 """The worker of Celery that takes messages from a Redis (the extra ``fleet``).
 
-Whoever reaches the Redis can put anything into a queue. A message that is none is dropped with a
-sentence here; Celery 5.7 would end with a traceback, or put it back and end at each start.
+Whoever reaches the Redis can put anything into a queue. Malformed messages are logged and
+dropped here; Celery 5.7 would end with a traceback, or put them back and end at each start.
 """
 
 import logging

@@ -156,7 +156,7 @@ def duration_of(text: str) -> timedelta:
     """Read a duration such as ``30m``, ``12h`` or ``2d``.
 
     Raises:
-        JobRefused: It is none.
+        JobRefused: Not a duration.
     """
     found = _DURATION.fullmatch(text.strip())
     if found is None:
@@ -176,7 +176,7 @@ def times_of(texts: Sequence[str]) -> tuple[time, ...]:
     """Read times of day such as ``02:00``, sorted.
 
     Raises:
-        JobRefused: One is none.
+        JobRefused: One is not a time of day.
     """
     for text in texts:
         if not _TIME.fullmatch(text):
@@ -188,7 +188,7 @@ def weekdays_of(texts: Sequence[str]) -> tuple[int, ...]:
     """Read days such as ``mon``, sorted; the empty tuple for all seven.
 
     Raises:
-        JobRefused: One is none.
+        JobRefused: One is not a day of the week.
     """
     for text in texts:
         if text not in WEEKDAYS:

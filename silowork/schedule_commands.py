@@ -36,8 +36,8 @@ from silowork.schedules import (
 def schedule() -> None:
     """Manage jobs that repeat, such as an update every night.
 
-    A worker starts them: that of `silo serve`, or `silo worker`. A run that was missed
-    is made up for once. While the last job of a schedule is not finished, no other starts.
+    A worker starts them: that of `silo serve`, or `silo worker`. A missed run is
+    caught up once. While the last job of a schedule is not finished, no other starts.
     """
 
 
@@ -145,7 +145,7 @@ def pause(*, silo_dir: str, name: str) -> None:
 
 @_on_one("resume")
 def resume(*, silo_dir: str, name: str) -> None:
-    """Let a paused schedule continue; what was missed meanwhile is one run."""
+    """Let a paused schedule continue; all missed runs become one."""
     with _opened(silo_dir) as path:
         pause_schedule(path, name, paused=False)
     click.echo(f"{name} continues")

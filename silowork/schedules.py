@@ -128,7 +128,7 @@ def change_schedule(silo_path: str, name: str, **changes: Any) -> Schedule:
 
 
 def pause_schedule(silo_path: str, name: str, *, paused: bool = True) -> Schedule:
-    """Pause a schedule, or let it continue; what was missed meanwhile is one run.
+    """Pause a schedule, or let it continue; all missed runs become one.
 
     Raises:
         ScheduleNotFound, JobRefused: See `change_schedule`.

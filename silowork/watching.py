@@ -33,7 +33,7 @@ after these seconds."""
 SECONDS_BETWEEN_CLOCKS = 10.0
 """Between two looks at the schedules, and for new Silos."""
 LONGEST_PLAN = 600.0
-"""Seconds after which schedules are read even if nothing changed and none is due."""
+"""Schedules are read at least this often, in seconds, even if nothing changed."""
 SECONDS_AFTER_REFUSAL = 1.0
 """Before a job is tried again whose lane or Silo another process holds."""
 

@@ -66,7 +66,7 @@ class Work:
 
     @contextmanager
     def keeping_last(self) -> Iterator[None]:
-        """Restore the progress of before the block after it, as that of the whole job."""
+        """After the block, show the progress from before it again."""
         last = self._last
         yield
         if last is not None:

@@ -34,7 +34,7 @@ class ProfileNeeded(UsageError):
 
 
 class AddressInvalid(UsageError):
-    """The address of a service is none."""
+    """Not a valid address of a service."""
 
 
 class PeriodInvalid(UsageError):

@@ -72,7 +72,7 @@ def project(silo: Silo, url: str, told: Callable[[int], object] = lambda _: None
         told: Called with the number of keys written so far.
 
     Raises:
-        AddressInvalid: The address is none.
+        AddressInvalid: Not a valid address.
         RedisUnusable: Redis cannot be reached. The keys written so far are right.
         NotOurs: The database has other keys of 2010, or those of another Silo.
         UsageError: The counts cannot be read.

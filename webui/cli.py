@@ -66,7 +66,7 @@ _port_option = click.option(
     "names",
     multiple=True,
     metavar="NAME",
-    help="A further host name the page answers to; may be repeated. People sign in then.",
+    help="A further host name the page answers to; may be repeated. Requires sign-in.",
 )
 @click.option("--sign-in", is_flag=True, help="Require sign-in on this machine, too.")
 @click.option(
@@ -75,7 +75,7 @@ _port_option = click.option(
     multiple=True,
     metavar="ADDRESS",
     help="A reverse proxy in front, whose X-Forwarded-For and X-Forwarded-Proto are believed;"
-    " may be repeated. People sign in then.",
+    " may be repeated. Requires sign-in.",
 )
 @click.option(
     "--user-header",
@@ -102,7 +102,7 @@ def serve(
 
     DIR may also be a directory of Silos; each is then under /silos/NAME/.
 
-    The page is at http://127.0.0.1:8080/ until Ctrl-C; http://localhost:8080/ is as good.
+    The page is at http://127.0.0.1:8080/ until Ctrl-C; http://localhost:8080/ works too.
     It can be started beside a harvest, and shows records as they arrive.
     """
     refuse_network_disk(silo_dir, forced=force)

@@ -122,7 +122,7 @@ def set_has_vanished(client: Endpoint, set_spec: str) -> bool:
     """Whether the repository does not have a set; False if that cannot be found out quickly."""
     known = _sets_without(client, set_spec)
     if known:
-        logger.warning("%s does not list the set %s", client.base_url, set_spec)
+        logger.warning("%s does not have the set %s", client.base_url, set_spec)
     return bool(known)
 
 

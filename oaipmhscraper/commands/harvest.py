@@ -244,7 +244,7 @@ _OF_REPLAY = frozenset({
 def _places(given: tuple[str, ...], *names: str) -> tuple[str, ...]:
     """Return the arguments of `harvest`; a replay has one less."""
     if len(given) != len(names):
-        raise click.UsageError(f"give {' and '.join(names)}, and nothing else")
+        raise click.UsageError(f"expected {' and '.join(names)}")
     return given
 
 

@@ -52,7 +52,7 @@ def archive(silo_path: str, address: str, moved: Moved, told: Told = int) -> Non
         told: Called with the bytes that were sent or read back since the last call.
 
     Raises:
-        RequestRefused: The address is none.
+        RequestRefused: Not a valid address.
         StoreFailed, StoreUnreachable: The store does not do its part.
         ArchiveRunning: Another process does the same.
         JournalUnreadable, ElsewhereUnreadable: The Silo's own lists are damaged.

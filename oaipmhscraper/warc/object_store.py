@@ -35,7 +35,7 @@ def check_address(address: str) -> str:
     """Return the address of a store or of a file in it, without a slash at its end.
 
     Raises:
-        RequestRefused: It is none.
+        RequestRefused: Not a valid address.
     """
     found = _ADDRESS.fullmatch(address.rstrip("/"))
     if found is None or found["scheme"] not in SCHEMES:
@@ -53,7 +53,7 @@ class ObjectStore:
         address: Of the store, or of a file in it.
 
     Raises:
-        RequestRefused: It is none.
+        RequestRefused: Not a valid address.
         StoreFailed: The extra is not installed.
     """
 

@@ -234,7 +234,7 @@ class Catalogue:
         """The written records of some changes, each with its number; see `Index.next_entries`.
 
         Raises:
-            IndexProblem: The index was made again meanwhile.
+            IndexProblem: The index was rebuilt meanwhile.
         """
         try:
             while found := self._index.next_entries(changes):

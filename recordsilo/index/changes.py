@@ -125,12 +125,12 @@ def next_entries(index: File, changes: Changes) -> Sequence[tuple[int, Entry]]:
         changes: From `changes_since`; remembers how far it was read.
 
     Raises:
-        LookupError: The index was made again meanwhile; begin again.
+        LookupError: The index was rebuilt meanwhile; begin again.
     """
     with index.asking() as connection:
         named = connection.execute(IDENTITY).fetchone()
         if named is None or int(named[0]) != changes.identity:
-            raise LookupError("the index was made again meanwhile")
+            raise LookupError("the index was rebuilt meanwhile")
         rows = connection.execute(_WRITTEN, (*changes.at, changes.newest, _CHUNK)).fetchall()
         if rows:
             changes.at = rows[-1][0], rows[-1][1]

@@ -173,7 +173,7 @@ class Index(Protocol):
         """The next written records of these changes, each with its number; empty at the end.
 
         Raises:
-            LookupError: The index was made again meanwhile; begin again.
+            LookupError: The index was rebuilt meanwhile; begin again.
         """
 
     # -- rebuilding, by one process at a time ------------------------------------------------

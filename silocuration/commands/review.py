@@ -258,8 +258,9 @@ def _propose(silo: Silo, agent: str, *, as_json: bool) -> int:
     if as_json:
         _print_json({"proposed": report.proposed, "waiting": waiting, "failed": report.failed})
     else:
-        said = ", ".join(f"{number:,} {kind}" for kind, number in waiting.items()) or "nothing"
-        click.echo(f"{report.proposed:,} proposed; to be decided: {said}")
+        listed = ", ".join(f"{number:,} {kind}" for kind, number in waiting.items())
+        to_decide = f"to decide: {listed}" if listed else "nothing to decide"
+        click.echo(f"{report.proposed:,} proposed; {to_decide}")
         for identifier, reason in report.failed:
             click.echo(f"silo: {identifier} {reason}", err=True)
     return ExitCode.LOSSES if report.failed else ExitCode.OK
@@ -299,7 +300,7 @@ def _print_reviews(silo: Silo, *, as_json: bool) -> None:
             for side in ("base", "ours", "theirs"):
                 values = " || ".join(value.folded for value in getattr(conflict, side))
                 click.echo(f"    {side:<7} {values}")
-    click.echo(f"{number:,} to be decided")
+    click.echo(f"{number:,} to decide" if number else "nothing to decide")
 
 
 def _said(one: Review) -> str:

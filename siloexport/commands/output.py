@@ -19,7 +19,7 @@ from siloexport.commands.exit_codes import (
     exit_of_verification,
 )
 from siloexport.engine.export import Export, Watch
-from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
+from siloexport.report import ASKED, DepositOutcome, Progress, RunReport, VerifyReport
 from siloexport.values import ActionKind, Difference
 from silowork.stop import Stop
 
@@ -145,10 +145,12 @@ def _print_run(report: RunReport) -> None:
     more = report.failed + report.conflicts + report.skipped - len(report.problems[:_SHOWN])
     if more > 0:
         click.echo(f"silo: and {more:,} more; --report FILE names all", err=True)
-    if report.stopped:
-        click.echo(f"silo: stopped: {report.stopped}; the command resume continues", err=True)
+    if report.stopped == ASKED:
+        click.echo("silo: stopped; the same command continues", err=True)
+    elif report.stopped:
+        click.echo(f"silo: stopped: {report.stopped}; the same command continues", err=True)
     if report.run_id and not report.whole:
-        click.echo(f"silo: this was run {report.run_id}", err=True)
+        click.echo(f"silo: run id: {report.run_id}; silo export rollback undoes it", err=True)
 
 
 # -- the other commands ------------------------------------------------------------------

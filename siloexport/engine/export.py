@@ -20,6 +20,7 @@ from siloexport.errors import RunNotFound, TargetUnusable
 from siloexport.ledger import Ledger
 from siloexport.plan import WRITING, Action, Policy, Versions, plan_record
 from siloexport.report import (
+    ASKED,
     DepositOutcome,
     Progress,
     ReconcileReport,
@@ -318,7 +319,7 @@ class _Run:
         except RunStopped:
             pass
         if self.stop.asked:
-            stopped = stopped or "asked to stop"
+            stopped = stopped or ASKED
         return self._report(dry_run=True, stopped=stopped)
 
     def carry_out(self, jobs: int, on_conflict: OnConflict) -> RunReport:
@@ -331,12 +332,12 @@ class _Run:
         except TargetUnusable as error:
             stopped = str(error)
         except RunStopped:
-            stopped = "asked to stop"
+            stopped = ASKED
         except BaseException:
             self.ledger.end_run(self.run_id, "broken off", self._counts())
             raise
         if self.stop.asked:
-            stopped = stopped or "asked to stop"
+            stopped = stopped or ASKED
         report = self._report(stopped=stopped)
         self.ledger.end_run(self.run_id, "stopped" if stopped else "done", self._counts())
         return report

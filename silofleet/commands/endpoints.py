@@ -98,9 +98,9 @@ def add(*, directory: str, what: str, form: str | None, name: str, **given: Any)
     """Add repositories to the fleet DIR: one by its URL, or all of a list, in a FILE or - for
     standard input.
 
-    Nobody is asked anything. Endpoints that the fleet has already stay as they are, whatever
-    the options. Lines that are no endpoint are named, and the exit code is 1; it is 1, too, if
-    a list has none.
+    No repository is contacted. Endpoints already in the fleet are unchanged, whatever the options.
+    Lines that name no endpoint are printed, and the exit code is 1; it is 1, too, if a list has
+    no endpoint.
     """
     with opened(directory) as fleet:
         taken = set(fleet.wishes.endpoints)
@@ -192,7 +192,7 @@ def pause(directory: str, names: tuple[str, ...], *, resume: bool) -> None:
 def quarantine(directory: str, names: tuple[str, ...], *, release: bool) -> None:
     """Ask the endpoints NAME of the fleet DIR only once a month whether they answer.
 
-    Endpoints that fail too often are quarantined by themselves, and are back as soon as they
+    Endpoints that fail too often are quarantined automatically and released as soon as they
     answer.
     """
     with opened(directory) as fleet:

@@ -1,4 +1,4 @@
-"""`silo fleet rebuild` and `receipts`: the state of a fleet, made again."""
+"""`silo fleet rebuild` and `receipts`: rebuild the state of a fleet."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def receipts(directory: str, node: str) -> None:
 @directory
 @click.argument("files", nargs=-1, type=click.File("r", errors="replace"), metavar="[FILE]…")
 def rebuild_command(directory: str, files: tuple[TextIO, ...]) -> int:
-    """Make the state of the fleet DIR again, from its wishes and the receipts of its Silos.
+    """Rebuild the state of the fleet DIR from endpoints.toml and the receipts of its Silos.
 
     Without a FILE, the Silos are those in DIR; else the FILEs have what silo fleet receipts
     printed on each node. The state that there was is renamed to fleet.sqlite.before-rebuild, in

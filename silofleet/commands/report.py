@@ -33,8 +33,8 @@ MOST = 100
 @directory
 @as_json
 def report(directory: str, *, as_json: bool) -> None:
-    """Print how the fleet DIR is: what changed since yesterday, what a person has to do, and
-    the nodes.
+    """Print a summary of the fleet DIR: what changed since yesterday, what a person has to do,
+    and the nodes.
 
     The exit code is 0 even if endpoints are not well. For messages when something happens, see
     [notices] in docs/fleet.md.

@@ -48,8 +48,8 @@ def run(
 ) -> int:
     """Run what is due in the fleet DIR, until Ctrl-C or SIGTERM.
 
-    Runs at work are ended then; the next start goes on with them. With --until-idle the exit
-    code is 0 only if every harvest was whole.
+    On exit, running harvests stop; the next start continues them. With --until-idle the exit code
+    is 0 only if every harvest was whole.
 
     With --broker, this process only decides what is due, and the runs are done by the workers
     of other machines: silo fleet worker.
@@ -103,7 +103,7 @@ def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
 @click.option("--force", is_flag=True, help="Use a network file system all the same.")
 @broker_option
 def worker(directory: str, *, node: str, slots: int, units: int, force: bool, broker: str) -> None:
-    """Do runs of a fleet on this machine, into Silos in the directory GRANARY, until Ctrl-C.
+    """Harvest for a fleet on this machine, into Silos in the directory GRANARY, until Ctrl-C.
 
     GRANARY is on a disk of this machine; it is created if it does not exist. The clock is
     started elsewhere, with the same broker: silo fleet run DIR --broker URL.

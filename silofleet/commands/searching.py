@@ -112,10 +112,10 @@ def _not_asked(granary: Granary, asked: Collection[str]) -> Counter[str]:
 
 @click.command(name="index", epilog=example("silo fleet index many"))
 @directory
-@click.option("--rebuild", is_flag=True, help="Make the index again from all records.")
+@click.option("--rebuild", is_flag=True, help="Rebuild the index from all records.")
 @as_json
 def index_command(*, directory: str, rebuild: bool, as_json: bool) -> int:
-    """Bring the index of all Silos of DIR in step with them.
+    """Update the search index of all Silos of DIR.
 
     With the index, a search over all Silos takes milliseconds however many there are. Only what
     changed since the last time is read. Run it after harvests, for example every hour; if it is
@@ -132,7 +132,7 @@ def index_command(*, directory: str, rebuild: bool, as_json: bool) -> int:
         click.echo(json.dumps({**asdict(fed), "missing": missing}, ensure_ascii=False, indent=1))
     else:
         if fed.anew and not rebuild:
-            click.echo(f"silo: the index was made again: {fed.anew}", err=True)
+            click.echo(f"silo: the index was rebuilt: {fed.anew}", err=True)
         click.echo(
             f"{fed.written:,} records written and {fed.removed:,} removed, of {fed.changed:,} "
             f"changed Silos of {fed.silos:,}"

@@ -1,7 +1,7 @@
 """Feed the index of all Silos with what changed in each Silo since it was last fed.
 
 Killed at any moment, the next feeding continues where the last commit was. A damaged index, or
-one of another release, is made again; until the new one is whole, the old one answers.
+one of another release, is rebuilt; until the new one is whole, the old one answers.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ class Fed:
         silos: Those that were looked at.
         changed: Those of them that had changed.
         written, removed: Records.
-        anew: Why the whole index was made again; empty if it was not.
+        anew: Why the whole index was rebuilt; empty if it was not.
         missing: Silos that could not be read; what the index had of them, it has still.
     """
 

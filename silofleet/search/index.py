@@ -272,7 +272,7 @@ class Opened:
 
 @contextlib.contextmanager
 def told(path: str) -> Iterator[None]:
-    """Raise what tantivy raises, which has no errors of its own, as `IndexUnusable`.
+    """Translate tantivy's errors, which are built-in ones, into `IndexUnusable`.
 
     Args:
         path: Of the index.

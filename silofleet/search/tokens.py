@@ -65,7 +65,7 @@ def keep_token(directory: str, node: str, token: str) -> None:
     """Keep the token of a node, to ask it.
 
     Raises:
-        TokenRefused: It is none, or no node can have the name.
+        TokenRefused: Not a valid token, or not a valid name of a node.
     """
     place = _place(directory, node)
     if not _TOKEN.fullmatch(token):

@@ -33,11 +33,11 @@ SECONDS_OFFERED = 0.3
 """So long a unit waits for somebody to take it; idle threads take it at once."""
 _SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_KEPT = 60
-"""After which everything of a unit is gone, whoever was killed."""
+"""How long anything of a unit is kept in the Redis, whoever was killed."""
 SHORTEST_REST, LONGEST_REST = 20.0, 320.0
 """Seconds for which nothing is offered after nobody took a unit, or the Redis was away."""
 _SECONDS_HEARD = 3.0
-"""After which nobody is at work on units of the run; until then, others are only busy."""
+"""Silence after which no node works on units of the run; until then, they are only busy."""
 
 logger = logging.getLogger("silofleet")
 

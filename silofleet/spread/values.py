@@ -81,7 +81,7 @@ def unit_of_bytes(name: str, content: bytes) -> Unit:
     """Read a unit.
 
     Raises:
-        FleetRefused: It is none.
+        FleetRefused: Not a valid unit.
     """
     try:
         if not _ID.fullmatch(name) or len(content) > MOST_UNIT:

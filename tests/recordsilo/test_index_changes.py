@@ -100,5 +100,5 @@ def test_an_index_that_is_made_again_meanwhile_is_said(silo: Silo) -> None:
     silo.close()
     os.unlink(f"{silo.path}/.silo/index.sqlite")
     silo.reindex()
-    with pytest.raises(IndexProblem, match="made again"):
+    with pytest.raises(IndexProblem, match="rebuilt"):
         list(silo.changed_entries(changes))

@@ -257,7 +257,7 @@ def test_upstream_lists_proposes_and_decides(
     assert f"{one}\tversion 2 merges cleanly; not proposed yet\n" in listed
     assert "    ours    article || PeerReviewed\n" in listed
     assert run("upstream", myrepo, "--propose").out == (
-        "1 proposed; to be decided: 1 conflict, 1 proposed\n"
+        "1 proposed; to decide: 1 conflict, 1 proposed\n"
     )
     assert run("upstream", myrepo, "--accept", one).code == 0
     refused(run("upstream", myrepo, "--resolve", other), "needs a choice for type")
@@ -265,7 +265,7 @@ def test_upstream_lists_proposes_and_decides(
     found = json.loads(run("upstream", myrepo, "--json").out)
     assert [(each["identifier"], each["kind"]) for each in found] == [(other, "proposed")]
     assert run("upstream", myrepo, "--keep", other).code == 0
-    assert run("upstream", myrepo).out == "0 to be decided\n"
+    assert run("upstream", myrepo).out == "nothing to decide\n"
 
 
 @pytest.mark.parametrize(

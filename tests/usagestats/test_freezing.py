@@ -103,7 +103,7 @@ def test_totals_are_those_of_the_oracle(silo_path: str, tmp_path: Path) -> None:
         assert [known[name] for name in names] == [
             sum(column) for column in zip(*rows, strict=True)
         ]
-        assert known["robots_list"].startswith("COUNTER robots ")
+        assert known["robots_list"].startswith("COUNTER list ")
     assert "2025-12-30 to 2026-10-26" in run("totals", silo_path).stdout
     assert run("totals", silo_path, "--from", "2030", code=2).exception is not None
 

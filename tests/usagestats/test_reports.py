@@ -87,7 +87,7 @@ def test_reports_have_the_form_of_the_standard(
             continue
         report = report_of(usage, definition, request, now=NOW)
         told = _valid(report)["Report_Header"]["Exceptions"]
-        assert any("COUNTER robots" in one.get("Data", "") for one in told)
+        assert any("COUNTER list" in one.get("Data", "") for one in told)
 
 
 def test_an_item_report_has_the_figures_of_the_counts(usage: Usage, path: str) -> None:

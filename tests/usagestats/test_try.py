@@ -23,7 +23,7 @@ def test_the_record_of_a_robots_request_is_named(new_silo: Callable[[str], str])
     )
     done = CliRunner().invoke(try_line, [new_silo(""), line, "--json"], standalone_mode=False)
     known = json.loads(done.stdout)
-    assert known["fate"] == "bots"
+    assert known["result"] == "robot"
     assert known["because"].startswith("a robot (")
     assert known["kind"] == "download"
     assert known["record"].partition(" ")[0].endswith("7")

@@ -76,14 +76,14 @@ def _text(known: dict[str, str | int]) -> str:
         return f"{known[name]:>12,}  {words}"
 
     def once(name: str) -> str:
-        return f"{known[name]:,} of them once in a session"
+        return f"{known[name]:,} of them unique per session"
 
     begin, end = known["from"] or "the beginning", known["until"] or "the end"
     access, robots = (
         str(known["access_method"]).lower(),
-        known["robots_list"] or "no list of robots",
+        known["robots_list"] or "no list",
     )
-    return f"""{begin} to {end}, {access} access ({robots})
+    return f"""{begin} to {end}, {access} access (robots: {robots})
 
 {row("total_item_investigations", "views and downloads,")} {once("unique_item_investigations")}
 {row("total_item_requests", "downloads,")} {once("unique_item_requests")}

@@ -60,7 +60,7 @@ def try_line(
 
 def _known(found: Classified, use: Use | None, rules: Rules, *, held: bool) -> dict[str, str]:
     """Return what to print; a request that is not counted has its record and kind all the same."""
-    known = {"fate": str(found.fate)}
+    known = {"result": "robot" if found.fate is Fate.BOT else str(found.fate)}
     if found.reason:
         known["because"] = found.reason
         if found.fate is Fate.BOT and found.hit is not None:

@@ -1,6 +1,6 @@
 """The metadata and entities of the used records, in ``.silo/usage.sqlite``.
 
-A record is read once, and again when its manifest was replaced. The file is made again when it is
+A record is read once, and again when its manifest was replaced. The file is rebuilt when it is
 lost.
 """
 

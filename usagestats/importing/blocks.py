@@ -225,7 +225,7 @@ class Sorter:
                 others.append(data[start : end if end >= 0 else len(data) - len(PADDING)])
         done.fates[Fate.BOT, ROBOT] += int(np.count_nonzero(good & (who == 1)))
         done.fates[Fate.BOT, MACHINE] += int(np.count_nonzero(good & (who == 2)))
-        # Whose robot it was is not needed, nor what it asked for.
+        # Requests of robots are not read further.
         row = np.flatnonzero(good & (who != 1))
         methods = np.full(len(row), 2)
         # What begins with GET and a path is a request; the rest is read.

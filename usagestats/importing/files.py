@@ -1,6 +1,6 @@
 """What is new in a file of log lines: what was imported before is recognised by its content.
 
-A plain file is not read again: the bytes before each mark tell. A compressed one is decompressed.
+A plain file is recognised by the bytes before each mark. A compressed one is decompressed.
 """
 
 import contextlib

@@ -128,7 +128,7 @@ class Receipt:
         if self.days:
             notes.append(
                 f"Counted: {_number(len(self.days), 'day')}, "
-                f"{self.days[0]} to {self.days[-1]} ({self.robots})."
+                f"{self.days[0]} to {self.days[-1]} (robots: {self.robots})."
             )
         if self.seconds:
             speed = f", {self.lines / self.seconds:,.0f} lines/s" if self.lines else ""

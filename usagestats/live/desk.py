@@ -1,4 +1,4 @@
-"""Does all that is done with live lines: counts them, logs them by kind, collects pushes.
+"""Processes live lines: counts them, logs them by kind, queues them for the gatherer.
 
 An entry may come twice, because a worker died before it acknowledged it. Events are a set, so they
 count once; so do pushes; and the journal knows which entries are in the logs.

@@ -21,7 +21,7 @@ from usagestats.rules.settings import (
 )
 
 _MISSES = 1000
-"""Identifiers that were not found on the disk, after which all are listed once."""
+"""After this many identifiers that are not on the disk, all records are listed once."""
 _LOOKED_AT = 50
 """Records whose links are looked at to choose a profile."""
 

@@ -51,10 +51,8 @@ class Robots:
         counter = needed("counter_robots")
         self._is_robot, self._is_machine = counter.is_robot, counter.is_machine
         self._own = [regex.compile(one) for one in own]
-        ours = f", {len(self._own)} of this Silo" if self._own else ""
-        self.version = (
-            f"COUNTER robots {counter.__version__}, {len(ADDED)} additions of {ADDED_ON}{ours}"
-        )
+        ours = f" + {len(self._own)} of this Silo" if self._own else ""
+        self.version = f"COUNTER list {counter.__version__} + {len(ADDED)} of our own{ours}"
         self.agent = functools.lru_cache(10_000)(self._agent)
 
     def _agent(self, text: str) -> Agent:
@@ -73,7 +71,7 @@ class Robots:
                 if re.search(entry, text):
                     return f"{entry} in COUNTER's list"
         if found := _ADDED.search(text.lower()):
-            return f"{found[0]} in the additions of {ADDED_ON}"
+            return f"{found[0]} in our own list of {ADDED_ON}"
         own = next((one for one in self._own if self._found(one, text)), None)
         return f"{own.pattern} in usage.toml" if own else ""
 

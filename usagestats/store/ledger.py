@@ -41,7 +41,7 @@ KIND = LedgerKind(
     _SCHEMA, CountsUnreadable, version=1, added=frozenset({"source"}), synchronous="FULL"
 )
 HINT = 1024
-"""Bytes at the beginning of a file by which its marks are found."""
+"""Bytes at the beginning of a file that identify its marks."""
 
 
 def hint_of(head: bytes) -> bytes:
@@ -278,14 +278,14 @@ class Ledger:
     def replace_files(
         self, day: str, name: str, events: int, replaced: Iterable[str], *, fewer: bool = False
     ) -> None:
-        """Note that one file of events has what several had, or fewer events.
+        """Replace several event files by one.
 
         Args:
             day: Of the events.
             name: Of the new file; ``""``: none.
             events: How many it has.
             replaced: Names of the files before.
-            fewer: Whether events are gone, so that the day is to be counted again.
+            fewer: Whether events were dropped, so that the day must be counted again.
         """
         replaced = list(replaced)
         with self._file.transaction() as connection:

@@ -51,5 +51,5 @@ def bundles_path(silo_path: str) -> str:
 
 
 def catalogue_path(silo_path: str) -> str:
-    """Return the path of the metadata of the used records, which is made again when it is lost."""
+    """Return the path of the metadata of the used records, which is rebuilt when it is lost."""
     return os.path.join(silo_path, ".silo", "usage.sqlite")

@@ -1,4 +1,4 @@
-"""Reads the tables of ``usage/usage.toml``, each of which is made sense of by its own part."""
+"""Reads the tables of ``usage/usage.toml``; each part validates its own table."""
 
 import contextlib
 import tomllib

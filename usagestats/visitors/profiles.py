@@ -23,7 +23,7 @@ class Profiles:
 
     Raises:
         PackageMissing: The package redis is not installed.
-        AddressInvalid: The address is none.
+        AddressInvalid: Not a valid address.
     """
 
     def __init__(self, url: str, group: str, keeping: Keeping) -> None:

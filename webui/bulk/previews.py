@@ -9,7 +9,7 @@ from webui.site import Call
 LOOKED_AT = 20_000
 """Maximum number of records of a preview; they take about seven seconds."""
 SECONDS = 15.0
-"""Seconds after which a preview in a request stops."""
+"""Time limit of a preview in a request, in seconds."""
 SAMPLES = 8
 
 

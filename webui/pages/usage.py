@@ -32,7 +32,7 @@ from webui.words.texts import text as _
 
 TOP, LISTED, MATCHING, MOST = 10, 100, 25, 1000
 NO_DAYS = ("2000-01-01", "2000-01-01")
-"""What is asked about if nothing was imported."""
+"""The period shown while nothing is imported."""
 BY_DAY = 20
 """An entity of more records has no chart by day, which would read a row of each and every day."""
 

@@ -116,8 +116,8 @@ def test_a_harvest_after_changes_at_the_source_proposes_queues_and_loses_nothing
     assert job.report["proposals"] == {
         "proposed": 1, "waiting": {"conflict": 1, "proposed": 1}, "failed": 0,
     }  # fmt: skip
-    assert (job.counts["proposed"], job.counts["to be decided"]) == (1, 2)
-    assert "1 proposed now; to be decided: 1 conflict, 1 proposed." in job.text
+    assert (job.counts["proposed"], job.counts["to decide"]) == (1, 2)
+    assert "1 proposed now; to decide: 1 conflict, 1 proposed." in job.text
     assert kinds(changed.path) == {CLEAN: Kind.PROPOSED, CONFLICTING: Kind.CONFLICT}
     after = contents(changed.path)
     assert before.items() <= after.items()
@@ -181,7 +181,7 @@ def test_proposals_are_a_job_of_their_own(changed: Repository) -> None:
     with OAIPMHScraper(changed.path, changed.url, quiet=True) as scraper:
         scraper.update()
     done = changed.run("propose", {})
-    assert (done.state, done.counts) == (State.DONE, {"proposed": 1, "to be decided": 2})
+    assert (done.state, done.counts) == (State.DONE, {"proposed": 1, "to decide": 2})
     assert kinds(changed.path) == {CLEAN: Kind.PROPOSED, CONFLICTING: Kind.CONFLICT}
     again = changed.run("propose", {})
     assert (again.state, again.report["proposals"]["proposed"]) == (State.DONE, 0)
