@@ -19,6 +19,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"\\^`{|}]+", re.IGNORECASE)
 _TYPE = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 _PREFIXES = {
     "http://eprints.org/ep2/data/2.0": "eprints",
+    "http://www.lyncode.com/xoai": "xoai",
     "http://www.w3.org/2005/Atom": "atom",
     "urn:mpeg:mpeg21:2002:02-DIDL-NS": "didl",
 } | {space: prefix for one in FORMATS for space, prefix in one.link_prefixes.items() if space}
@@ -33,7 +34,8 @@ class Link:
     Attributes:
         url: As written, without surrounding white space.
         field: The element, such as ``dc:identifier`` or ``jats:self-uri``; in MARC the tag
-            and the subfield, ``marc:856u``; for a file of EPrints ``eprints:file``.
+            and the subfield, ``marc:856u``; for a file of EPrints ``eprints:file``; in DSpace's
+            xoai ``xoai:dc.identifier.uri``, and for a file its bundle, ``xoai:bundle:ORIGINAL``.
         type: The media type that the metadata gives for the address, or ``""``.
     """
 
@@ -73,9 +75,22 @@ def _field(element: etree._Element, usual: str | None) -> str:
         return f"marc:{parent.get('tag', '')}{element.get('code', '')}"
     if prefix == "eprints" and name == "url" and parent is not None:
         return f"eprints:{local_name(parent)}"
+    if prefix == "xoai":
+        return f"xoai:{_place_in_xoai(element)}"
     if prefix == "atom" and name == "link":
         return f"atom:link:{element.get('rel', 'alternate').rpartition('/')[2]}"
     return f"{prefix}:{name}" if prefix else name
+
+
+def _place_in_xoai(element: etree._Element) -> str:
+    """The field of a value: nested elements have its parts and its language as their names."""
+    nested = list(element.iterancestors(f"{{{namespace_of(element)}}}element"))[::-1]
+    names = [one.get("name", "") for one in nested]
+    if names[:2] == ["bundles", "bundle"]:
+        fields = (one for one in nested[1].iterchildren(etree.Element) if not len(one))
+        bundle = next((one.text for one in fields if one.get("name") == "name"), None)
+        return f"bundle:{(bundle or '').strip()}"
+    return ".".join(names[:-1] or names)
 
 
 def _type(element: etree._Element) -> str:

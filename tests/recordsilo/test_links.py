@@ -78,6 +78,20 @@ def test_dublin_core_fields_are_named_as_people_write_them_whatever_the_prefix()
             ),
             [Link("http://r.example/1.pdf", "didl:Resource", "application/pdf")],
         ),
+        (
+            (
+                '<metadata xmlns="http://www.lyncode.com/xoai"><element name="dc">'
+                '<element name="relation"><element name="uri"><element name="en">'
+                '<field name="value">http://r.example/2</field></element></element></element>'
+                '</element><element name="bundles"><element name="bundle"><field name="name">TEXT'
+                '</field><element name="bitstreams"><element name="bitstream"><field name="url">'
+                "http://r.example/1.txt</field></element></element></element></element></metadata>"
+            ),
+            [
+                Link("http://r.example/2", "xoai:dc.relation.uri"),
+                Link("http://r.example/1.txt", "xoai:bundle:TEXT"),
+            ],
+        ),
         ("<thing><where>http://r.example/x</where></thing>", [Link("http://r.example/x", "where")]),
     ],
 )

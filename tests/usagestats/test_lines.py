@@ -18,6 +18,7 @@ from usagestats.rules.settings import PROFILES, Settings, profile_patterns, sett
 from usagestats.values import Fate, Kind, Use
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+UUID = "0a1b2c3d-0000-4000-8000-00000000000f"
 RULES = Rules(Settings(profile="eprints"))
 COMBINED = reader_of("combined")
 
@@ -183,6 +184,14 @@ def test_requests(text: str, path: str, query: str, host: str) -> None:
         ("eprints", "/id/eprint/6102", Use("6102", Kind.VIEW)),
         ("eprints", "/6102/1/a%20b.pdf", Use("6102", Kind.DOWNLOAD, "a b.pdf")),
         ("eprints", "/6102/1.hassmallThumbnailVersion/a.pdf", Use("6102", Kind.OTHER, "a.pdf")),
+        ("eprints", "/6102/3/indexcodes.txt", Use("6102", Kind.OTHER, "indexcodes.txt")),
+        ("eprints", "/6102/2/lightbox.jpg", Use("6102", Kind.OTHER, "lightbox.jpg")),
+        ("eprints", "/id/eprint/6102/2/preview.jpg", Use("6102", Kind.OTHER, "preview.jpg")),
+        ("eprints", "/6102/1/thumbnails/a.png", Use("6102", Kind.OTHER)),
+        ("eprints", "/6102/thumbnails/1/medium.png", Use("6102", Kind.OTHER)),
+        ("eprints", "/6102/1/my%20preview.jpg", Use("6102", Kind.DOWNLOAD, "my preview.jpg")),
+        ("eprints", "/6102/1/figures/preview.jpg",
+         Use("6102", Kind.DOWNLOAD, "figures/preview.jpg")),
         ("eprints", "/view/year/2020.html", None),
         ("dspace6", "/handle/1234/56", Use("1234/56", Kind.VIEW)),
         ("dspace6", "/xmlui/bitstream/handle/1234/56/a.pdf",
@@ -190,9 +199,17 @@ def test_requests(text: str, path: str, query: str, host: str) -> None:
         ("dspace6", "/bitstream/1234/56/1/a.pdf", Use("1234/56", Kind.DOWNLOAD, "a.pdf")),
         ("dspace6", "/handle/1234/56/browse", Use("1234/56", Kind.OTHER)),
         ("dspace7", "/handle/1234/56", Use("1234/56", Kind.VIEW)),
+        ("dspace7", f"/items/{UUID}", Use(UUID, Kind.VIEW)),
+        ("dspace7", f"/bitstreams/{UUID}/download", Use(UUID, Kind.DOWNLOAD)),
+        ("dspace7", f"/server/api/core/bitstreams/{UUID}/content", Use(UUID, Kind.OTHER)),
         ("ojs", "/index.php/j/article/view/12", Use("article/12", Kind.VIEW)),
         ("ojs", "/index.php/j/article/view/12/34", Use("article/12", Kind.DOWNLOAD, "34")),
         ("ojs", "/j/article/download/12/34", Use("article/12", Kind.DOWNLOAD, "34")),
+        ("ojs", "/j/article/view/12/pdf", Use("article/12", Kind.DOWNLOAD, "pdf")),
+        ("ojs", "/j/article/view/12/version/3", Use("article/12", Kind.OTHER)),
+        ("ojs", "/j/article/view/some-slug", Use("/j/article/view/some-slug", Kind.VIEW)),
+        ("ojs", "/j/article/download/some-slug/34/7",
+         Use("/j/article/view/some-slug", Kind.DOWNLOAD, "34/7")),
         ("invenio", "/records/a1b2c-3d4e5", Use("a1b2c-3d4e5", Kind.VIEW)),
         ("invenio", "/record/12/files/a.pdf", Use("12", Kind.DOWNLOAD, "a.pdf")),
         ("fedora", "/objects/uuid%3A12-ab/datastreams/ATT01",
@@ -209,9 +226,26 @@ def test_profiles(profile: str, path: str, use: Use | None) -> None:
 
 
 def test_a_record_is_found_by_its_link() -> None:
-    path = f"/bitstreams/{'0' * 8}-0000-0000-0000-{'0' * 12}/download"
-    patterns = Patterns(profile_patterns("dspace7"), by_link={path: "oai:a:1"}.get)  # type: ignore[arg-type]
-    assert patterns.use(path) == Use("oai:a:1", Kind.DOWNLOAD)
+    path = "/index.php/j/article/view/some%20slug"
+    held = {path: "oai:a:1"}
+    patterns = Patterns(profile_patterns("ojs"), by_link=lambda one: held.get(one, ""))
+    assert patterns.use(path) == Use("oai:a:1", Kind.VIEW)
+    assert patterns.use(f"{path}/pdf") == Use("oai:a:1", Kind.DOWNLOAD, "pdf")
+    assert patterns.use(path.replace("view", "download") + "/3") == Use(
+        "oai:a:1", Kind.DOWNLOAD, "3"
+    )
+
+
+def test_a_record_is_found_by_a_uuid() -> None:
+    held = {UUID: "oai:a:1"}
+    patterns = Patterns(profile_patterns("dspace7"), by_uuid=lambda one: held.get(one, ""))
+    assert patterns.use(f"/items/{UUID}") == Use("oai:a:1", Kind.VIEW)
+    assert patterns.use(f"/entities/publication/{UUID}/full") == Use("oai:a:1", Kind.OTHER)
+    for path in (
+        f"/bitstreams/{UUID.upper()}/download",
+        f"/server/api/core/bitstreams/{UUID}/content",
+    ):
+        assert patterns.use(path) == Use("oai:a:1", Kind.DOWNLOAD)
 
 
 def test_patterns_of_ones_own_come_first() -> None:
@@ -248,6 +282,14 @@ def test_patterns_of_ones_own_come_first() -> None:
         ),
         ({"pattern": [{"path": "x", "record": "x", "kind": "read"}]}, "not 'read'"),
         ({"pattern": [{"path": "x"}]}, "needs a path and a record"),
+        (
+            {"pattern": [{"path": "x", "record": "{by_uuid}", "kind": "view"}]},
+            "names the group 'uuid'",
+        ),
+        (
+            {"pattern": [{"path": "x", "record": "{link}", "link": "/{id}", "kind": "view"}]},
+            "the link '/{id}' names the group 'id'",
+        ),
         ({"log": {"format": "regex", "line": "("}}, "is invalid"),
     ],
 )

@@ -84,8 +84,8 @@ class Workplace:
     def __init__(self, silo_path: str, settings: Settings) -> None:
         self.silo_path, self.settings = silo_path, settings
         self._silo = Silo(silo_path, create=False)
-        self._records = Records(self._silo)
-        self._rules = Rules(settings, self._records.resolve, self._records.by_link)
+        self._records = records = Records(self._silo, settings.uuids)
+        self._rules = Rules(settings, records.resolve, records.by_link, records.by_uuid)
         self._sorter = Sorter(self._rules)
         self._push = push_settings(silo_path)
         self._engine: Engine | None = None

@@ -46,6 +46,7 @@ class Rules:
         settings: Of the Silo.
         resolve: Finds the full form of an identifier.
         by_link: Finds the record with a link to a path.
+        by_uuid: Finds the record with a UUID.
     """
 
     def __init__(
@@ -53,10 +54,11 @@ class Rules:
         settings: Settings,
         resolve: Resolve = lambda text: text,
         by_link: Resolve = lambda _: "",
+        by_uuid: Resolve = lambda _: "",
     ) -> None:
         self.settings = settings
         self.robots = Robots(settings.robots)
-        self.patterns = Patterns(settings.patterns, resolve, by_link)
+        self.patterns = Patterns(settings.patterns, resolve, by_link, by_uuid)
 
     def agent(self, text: str, *, has_agent: bool = True) -> Agent:
         """Whose program sent a request; nobody is a robot in a log without user agents."""

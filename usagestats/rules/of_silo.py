@@ -2,15 +2,15 @@
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from politeweb.addresses import parts_of
 from recordsilo import Silo
 from recordsilo.disk.identifier import unclean
 from recordsilo.errors import RecordSiloError
-from recordsilo.formats import links_of
-from usagestats.errors import ProfileNeeded
+from recordsilo.formats import Link, links_of
+from usagestats.errors import ProfileNeeded, SettingsInvalid
 from usagestats.rules.classify import Rules
 from usagestats.rules.patterns import Patterns
 from usagestats.rules.settings import (
@@ -19,6 +19,8 @@ from usagestats.rules.settings import (
     profile_patterns,
     read_settings,
 )
+from usagestats.rules.uuids import read_table, uuid_of
+from usagestats.store.places import place
 
 _MISSES = 1000
 """After this many identifiers that are not on the disk, all records are listed once."""
@@ -29,12 +31,16 @@ _LOOKED_AT = 50
 class Records:
     """The identifiers of a Silo's records, as patterns name them.
 
+    Args:
+        silo: The Silo.
+        uuids: The table of UUIDs that its settings name; ``""``: none.
+
     Attributes:
         not_held: Identifiers that were asked for, but that the Silo does not hold.
     """
 
-    def __init__(self, silo: Silo) -> None:
-        self._silo = silo
+    def __init__(self, silo: Silo, uuids: str = "") -> None:
+        self._silo, self._uuids = silo, uuids
         self.not_held: set[str] = set()
         self._held: frozenset[str] | None = None
         self.resolve = functools.lru_cache(100_000)(self._resolve)
@@ -76,14 +82,61 @@ class Records:
 
     @functools.cached_property
     def _by_link(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for identifier, path in _links(self._silo, iter(self._silo.keys())):
-            found[path] = identifier if found.get(path, identifier) == identifier else ""
-        return found
+        links = _links(self._silo, iter(self._silo.keys()))
+        return _only((parts_of(link.url).path, identifier) for identifier, link in links)
+
+    def by_uuid(self, uuid: str) -> str:
+        """Return the record of a UUID, by the table or else by the metadata; ``""``: unknown.
+
+        Args:
+            uuid: In lower case.
+
+        Raises:
+            SettingsInvalid: The table cannot be read.
+        """
+        if named := self._table.get(uuid):
+            return self.resolve(named)
+        return self._by_uuid.get(uuid, "")
+
+    def check(self) -> None:
+        """Read the table of UUIDs, so that a wrong one is refused before a line is read.
+
+        Raises:
+            SettingsInvalid: It cannot be read.
+        """
+        _ = self._table
+
+    @functools.cached_property
+    def _table(self) -> Mapping[str, str]:
+        """The table of UUIDs that the settings name."""
+        if not self._uuids:
+            return {}
+        path = place(self._silo.path, self._uuids)
+        try:
+            return read_table(path)
+        except OSError as error:
+            reason = f"it cannot be read: {error.strerror or error}"
+            raise SettingsInvalid(path, reason) from error
+        except ValueError as error:
+            raise SettingsInvalid(path, str(error)) from error
+
+    @functools.cached_property
+    def _by_uuid(self) -> dict[str, str]:
+        links = _links(self._silo, iter(self._silo.keys()))
+        return _only((uuid_of(link), identifier) for identifier, link in links)
 
 
-def _links(silo: Silo, identifiers: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """Yield each record's identifier with the path of each of its links."""
+def _only(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the record of each key; ``""`` for one that several records have."""
+    found: dict[str, str] = {}
+    for key, identifier in pairs:
+        if key:
+            found[key] = identifier if found.get(key, identifier) == identifier else ""
+    return found
+
+
+def _links(silo: Silo, identifiers: Iterator[str]) -> Iterator[tuple[str, Link]]:
+    """Yield each record's identifier with each of its links."""
     for identifier in identifiers:
         try:
             record = silo[identifier]
@@ -92,7 +145,7 @@ def _links(silo: Silo, identifiers: Iterator[str]) -> Iterator[tuple[str, str]]:
                 if name in version.paths:
                     with record.get_stream(name, version.name) as file:
                         for link in links_of(name, file.read()):
-                            yield identifier, parts_of(link.url).path
+                            yield identifier, link
         except (RecordSiloError, OSError, ValueError):
             continue  # `silo check` reports it
 
@@ -111,7 +164,8 @@ def rules_of(silo: Silo, profile: str = "", *, remember: bool = True) -> tuple[R
         PackageMissing: The lists of robots are not installed.
     """
     settings = read_settings(silo.path)
-    records = Records(silo)
+    records = Records(silo, settings.uuids)
+    records.check()
     known = settings.profile
     if profile:
         settings = replace(settings, profile=profile)
@@ -126,16 +180,19 @@ def rules_of(silo: Silo, profile: str = "", *, remember: bool = True) -> tuple[R
     if remember and settings.profile != known:
         choose_profile(silo.path, settings.profile)
     records.not_held.clear()
-    return Rules(settings, records.resolve, records.by_link), records
+    return Rules(settings, records.resolve, records.by_link, records.by_uuid), records
 
 
 def fitting_profile(silo: Silo, records: Records) -> str:
     """Return the profile by which most links of the first records mean them; ``""``: none."""
     links = list(_links(silo, itertools.islice(iter(silo.keys()), _LOOKED_AT)))
+    by_uuid = _only((uuid_of(link), identifier) for identifier, link in links)
     fits = {}
     for name in PROFILES:
-        patterns = Patterns(profile_patterns(name), records.resolve)
-        used = ((identifier, patterns.use(path)) for identifier, path in links)
+        patterns = Patterns(
+            profile_patterns(name), records.resolve, by_uuid=lambda uuid: by_uuid.get(uuid, "")
+        )
+        used = ((identifier, patterns.use(parts_of(link.url).path)) for identifier, link in links)
         fits[name] = sum(use is not None and use.item == identifier for identifier, use in used)
     best = max(fits, key=lambda name: fits[name])
     return best if fits[best] else ""

@@ -25,7 +25,11 @@ class Pattern:
         path: A regular expression, searched in the path without its query.
         record: The record's identifier, from the expression's groups: ``uuid:{id}``;
             ``{link}`` stands for the path itself: then it is the record with that link.
+            ``{by_uuid}`` stands for the record that has the UUID of the group ``uuid``; without
+            one, the pattern does not fit.
         kind: What such a request is.
+        link: The path that ``{link}`` stands for, from the expression's groups; ``""``: the path
+            of the request.
         is_ours: Whether it is of a profile: then it needs no time limit, which costs a multiple of
             the search.
     """
@@ -33,6 +37,7 @@ class Pattern:
     path: str
     record: str
     kind: Kind
+    link: str = ""
     is_ours: bool = False
 
     @property
@@ -46,28 +51,32 @@ class Pattern:
         """Compile the expression.
 
         Raises:
-            ValueError: It is invalid, or `record` names a group that it does not have.
+            ValueError: It is invalid, or `record` or `link` names a group that it does not have.
         """
         try:
             compiled = regex.compile(self.path)
         except regex.error as error:
             raise ValueError(f"the path {self.path!r} is invalid: {error}") from error
-        try:
-            fields = list(string.Formatter().parse(self.record))
-        except ValueError as error:
-            raise ValueError(f"the record {self.record!r} is invalid: {error}") from error
-        if any(form or conversion for _, _, form, conversion in fields):
-            raise ValueError(f"the record {self.record!r} has more than names in braces")
-        named = {name for _, name, _, _ in fields} - {None}
-        if lacking := sorted(str(one) for one in named - {*compiled.groupindex, LINK}):
-            raise ValueError(
-                f"the record {self.record!r} names the group {lacking[0]!r}, "
-                f"which the path {self.path!r} does not have"
-            )
+        for what, text in ((RECORD, self.record), (LINK, self.link)):
+            named = _names_in(text, what)
+            if what == RECORD:
+                named = named - {LINK, BY_UUID} | ({_UUID} if BY_UUID in named else set())
+            if lacking := sorted(named - {*compiled.groupindex}):
+                raise ValueError(
+                    f"the {what} {text!r} names the group {lacking[0]!r}, "
+                    f"which the path {self.path!r} does not have"
+                )
         return compiled
 
+    def linked(self, path: str, found: "regex.Match[str] | re.Match[str]") -> str:
+        """Return the path that ``{link}`` stands for."""
+        if not self.link:
+            return path
+        return self.link.format_map({name: text or "" for name, text in found.groupdict().items()})
 
-LINK = "link"
+
+RECORD, LINK, BY_UUID = "record", "link", "by_uuid"
+_UUID = "uuid"
 _CONTROLS = re.compile("[\x00-\x1f\x7f]")
 
 
@@ -77,17 +86,35 @@ def pattern_from(known: Any) -> Pattern:
     Raises:
         ValueError: A value is missing or invalid.
     """
-    if not isinstance(known, Mapping) or set(known) - {"path", "record", "kind"}:
-        raise ValueError("a pattern has the values path, record and kind")
-    texts = {name: known.get(name, "") for name in ("path", "record")}
+    if not isinstance(known, Mapping) or set(known) - {"path", RECORD, LINK, "kind"}:
+        raise ValueError("a pattern has the values path, record, kind and link")
+    texts = {name: known.get(name, "") for name in ("path", RECORD)}
     if not all(isinstance(text, str) and text for text in texts.values()):
         raise ValueError("a pattern needs a path and a record, both texts")
+    link = known.get(LINK, "")
+    if not isinstance(link, str):
+        raise ValueError("the link of a pattern is a text")  # noqa: TRY004  # of a file
     kind = str(known.get("kind"))
     if kind not in [*Kind]:
         raise ValueError(f"the kind of a pattern is view, download or other, not {kind!r}")
-    pattern = Pattern(texts["path"], texts["record"], Kind(kind))
+    pattern = Pattern(texts["path"], texts[RECORD], Kind(kind), link)
     pattern.compiled()
     return pattern
+
+
+def _names_in(template: str, what: str) -> set[str]:
+    """Return the names in braces of a template.
+
+    Raises:
+        ValueError: It is malformed, or has more than names.
+    """
+    try:
+        fields = list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise ValueError(f"the {what} {template!r} is invalid: {error}") from error
+    if any(form or conversion for _, _, form, conversion in fields):
+        raise ValueError(f"the {what} {template!r} has more than names in braces")
+    return {name for _, name, _, _ in fields if name is not None}
 
 
 class Patterns:
@@ -97,6 +124,7 @@ class Patterns:
         patterns: The patterns.
         resolve: Finds the full form of an identifier.
         by_link: Finds the record with a link to this path; ``""`` if there is none.
+        by_uuid: Finds the record that has a UUID, or a file with it; ``""`` if there is none.
     """
 
     def __init__(
@@ -104,9 +132,10 @@ class Patterns:
         patterns: Sequence[Pattern],
         resolve: Resolve = lambda text: text,
         by_link: Resolve = lambda _: "",
+        by_uuid: Resolve = lambda _: "",
     ) -> None:
         self._patterns = [(one.search, one) for one in patterns]
-        self._resolve, self._by_link = resolve, by_link
+        self._resolve, self._by_link, self._by_uuid = resolve, by_link, by_uuid
         self.use = functools.lru_cache(20_000)(self._use)
 
     def _use(self, path: str) -> Use | None:
@@ -116,14 +145,18 @@ class Patterns:
                 found = search(path)
             except TimeoutError:
                 continue
-            if found is not None:
-                groups = {
-                    name: _plain(unquote(text or "")) for name, text in found.groupdict().items()
-                }
-                named = pattern.record.format_map({**groups, LINK: _plain(path)})
-                item = self._by_link(path) if f"{{{LINK}}}" in pattern.record else ""
-                item = item or self._resolve(named)
-                return Use(item, pattern.kind, groups.get("file", "")) if item else None
+            if found is None:
+                continue
+            groups = {name: _plain(unquote(text or "")) for name, text in found.groupdict().items()}
+            if f"{{{BY_UUID}}}" in pattern.record:
+                groups[BY_UUID] = self._by_uuid(groups[_UUID].lower())
+                if not groups[BY_UUID]:
+                    continue
+            link = pattern.linked(path, found)
+            named = pattern.record.format_map({**groups, LINK: _plain(link)})
+            item = self._by_link(link) if f"{{{LINK}}}" in pattern.record else ""
+            item = item or self._resolve(named)
+            return Use(item, pattern.kind, groups.get("file", "")) if item else None
         return None
 
 

@@ -25,7 +25,7 @@ PROFILES = ("eprints", "dspace6", "dspace7", "ojs", "invenio", "fedora", "silo")
 _LOG = ("format", "line", "time", "fields")
 _OF_OTHERS = {"entity", "entities", "push", "report"}
 _KNOWN = _OF_OTHERS | {
-    "profile", "timezone", "window", "robots", "pattern", "log", "logs", "countries",
+    "profile", "timezone", "window", "robots", "pattern", "log", "logs", "countries", "uuids",
 }  # fmt: skip
 
 
@@ -43,6 +43,7 @@ class Settings:
         countries: File of addresses and countries, relative to ``usage/``; ``debian``: that of
             its package tor-geoipdb; ``""``: none.
         logs: The logs that are imported when none is named; ``*`` stands for any characters.
+        uuids: File with the records of UUIDs, relative to ``usage/``; ``""``: none.
     """
 
     own: tuple[Pattern, ...] = ()
@@ -53,6 +54,7 @@ class Settings:
     format: str = ""
     countries: str = ""
     logs: tuple[str, ...] = ()
+    uuids: str = ""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -125,7 +127,7 @@ def settings_from(known: Mapping[str, Any]) -> Settings:
         log_format = _format(known.get("log", {}))
     return Settings(
         tuple(own), profile, zone, window, _robots(known), log_format,
-        _text(known, "countries"), _texts(known, "logs"),
+        _text(known, "countries"), _texts(known, "logs"), _text(known, "uuids"),
     )  # fmt: skip
 
 
