@@ -1,6 +1,7 @@
 """Addresses become countries by lists or a database; keys and tokens are what they say."""
 
 import hmac
+import os
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,21 @@ def test_a_damaged_database_is_named(tmp_path: Path, place: int) -> None:
     path.write_bytes(whole[:place] + b"\xff\xff\xff" + whole[place + 3 :])
     with pytest.raises(CountriesUnreadable, match=r"countries\.mmdb: "):
         country_lookup(str(path))("192.0.2.7")
+
+
+def test_what_is_no_regular_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/zero", str(tmp_path / "pipe"), str(tmp_path)):
+        with pytest.raises(CountriesUnreadable, match="no regular file"):
+            country_lookup(path)
+
+
+def test_a_list_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "geoip"
+    with open(path, "wb") as file:
+        file.truncate((256 << 20) + 1)
+    with pytest.raises(CountriesUnreadable, match="more than 256 MiB"):
+        country_lookup(str(path))
 
 
 def test_files_that_are_no_lists_are_named(tmp_path: Path) -> None:

@@ -141,6 +141,13 @@ def test_without_a_log_the_command_asks_for_one(silo_path: str) -> None:
     assert (done.exit_code, "name a LOG" in done.output) == (2, True)
 
 
+def test_a_log_of_the_settings_is_a_regular_file(new_silo: Callable[[str], str]) -> None:
+    silo_path = new_silo('logs = ["/dev/zero"]\n')
+    done = CliRunner().invoke(silo_command, ["usage", "import", silo_path])
+    assert done.exit_code == ExitCode.USAGE
+    assert "the log /dev/zero cannot be read: it is no regular file" in done.output
+
+
 def test_a_log_is_not_blamed_for_what_fails_meanwhile(
     silo_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,12 +14,13 @@ from typing import TypeAlias
 
 from usagestats.errors import CountriesUnreadable
 from usagestats.packages import needed
-from usagestats.store.places import place
+from usagestats.store.places import check_regular, place
 
 UNKNOWN = "XX"
 """The code of an address whose country is not known."""
 Country: TypeAlias = Callable[[str], str]
 _MMDB = b"\xab\xcd\xefMaxMind.com"
+_MAX_LISTS = 256 << 20
 DEBIAN = "/usr/share/tor/geoip"
 """Where Debian's tor-geoipdb has the list of IPv4 addresses."""
 
@@ -44,6 +45,7 @@ def country_lookup(path: str) -> Country:
     if not path:
         return lambda _: ""
     try:
+        check_regular(path)
         size = os.path.getsize(path)
         with open(path, "rb") as file:
             file.seek(max(0, size - (128 << 10)))
@@ -84,7 +86,9 @@ def _lists(path: str) -> Country:
     """Read lists of ranges: first address, last address, code, separated by commas."""
     other = path.removesuffix("6") if path.endswith("6") else f"{path}6"
     ranges: dict[int, list[tuple[int, int, str]]] = {4: [], 6: []}
-    for one in (path, other) if os.path.exists(other) else (path,):
+    for one in (path, other) if os.path.isfile(other) else (path,):
+        if os.path.getsize(one) > _MAX_LISTS:
+            raise CountriesUnreadable(one, f"it has more than {_MAX_LISTS >> 20} MiB")
         for version, first, last, code in _ranges(one):
             ranges[version].append((first, last, code))
     if not any(ranges.values()):

@@ -18,7 +18,7 @@ from recordsilo.disk.atomic_file import make_parents, replace_file
 from usagestats.errors import FormatUnknown, SettingsInvalid
 from usagestats.lines.readers import PARTS, JSONReader, OwnReader, reader_of
 from usagestats.rules.patterns import Pattern, pattern_from
-from usagestats.store.places import settings_path
+from usagestats.store.places import check_regular, settings_path
 from usagestats.store.tables import naming, read_tables
 
 PROFILES = ("eprints", "dspace6", "dspace7", "ojs", "invenio", "fedora", "silo")
@@ -149,6 +149,12 @@ def logs_of(silo_path: str, settings: Settings) -> tuple[str, ...]:
         names = glob.glob(os.path.join(silo_path, pattern))
         if not names:
             raise SettingsInvalid(settings_path(silo_path), f"there is no log {pattern}")
+        for name in names:
+            try:
+                check_regular(name)
+            except OSError as error:
+                reason = f"the log {name} cannot be read: {error.strerror}"
+                raise SettingsInvalid(settings_path(silo_path), reason) from error
         found.update(dict.fromkeys(names))
     return tuple(sorted(found, key=lambda name: (os.path.getmtime(name), name)))
 
