@@ -6,20 +6,9 @@ No record is stored, even in a repository of a million.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from oaipmhprovider.sample import phrases
 from oaipmhprovider.sample.dice import Dice
-from oaipmhprovider.sample.discipline import Discipline
-from oaipmhprovider.sample.english import DISCIPLINES
-from oaipmhprovider.sample.people import (
-    CITIES,
-    FAMILIES,
-    FUNDERS,
-    GIVEN,
-    PUBLISHERS,
-    UNIVERSITY,
-)
-from oaipmhprovider.sample.tongues import TONGUES, Tongue
 from oaipmhprovider.sample.traits import Traits
+from oaipmhprovider.sample.vocabulary import UNIVERSITY, Discipline, Tongue, vocabulary
 
 _SALT = 2000
 _WRITTEN_WITHOUT_BLANKS = ("zh", "ja")
@@ -91,7 +80,7 @@ class Work:
     @property
     def discipline(self) -> Discipline:
         """Return the subject of the work."""
-        return DISCIPLINES[self.traits.discipline]
+        return vocabulary().disciplines[self.traits.discipline]
 
     @property
     def language(self) -> str:
@@ -102,7 +91,7 @@ class Work:
     def language_iso639_2(self) -> str:
         """Return the language code as EPrints writes it."""
         tongue = self.traits.tongue
-        return "eng" if tongue is None else TONGUES[tongue].iso639_2
+        return "eng" if tongue is None else vocabulary().tongues[tongue].iso639_2
 
 
 def compose(number: int, traits: Traits, deposited: datetime) -> Work:
@@ -114,11 +103,11 @@ def compose(number: int, traits: Traits, deposited: datetime) -> Work:
         deposited: The day of deposit; the work was published before.
     """
     dice = Dice(number, _SALT)
-    discipline = DISCIPLINES[traits.discipline]
+    discipline = vocabulary().disciplines[traits.discipline]
     if traits.tongue is None:
         titles, abstracts, language = *_in_english(dice, discipline, traits), "en"
     else:
-        tongue = TONGUES[traits.tongue]
+        tongue = vocabulary().tongues[traits.tongue]
         titles, abstracts, language = *_in_tongue(dice, tongue, traits), tongue.code
     first_page = 1 + dice.below(900)
     return Work(
@@ -130,22 +119,22 @@ def compose(number: int, traits: Traits, deposited: datetime) -> Work:
         abstracts=abstracts,
         keywords=tuple(dice.several(discipline.keywords, 1 + dice.below(4))),
         published=deposited - timedelta(days=dice.below(900)),
-        publisher=UNIVERSITY if traits.kind == "thesis" else dice.pick(PUBLISHERS),
+        publisher=UNIVERSITY if traits.kind == "thesis" else dice.pick(vocabulary().publishers),
         journal=dice.pick(discipline.journals) if traits.kind == "article" else None,
         volume=1 + dice.below(80),
         pages=(first_page, first_page + 3 + dice.below(35)),
         doi=_doi(dice, number, traits.kind),
-        rights=dice.pick(phrases.RIGHTS),
+        rights=dice.pick(vocabulary().phrases["rights"]),
         version=dice.pick(_VERSIONS),
         degree=dice.pick(_DEGREES),
-        funder=dice.pick(FUNDERS) if dice.chance(40) else None,
-        event=f"{dice.pick(CITIES)}, {deposited.year - 1}",
+        funder=dice.pick(vocabulary().funders) if dice.chance(40) else None,
+        event=f"{dice.pick(vocabulary().cities)}, {deposited.year - 1}",
     )
 
 
 def _in_english(dice: Dice, discipline: Discipline, traits: Traits) -> _Texts:
     words = _words(dice, discipline)
-    title = dice.pick(phrases.TITLES).format_map(words)
+    title = dice.pick(vocabulary().phrases["titles"]).format_map(words)
     if dice.chance(2):
         title = f"{title} <i>(with a note on {words['other']} & their sources)</i>"
     abstract = _long_abstract(dice, words) if traits.kind == "thesis" else _abstract(dice, words)
@@ -166,7 +155,7 @@ def _words(dice: Dice, discipline: Discipline) -> dict[str, str]:
         "many": str(many),
         "part": str(1 + many * (20 + dice.below(60)) // 100),
         "years": str(2 + dice.below(28)),
-        "figure": dice.pick(phrases.FIGURES),
+        "figure": dice.pick(vocabulary().phrases["figures"]),
     }
 
 
@@ -176,20 +165,20 @@ def _capital(text: str) -> str:
 
 def _abstract(dice: Dice, words: dict[str, str]) -> str:
     patterns = [
-        dice.pick(phrases.OPENINGS),
-        dice.pick(phrases.APPROACHES),
-        *dice.several(phrases.FINDINGS, 1 + dice.below(3)),
-        dice.pick(phrases.CLOSINGS),
+        dice.pick(vocabulary().phrases["openings"]),
+        dice.pick(vocabulary().phrases["approaches"]),
+        *dice.several(vocabulary().phrases["findings"], 1 + dice.below(3)),
+        dice.pick(vocabulary().phrases["closings"]),
     ]
     sentences = [pattern.format_map(words) for pattern in patterns]
     if dice.chance(8):
-        sentences.insert(2, dice.pick(phrases.ASIDES))
+        sentences.insert(2, dice.pick(vocabulary().phrases["asides"]))
     return " ".join(sentences)
 
 
 def _long_abstract(dice: Dice, words: dict[str, str]) -> str:
     """Return several paragraphs; in one of eight cases, many."""
-    parts = [pattern.format_map(words) for pattern in phrases.THESIS_PARTS]
+    parts = [pattern.format_map(words) for pattern in vocabulary().phrases["thesis_parts"]]
     chapters = 8 if dice.chance(12) else dice.below(2)
     more = [f"Chapter {n + 2}. {_abstract(dice, words)}" for n in range(chapters)]
     return "\n\n".join([_abstract(dice, words), *parts[:-1], *more, parts[-1]])
@@ -198,7 +187,7 @@ def _long_abstract(dice: Dice, words: dict[str, str]) -> str:
 def _in_tongue(
     dice: Dice, tongue: Tongue, traits: Traits
 ) -> tuple[tuple[Text, ...], tuple[Text, ...]]:
-    subject = DISCIPLINES[traits.discipline].path[-1]
+    subject = vocabulary().disciplines[traits.discipline].path[-1]
     topic, english, _ = dice.pick([one for one in tongue.topics if one[2] == subject])
     other = dice.pick([one[0] for one in tongue.topics if one[0] != topic])
     words = {
@@ -222,7 +211,7 @@ def _creators(dice: Dice, language: str, kind: str) -> tuple[Person, ...]:
 
 def _people(dice: Dice, language: str, count: int) -> tuple[Person, ...]:
     return tuple(
-        Person(dice.pick(FAMILIES[script]), dice.pick(GIVEN[script]))
+        Person(dice.pick(vocabulary().families[script]), dice.pick(vocabulary().given[script]))
         for script in (language if n == 0 or dice.chance(50) else "en" for n in range(count))
     )
 

@@ -16,7 +16,7 @@ from oaipmhprotocol.words import (
 )
 from oaipmhprovider.answers import escape, escape_attribute
 from oaipmhprovider.sample.compose import Person, Text, Work
-from oaipmhprovider.sample.people import UNIVERSITY
+from oaipmhprovider.sample.vocabulary import UNIVERSITY
 
 UKETD_NAMESPACE = "http://naca.central.cranfield.ac.uk/ethos-oai/2.0/"
 UKETD_SCHEMA = "http://naca.central.cranfield.ac.uk/ethos-oai/2.0/uketd_dc.xsd"

@@ -8,9 +8,8 @@ a hierarchical field as the bytes of its own code: ``QA`` below ``subjects=Q`` i
 from functools import lru_cache
 
 from oaipmhprotocol import Set
-from oaipmhprovider.sample.discipline import Discipline
-from oaipmhprovider.sample.english import DISCIPLINES
 from oaipmhprovider.sample.traits import KINDS, Traits
+from oaipmhprovider.sample.vocabulary import Discipline, vocabulary
 
 _KIND_NAMES = {
     "article": "Article",
@@ -52,7 +51,7 @@ def _hex(text: str) -> str:
 @lru_cache(maxsize=4096)
 def set_specs_of(traits: Traits) -> tuple[str, ...]:
     """Return the sets of a record, the lowest one of each hierarchy."""
-    discipline = DISCIPLINES[traits.discipline]
+    discipline = vocabulary().disciplines[traits.discipline]
     specs = [
         hex_spec("status", "pub"),
         hex_spec("subjects", *discipline.path),
@@ -69,9 +68,9 @@ def set_specs_of(traits: Traits) -> tuple[str, ...]:
 def sample_sets() -> tuple[Set, ...]:
     """Return all sets, each once, parents before children."""
     names = {hex_spec("status", "pub"): "Status = Published"}
-    for discipline in DISCIPLINES:
+    for discipline in vocabulary().disciplines:
         names |= _subjects(discipline)
-    for discipline in DISCIPLINES:
+    for discipline in vocabulary().disciplines:
         names |= _divisions(discipline)
     names |= {hex_spec("type", kind): f"Type = {_KIND_NAMES[kind]}" for kind in KINDS}
     sets = [Set(spec, name) for spec, name in names.items()]

@@ -6,10 +6,10 @@ numbers.
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
 from oaipmhprovider.sample.dice import Dice
-from oaipmhprovider.sample.english import DISCIPLINES
-from oaipmhprovider.sample.tongues import TONGUES
+from oaipmhprovider.sample.vocabulary import vocabulary
 
 FIRST_CHANGE = int(datetime(2014, 9, 1, 9, 2, 17, tzinfo=UTC).timestamp())
 LAST_CHANGE = int(datetime(2025, 3, 28, 16, 41, 5, tzinfo=UTC).timestamp())
@@ -46,7 +46,6 @@ _DELETED_PERCENT = 3
 _FRONT_MATTER_PERCENT = 55
 _CHANGED_LATER_PERCENT = 18
 _SALT = 1000
-_INDEX_OF_CLASS = {one.path[-1]: index for index, one in enumerate(DISCIPLINES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +54,8 @@ class Traits:
 
     Attributes:
         kind: The EPrints type.
-        discipline: Index into `DISCIPLINES`.
-        tongue: Index into `TONGUES`; None for English.
+        discipline: Index into `Vocabulary.disciplines`.
+        tongue: Index into `Vocabulary.tongues`; None for English.
         deleted: Whether it has been deleted.
         front_matter: Whether it is available as JATS front matter.
     """
@@ -103,11 +102,11 @@ def traits_of(number: int) -> Traits:
     """Return the traits of a record, from its number."""
     dice = Dice(number, _SALT)
     kind = _KIND_OF_HUNDRED[dice.below(100)]
-    tongue = None if dice.chance(_ENGLISH_PERCENT) else dice.below(len(TONGUES))
+    tongue = None if dice.chance(_ENGLISH_PERCENT) else dice.below(len(vocabulary().tongues))
     if tongue is None:
-        discipline = dice.below(len(DISCIPLINES))
+        discipline = dice.below(len(vocabulary().disciplines))
     else:
-        discipline = _INDEX_OF_CLASS[dice.pick(TONGUES[tongue].topics)[2]]
+        discipline = _index_of_class()[dice.pick(vocabulary().tongues[tongue].topics)[2]]
     front_matter = kind == "article" and dice.chance(_FRONT_MATTER_PERCENT)
     return Traits(kind, discipline, tongue, dice.chance(_DELETED_PERCENT), front_matter)
 
@@ -143,3 +142,8 @@ def deposited_on(index: int, size: int) -> datetime:
     """Return the day on which a record was deposited."""
     seconds = FIRST_CHANGE + int((LAST_CHANGE - FIRST_CHANGE) * index / size)
     return datetime.fromtimestamp(seconds, UTC)
+
+
+@cache
+def _index_of_class() -> dict[str, int]:
+    return {one.path[-1]: index for index, one in enumerate(vocabulary().disciplines)}
