@@ -20,9 +20,10 @@ from usagestats.entities.catalogue import Catalogue
 from usagestats.entities.mapping import key_of, mapping_from, read_mapping
 from usagestats.entities.usage import Usage
 from usagestats.errors import CountsUnreadable, EntityUnknown, SettingsInvalid
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Counts, DayItem, Period
 from usagestats.store.places import bundles_path, settings_path
 from usagestats.store.queries import item_figures
+from usagestats.values import Figures
 
 BEN, EVE, SWAN = (key_of("n", name) for name in ("Ben", "Swan, Eve", "B. Swan"))
 ALL = Period()
@@ -222,7 +223,7 @@ def test_the_commands_print_text_json_and_csv(silo: Silo) -> None:
     found = json.loads(_run(silo, "top", "--kind", "creator", "--json", "--by", "downloads"))
     assert found[0]["label"] == "Ben"
     lines = list(csv.reader(_run(silo, "top", "--csv", "--from", "2026-01").splitlines()))
-    assert lines[0] == ["Label", "Views", "File Downloads", "Other interactions", "Internal ID"]
+    assert lines[0] == ["Label", "Views", "File Downloads", "Other interactions", "[Internal ID]"]
     assert lines[-1] == [
         "Totals",
         *(str(sum(int(row[n]) for row in lines[1:-1])) for n in (1, 2, 3)),
@@ -236,6 +237,28 @@ def test_the_commands_print_text_json_and_csv(silo: Silo) -> None:
     assert "creator    n:092f2ba9" in _run(silo, "show", "1")
     assert "Solar cells" in _run(silo, "show", "Ben")
     assert _run(silo, "show", "Ben", "--csv").splitlines()[-1].startswith("Totals,")
+
+
+def test_a_table_of_2010_is_in_the_order_of_its_own_figures(tmp_path: Path) -> None:
+    path, day = str(tmp_path / "silo"), "2026-01-05"
+    with make_silo(path) as silo:
+        count(path, days=1, items=(ONE,))
+        with Counts(path, "create") as counts, counts.changing() as change:
+            # by COUNTER the first one was used more often, by the rule of 2010 the second
+            one = Figures(9, 2, 9, 2, 0, 1, 2, 0, 1)
+            two = Figures(8, 1, 8, 1, 0, 6, 5, 0, 1)
+            change.replace_day(
+                day, [DayItem(ONE, False, one, 0, 0), DayItem(TWO, False, two, 0, 0)]
+            )
+
+        def order(*words: str) -> list[str]:
+            return [row[-1] for row in csv.reader(_run(silo, *words, "--from", day).splitlines())]
+
+        assert order("top", "--csv") == ["[Internal ID]", TWO, ONE, ""]
+        assert order("top", "--csv", "--by", "downloads", "-n", "1") == ["[Internal ID]", TWO, ""]
+        assert order("show", "Ben", "--csv") == ["[Internal ID]", TWO, ONE, ""]
+        text = _run(silo, "top", "--from", day).splitlines()
+        assert [line.rpartition("(")[2] for line in text[1:]] == [f"{ONE})", f"{TWO})"]
 
 
 def test_a_record_that_was_not_used_is_shown_with_its_title(tmp_path: Path) -> None:

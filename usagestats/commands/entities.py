@@ -11,7 +11,7 @@ from recordsilo.commands.options import as_json, directory
 from usagestats.commands.group import ended, opened
 from usagestats.entities.as_table import as_csv, figures_json, used_json
 from usagestats.entities.bundles import assert_same, take_back
-from usagestats.entities.usage import MEASURES, RECORD, Usage, Used
+from usagestats.entities.usage import MEASURES, MEASURES_2010, RECORD, Usage, Used
 from usagestats.store import queries
 from usagestats.store.parts import check_imported
 from usagestats.store.periods import period_of
@@ -62,10 +62,11 @@ def top(
         kinds = (RECORD, *(one.name for one in usage.catalogue.mapping.kinds))
         if kind not in kinds:
             fail(f"there is no kind {kind!r}; there are {', '.join(kinds)}")
+        measure = (MEASURES_2010 if with_csv else MEASURES)[by]
         if kind == RECORD:
-            found = usage.top_items(period, by, number)
+            found = usage.top_items(period, measure, number)
         else:
-            found = usage.top_entities(kind, period, by, number)
+            found = usage.top_entities(kind, period, measure, number)
     _print(found, as_json=as_json, with_csv=with_csv)
     return ended(silo_dir)
 
@@ -87,7 +88,8 @@ def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with
         period = period_of(first, last)
         one = usage.find(name)
         figures = queries.figures_of(usage.counts, one.items, period)
-        records = usage.used_items(one.items, period, len(one.items))
+        measure = (MEASURES_2010 if with_csv else MEASURES)["all"]
+        records = usage.used_items(one.items, period, len(one.items), measure)
         if with_csv:
             click.echo(as_csv(records), nl=False)
             return ended(silo_dir)

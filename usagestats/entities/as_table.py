@@ -1,6 +1,6 @@
 """Usage as a table with the columns of 2010 (pure).
 
-Source: the command line of 2010: Label, Views, File Downloads, Other interactions, Internal ID.
+Source: the command line of 2010: Label, Views, File Downloads, Other interactions, [Internal ID].
 """
 
 import csv
@@ -12,7 +12,7 @@ from recordsilo.cells import guarded
 from usagestats.entities.usage import Used
 from usagestats.values import FIGURES, Figures
 
-COLUMNS = ("Label", "Views", "File Downloads", "Other interactions", "Internal ID")
+COLUMNS = ("Label", "Views", "File Downloads", "Other interactions", "[Internal ID]")
 
 
 def as_csv(used: Iterable[Used]) -> str:

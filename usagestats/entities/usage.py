@@ -28,6 +28,12 @@ MEASURES = {
     "views": "views",
 }
 """Name of an order → the figure that it compares."""
+MEASURES_2010 = {
+    "all": "uses_2010",
+    "downloads": "downloads_2010",
+    "views": "views_2010",
+}
+"""Likewise by the rule of 2010, for tables with the columns of 2010."""
 NOTHING = Figures()
 RECORD = "record"
 """The kind of a record, beside those of entities."""
@@ -91,16 +97,16 @@ class Usage:
         """Return the figures of every record in a period; repeated questions cost nothing."""
         return _sums(self.silo.path, self.counts.stamp(), period, machine)
 
-    def top_items(self, period: Period, by: str = "all", number: int = 10) -> list[Used]:
+    def top_items(self, period: Period, by: str = MEASURES["all"], number: int = 10) -> list[Used]:
         """Return the most used records of a period.
 
         Args:
             period: Which days.
-            by: A name in `MEASURES`.
+            by: A figure in `MEASURES` or `MEASURES_2010`.
             number: How many.
         """
         sums = self.sums(period)
-        first = _most(sums.by(MEASURES[by]), number)
+        first = _most(sums.by(by), number)
         numbers = [int(sums.items[one]) for one in first]
         names, titles = queries.names_of(self.counts, numbers), self.catalogue.titles(numbers)
         return [
@@ -109,7 +115,7 @@ class Usage:
         ]
 
     def top_entities(
-        self, kind: str, period: Period, by: str = "all", number: int = 10
+        self, kind: str, period: Period, by: str = MEASURES["all"], number: int = 10
     ) -> list[Used]:
         """Return the most used entities of a kind, with bundles as one; as `top_items`."""
         sums = self.sums(period)
@@ -119,7 +125,7 @@ class Usage:
         figures = np.vstack((np.zeros((1, sums.figures.shape[1]), np.int64), sums.figures))
         found = np.zeros((len(links.keys), sums.figures.shape[1]), np.int64)
         np.add.at(found, links.entities, figures[rows[links.items]])
-        first = _most(queries.measured(found, MEASURES[by]), number)
+        first = _most(queries.measured(found, by), number)
         sizes = np.bincount(links.entities, minlength=len(links.keys))
         return [
             Used(key, kind, self.label(key), Figures(*found[one].tolist()), (), int(sizes[one]))
@@ -127,11 +133,13 @@ class Usage:
             for key in (links.keys[one],)
         ]
 
-    def used_items(self, items: Collection[str], period: Period, number: int) -> list[Used]:
-        """Return some records with their figures, the most used first."""
+    def used_items(
+        self, items: Collection[str], period: Period, number: int, by: str = MEASURES["all"]
+    ) -> list[Used]:
+        """Return some records with their figures, the most used first; `by` as `top_items`."""
         sums, names = self.sums(period), queries.numbers_of(self.counts, items)
         rows = np.flatnonzero(np.isin(sums.items, list(names)))
-        order = np.argsort(-sums.figures[rows, 0], kind="stable")[:number]
+        order = np.argsort(-sums.by(by)[rows], kind="stable")[:number]
         first = rows[order].tolist()
         titles = self.catalogue.titles(sums.items[first].tolist())
         return [

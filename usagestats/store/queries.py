@@ -45,14 +45,16 @@ class Sums:
     figures: "NDArray[np.int64]"
 
     def by(self, measure: str) -> "NDArray[np.int64]":
-        """One figure of each record: a name in `FIGURES`, or ``views``."""
+        """One figure of each record, as `measured`."""
         return measured(self.figures, measure)
 
 
 def measured(figures: "NDArray[np.int64]", measure: str) -> "NDArray[np.int64]":
-    """Return a column of a table of figures: a name in `FIGURES`, or ``views``."""
+    """Return a column of a table of figures: a name in `FIGURES`, ``views`` or ``uses_2010``."""
     if measure == "views":
         found = figures[:, 0] - figures[:, 1]
+    elif measure == "uses_2010":
+        found = measured(figures, "views_2010") + measured(figures, "downloads_2010")
     else:
         found = figures[:, FIGURES.index(measure)]
     return cast("NDArray[np.int64]", found)

@@ -11,7 +11,7 @@ from typing import Any
 from usagestats.entities.as_table import as_csv, figures_json, used_json
 from usagestats.entities.bundles import dissolve
 from usagestats.entities.mapping import KEY
-from usagestats.entities.usage import RECORD, Usage, Used
+from usagestats.entities.usage import MEASURES, MEASURES_2010, RECORD, Usage, Used
 from usagestats.errors import EntityUnknown
 from usagestats.store import queries
 from usagestats.store.periods import month_after
@@ -62,7 +62,7 @@ def show(call: Call) -> View:
         total = usage.counts.totals(asked.period)
         days = usage.counts.days(asked.period)
         places = queries.countries(usage.counts, asked.period)
-        top = usage.top_items(asked.period, asked.by, TOP)
+        top = usage.top_items(asked.period, MEASURES[asked.by], TOP)
         kinds = usage.catalogue.kinds()
         lines = _lines(usage, top, asked, with_sparks=not call.wants_json)
     data = {
@@ -192,7 +192,7 @@ def top_csv(call: Call) -> Response:
     )
     with opened(call) as usage:
         asked = asked_of(call, bounds_of(usage) or NO_DAYS)
-        found = _top(usage, kind, match, asked, MOST)
+        found = _top(usage, kind, match, asked, MOST, measures=MEASURES_2010)
     return _attachment("top", as_csv(found))
 
 
@@ -201,7 +201,8 @@ def entity_csv(call: Call) -> Response:
     with opened(call) as usage:
         one = _found(usage, call, "")
         asked = asked_of(call, bounds_of(usage) or NO_DAYS)
-        records = usage.used_items(one.items, asked.period, len(one.items))
+        number, order = len(one.items), MEASURES_2010["all"]
+        records = usage.used_items(one.items, asked.period, number, order)
     return _attachment("records", as_csv(records))
 
 
@@ -325,7 +326,10 @@ def _found(usage: Usage, call: Call, kind: str) -> Used:
         raise NotFound("No record that was used is of this name.") from error
 
 
-def _top(usage: Usage, kind: str, match: str, asked: Asked, number: int) -> list[Used]:
+def _top(
+    usage: Usage, kind: str, match: str, asked: Asked, number: int,
+    *, measures: Mapping[str, str] = MEASURES,
+) -> list[Used]:  # fmt: skip
     if match and kind != RECORD:
         entities = usage.catalogue.starting_with(kind, match, MATCHING)
         wholes = dict.fromkeys(usage.bundles.bundle_of.get(one.key, one.key) for one in entities)
@@ -334,8 +338,8 @@ def _top(usage: Usage, kind: str, match: str, asked: Asked, number: int) -> list
         rows = usage.silo.search(match).rows[:MATCHING]
         return [_with_figures(usage, usage.find(row.identifier), asked) for row in rows]
     if kind == RECORD:
-        return usage.top_items(asked.period, asked.by, number)
-    return usage.top_entities(kind, asked.period, asked.by, number)
+        return usage.top_items(asked.period, measures[asked.by], number)
+    return usage.top_entities(kind, asked.period, measures[asked.by], number)
 
 
 def _with_figures(usage: Usage, one: Used, asked: Asked) -> Used:
