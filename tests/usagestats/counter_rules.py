@@ -14,7 +14,7 @@ HEADER = {
 NEEDED = HEADER - {"Report_Attributes", "Exceptions"}
 NAMES = {
     "IR": "Item Report", "IR_A1": "Journal Article Requests", "PR": "Platform Report",
-    "PR_P1": "Platform Usage",
+    "PR_P1": "Platform Usage", "IR_M1": "Multimedia Item Requests",
 }  # fmt: skip
 IDS = {
     "DOI": r"10\.[1-9][0-9]{2}[0-9.]*/.+",
@@ -24,14 +24,20 @@ IDS = {
     "Proprietary": r"[a-zA-Z][a-zA-Z0-9_./]{1,17}:.+",
     "URI": r"https?://\S+",
 }
+PARENTS = {
+    "Book", "Conference", "Database_Full", "Journal", "Newspaper_or_Newsletter", "Reference_Work",
+}  # fmt: skip
 METRICS = {
     "IR": {"Total_Item_Investigations", "Total_Item_Requests", "Unique_Item_Investigations",
            "Unique_Item_Requests"},
     "IR_A1": {"Total_Item_Requests", "Unique_Item_Requests"},
 }  # fmt: skip
-METRICS |= {"PR": METRICS["IR"], "PR_P1": METRICS["IR_A1"]}
+METRICS |= {"PR": METRICS["IR"], "PR_P1": METRICS["IR_A1"], "IR_M1": METRICS["IR_A1"]}
 VIEWS = {
     "IR_A1": {"Data_Type": ["Article"], "Access_Method": ["Regular"],
+              "Metric_Type": ["Total_Item_Requests", "Unique_Item_Requests"]},
+    "IR_M1": {"Data_Type": ["Audiovisual", "Image", "Interactive_Resource", "Multimedia", "Sound"],
+              "Access_Method": ["Regular"],
               "Metric_Type": ["Total_Item_Requests", "Unique_Item_Requests"]},
     "PR_P1": {"Access_Method": ["Regular"],
               "Metric_Type": ["Searches_Platform", "Total_Item_Requests", "Unique_Item_Requests",
@@ -47,6 +53,9 @@ def faults(report: dict[str, Any]) -> Iterator[str]:
     yield from _header_faults(header)
     begin, end = (header["Report_Filters"][name] for name in ("Begin_Date", "End_Date"))
     performances = list(_performances(report))
+    parents = [str(one.get("Item_ID")) for one in report["Report_Items"]]
+    if len(parents) != len(set(parents)):
+        yield "the items of one parent are in one object (section 5.1)"
     for performance in performances:
         for metric, numbers in performance["Performance"].items():
             if metric not in METRICS[header["Report_ID"]]:
@@ -57,9 +66,10 @@ def faults(report: dict[str, Any]) -> Iterator[str]:
                 if not isinstance(number, int) or number < 1:
                     yield f"{number!r} is no number of uses"
     told = {one["Code"] for one in header.get("Exceptions", ())}
+    yield from _default_faults(header)
     if 3030 in told and performances:
         yield "exception 3030 is for a report without usage"
-    if not performances and not told & {3030, 3031, 3032}:
+    if not performances and not told & {3030, 3031, 3032, 3040}:
         yield "a report without usage says why"
 
 
@@ -88,6 +98,18 @@ def _header_faults(header: dict[str, Any]) -> Iterator[str]:
         yield "an empty list of exceptions"
 
 
+def _default_faults(header: dict[str, Any]) -> Iterator[str]:
+    """Defaults are omitted (section 3.3.8)."""
+    filters, attributes = header["Report_Filters"], header.get("Report_Attributes", {})
+    if set(filters.get("Access_Method", ())) == {"Regular", "TDM"}:
+        yield "both access methods are the default"
+    if len(filters.get("Access_Type", ())) == 3 or "0001-9999" in filters.get("YOP", ()):
+        yield "a filter of everything is the default"
+    for name, value in attributes.items():
+        if name != "Attributes_To_Show" and value not in {"True", "Totals"}:
+            yield f"{name}={value} is a default"
+
+
 def _fixed_faults(header: dict[str, Any], report_id: str) -> Iterator[str]:
     for name, values in VIEWS.get(report_id, {}).items():
         if header["Report_Filters"].get(name) != values:
@@ -104,6 +126,10 @@ def _performances(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield from top["Attribute_Performance"]
             continue
         assert top["Items"]
+        if len(top) > 1:  # a parent
+            assert report_id == "IR_A1" or top["Data_Type"] in PARENTS
+            assert top["Item_ID"]
+            assert all(re.fullmatch(IDS[name], one) for name, one in top["Item_ID"].items())
         for item in top["Items"]:
             assert {"Item", "Publisher", "Platform", "Item_ID"} <= set(item), item
             assert item["Item"] or item["Item_ID"]

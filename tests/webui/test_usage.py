@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ PLAIN = "oai:example.org:1"
 RIGHT_TO_LEFT = "oai:example.org:3"
 WORLD = "customer_id=0000000000000000"
 PERIOD = "begin_date=2026-01&end_date=2026-03"
+PARTIAL = "counted from 2025-12-30 to 2026-03-09"
 
 
 @pytest.fixture
@@ -237,7 +239,7 @@ def test_the_colours_of_the_map_tell_countries_apart() -> None:
 # -- the COUNTER API ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["ir", "ir_a1", "pr", "pr_p1"])
+@pytest.mark.parametrize("name", ["ir", "ir_a1", "ir_m1", "pr", "pr_p1"])
 def test_reports_by_the_api_keep_the_rules(used: Silo, client: Any, name: str) -> None:
     report = client.json(f"/r51/reports/{name}?{WORLD}&{PERIOD}")
     assert list(faults(report)) == []
@@ -247,12 +249,15 @@ def test_reports_by_the_api_keep_the_rules(used: Silo, client: Any, name: str) -
 
 
 def test_the_api_lists_reports_and_members(used: Silo, client: Any) -> None:
-    assert client.json("/r51/status")["Service_Active"] is True
+    assert client.json("/r51/status") == [
+        {"Description": "COUNTER usage reports of Example Archive", "Service_Active": True}
+    ]
     found = client.json(f"/r51/reports?{WORLD}")
     assert [one["Path"] for one in found] == [
-        f"/r51/reports/{name}" for name in ("pr", "pr_p1", "ir", "ir_a1")
+        f"/r51/reports/{name}" for name in ("pr", "pr_p1", "ir", "ir_a1", "ir_m1")
     ]
     assert {one["First_Month_Available"] for one in found} == {"2025-12"}
+    assert {one["Last_Month_Available"] for one in found} == {"2026-03"}
     (member,) = client.json(f"/r51/members?{WORLD}")
     assert member["Institution_Name"] == "The World"
 
@@ -307,19 +312,27 @@ def _told(report: Any) -> tuple[list[str], dict[int, str]]:
     [
         ("2026-01", "2026-02", "2026-01-01 2026-02-28", {}),
         ("2026-01-01", "2026-02-28", "2026-01-01 2026-02-28", {}),
-        ("2025-11", "2025-12", "2025-12-01 2025-12-31", {3032: "usage is available from 2025-12"}),
+        ("2025-11", "2025-12", "2025-11-01 2025-12-31",
+         {3032: "usage is available from 2025-12", 3040: PARTIAL}),
         ("2020-01", "2020-02", "2020-01-01 2020-02-29", {3032: "usage is available from 2025-12"}),
-        ("2026-03", "2026-05", "2026-03-01 2026-03-31", {3031: "2026-04 to 2026-05"}),
+        ("2026-03", "2026-05", "2026-03-01 2026-05-31",
+         {3031: "2026-04 to 2026-05", 3040: PARTIAL}),
         ("2026-05", "2026-05", "2026-05-01 2026-05-31", {3031: "2026-05"}),
-        ("2026-03", "9999-12", "2026-03-01 2026-03-31", {3031: "2026-04 to 9999-12"}),
     ],
-)
+)  # fmt: skip
 def test_months_without_usage_are_told(
     used: Silo, client: Any, begin: str, end: str, bounds: str, codes: dict[int, str]
 ) -> None:
     report = client.json(f"/r51/reports/ir?{WORLD}&begin_date={begin}&end_date={end}")
     assert _told(report) == (bounds.split(), codes)
     assert list(faults(report)) == []
+
+
+def test_months_that_are_not_over_are_cut_off(used: Silo, client: Any) -> None:
+    report = client.json(f"/r51/reports/ir?{WORLD}&begin_date=2026-03&end_date=9999-12")
+    first = datetime.now(UTC).date().replace(day=1)
+    bounds = ["2026-03-01", str(first - timedelta(days=1))]
+    assert _told(report) == (bounds, {3031: "2026-04 to 9999-12", 3040: PARTIAL})
 
 
 def test_usage_that_was_not_counted_is_not_reported_as_none(silo: Silo, client: Any) -> None:
@@ -329,7 +342,9 @@ def test_usage_that_was_not_counted_is_not_reported_as_none(silo: Silo, client: 
     with Ledger(silo.path) as ledger:
         ledger.add("x", "2026-02-04", Imported(b"", None, {"2026-02-03": ("f", 1)}), {})
     _, codes = _told(client.json(f"/r51/reports/pr?{WORLD}&{PERIOD}&data_type=Patent"))
-    assert codes == {3030: "", 3040: "not counted yet: 2026-02-03"}
+    assert codes == {3040: "not counted yet: 2026-02-03"}
+    two = f"{WORLD}&begin_date=2026-01&end_date=2026-01&data_type=Patent"
+    assert _told(client.json(f"/r51/reports/pr?{two}"))[1] == {3030: ""}
 
 
 def test_years_of_publication_are_named_once(used: Silo, client: Any) -> None:
@@ -337,3 +352,69 @@ def test_years_of_publication_are_named_once(used: Silo, client: Any) -> None:
     report = client.json(f"/r51/reports/ir?{WORLD}&{PERIOD}&{more}")
     assert report["Report_Header"]["Report_Filters"]["YOP"] == ["2001", "1999-2000"]
     assert _told(report)[1][3060] == "yop: 2010-2009, new"
+
+
+FEBRUARY = "begin_date=2026-02&end_date=2026-02"
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "filters", "attributes", "codes"),
+    [
+        ("ir", "", {}, {}, {}),
+        ("ir", "access_method=Regular|TDM", {}, {}, {}),
+        ("ir", "access_method=TDM", {"Access_Method": ["TDM"]}, {}, {}),
+        ("ir", "access_type=Open|Controlled|Free_To_Read&yop=0001-9999", {}, {}, {}),
+        ("pr", "granularity=Totals", {}, {"Granularity": "Totals"}, {}),
+        ("pr", "granularity=Total", {}, {"Granularity": "Totals"}, {}),
+        ("pr", "granularity=Month", {}, {}, {}),
+        ("pr", "granularity=Day", {}, {}, {3062: "granularity: Day"}),
+        ("pr", "data_type=Book", {"Data_Type": ["Book"]}, {}, {3030: ""}),
+        ("ir", "data_type=Book", {}, {}, {3060: "data_type: Book"}),
+        ("ir", "yop=0000", {}, {}, {3060: "yop: 0000"}),
+        ("ir", "platform=Example%20Archive", {"Platform": "Example Archive"}, {}, {}),
+        ("ir_a1", "platform=Example%20Archive", {"Platform": "Example Archive"}, {}, {}),
+        ("ir_a1", "platform=x", {}, {}, {3060: "platform: x; this is Example Archive"}),
+        ("ir_a1", "yop=2001&data_type=Image", {}, {}, {3050: "data_type, yop"}),
+        ("pr", "include_parent_details=True&yop=2001", {}, {},
+         {3050: "include_parent_details, yop"}),
+        ("pr", "country_code=GB", {}, {}, {3060: "country_code: GB"}),
+        ("ir", "attributes_to_show=Country_Code|YOP", {}, {"Attributes_To_Show": ["YOP"]},
+         {3062: "attributes_to_show: Country_Code"}),
+        ("ir", "include_parent_details=True", {}, {"Include_Parent_Details": "True"}, {}),
+        ("ir", "include_parent_details=false", {}, {}, {}),
+        ("ir", "include_parent_details=perhaps", {}, {},
+         {3062: "include_parent_details: perhaps"}),
+        ("ir", "include_component_details=True", {}, {"Include_Component_Details": "True"},
+         {3063: ""}),
+        ("pr", "metric_type=Searches_Platform", {"Metric_Type": ["Searches_Platform"]}, {},
+         {3040: "not counted here: Searches_Platform"}),
+    ],
+)  # fmt: skip
+def test_filters_and_attributes_are_in_the_header_or_an_exception_says_why_not(
+    used: Silo, client: Any, name: str, query: str, filters: dict[str, Any],
+    attributes: dict[str, Any], codes: dict[int, str],
+) -> None:  # fmt: skip
+    report = client.json(f"/r51/reports/{name}?{WORLD}&{FEBRUARY}&{query}")
+    header = report["Report_Header"]
+    fixed = {"Begin_Date", "End_Date"}
+    if name == "ir_a1":
+        fixed |= {"Access_Method", "Data_Type", "Metric_Type"}
+    told = {key: value for key, value in header["Report_Filters"].items() if key not in fixed}
+    assert told == filters
+    assert header.get("Report_Attributes", {}) == attributes
+    assert _told(report)[1] == ({3030: ""} if name == "ir_a1" else {}) | codes
+    assert list(faults(report)) == []
+
+
+def test_people_and_machines_are_together_unless_one_is_asked_for(used: Silo, client: Any) -> None:
+    def uses(more: str) -> int:
+        report = client.json(f"/r51/reports/pr?{WORLD}&{FEBRUARY}&{more}")
+        (platform,) = report["Report_Items"]
+        return sum(
+            one["Performance"]["Total_Item_Investigations"]["2026-02"]
+            for one in platform["Attribute_Performance"]
+        )
+
+    people, machines = uses("access_method=Regular"), uses("access_method=TDM")
+    assert machines > 0
+    assert uses("") == people + machines

@@ -9,27 +9,22 @@ from calendar import month_abbr
 from collections.abc import Iterator
 
 from recordsilo.cells import guarded
-from usagestats.reports.as_json import item_ids
+from usagestats.reports.as_json import item_ids, parent_ids
 from usagestats.reports.definitions import RELEASE
-from usagestats.reports.making import Line, Report, filters_of
+from usagestats.reports.making import Line, Report, attributes_of, filters_of
+from usagestats.reports.parents import Parent
 from usagestats.store.periods import first_day, last_day
 
-_BEFORE_IDS = ("Item", "Publisher", "Publisher_ID", "Platform")
-_PARENTS_OF_ARTICLES = (
-    "Parent_Title", "Parent_Authors", "Parent_Article_Version", "Parent_DOI",
-    "Parent_Proprietary_ID", "Parent_Print_ISSN", "Parent_Online_ISSN", "Parent_URI",
-)  # fmt: skip
+BYTE_ORDER_MARK = "\ufeff"
+"""Begins a file, so that spreadsheet programs recognise UTF-8 (section 5.2)."""
 
 
 def header_lines(report: Report) -> list[tuple[str, str]]:
     """Return the names and values of the header."""
     definition, request, platform = report.definition, report.request, report.platform
     metrics = definition.named_metrics or request.metrics
-    filters = filters_of(report)
-    attributes = {} if definition.is_view or not report.shown else {
-        "Attributes_To_Show": report.shown
-    }  # fmt: skip
-    months = request.months
+    attributes = attributes_of(report, ("Exclude_Monthly_Details", "True"))
+    first, last = request.bounds
     return [
         ("Report_Name", definition.name),
         ("Report_ID", definition.report_id),
@@ -37,12 +32,12 @@ def header_lines(report: Report) -> list[tuple[str, str]]:
         ("Institution_Name", report.institution),
         ("Institution_ID", f"{platform.namespace}:{report.customer_id}"),
         ("Metric_Types", "; ".join(metrics)),
-        ("Report_Filters", _joined(filters)),
+        ("Report_Filters", _joined(filters_of(report))),
         ("Report_Attributes", _joined(attributes)),
         ("Exceptions", "; ".join(map(str, report.notices))),
         (
             "Reporting_Period",
-            f"Begin_Date={first_day(months[0])}; End_Date={last_day(months[-1])}",
+            f"Begin_Date={first_day(first)}; End_Date={last_day(last)}",
         ),
         ("Created", f"{report.created:%Y-%m-%dT%H:%M:%SZ}"),
         ("Created_By", platform.created_by),
@@ -52,21 +47,12 @@ def header_lines(report: Report) -> list[tuple[str, str]]:
 
 def columns(report: Report) -> list[str]:
     """Return the headings of the rows, in the report's order."""
-    definition, shown = report.definition, report.request.shown
-    if definition.by_item:
-        is_view = definition.is_view
-        found = [*_BEFORE_IDS]
-        found += [one for one in ("Authors", "Publication_Date") if one in shown]
-        found += ["Article_Version"] if is_view else []
-        found += ["DOI", "Proprietary_ID", *([] if is_view else ["ISBN"])]
-        found += ["Print_ISSN", "Online_ISSN", "URI"]
-        found += _PARENTS_OF_ARTICLES if is_view else ["Data_Type"]
-        found += [one for one in ("YOP", "Access_Type", "Access_Method") if one in shown]
-    else:
-        found = ["Platform", "Data_Type"]
-        found += [one for one in ("Access_Method",) if one in shown]
-    found += ["Metric_Type", "Reporting_Period_Total"]
-    return [*found, *(_month_name(month) for month in report.request.months)]
+    return [
+        *report.columns,
+        "Metric_Type",
+        "Reporting_Period_Total",
+        *map(_month_name, _months(report)),
+    ]
 
 
 def rows(report: Report) -> Iterator[list[str]]:
@@ -75,9 +61,10 @@ def rows(report: Report) -> Iterator[list[str]]:
     for line in report.lines:
         known = _known(report, line)
         for metric, numbers in line.performance.items():
-            counts = [numbers.get(month, 0) for month in report.request.months]
-            more = {"Metric_Type": metric, "Reporting_Period_Total": str(sum(counts))}
-            texts = [(known | more).get(name, "") for name in names[: -len(counts)]]
+            counts = [numbers.get(month, 0) for month in _months(report)]
+            total = str(sum(numbers.values()))
+            more = {"Metric_Type": metric, "Reporting_Period_Total": total}
+            texts = [(known | more).get(name, "") for name in names[: len(names) - len(counts)]]
             yield [*texts, *map(str, counts)]
 
 
@@ -94,6 +81,10 @@ def as_table(report: Report, delimiter: str = "\t") -> str:
     return out.getvalue()
 
 
+def _months(report: Report) -> tuple[str, ...]:
+    return () if report.request.total_only else report.request.months
+
+
 def _known(report: Report, line: Line) -> dict[str, str]:
     item, platform = line.item, report.platform
     found = {
@@ -103,19 +94,31 @@ def _known(report: Report, line: Line) -> dict[str, str]:
     }
     if item is None:
         return found
-    ids = item_ids(item, platform)
+    ids = item_ids(item, report)
     return found | {
         "Item": item.title,
         "Publisher": item.publisher or platform.publisher,
         "Authors": "; ".join(item.authors),
         "Publication_Date": item.publication_date,
-        "DOI": ids.get("DOI", ""),
+        "Article_Version": item.version,
+        **ids,
         "Proprietary_ID": ids["Proprietary"],
-        "ISBN": ids.get("ISBN", ""),
-        "Online_ISSN": ids.get("Online_ISSN", ""),
-        "URI": ids.get("URI", ""),
         "YOP": item.year,
         "Access_Type": platform.access_type,
+        **_known_of_parent(report, item.parent),
+    }
+
+
+def _known_of_parent(report: Report, parent: Parent | None) -> dict[str, str]:
+    if parent is None:
+        return {}
+    ids = parent_ids(parent, report)
+    return {
+        "Parent_Title": parent.title,
+        "Parent_Data_Type": parent.data_type,
+        "Parent_Proprietary_ID": ids.get("Proprietary", ""),
+        "Parent_ISBN": ids.get("ISBN", ""),
+        "Parent_Online_ISSN": ids.get("Online_ISSN", ""),
     }
 
 

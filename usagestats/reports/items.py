@@ -3,19 +3,27 @@
 Source: COUNTER Code of Practice 5.1, tables 3.g to 3.i and section 3.3.2.
 """
 
+import html
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from recordsilo.formats import persistent_identifier
 from usagestats.entities.metadata import Metadata
 from usagestats.reports.definitions import NO_YEAR
+from usagestats.reports.parents import Parent, parent_of, titles_of
+from usagestats.store.periods import is_date
 
 _DATE = re.compile(r"(?<!\d)(1\d{3}|20\d{2})-(0[1-9]|1[0-2])-([0-2]\d|3[01])(?!\d)", re.ASCII)
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)", re.ASCII)
 _ISSN = re.compile(r"(?<![\d-])(\d{4}-\d{3}[\dX])(?![\d-])", re.ASCII)
 _ISBN = re.compile(r"97[89]-\d+-\d+-\d+-\d", re.ASCII)
 _COUNTER_DOI = re.compile(r"10\.[1-9][0-9]{2}[0-9.]*/.+")
+_ADDRESS = re.compile(
+    r"https?://(?:[A-Za-z0-9-]+\.)+[A-Za-z0-9-]{2,}(?::\d+)?"
+    r"(?:[/?#][A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*)?"
+)
+"""A URL by RFC 3986 with a host that has a name."""
 _AUTHORS = 3
 """Table 3.i: at most three authors."""
 _TYPES = {
@@ -23,7 +31,8 @@ _TYPES = {
     "reviewarticle": "Article", "preprint": "Article", "eprint": "Article", "review": "Article",
     "audiovisual": "Audiovisual", "video": "Audiovisual", "movingimage": "Audiovisual",
     "film": "Audiovisual", "bookchapter": "Book_Segment", "booksection": "Book_Segment",
-    "bookpart": "Book_Segment", "chapter": "Book_Segment", "book": "Other", "monograph": "Other",
+    "bookpart": "Book_Segment", "chapter": "Book_Segment", "book": "Book_Segment",
+    "monograph": "Book_Segment",
     "conferenceobject": "Conference_Item", "conferencepaper": "Conference_Item",
     "conferenceorworkshopitem": "Conference_Item", "conferenceposter": "Conference_Item",
     "conferenceproceedings": "Conference_Item", "dataset": "Dataset", "data": "Dataset",
@@ -36,7 +45,16 @@ _TYPES = {
     "bachelorthesis": "Thesis_or_Dissertation", "dissertation": "Thesis_or_Dissertation",
     "other": "Other", "lecture": "Other", "teachingresource": "Other", "exhibition": "Other",
 }  # fmt: skip
-"""Type without spaces and case → data type. The Item Report has none for whole books."""
+"""Type without spaces and case → data type. A whole book is one Book_Segment (table 3.p)."""
+_VERSIONS = {
+    "info:eu-repo/semantics/draft": "AO", "info:eu-repo/semantics/submittedversion": "SMUR",
+    "info:eu-repo/semantics/acceptedversion": "AM",
+    "info:eu-repo/semantics/publishedversion": "VoR",
+    "info:eu-repo/semantics/updatedversion": "EVoR", "c_b1a7d7d4d402bcce": "AO",
+    "c_71e4c1898caa6e32": "SMUR", "c_ab4af688f83e57aa": "AM", "c_fa2ee174bc00049f": "P",
+    "c_970fb48d4fbd8a85": "VoR", "c_e19f295774971610": "CVoR", "c_dc82b40f9837b551": "EVoR",
+}  # fmt: skip
+"""Version by info:eu-repo, or the end of an address of COAR → that of NISO RP-8-2008."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +72,8 @@ class Item:
     uri: str = ""
     data_type: str = "Unspecified"
     year: str = NO_YEAR
+    version: str = ""
+    parent: Parent | None = None
 
 
 def item_of(identifier: str, metadata: Metadata) -> Item:
@@ -63,23 +83,35 @@ def item_of(identifier: str, metadata: Metadata) -> Item:
         identifier: Of the record.
         metadata: Of the record; empty if the Silo does not hold it.
     """
-    texts = metadata["identifiers"]
-    doi = _first_doi(texts)
+    texts, sources, types = metadata["identifiers"], metadata["sources"], metadata["types"]
+    doi, kind = _first_doi(texts), data_type(types)
+    issn = _found(_ISSN, (*texts, *sources, *metadata["relations"]), 1)
     return Item(
         identifier=identifier,
         title=_one_line(metadata.title),
         publisher=_one_line(next(iter(metadata["publishers"]), "")),
-        authors=tuple(one for one in map(_one_line, metadata["creators"]) if len(one) > 1)[
-            :_AUTHORS
-        ],
-        publication_date=_found(_DATE, metadata["dates"], 0),
+        authors=tuple(dict.fromkeys(_authors(metadata["creators"])))[:_AUTHORS],
+        publication_date=_first_date(metadata["dates"]),
         doi=doi,
         isbn=next((one for one in texts if len(one) == 17 and _ISBN.fullmatch(one)), ""),
-        issn=_found(_ISSN, (*texts, *metadata["sources"], *metadata["relations"]), 1),
+        issn=issn,
         uri=f"https://doi.org/{doi}" if doi else _first_address(texts),
-        data_type=data_type(metadata["types"]),
+        data_type=kind,
         year=_found(_YEAR, metadata["dates"], 1) or NO_YEAR,
+        version=_version((*types, *metadata["rights"], *metadata["formats"])),
+        parent=parent_of(kind, sources, issn),
     )
+
+
+def with_titles_of_parents(items: Mapping[str, Item]) -> dict[str, Item]:
+    """Return the items so that the same parent has the same title everywhere."""
+    titles = titles_of(one.parent for one in items.values() if one.parent)
+    return {
+        name: replace(one, parent=replace(one.parent, title=titles[one.parent.identity]))
+        if one.parent
+        else one
+        for name, one in items.items()
+    }
 
 
 def data_type(types: Iterable[str]) -> str:
@@ -101,11 +133,26 @@ def _first_doi(texts: Iterable[str]) -> str:
 
 
 def _first_address(texts: Iterable[str]) -> str:
-    return next((one for one in texts if re.fullmatch(r"https?://[!-~]+", one)), "")
+    return next(filter(_ADDRESS.fullmatch, texts), "")
 
 
-def _is_name(text: str) -> bool:
-    return len(text) > 1
+def _first_date(texts: Iterable[str]) -> str:
+    found = (match[0] for text in texts for match in _DATE.finditer(text))
+    return next(filter(is_date, found), "")
+
+
+def _authors(creators: Iterable[str]) -> Iterator[str]:
+    """The names; in tables ``;`` separates them, so a creator that has one is several authors."""
+    for text in creators:
+        names = map(_one_line, html.unescape(text).split(";"))
+        yield from (one for one in names if len(one) > 1)
+
+
+def _version(texts: Iterable[str]) -> str:
+    """The first version that is named; only the end of an address of COAR matters."""
+    names = (text.strip() for text in texts)
+    known = (_VERSIONS.get(one.lower()) or _VERSIONS.get(one.rpartition("/")[2]) for one in names)
+    return next(filter(None, known), "")
 
 
 def _one_line(text: str) -> str:

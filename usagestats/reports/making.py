@@ -4,11 +4,13 @@ Source: COUNTER Code of Practice 5.1, sections 4.1, 4.4 and 7.12.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from usagestats.reports.definitions import (
+    ACCESS_METHODS,
     FIGURE_OF_METRIC,
+    PARTIAL,
     REGULAR,
     ROBOTS_NOTE,
     SPIKE_WARNING,
@@ -17,7 +19,7 @@ from usagestats.reports.definitions import (
     Definition,
     Notice,
 )
-from usagestats.reports.items import Item
+from usagestats.reports.items import Item, with_titles_of_parents
 from usagestats.reports.platform import Platform
 from usagestats.store.periods import month_after, months_between
 from usagestats.values import Figures
@@ -33,14 +35,19 @@ class Request:
     """What is asked for.
 
     Attributes:
-        months: In order; at least one.
+        months: In order; without any, nothing can be reported of `period`.
         metrics: Only these; empty: all of the report.
         data_types, years, access_types: Likewise.
-        access_methods: Whose access: of people, of machines, or of both.
+        access_methods: Only this access: of people, or of machines; empty: of both, added up.
         shown: Columns in addition, by the names in `Definition.attributes`.
         item: Only this item: ``silo:…``, a DOI, an ISSN or an identifier; ``""``: all.
         author: Only items with this author.
-        total_only: Whether the JSON has one number for the whole period.
+        platform: Only usage of the platform of this name.
+        total_only: Whether there is one number for the whole period instead of one a month.
+        parents: Whether the parents of the items are named.
+        components: Whether components were asked for, which are never reported.
+        period: First and last month of the header, if it begins before the first of `months`
+            or ends after the last; there is nothing to report of the months outside.
     """
 
     months: tuple[Month, ...]
@@ -48,11 +55,25 @@ class Request:
     data_types: tuple[str, ...] = ()
     years: tuple[str, ...] = ()
     access_types: tuple[str, ...] = ()
-    access_methods: tuple[str, ...] = (REGULAR,)
+    access_methods: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     item: str = ""
     author: str = ""
+    platform: str = ""
     total_only: bool = False
+    parents: bool = False
+    components: bool = False
+    period: tuple[Month, Month] | None = None
+
+    @property
+    def bounds(self) -> tuple[Month, Month]:
+        """The first and the last month of the header."""
+        return self.period or (self.months[0], self.months[-1])
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Whose access is in it."""
+        return self.access_methods or ACCESS_METHODS
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +105,14 @@ class Report:
     institution: str = WORLD
 
     @property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics that were asked for."""
-        return self.request.metrics or self.definition.metrics
-
-    @property
     def shown(self) -> tuple[str, ...]:
         """The columns in addition, in the report's order."""
         return tuple(one for one in self.definition.attributes if one in self.request.shown)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns before the metric, in order."""
+        return self.definition.columns(self.request.shown, parents=self.request.parents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +151,10 @@ def make_report(
         notices: What is to be said besides.
     """
     request = _as_defined(definition, request)
-    lines = tuple(_lines(definition, request, platform, usage))
+    items = with_titles_of_parents(usage.items)
+    lines = tuple(_lines(definition, request, platform, replace(usage, items=items)))
     told = [*notices]
-    if not lines:
+    if request.months and not lines and all(one.code != PARTIAL for one in told):
         told.append(Notice.of(3030))
     if usage.robots:
         told.append(Notice(ROBOTS_NOTE, "Robots list", usage.robots))
@@ -144,22 +166,21 @@ def _as_defined(definition: Definition, request: Request) -> Request:
     """Put the fixed filters of a standard view in a request."""
     if not definition.is_view:
         return request
-    shown = ("Authors", "Publication_Date", "Access_Type") if definition.by_item else ()
     return Request(
-        request.months, data_types=(definition.data_type,) if definition.data_type else (),
-        shown=shown, total_only=request.total_only,
+        request.months, data_types=definition.data_types, access_methods=(REGULAR,),
+        platform=request.platform, parents=definition.by_item, period=request.period,
     )  # fmt: skip
 
 
 def _lines(
     definition: Definition, request: Request, platform: Platform, usage: Usage
 ) -> Iterator[Line]:
-    methods = request.access_methods
+    methods = request.methods
     if "Access_Method" not in request.shown and len(methods) > 1:
         figures = {"": _joined([usage.figures.get(one, {}) for one in methods])}
     else:
         figures = {one: usage.figures.get(one, {}) for one in methods}
-    metrics = request.metrics or definition.metrics
+    metrics = _counted(definition, request)
     for method, of_items in figures.items():
         chosen = (
             (item, months)
@@ -176,6 +197,11 @@ def _lines(
         else:
             lines = _by_data_type(chosen, request.months, metrics, method)
         yield from (line for line in lines if line.performance)
+
+
+def _counted(definition: Definition, request: Request) -> tuple[str, ...]:
+    """The metrics that were asked for, without those that nobody counts here."""
+    return tuple(one for one in definition.metrics if not request.metrics or one in request.metrics)
 
 
 def _by_title(line: Line) -> tuple[str, str]:
@@ -243,13 +269,13 @@ def _joined(parts: Iterable[MonthFigures]) -> MonthFigures:
 def _spikes(definition: Definition, request: Request, usage: Usage) -> list[Notice]:
     """Warn of months with more than three times the mean of the twelve before, and 100 (7.12)."""
     totals: dict[Month, Figures] = {}
-    for method in request.access_methods:
+    for method in request.methods:
         for months in usage.figures.get(method, {}).values():
             for month, some in months.items():
                 totals[month] = totals.get(month, Figures()) + some
     found: list[Notice] = []
     earliest = min(totals, default="")
-    for metric in request.metrics or definition.metrics:
+    for metric in _counted(definition, request):
         numbers = {m: getattr(some, FIGURE_OF_METRIC[metric]) for m, some in totals.items()}
         for month in request.months:
             first = max(earliest, month_after(month, -_SPIKE_MONTHS))
@@ -264,13 +290,33 @@ def _spikes(definition: Definition, request: Request, usage: Usage) -> list[Noti
 
 def filters_of(report: Report) -> dict[str, tuple[str, ...]]:
     """Return the filters of a report that its header names, besides the metrics and the period."""
-    request, definition = report.request, report.definition
+    request = report.request
     found: dict[str, tuple[str, ...]] = {
+        "Platform": (request.platform,) if request.platform else (),
         "Data_Type": request.data_types,
         "YOP": request.years,
-        "Access_Type": () if definition.is_view else request.access_types,
+        "Access_Type": request.access_types,
         "Access_Method": request.access_methods,
         "Item_ID": (request.item,) if request.item else (),
         "Author": (request.author,) if request.author else (),
     }
     return {name: values for name, values in found.items() if values}
+
+
+def attributes_of(report: Report, total: tuple[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return the attributes of a report that its header names.
+
+    Args:
+        report: The report.
+        total: How this form of it says that there is one number for the whole period.
+    """
+    request, (name, value) = report.request, total
+    if report.definition.is_view:
+        return {}
+    found: dict[str, tuple[str, ...]] = {
+        "Attributes_To_Show": report.shown,
+        name: (value,) if request.total_only else (),
+        "Include_Parent_Details": ("True",) if request.parents else (),
+        "Include_Component_Details": ("True",) if request.components else (),
+    }
+    return {key: values for key, values in found.items() if values}

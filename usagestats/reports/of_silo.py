@@ -1,16 +1,12 @@
 """Reports of a Silo: its figures and its items."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 from recordsilo.extras import PackageMissing
 from usagestats.entities.usage import Usage as UsageOfSilo
-from usagestats.reports.definitions import (
-    MACHINE,
-    REGULAR,
-    Definition,
-    Notice,
-)
+from usagestats.reports.asking import Counted
+from usagestats.reports.definitions import MACHINE, Definition, Notice
 from usagestats.reports.items import item_of
 from usagestats.reports.making import (
     MonthFigures,
@@ -50,12 +46,17 @@ def _not_counted(silo_path: str, months: Sequence[str]) -> list[Notice]:
     return [Notice.of(3040, f"not counted yet: {', '.join(days)}")] if days else []
 
 
-def months_of(usage: UsageOfSilo, first: str, last: str) -> tuple[str, ...]:
-    """Return the months of a report, by default those that have counts; empty without counts."""
+def counted_of(usage: UsageOfSilo, today: date) -> Counted | None:
+    """Return of which time usage was counted; None without counts.
+
+    The days of log lines count, too, as far as they are known: a day without a use is no gap.
+    """
     bounds = queries.bounds(usage.counts)
     if bounds is None:
-        return ()
-    return tuple(months_between((first or bounds[0])[:7], (last or bounds[1])[:7]))
+        return None
+    with Ledger(usage.silo.path, "read") as ledger:
+        days = (*bounds, *ledger.days())
+    return Counted(min(days), max(days), today)
 
 
 def report_of(
@@ -72,11 +73,11 @@ def report_of(
         UsageError: The counts or the settings cannot be read.
     """
     path = usage.silo.path
-    months = months_between(month_after(request.months[0], -12), request.months[-1])
+    months = []
+    if request.months:
+        months = months_between(month_after(request.months[0], -12), request.months[-1])
     figures = {
-        method: _figures(usage, months, machine=method == MACHINE)
-        for method in (REGULAR, MACHINE)
-        if method in request.access_methods
+        method: _figures(usage, months, machine=method == MACHINE) for method in request.methods
     }
     items = {name: item_of(name, found) for _, name, found in usage.catalogue.metadata()}
     return make_report(

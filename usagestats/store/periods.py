@@ -36,18 +36,19 @@ def period_of(first: str, last: str) -> Period:
         PeriodInvalid: It is neither, or the last day is before the first.
     """
     for text in filter(None, (first, last)):
-        if not _TEXT.fullmatch(text) or _day(text) is None:
+        if not _TEXT.fullmatch(text) or not is_date(text):
             raise PeriodInvalid(f"{text!r} is not a day or a month; write 2026-10-12 or 2026-10")
     if first and last and last_day(last) < first_day(first):
         raise PeriodInvalid(f"the period ends ({last}) before it begins ({first})")
     return Period(first, last)
 
 
-def _day(text: str) -> date | None:
+def is_date(text: str) -> bool:
+    """Whether a day or a month (``2026-02-30``, ``2026-13``) is in the calendar."""
     try:
-        return date.fromisoformat(text if len(text) == 10 else f"{text}-01")
+        return bool(date.fromisoformat(first_day(text)))
     except ValueError:
-        return None
+        return False
 
 
 def first_day(text: str) -> str:
