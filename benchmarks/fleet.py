@@ -9,8 +9,11 @@ import argparse
 import gc
 import sys
 import time
+from pathlib import Path
 
-from silofleet.simulator import Plan, simulate, table
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "silofleet"))
+
+from fleet_simulator import Plan, simulate, table
 
 
 def simulated(plan: Plan) -> int:

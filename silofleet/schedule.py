@@ -1,6 +1,6 @@
 """When the runs of a fleet are due, in which state an endpoint is, and what starts now (pure).
 
-The clock, the simulator and the tests decide by these functions; none of them reads the clock
+The clock and the simulator of the tests decide by these functions; none of them reads the clock
 or a file. Hours are those in which a run may *start*; one that has started goes on.
 """
 

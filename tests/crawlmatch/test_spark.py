@@ -12,11 +12,10 @@ from truth_rows import rows_of
 
 from crawlmatch.matching import Request, match_into
 
-pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+pytest.importorskip("pyspark", reason="PySpark is not installed")
 
+from crawl_on_spark import match_on_spark
 from pyspark.sql import SparkSession
-
-from crawlmatch.spark import match_on_spark
 
 KINDS = tuple(kind for kind in CASES if kind not in {"deep_hop_path", "endless_redirects"})
 """Each round of a walk is a job on Spark: those with forty rounds and more are left out."""

@@ -4,10 +4,11 @@ from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
+import fleet_simulator as simulator
 import pytest
+from fleet_simulator import Plan, simulate, table
 
-from silofleet import schedule, simulator
-from silofleet.simulator import Plan, simulate, table
+from silofleet import schedule
 
 SMALL = Plan(endpoints=200, days=30, nodes=3, slots=3)
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from mako.lexer import Lexer
 from mako.parsetree import Expression, Tag, Text
+from text_catalogue import ROOM, _refusals, messages, pot
 
 from webui.http import errors
-from webui.text_catalogue import ROOM, _refusals, messages, pot
 from webui.words import texts
 
 TEMPLATES = sorted((ROOM / "templates").glob("*.mako"))

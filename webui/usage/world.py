@@ -1,4 +1,7 @@
-"""A map of the world with the uses from each country (``world.json``: `draw_world`)."""
+"""A map of the world with the uses from each country.
+
+``tools/draw_world.py`` made ``world.json``.
+"""
 
 import json
 from collections.abc import Mapping, Sequence

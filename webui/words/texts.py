@@ -1,7 +1,7 @@
 """The page's texts: English here, other languages from a gettext catalogue (pure).
 
 Templates and handlers say ``_("… {name} …", name=value)``; the English text is the key.
-``python -m webui.text_catalogue`` prints them all for translators, and a translation is the
+``tools/text_catalogue.py`` prints them all for translators, and a translation is the
 file ``locale/<language>/LC_MESSAGES/webui.mo`` made from that; the server's environment
 (``LANGUAGE``, ``LANG``) says which is used.
 

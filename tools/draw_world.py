@@ -4,7 +4,7 @@ They are in the wheel of geopandas 0.14.4; the names of all countries are those 
 zone database (``iso3166.tab``, public domain). Run once, and again for other data:
 
     pip download --no-deps geopandas==0.14.4
-    python webui/usage/draw_world.py geopandas-0.14.4-py3-none-any.whl > webui/usage/world.json
+    python tools/draw_world.py geopandas-0.14.4-py3-none-any.whl > webui/usage/world.json
 """
 
 import json

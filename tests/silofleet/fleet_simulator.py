@@ -168,7 +168,7 @@ class _Simulation:
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self.policy = plan, plan.policy
-        self.draw = random.Random(plan.seed)  # noqa: S311  # a simulation
+        self.draw = random.Random(plan.seed)  # a simulation
         self.end = BEGIN + plan.days * DAY
         self.report = Report()
         self.dues: list[list[_One]] = [[] for _ in range(plan.days * TICKS + 1)]

@@ -1,6 +1,6 @@
 """The texts of the page as a gettext template, to be translated.
 
-    python -m webui.text_catalogue > webui.pot
+    python tools/text_catalogue.py > webui.pot
 
 Texts are the arguments of ``_("…")`` and ``counted("…", "…", n)`` in templates and handlers,
 the messages of errors (``BadRequest("…")``), and the tables of labels.
@@ -17,6 +17,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import get_args
 
+import webui
 from recordsilo.contributions import contributions
 from recordsilo.formats.quality import CODES
 from recordsilo.index.facets import additions_to, contributed_facets
@@ -55,7 +56,7 @@ from webui.usage.asked import KINDS as KINDS_OF_USAGE
 from webui.usage.asked import ORDERS, SINGULAR
 from webui.words.field_labels import FIELD_LABELS
 
-ROOM = Path(__file__).parent
+ROOM = Path(webui.__file__).parent
 _TEXT = r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
 _ONE = re.compile(rf"(?<![\w.])_\(\s*{_TEXT}")
 _TWO = re.compile(rf"(?<![\w.])counted\(\s*{_TEXT},\s*{_TEXT}")

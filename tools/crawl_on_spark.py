@@ -1,4 +1,6 @@
-"""Run the steps of ``steps.sql`` on Apache Spark, for logs on a cluster; extra ``spark``.
+"""Run the steps of ``steps.sql`` on Apache Spark, for logs on a cluster.
+
+It needs ``pip install pyspark sqlglot``.
 
 The SQL is the same; sqlglot translates it at run time. On one machine this takes many times the
 CPU time of DuckDB.
