@@ -12,6 +12,8 @@ from typing import Any
 from oaipmhprotocol import Granularity
 
 _MOST_OPENINGS = 1_000
+_IN_VAIN = 3
+"""Windows in a row that ListRecords did not begin, after which it is no longer tried."""
 
 
 class Spelling(StrEnum):
@@ -58,6 +60,9 @@ class EndpointMemory:
         repeats_in_vain: Number of lists that ended early again when repeated.
         empty_confirmed: Number of empty windows that were empty again when repeated.
         empty_denied: Number of empty windows that were not.
+        lists_in_vain: Number of successive parts of lists that ListRecords did not begin, so
+            that their records were fetched by identifier; of this process only, because the
+            next run tries again.
         openings: Digests of the first pages of windows, each with its first window; of
             this process only.
     """
@@ -78,6 +83,7 @@ class EndpointMemory:
     repeats_in_vain: int = 0
     empty_confirmed: int = 0
     empty_denied: int = 0
+    lists_in_vain: int = field(default=0, compare=False)
     openings: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def opens_two(self, page: str, window: str) -> bool:
@@ -90,6 +96,11 @@ class EndpointMemory:
     def windows_usable(self) -> bool:
         """Whether windows are useful: not if they were never answered."""
         return self.windows_work and (self.windows_answered > 0 or self.windows_failed < 6)
+
+    @property
+    def lists_are_dead(self) -> bool:
+        """Whether ListRecords is of no use, so that records are fetched by identifier at once."""
+        return self.lists_in_vain >= _IN_VAIN and self.identifiers_work
 
     @property
     def may_repeat(self) -> bool:

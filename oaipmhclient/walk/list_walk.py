@@ -331,15 +331,22 @@ class _Walk(Generic[Item]):
             check_format(self._client, self._job.metadata_prefix, got.cause)
         if rung is Rung.SINGLE_LIST:
             self._quirks.windows_work = False
-        if self._at.token is None and not self._at.pages and self._window != Window():
+        if self._is_at_start and self._window != Window():
             self._quirks.windows_failed += 1
         reads_records = self._reading.verb is Verb.LIST_RECORDS
         if rung is Rung.SPLIT and got.failure in LASTING and reads_records:
             remedy = narrowed(self._client, self._opening(Verb.LIST_IDENTIFIERS), self._quirks)
             rung = Rung.SPLIT if isinstance(remedy, Split) else Rung.BY_IDENTIFIER
+        if rung is Rung.BY_IDENTIFIER and reads_records and self._is_at_start:
+            self._quirks.lists_in_vain += 1
         logger.warning("%s: %s; %s", got.request, cause, rung.value)
         steps = () if rung is Rung.GIVE_UP else (rung.value,)
         raise WindowBroken(cause, self._at, remedy, got.request, steps) from got.cause
+
+    @property
+    def _is_at_start(self) -> bool:
+        """Whether nothing of the list was received."""
+        return self._at.token is None and not self._at.pages
 
     def _finds_token(self) -> bool:
         """Whether the last page, requested again, has a token; then the walk continues with it."""
@@ -382,6 +389,8 @@ class _Walk(Generic[Item]):
         assert got.page is not None
         assert got.answer is not None
         page, headers = got.page, headers_of(got.page)
+        if self._reading.verb is Verb.LIST_RECORDS:
+            self._quirks.lists_in_vain = 0
         if are_outside(headers, self._window):  # for the user's own dates: more than requested
             self._quirks.windows_work = False
         self._last_request = got.request
@@ -410,7 +419,7 @@ class _Walk(Generic[Item]):
                 quirks.spelling, quirks.companions = form_of(rung, quirks)
             if self._promise_is_passed(new):
                 quirks.promises_kept = False
-        elif not self._at.pages:
+        elif self._is_at_start:
             self._learned_of_window(rung)
         return () if rung is None else (rung.value,)
 

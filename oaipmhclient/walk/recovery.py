@@ -351,9 +351,14 @@ def _lacks_much(now: Situation) -> bool:
 
 
 def _splits(now: Situation) -> bool:
-    if not now.quirks.windows_usable or is_granule(now.window):
+    if not now.quirks.windows_usable or is_granule(now.window) or _is_dead(now):
         return False
     return now.failure is not Failure.EARLY_END or _lacks_much(now)
+
+
+def _is_dead(now: Situation) -> bool:
+    """Whether shorter lists would not begin either."""
+    return now.is_first and now.quirks.lists_are_dead
 
 
 def _progresses(now: Situation) -> bool:

@@ -87,6 +87,12 @@ _OPTIONS = [
         " unreadable or not available.",
     ),
     click.option(
+        "--identifiers-first",
+        is_flag=True,
+        help="Begin with ListIdentifiers, and get the records one by one with GetRecord, for"
+        " repositories whose ListRecords is of no use. Without it, that is found out.",
+    ),
+    click.option(
         "--no-warc",
         is_flag=True,
         help="Do not store the responses in WARC files below DIRECTORY/harvests.",
@@ -125,6 +131,7 @@ def harvest_options(command: F) -> F:
             overlap=given.pop("overlap") or timedelta(0),
             count=given.pop("count"),
             again=given.pop("ask_again"),
+            identifiers_first=given.pop("identifiers_first"),
             sweep=given.pop("sweep"),
             sweep_share=given.pop("sweep_limit") / 100,
             apart_from={None: APART_FROM, True: 0, False: None}[given.pop("apart")],

@@ -72,6 +72,8 @@ class HarvestOptions:
         count: List all identifiers if a list may be incomplete.
         again: Most records of a list to request again by GetRecord, if they were set aside
             or not available.
+        identifiers_first: Begin with ListIdentifiers and GetRecord, for repositories whose
+            ListRecords is of no use.
         sweep: Then compare a full list of identifiers with the Silo, to find deletions that
             are not announced.
         sweep_share: The share of the Silo that may be missing; a sweep with more is ignored.
@@ -88,6 +90,7 @@ class HarvestOptions:
     overlap: timedelta = timedelta(0)
     count: bool = True
     again: int = MOST_AGAIN
+    identifiers_first: bool = False
     sweep: bool = False
     sweep_share: float = SHARE
     apart_from: int | None = None
@@ -263,6 +266,7 @@ class JobRun:
                     read=read_lightly if self._options.pages_only else read_records_to_store,
                     count=self._options.count and not self._options.pages_only,
                     again=0 if self._options.pages_only else self._options.again,
+                    identifiers_first=self._options.identifiers_first,
                     keep_aside=self._keep_aside,
                     held=lambda without: hooks.held(row.job, without),
                     apart=self._apart(hooks.storing(row.job)),

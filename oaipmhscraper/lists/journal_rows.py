@@ -74,6 +74,8 @@ LIST = "list"
 """Mode of a window: by ListRecords."""
 IDENTIFIERS = "identifiers"
 """By ListIdentifiers, then record by record, because its list is not available."""
+IDENTIFIERS_FIRST = "identifiers first"
+"""The same, because the user wants it or ListRecords was of no use; its list was not tried."""
 COUNT = "count"
 """Likewise for the whole list, to check that it is complete."""
 AGAIN = "again"
@@ -87,7 +89,7 @@ class WindowRow:
     Attributes:
         state: ``open``, ``done``, ``cut`` (replaced by others) or ``broken``.
         window: Its bounds.
-        mode: How it is fetched: `LIST`, `IDENTIFIERS`, `COUNT` or `AGAIN`.
+        mode: How it is fetched: `LIST`, `IDENTIFIERS`, `IDENTIFIERS_FIRST`, `COUNT` or `AGAIN`.
         relists: Whether a part of it was listed before.
         alone: Whether it is a part of a broken window, and is not joined with others.
         restarts: How often it was restarted without progress.

@@ -120,6 +120,7 @@ class ListHarvest:
         read: Reads a page of ListRecords.
         count: Whether to count identifiers if the list may be incomplete.
         again: Most lost records to request again.
+        identifiers_first: Whether to fetch records by identifier, without trying ListRecords.
         keep_aside: Called with records set aside, before their page is noted as stored.
         held: Returns existing records of the list's format and set in the Silo, without given
             ones.
@@ -137,6 +138,7 @@ class ListHarvest:
         read: ReadPage = read_records_to_store,
         count: bool = True,
         again: int = MOST_AGAIN,
+        identifiers_first: bool = False,
         keep_aside: KeepAside = lambda _set_aside, _origin: None,
         held: Held = lambda _without: (),
         apart: Apart = Apart(),  # noqa: B008 - a frozen value
@@ -149,6 +151,7 @@ class ListHarvest:
         self._read = read
         self._count = count
         self._again = again
+        self._identifiers_first = identifiers_first
         self._keep_aside = keep_aside
         self._held = held
         self._when_apart = apart
@@ -260,7 +263,15 @@ class ListHarvest:
         if not waiting:
             return None
         count = joined(waiting, self._empties, self._where.granularity)
-        return waiting[0] if count == 1 else self._state.join(waiting[:count])
+        row = waiting[0] if count == 1 else self._state.join(waiting[:count])
+        return self._state.begin_with_identifiers(row) if self._comes_by_identifier(row) else row
+
+    def _comes_by_identifier(self, row: WindowRow) -> bool:
+        """Whether ListRecords is not tried for a window that has not begun."""
+        quirks = self._endpoint.quirks
+        is_wanted = self._identifiers_first and quirks.identifiers_work
+        is_new = row.mode == LIST and row.position is None and not row.note
+        return is_new and (is_wanted or quirks.lists_are_dead)
 
     @property
     def _counting(self) -> Counting:

@@ -14,7 +14,15 @@ from oaipmhclient.walk.values import ListJob, WalkPage
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import Record
 from oaipmhscraper.lists.journal import Journal
-from oaipmhscraper.lists.journal_rows import AGAIN, COUNT, LIST, ListFacts, ListRow, WindowRow
+from oaipmhscraper.lists.journal_rows import (
+    AGAIN,
+    COUNT,
+    IDENTIFIERS_FIRST,
+    LIST,
+    ListFacts,
+    ListRow,
+    WindowRow,
+)
 from oaipmhscraper.lists.listed_identifiers import ListedIdentifiers
 from oaipmhscraper.lists.window_changes import Change, Place, joined_row, planned
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, total
@@ -176,6 +184,11 @@ class ListState:
                 change = planned(row, place) if row.window == place.whole else None
                 if change is not None:
                     self._apply(change)
+
+    def begin_with_identifiers(self, row: WindowRow) -> WindowRow:
+        """Fetch a window of which nothing was fetched by identifier."""
+        with self._journal.changing():
+            return self._put(replace(row, mode=IDENTIFIERS_FIRST))
 
     def join(self, rows: list[WindowRow]) -> WindowRow:
         """Join several windows of which nothing was fetched."""

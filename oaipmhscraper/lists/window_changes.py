@@ -30,7 +30,7 @@ from oaipmhclient.walk.windows import (
     plan,
 )
 from oaipmhprotocol import Granularity
-from oaipmhscraper.lists.journal_rows import IDENTIFIERS, LIST, WindowRow
+from oaipmhscraper.lists.journal_rows import IDENTIFIERS, IDENTIFIERS_FIRST, LIST, WindowRow
 
 MOST_RESTARTS = 2
 """How often a window is restarted from its own start before another remedy is tried."""
@@ -96,7 +96,7 @@ def remedied(
 
     Each remedy is used a limited number of times, so that a list always ends: a restart without
     progress becomes a split, a split of one granule becomes a list of identifiers, and if that
-    fails too, the window is given up.
+    fails too, the window is given up. Where identifiers came first, ListRecords is tried then.
 
     Args:
         row: The window.
@@ -114,6 +114,8 @@ def remedied(
             return Change(_cut_off(row, note), single=True)
         case ByIdentifier() | SingleList():
             return _by_identifier(row, note)
+        case GiveUp() if row.mode == IDENTIFIERS_FIRST:
+            return Change(replace(row, mode=LIST, position=None, relists=True, note=note))
         case GiveUp():
             return Change(replace(row, state="broken", note=note))
 
