@@ -32,6 +32,10 @@ def run(work: Work) -> Ending:
     if receipt.nothing_fits:
         problems.append(Problem("", "no pattern fits any path; see usage/usage.toml"))
     problems += [
+        Problem("", f"the expression {one!r} of usage/usage.toml took too long and was left out")
+        for one in receipt.left_out
+    ]
+    problems += [
         Problem("", f"{number:,} lines are {what}")
         for what, number in (
             ("unreadable", receipt.number(Fate.UNREADABLE)),

@@ -9,7 +9,7 @@ from examples import family
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from silocuration.editing import patterns
+from recordsilo import patterns
 from silocuration.editing.patterns import check_replacement, compiled, finds, replaced
 from silocuration.errors import CurationError, PatternTooSlow, RuleRefused, TooMuch
 
@@ -178,3 +178,14 @@ def test_a_long_value_is_not_searched_without_regard_of_case_for_seconds(pattern
         with pytest.raises(PatternTooSlow, match="a long pattern on long values"):
             search(pattern, value)
     assert time.process_time() - began < 1
+
+
+def test_a_pattern_without_large_counts_needs_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns.subprocess, "run", None)
+    for pattern in (r"^/(?P<id>\d+)/\d{1,3}/[^/]+$", "[0-9a-f-]{36}", "(a|aa)+$", "x" * 1000):
+        assert patterns.compiled(pattern)
+    for pattern in ("x{999}", "(?:x{99}){99}", "(?:colour){e<=1}", "(x)(?1)(?R)?", "x" * 1001):
+        patterns.compiled.cache_clear()
+        patterns._is_small.cache_clear()
+        with pytest.raises(TypeError):
+            patterns.compiled(pattern)

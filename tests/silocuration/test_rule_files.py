@@ -12,11 +12,10 @@ import tomli_w
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recordsilo import Silo
+from recordsilo import Silo, patterns
 from silocuration.batch.job import create_job, preview, run_job
 from silocuration.batch.journal import Doing
 from silocuration.batch.specs import rules_job
-from silocuration.editing import patterns
 from silocuration.editing.fields import read_fields, said, write_fields
 from silocuration.editing.rule_files import (
     RuleSet,

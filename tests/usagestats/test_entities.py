@@ -204,7 +204,7 @@ def test_sets_are_called_by_their_names(silo: Silo) -> None:
         ("[[entity]]\nkind = 'x'\nprefix = 'x'", "1: field is missing"),
         (
             "[[entity]]\nkind = 'x'\nprefix = 'x'\nfield = 'f'\nmatch = '('",
-            "match is no expression",
+            "match: '\\(' is not a valid pattern",
         ),
         ("[[entity]]\nkind = 'X'\nprefix = 'x'\nfield = 'f'", "kind is of lower"),
         ("[[entity", "usage.toml"),

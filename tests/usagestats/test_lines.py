@@ -156,7 +156,7 @@ def test_an_expression_of_ones_own() -> None:
     assert (hit.moment, hit.method, hit.path) == (1791799200, "GET", "/3002/")
     with pytest.raises(FormatUnknown, match="needs a group"):
         OwnReader("(?P<time>x)")
-    with pytest.raises(FormatUnknown, match="is invalid"):
+    with pytest.raises(FormatUnknown, match="is not a valid"):
         OwnReader("(")
 
 
@@ -269,8 +269,8 @@ def test_patterns_of_ones_own_come_first() -> None:
         ({"profile": "dspace"}, "no profile 'dspace'"),
         ({"timezone": "Europe/Londn"}, "no time zone"),
         ({"window": 0}, "number of days"),
-        ({"robots": ["("]}, "in robots is invalid"),
-        ({"pattern": [{"path": "(", "record": "x", "kind": "view"}]}, "is invalid"),
+        ({"robots": ["("]}, "robots: .* is not a valid pattern"),
+        ({"pattern": [{"path": "(", "record": "x", "kind": "view"}]}, "path: .* is not a valid"),
         ({"pattern": [{"path": "x", "record": "{id}", "kind": "view"}]}, "names the group 'id'"),
         (
             {"pattern": [{"path": "(?P<id>x)", "record": "{id!x}", "kind": "view"}]},
@@ -290,7 +290,13 @@ def test_patterns_of_ones_own_come_first() -> None:
             {"pattern": [{"path": "x", "record": "{link}", "link": "/{id}", "kind": "view"}]},
             "the link '/{id}' names the group 'id'",
         ),
-        ({"log": {"format": "regex", "line": "("}}, "is invalid"),
+        ({"log": {"format": "regex", "line": "("}}, "lines: .* is not a valid"),
+        ({"robots": ["(?:(?:(?:x{100}){100}){100}){30}"]}, "too large to compile"),
+        (
+            {"pattern": [{"path": "(?:x{1000}){1000}", "record": "x", "kind": "view"}]},
+            "too large to compile",
+        ),
+        ({"log": {"format": "regex", "line": "(?:x{1000}){1000}"}}, "too large to compile"),
     ],
 )
 def test_invalid_settings_are_named(known: dict[str, Any], why: str) -> None:

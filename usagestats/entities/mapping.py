@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from usagestats.entities.metadata import FIELDS, Metadata
 from usagestats.errors import SettingsInvalid
+from usagestats.expressions import Expression
 from usagestats.store.places import settings_path
 from usagestats.store.tables import naming, read_tables
 
@@ -47,7 +48,7 @@ class EntityKind:
     name: str
     prefix: str
     field: str
-    match: "re.Pattern[str] | None" = None
+    match: Expression | None = None
 
     def labels(self, metadata: Metadata) -> Iterator[str]:
         """The labels of a record's entities of this kind, each once."""
@@ -84,6 +85,11 @@ class EntityMapping:
 
     kinds: tuple[EntityKind, ...] = KINDS
     by_record: bool = False
+
+    @property
+    def own(self) -> list[Expression]:
+        """The expressions of the Silo's own."""
+        return [kind.match for kind in self.kinds if kind.match is not None]
 
     @property
     def elements(self) -> tuple[str, ...]:
@@ -169,8 +175,6 @@ def _kind_from(table: Any) -> EntityKind:
         raise ValueError(f"kind is of lower-case letters and _, not {name!r}")
     if not _PREFIX.fullmatch(prefix) or prefix in _RESERVED:
         raise ValueError(f"prefix cannot be {prefix!r}; write some other lower-case letters")
-    try:
-        match = re.compile(texts["match"]) if texts["match"] else None
-    except re.error as error:
-        raise ValueError(f"match is no expression: {error}") from error
+    with naming("match"):
+        match = Expression(texts["match"]) if texts["match"] else None
     return EntityKind(name, prefix, texts["field"], match)

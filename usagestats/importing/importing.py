@@ -119,17 +119,22 @@ def import_logs(
             receipt.failed.append(counted.problem)
         before = now.astimezone(settings.zone) - timedelta(days=settings.window)
         receipt.frozen, _ = freeze(silo_path, ledger, f"{before:%Y-%m-%d}")
-        _read_new_records(silo_path)
+        receipt.left_out = sorted({*receipt.left_out, *_read_new_records(silo_path)})
         receipt.seconds = time.monotonic() - begun
         ledger.end(running.id, receipt.as_json())
     return receipt
 
 
-def _read_new_records(silo_path: str) -> None:
-    """Read the records that were used for the first time, so that no page has to."""
+def _read_new_records(silo_path: str) -> list[str]:
+    """Read the records that were used for the first time, so that no page has to.
+
+    Returns:
+        Expressions of entities that took too long too often.
+    """
     telling = contextlib.suppress(UsageError, OSError)  # a page tells it
-    with Silo(silo_path, create=False) as silo, telling, Usage(silo):
-        pass
+    with Silo(silo_path, create=False) as silo, telling, Usage(silo) as usage:
+        return [one.text for one in usage.catalogue.mapping.own if one.is_left_out]
+    return []
 
 
 class _Import:
@@ -234,6 +239,7 @@ class _Import:
         receipt.kinds.update(lines.kinds)
         receipt.late.update(done.late)
         self._not_held |= done.not_held
+        receipt.left_out = sorted({*receipt.left_out, *done.left_out})
         kept = lines.unreadable[: unreadable.MOST - self._kept]
         unreadable.keep(self._silo_path, self._keys, self._today, kept)
         self._kept += len(kept)

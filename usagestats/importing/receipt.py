@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from usagestats.expressions import MOST_TIMEOUTS
 from usagestats.rules.classify import MACHINE, NO_PATTERN
 from usagestats.values import Fate, Kind
 
@@ -27,6 +28,7 @@ class Receipt:
         not_held: Identifiers without a record in the Silo, with counted lines.
         failed: A sentence for each file that could not be read to its end, and about days that
             could not be counted.
+        left_out: Expressions of ``usage.toml`` that took too long too often.
         kept: Days of lines that were read again, with events of other lines.
         days: Days that were counted.
         counted_before: Whether earlier imports counted uses, so that the patterns have fitted.
@@ -45,6 +47,7 @@ class Receipt:
     late: Counter[str] = field(default_factory=Counter)
     not_held: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     days: list[str] = field(default_factory=list)
     frozen: list[str] = field(default_factory=list)
@@ -75,8 +78,14 @@ class Receipt:
 
     @property
     def whole(self) -> bool:
-        """Whether every file and line could be read, none came too late, and the patterns fit."""
-        return not (self.number(Fate.UNREADABLE) or self.late or self.failed or self.nothing_fits)
+        """Whether every file and line could be read, none was late, and the patterns fit."""
+        return not (
+            self.number(Fate.UNREADABLE)
+            or self.late
+            or self.failed
+            or self.nothing_fits
+            or self.left_out
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the receipt as JSON values."""
@@ -99,6 +108,7 @@ class Receipt:
             "not_held": len(self.not_held),
             "not_held_first": sorted(self.not_held)[:_NAMED],
             "failed": self.failed,
+            "left_out": self.left_out,
             "kept": self.kept,
             "days": self.days,
             "frozen": self.frozen,
@@ -147,6 +157,11 @@ class Receipt:
                 f"Not in this Silo, but counted: {_number(len(self.not_held), 'identifier')} "
                 f"({first}{more})."
             )
+        notes += [
+            f"The expression {one!r} of usage/usage.toml took too long {MOST_TIMEOUTS} times, and "
+            "was left out; avoid nested repetitions such as (a+)+ in it, then import with --again."
+            for one in self.left_out
+        ]
         if self.kept:
             days = ", ".join(self.kept[:_NAMED]) + (", …" if len(self.kept) > _NAMED else "")
             notes.append(

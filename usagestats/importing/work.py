@@ -22,7 +22,7 @@ from silosteps.lines import Block
 from usagestats.countries.lookup import countries_path, country_lookup
 from usagestats.importing.blocks import KINDS, Events, Sorted, Sorter
 from usagestats.importing.columns import Array
-from usagestats.lines.readers import Reader, reader_of
+from usagestats.lines.readers import OwnReader, Reader, reader_of
 from usagestats.push.collecting import rows_of
 from usagestats.push.outbox import Row
 from usagestats.push.settings import push_settings
@@ -67,6 +67,7 @@ class Done:
         before: Days before those of events in their first seconds, which may end double clicks.
         late: Frozen day → lines, which are counted among the others.
         not_held: Identifiers without a record.
+        left_out: Expressions that took too long too often.
         to_push: What a gatherer is to get, if the Silo pushes its usage to one.
     """
 
@@ -75,6 +76,7 @@ class Done:
     before: list[str] = field(default_factory=list)
     late: Counter[str] = field(default_factory=Counter)
     not_held: set[str] = field(default_factory=set)
+    left_out: set[str] = field(default_factory=set)
     to_push: list[Row] = field(default_factory=list)
 
 
@@ -87,6 +89,7 @@ class Workplace:
         self._records = records = Records(self._silo, settings.uuids)
         self._rules = Rules(settings, records.resolve, records.by_link, records.by_uuid)
         self._sorter = Sorter(self._rules)
+        self._reader_of = functools.lru_cache(16)(reader_of)
         self._push = push_settings(silo_path)
         self._engine: Engine | None = None
         self._barrier = group_barrier(silo_path)
@@ -96,16 +99,21 @@ class Workplace:
 
     def work(self, task: Task) -> Done:
         """Work on a block."""
-        return self.work_with(task, reader_of(task.spec))
+        return self.work_with(task, self._reader_of(task.spec))
 
     def work_with(self, task: Task, reader: Reader) -> Done:
         """Work on a block, with its reader."""
         lines, events = self._sorter.sort(task.block, reader)
-        done = Done(lines)
+        done = Done(lines, left_out=self._left_out(reader))
         if len(events.moment):
             self._store(events, task.frozen, done)
             done.to_push = self._to_push(task, reader)
         return done
+
+    def _left_out(self, reader: Reader) -> set[str]:
+        """Return the expressions that took too long too often, also in earlier blocks."""
+        own = [*self._rules.own, *([reader.expression] if isinstance(reader, OwnReader) else ())]
+        return {one.text for one in own if one.is_left_out}
 
     def _to_push(self, task: Task, reader: Reader) -> list[Row]:
         """Return what a gatherer is to get; it needs more of a line than events have."""

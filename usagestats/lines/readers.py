@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-import regex
-
+from recordsilo.patterns import PatternRefused
 from usagestats.errors import FormatUnknown
+from usagestats.expressions import Expression
 from usagestats.lines.moments import any_moment, clf_moment, iso_moment, moment_by
 from usagestats.lines.requests import Request, read_request, read_target
 from usagestats.values import Hit
@@ -26,7 +26,6 @@ _LINE = re.compile(
 )
 _PARTS = ("address", "ident", "user", "time", "request", "status", "size")
 _AGENT = re.compile(rf" {_QUOTED} {_QUOTED}(?: .*)?", re.ASCII | re.DOTALL)
-_SECONDS = 0.25
 """How long a pattern of one's own may take for a line."""
 
 
@@ -254,10 +253,10 @@ class OwnReader(_Plain):
     def __init__(self, pattern: str, time: str = "") -> None:
         self.spec = f"regex:{json.dumps([pattern, time])}"
         try:
-            self._pattern = regex.compile(pattern)
-        except regex.error as error:
-            raise FormatUnknown(f"the expression of the log's lines is invalid: {error}") from error
-        groups = set(self._pattern.groupindex)
+            self.expression = Expression(pattern)
+        except PatternRefused as error:
+            raise FormatUnknown(f"the expression of the log's lines: {error}") from error
+        groups = self.expression.groups
         for needed in ({"address"}, {"time"}, {"status"}, {"request", "path"}):
             if not needed & groups:
                 named = " or ".join(sorted(f"(?P<{one}>…)" for one in needed))
@@ -269,10 +268,7 @@ class OwnReader(_Plain):
 
     def read(self, line: bytes) -> Hit | None:
         """See `Reader`."""
-        try:
-            found = self._pattern.fullmatch(text_of(line.removesuffix(b"\r")), timeout=_SECONDS)
-        except TimeoutError:
-            return None
+        found = self.expression.fullmatch(text_of(line.removesuffix(b"\r")))
         if found is None:
             return None
         known = {name: value or "" for name, value in found.groupdict().items()}

@@ -4,6 +4,7 @@ An entry may come twice, because a worker died before it acknowledged it. Events
 count once; so do pushes; and the journal knows which entries are in the logs.
 """
 
+import functools
 import logging
 import re
 import time
@@ -76,6 +77,8 @@ class Desk:
         self._import_id, self._receipt = new_id(), Receipt()
         self._receipt.robots = self._rules.robots.version
         self._frozen_on = self._problem = ""
+        self._left_out: set[str] = set()
+        self._reader_of = functools.lru_cache(64)(reader_of)
 
     def take(
         self,
@@ -161,7 +164,7 @@ class Desk:
     def _reader(self, entry: Entry) -> Reader:
         try:
             if spec := self._format or entry.format:
-                return reader_of(spec)
+                return self._reader_of(spec)
         except FormatUnknown:
             pass  # of an entry: its lines must not end every worker that takes them
         return detected(entry.lines) or reader_of(_DEFAULT)
@@ -174,7 +177,7 @@ class Desk:
         for spec, lines in by_format.items():
             data = b"".join(line + b"\n" for line in lines)
             task = Task(self._path, self._settings, spec, Block(0, len(data), data), frozen)
-            done = self._workplace.work(task)
+            done = self._workplace.work_with(task, self._reader_of(spec))
             self._tell(done)
             if done.to_push:
                 with Outbox(self._path) as outbox:
@@ -183,6 +186,10 @@ class Desk:
             self._ledger.add(self._import_id, today, added, self._receipt.as_json())
 
     def _tell(self, done: Done) -> None:
+        for one in sorted(done.left_out - self._left_out):
+            _log.warning("the expression %r of usage.toml took too long and is left out", one)
+        self._left_out |= done.left_out
+        self._receipt.left_out = sorted(self._left_out)
         self._receipt.lines += done.lines.lines
         for (fate, reason), number in done.lines.fates.items():
             self._receipt.fates[fate][reason] += number

@@ -5,6 +5,7 @@ Source: COUNTER Code of Practice, Release 5.1, sections 7.1 (return codes) and 7
 
 from dataclasses import dataclass
 
+from usagestats.expressions import Expression
 from usagestats.lines.readers import Reader
 from usagestats.rules.patterns import Patterns, Resolve
 from usagestats.rules.robots import Agent, Robots
@@ -63,6 +64,11 @@ class Rules:
     def agent(self, text: str, *, has_agent: bool = True) -> Agent:
         """Whose program sent a request; nobody is a robot in a log without user agents."""
         return self.robots.agent(text) if has_agent else Agent.PERSON
+
+    @property
+    def own(self) -> list[Expression]:
+        """Return the expressions of the Silo's own."""
+        return [*self.robots.own, *self.patterns.own]
 
     @staticmethod
     def refusal(method: str, status: int) -> str:

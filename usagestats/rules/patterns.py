@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-import regex
-
+from usagestats.expressions import Expression
+from usagestats.store.tables import naming
 from usagestats.values import Kind, Use
 
-_SECONDS = 0.25
 Resolve = Callable[[str], str]
 """An identifier in any form → in full form, where the Silo holds it."""
 
@@ -30,8 +29,8 @@ class Pattern:
         kind: What such a request is.
         link: The path that ``{link}`` stands for, from the expression's groups; ``""``: the path
             of the request.
-        is_ours: Whether it is of a profile: then it needs no time limit, which costs a multiple of
-            the search.
+        is_ours: Whether it is of a profile: then it needs no limits, which cost a multiple of the
+            search.
     """
 
     path: str
@@ -41,34 +40,30 @@ class Pattern:
     is_ours: bool = False
 
     @property
-    def search(self) -> Callable[[str], "regex.Match[str] | re.Match[str] | None"]:
-        """Return a function that searches a path; it raises TimeoutError."""
-        if self.is_ours:
-            return re.compile(self.path).search
-        return functools.partial(self.compiled().search, timeout=_SECONDS)
+    def expression(self) -> "Expression | re.Pattern[str]":
+        """Return the expression of the path, which is checked if it is a user's."""
+        return re.compile(self.path) if self.is_ours else self.checked()
 
-    def compiled(self) -> "regex.Pattern[str]":
-        """Compile the expression.
+    def checked(self) -> Expression:
+        """Compile the expression of a user.
 
         Raises:
             ValueError: It is invalid, or `record` or `link` names a group that it does not have.
         """
-        try:
-            compiled = regex.compile(self.path)
-        except regex.error as error:
-            raise ValueError(f"the path {self.path!r} is invalid: {error}") from error
+        with naming("path"):
+            expression = Expression(self.path)
         for what, text in ((RECORD, self.record), (LINK, self.link)):
             named = _names_in(text, what)
             if what == RECORD:
                 named = named - {LINK, BY_UUID} | ({_UUID} if BY_UUID in named else set())
-            if lacking := sorted(named - {*compiled.groupindex}):
+            if lacking := sorted(named - expression.groups):
                 raise ValueError(
                     f"the {what} {text!r} names the group {lacking[0]!r}, "
                     f"which the path {self.path!r} does not have"
                 )
-        return compiled
+        return expression
 
-    def linked(self, path: str, found: "regex.Match[str] | re.Match[str]") -> str:
+    def linked(self, path: str, found: "re.Match[str]") -> str:
         """Return the path that ``{link}`` stands for."""
         if not self.link:
             return path
@@ -98,7 +93,7 @@ def pattern_from(known: Any) -> Pattern:
     if kind not in [*Kind]:
         raise ValueError(f"the kind of a pattern is view, download or other, not {kind!r}")
     pattern = Pattern(texts["path"], texts[RECORD], Kind(kind), link)
-    pattern.compiled()
+    pattern.checked()
     return pattern
 
 
@@ -134,17 +129,19 @@ class Patterns:
         by_link: Resolve = lambda _: "",
         by_uuid: Resolve = lambda _: "",
     ) -> None:
-        self._patterns = [(one.search, one) for one in patterns]
+        self._patterns = [(one.expression, one) for one in patterns]
         self._resolve, self._by_link, self._by_uuid = resolve, by_link, by_uuid
         self.use = functools.lru_cache(20_000)(self._use)
 
+    @property
+    def own(self) -> list[Expression]:
+        """Return the expressions of the user."""
+        return [one for one, _ in self._patterns if isinstance(one, Expression)]
+
     def _use(self, path: str) -> Use | None:
         """Return the use that a request for a path is; None if no pattern is found in it."""
-        for search, pattern in self._patterns:
-            try:
-                found = search(path)
-            except TimeoutError:
-                continue
+        for expression, pattern in self._patterns:
+            found = expression.search(path)
             if found is None:
                 continue
             groups = {name: _plain(unquote(text or "")) for name, text in found.groupdict().items()}

@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from importlib.resources import files
 
-import regex
-
+from usagestats.expressions import Expression
 from usagestats.packages import needed
 
 ADDED_ON = "2026-11-23"
@@ -44,14 +43,15 @@ class Robots:
         own: Regular expressions; an agent in which one is found is a robot.
 
     Attributes:
+        own: The expressions of the Silo's own.
         version: The versions of the lists, for reports.
     """
 
     def __init__(self, own: Iterable[str] = ()) -> None:
         counter = needed("counter_robots")
         self._is_robot, self._is_machine = counter.is_robot, counter.is_machine
-        self._own = [regex.compile(one) for one in own]
-        ours = f" + {len(self._own)} of this Silo" if self._own else ""
+        self.own = [Expression(one) for one in own]
+        ours = f" + {len(self.own)} of this Silo" if self.own else ""
         self.version = f"COUNTER list {counter.__version__} + {len(ADDED)} of our own{ours}"
         self.agent = functools.lru_cache(10_000)(self._agent)
 
@@ -61,7 +61,7 @@ class Robots:
             return Agent.MACHINE
         if self._is_robot(text) or _ADDED.search(text.lower()):
             return Agent.ROBOT
-        return Agent.ROBOT if any(self._found(one, text) for one in self._own) else Agent.PERSON
+        return Agent.ROBOT if any(one.search(text) for one in self.own) else Agent.PERSON
 
     def why(self, text: str) -> str:
         """Return the entry of a list that makes this user agent a robot or a machine."""
@@ -72,12 +72,5 @@ class Robots:
                     return f"{entry} in COUNTER's list"
         if found := _ADDED.search(text.lower()):
             return f"{found[0]} in our own list of {ADDED_ON}"
-        own = next((one for one in self._own if self._found(one, text)), None)
-        return f"{own.pattern} in usage.toml" if own else ""
-
-    @staticmethod
-    def _found(one: "regex.Pattern[str]", text: str) -> bool:
-        try:
-            return one.search(text, timeout=0.25) is not None
-        except TimeoutError:
-            return False
+        own = next((one for one in self.own if one.search(text)), None)
+        return f"{own.text} in usage.toml" if own else ""

@@ -12,10 +12,9 @@ from importlib.resources import files
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import regex
-
 from recordsilo.disk.atomic_file import make_parents, replace_file
 from usagestats.errors import FormatUnknown, SettingsInvalid
+from usagestats.expressions import Expression
 from usagestats.lines.readers import PARTS, JSONReader, OwnReader, reader_of
 from usagestats.rules.patterns import Pattern, pattern_from
 from usagestats.store.places import check_regular, settings_path
@@ -169,10 +168,8 @@ def _texts(known: Mapping[str, Any], name: str) -> tuple[str, ...]:
 def _robots(known: Mapping[str, Any]) -> tuple[str, ...]:
     robots = _texts(known, "robots")
     for one in robots:
-        try:
-            regex.compile(one)
-        except regex.error as error:
-            raise ValueError(f"the expression {one!r} in robots is invalid: {error}") from error
+        with naming("robots"):
+            Expression(one)
     return robots
 
 
