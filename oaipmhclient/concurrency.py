@@ -16,6 +16,7 @@ class Concurrency:
         ceiling: The maximum that the user allows.
         limit: How many requests may be in flight now.
         usual: Seconds that a page normally takes; None before the first.
+        usual_single: Likewise, the response to GetRecord.
         good: Successive pages at the usual speed since the limit changed.
         slow: Successive pages that took much longer.
         rest: Good pages to wait for, after a refusal, before the limit grows again.
@@ -24,6 +25,7 @@ class Concurrency:
     ceiling: int
     limit: int = 1
     usual: float | None = None
+    usual_single: float | None = None
     good: int = 0
     slow: int = 0
     rest: int = 0
@@ -33,13 +35,23 @@ class Concurrency:
         if self.usual is None:
             return replace(self, usual=seconds)._grown()
         told = replace(self, usual=_usual(self.usual, seconds, self.limit))
-        if seconds <= 1.5 * self.usual + 0.1:
-            return replace(told, slow=0, rest=max(0, self.rest - 1), good=self.good + 1)._grown()
-        if seconds <= 3 * self.usual + 0.5:
-            return replace(told, slow=0, good=0)
+        return told._after(seconds, self.usual)
+
+    def after_singles(self, seconds: float) -> "Concurrency":
+        """Return the state after some records, each of which took this many seconds."""
+        if self.usual_single is None:
+            return replace(self, usual_single=seconds)._grown()
+        told = replace(self, usual_single=_usual(self.usual_single, seconds, self.limit))
+        return told._after(seconds, self.usual_single)
+
+    def _after(self, seconds: float, usual: float) -> "Concurrency":
+        if seconds <= 1.5 * usual + 0.1:
+            return replace(self, slow=0, rest=max(0, self.rest - 1), good=self.good + 1)._grown()
+        if seconds <= 3 * usual + 0.5:
+            return replace(self, slow=0, good=0)
         if self.slow:
-            return replace(told, limit=max(1, self.limit - 1), slow=0, good=0)
-        return replace(told, slow=1, good=0)
+            return replace(self, limit=max(1, self.limit - 1), slow=0, good=0)
+        return replace(self, slow=1, good=0)
 
     def after_refusal(self) -> "Concurrency":
         """Return the state after the server refused (429, 503) or did not answer in time."""

@@ -15,7 +15,15 @@ from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.mending.repair import read_record_mended
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.listed_pages import HEADERS, ListedPage
-from oaipmhclient.walk.single_records import AT_ONCE, Batch, ReadRecord, get_one
+from oaipmhclient.walk.single_records import (
+    AT_ONCE,
+    Batch,
+    ReadRecord,
+    Together,
+    get_one,
+    get_several,
+    one_after_the_other,
+)
 from oaipmhclient.walk.values import GiveUp, ListJob, SingleList, WalkPage, WindowBroken
 from oaipmhclient.walk.whole_lists import whole_list
 from oaipmhclient.walk.windows import Window
@@ -33,6 +41,7 @@ def pages_by_identifier(
     quirks: EndpointMemory,
     *,
     read: ReadRecord = read_record_mended,
+    together: Together | None = None,
 ) -> Iterator[WalkPage]:
     """Yield the records of a window that are not known yet, in small pages.
 
@@ -48,6 +57,7 @@ def pages_by_identifier(
         known: Identifiers that are not needed.
         quirks: The endpoint's known habits; updated.
         read: Reads responses to GetRecord.
+        together: Requests several records; by default one after the other.
 
     Raises:
         WindowBroken: The identifiers cannot be listed completely; with `GiveUp`, or
@@ -62,9 +72,10 @@ def pages_by_identifier(
             batch.request, batch.answer = listed.request, listed.answer
             if listed.doubt is not None:
                 batch.doubts += listed.steps
-            for header in listed.page.items:
-                if header.identifier not in known:
-                    get_one(client, header, job, read, batch)
+            wanted = [one for one in listed.page.items if one.identifier not in known]
+            while wanted:
+                some, wanted = _parted(wanted, AT_ONCE - len(batch))
+                get_several(some, job, read, batch, together or one_after_the_other(client))
                 if len(batch) >= AT_ONCE:
                     yield batch.page(ended=False)
                     batch.clear()
@@ -78,6 +89,10 @@ def pages_by_identifier(
             broken.cause, batch.position(ended=False), remedy, broken.request
         ) from broken
     yield batch.page(ended=True)
+
+
+def _parted(items: list[Header], most: int) -> tuple[list[Header], list[Header]]:
+    return items[:most], items[most:]
 
 
 def _instead(

@@ -4,8 +4,9 @@ Source: OAI-PMH 2.0, section 4.1.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.pages.requests_and_pages import (
@@ -28,6 +29,24 @@ AT_ONCE = 25
 """Number of records got one by one that are returned as a page."""
 
 ReadRecord = Callable[[bytes], ListPage[Record]]
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Together(Protocol):
+    """Asks for several things whose order does not matter, perhaps at once."""
+
+    def __call__(self, ask: Callable[[Endpoint, T], R], about: Sequence[T]) -> Sequence[R]:
+        """Return the result of ``ask`` for each; raise its first failure."""
+
+
+def one_after_the_other(client: Endpoint) -> Together:
+    """Return a `Together` with one client."""
+
+    def asked(ask: Callable[[Endpoint, T], R], about: Sequence[T]) -> Sequence[R]:
+        return [ask(client, one) for one in about]
+
+    return asked
 
 
 @dataclass(slots=True)
@@ -91,30 +110,76 @@ class Batch:
             self.repairs[kind] = self.repairs.get(kind, 0) + count
 
 
+@dataclass(frozen=True, slots=True)
+class _Single:
+    """What came of a request for one record.
+
+    Attributes:
+        header: As listed.
+        request: The request.
+        page: The page with the record; None if there is none.
+        answer: The response that has it.
+        error: Why there is none.
+    """
+
+    header: Header
+    request: Request
+    page: ListPage[Record] | None = None
+    answer: Answer | None = None
+    error: Exception | None = None
+
+
 def get_one(client: Endpoint, header: Header, job: ListJob, read: ReadRecord, batch: Batch) -> None:
     """Add one record to the batch, or note why it is not available."""
-    if header.deleted:
-        batch.records.append(Record(header))
-        return
+    get_several([header], job, read, batch, one_after_the_other(client))
+
+
+def get_several(
+    headers: Sequence[Header], job: ListJob, read: ReadRecord, batch: Batch, together: Together
+) -> None:
+    """Add records to the batch, in the order given, or note why they are not available.
+
+    Raises:
+        EndpointError: The endpoint no longer answers, or requires a long pause; none is added.
+    """
+
+    def ask(client: Endpoint, header: Header) -> _Single:
+        return _asked(client, header, job, read)
+
+    singles = iter(together(ask, [header for header in headers if not header.deleted]))
+    for header in headers:
+        if header.deleted:
+            batch.records.append(Record(header))
+        else:
+            _add(batch, next(singles))
+
+
+def _asked(client: Endpoint, header: Header, job: ListJob, read: ReadRecord) -> _Single:
     request = get_record_request(header.identifier, job.metadata_prefix)
-    batch.denied = False
     try:
         page, answer = client.exchange(request, read)
         page.raise_errors()
-        batch.request, batch.answer = request, answer
     except RetryLater:
         raise
     except (EndpointError, OAIError) as error:
         if isinstance(error, EndpointError):
             check_alive(client, error)
-        batch.denied = isinstance(error, IdDoesNotExist)
+        return _Single(header, request, error=error)
+    return _Single(header, request, page, answer)
+
+
+def _add(batch: Batch, got: _Single) -> None:
+    header, error = got.header, got.error
+    batch.denied = isinstance(error, IdDoesNotExist)
+    if got.page is None or got.answer is None:
         logger.warning("%s is not available: %s", shortened(header.identifier), error)
-        batch.unreachable.append(_lost(header, f"is not available: {error}", request))
+        batch.unreachable.append(_lost(header, f"is not available: {error}", got.request))
         return
-    if lack := _lack(page, header):
-        batch.unreachable.append(_lost(header, lack, request))
+    batch.request, batch.answer = got.request, got.answer
+    if lack := _lack(got.page, header):
+        batch.unreachable.append(_lost(header, lack, got.request))
     else:
-        batch.take(page)
+        batch.take(got.page)
 
 
 def _lack(page: ListPage[Record], header: Header) -> str:

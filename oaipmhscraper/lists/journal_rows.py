@@ -76,6 +76,8 @@ IDENTIFIERS = "identifiers"
 """By ListIdentifiers, then record by record, because its list is not available."""
 IDENTIFIERS_FIRST = "identifiers first"
 """The same, because the user wants it or ListRecords was of no use; its list was not tried."""
+SINGLY = frozenset({IDENTIFIERS, IDENTIFIERS_FIRST})
+"""Modes whose requests for records have no order."""
 COUNT = "count"
 """Likewise for the whole list, to check that it is complete."""
 AGAIN = "again"

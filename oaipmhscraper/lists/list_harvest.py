@@ -31,7 +31,7 @@ from oaipmhprotocol import Header, OAIError, Record, Verb
 from oaipmhprotocol.words import Argument
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.interrupts import interrupt_deferred
-from oaipmhscraper.lists.journal_rows import AGAIN, COUNT, LIST, WindowRow
+from oaipmhscraper.lists.journal_rows import AGAIN, COUNT, LIST, SINGLY, WindowRow
 from oaipmhscraper.lists.list_state import ListState
 from oaipmhscraper.lists.storing_apart import MOST_AHEAD, Apart, StoringApart
 from oaipmhscraper.lists.window_changes import Change, Place, cut_by_sight, joined, remedied
@@ -159,7 +159,7 @@ class ListHarvest:
         self._kept_back: deque[Fetched] = deque()
         self._seen: dict[int, _Seen] = {}
         self._dates = DateSample()
-        self._flying: set[int] = set()
+        self._flying: dict[int, int] = {}  # window → how many requests it may have in flight
         self._parked: list[int] = []
         self._empties = 0
         self._failure: BaseException | None = None
@@ -246,17 +246,33 @@ class ListHarvest:
     def _begin_more(self) -> None:
         """Keep as many requests in flight as the limit allows."""
         most = self._endpoint.concurrency.limit
-        while not self._stopping and len(self._flying) < most and self._may_run_ahead():
+        while not self._stopping and self._in_flight < most and self._may_run_ahead():
             if self._parked:
                 number = self._parked.pop(0)
-                self._endpoint.fetchers.go_on(number)
+                share = self._share_of(self._state.window(number))
+                self._endpoint.fetchers.go_on(number, share)
             else:
                 row = self._next_window()
                 if row is None:
                     return
-                number = row.id
-                self._endpoint.fetchers.begin(number, self._walk(row))
-            self._flying.add(number)
+                number, share = row.id, self._share_of(row)
+                self._endpoint.fetchers.begin(number, self._walk(row), share)
+            self._flying[number] = share
+
+    @property
+    def _in_flight(self) -> int:
+        return sum(self._flying.values())
+
+    def _share_of(self, row: WindowRow | None) -> int:
+        """Return how many requests the next step of a window may have in flight.
+
+        Only records that are requested one by one have no order; they get what no other window
+        needs.
+        """
+        if row is None or row.mode not in SINGLY:
+            return 1
+        others = len(self._state.open_windows(without=[*self._flying, row.id]))
+        return max(1, self._endpoint.concurrency.limit - self._in_flight - others)
 
     def _next_window(self) -> WindowRow | None:
         waiting = self._state.open_windows(without=[*self._flying, *self._parked])
@@ -307,13 +323,15 @@ class ListHarvest:
         stored = self._state.listed.stored
         if row.mode == COUNT:
             what = self._counting
-            return lambda client: settle(client, job, stored, quirks, what)
+            return lambda client, _: settle(client, job, stored, quirks, what)
         if row.mode == AGAIN:
             lost = self._state.lost_by_name(self._again)
-            return lambda client: pages_again(client, job, lost)
+            return lambda client, _: pages_again(client, job, lost)
         if row.mode != LIST:
-            return lambda client: pages_by_identifier(client, job, window, stored, quirks)
-        return lambda client: walk_window(
+            return lambda client, together: pages_by_identifier(
+                client, job, window, stored, quirks, together=together
+            )
+        return lambda client, _: walk_window(
             client, job, window, row.position, quirks, again=row.restarts > 0, read=self._read_page
         )
 
@@ -329,7 +347,7 @@ class ListHarvest:
             return
         if self._needs_what_is_stored(found):
             self._await_storing()
-        self._flying.discard(found.window)
+        self._flying.pop(found.window, None)
         self._adjust_concurrency(found)
         row = self._state.window(found.window)
         if row is None or row.state != "open":
@@ -350,8 +368,15 @@ class ListHarvest:
         endpoint = self._endpoint
         if found.refused:
             endpoint.concurrency = endpoint.concurrency.after_refusal()
+        elif found.page is not None and self._is_of_singles(found):
+            each = found.seconds / found.answers
+            endpoint.concurrency = endpoint.concurrency.after_singles(each)
         elif found.page is not None:
             endpoint.concurrency = endpoint.concurrency.after_page(found.seconds)
+
+    def _is_of_singles(self, found: Fetched) -> bool:
+        row = self._state.window(found.window)
+        return row is not None and row.mode in SINGLY
 
     def _take_page(self, row: WindowRow, found: WalkPage, seconds: float) -> None:
         is_apart = self._is_for_second_process(row, found)

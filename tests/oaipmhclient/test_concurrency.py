@@ -6,6 +6,15 @@ from hypothesis import strategies as st
 from oaipmhclient.concurrency import REST, Concurrency
 
 
+def test_the_speed_of_single_records_and_that_of_pages_are_kept_apart():
+    state = Concurrency(6).after_page(5.0).after_singles(0.02).after_singles(0.02)
+    before = state.limit
+    for _ in range(3):
+        state = state.after_page(5.0).after_singles(0.02)
+    assert before < state.limit
+    assert (state.usual, state.usual_single) == (5.0, 0.02)
+
+
 def after(now, *seconds):
     for one in seconds:
         now = now.after_page(one)

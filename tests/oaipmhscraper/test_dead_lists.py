@@ -1,9 +1,10 @@
 """Repositories whose ListRecords is of no use: what one window showed holds for the next."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from misbehaving import FunctionTransport
+from misbehaving import FunctionTransport, MisbehavingServer
 from misbehaving.lists_by_date import (
     list_records_is_dead,
     repository_by_date,
@@ -12,7 +13,7 @@ from misbehaving.lists_by_date import (
 from misbehaving.repository import changed, html
 
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.harvests.job import MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.scraper import OAIPMHScraper
 
 WINDOWS = HarvestOptions(warc=False, window=timedelta(days=14))
@@ -56,6 +57,27 @@ def test_where_identifiers_come_first_and_cannot_be_listed_the_list_is_tried(tmp
 
     receipt, stored = harvested(repository, str(tmp_path / "silo"), FIRST)
     assert (receipt.whole, stored) == (True, 200)
+
+
+@pytest.mark.parametrize("window", [None, timedelta(days=14)], ids=["one list", "windows"])
+def test_several_records_are_in_flight_at_once(window, tmp_path):
+    repository = repository_by_date(size=200)
+
+    @changed(repository, "reply")
+    def reply(step, asked):
+        return replace(step(asked), pause=0.005)
+
+    server = MisbehavingServer(repository)
+    try:
+        directory, url = str(tmp_path / "silo"), server.base_url
+        with OAIPMHScraper(directory, url, quiet=True) as scraper:
+            assert scraper.harvest(["oai_dc"], options=replace(FIRST, window=window)).whole
+    finally:
+        server.close()
+    singles = [one for one in repository.asked if one.verb == "GetRecord"]
+    assert len(singles) == 200
+    beside = max(one.beside for one in singles)
+    assert 0 < beside < MOST_IN_FLIGHT
 
 
 def test_one_list_that_begins_brings_the_others_back():

@@ -693,12 +693,50 @@ def test_a_thread_that_waits_for_an_answer_is_cut_off(tmp_path):
             return Client(HttpTransport(url, on_exchange=lane.on_exchange, sleep=lane.sleep))
 
         fetchers = Fetchers(open_client)
-        fetchers.begin(1, lambda client: iter([client.identify()]))
+        fetchers.begin(1, lambda client, _: iter([client.identify()]))
         connection, _ = silent.accept()
         connection.recv(4096)
         fetchers.close()
         assert not [t for t in threading.enumerate() if t.name.startswith("fetcher")]
         connection.close()
+
+
+def walk_of(ask):
+    """A walk of one page: the results of a question about six numbers."""
+
+    def walk(_client, together):
+        yield together(ask, range(6))
+
+    return walk
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_records_asked_for_one_by_one_are_in_flight_at_once_up_to_a_limit(most):
+    all_at_once = threading.Barrier(most)
+
+    def ask(_client, number):
+        all_at_once.wait(5)  # breaks if fewer are in flight
+        return number
+
+    with Fetchers(lambda _lane: Client(FakeTransport())) as fetchers:
+        fetchers.begin(1, walk_of(ask), most)
+        assert fetchers.next().page == [0, 1, 2, 3, 4, 5]
+
+
+def test_the_first_failure_of_records_in_flight_is_that_of_the_walk():
+    def ask(_client, number):
+        if number == 2:
+            raise RetryLater(URL, 503, datetime.now(UTC))
+
+    with Fetchers(lambda _lane: Client(FakeTransport())) as fetchers:
+        fetchers.begin(1, walk_of(ask), 3)
+        assert isinstance(fetchers.next().failure, RetryLater)
+
+
+class FakeTransport:
+    """Is never asked."""
+
+    base_url = URL
 
 
 def test_a_signal_that_does_not_end_the_wait_for_a_page_is_handled_soon():
