@@ -71,7 +71,9 @@ def top(
     return ended(silo_dir)
 
 
-@click.command(epilog=example("silo usage show myrepo 3002", 'silo usage show myrepo "Swan, Eve"'))
+@click.command(
+    epilog=example("silo usage show myrepo 3093", 'silo usage show myrepo "Vogt, Friederike"')
+)
 @directory
 @click.argument("name", metavar="ID|ENTITY")
 @first_day
@@ -81,7 +83,7 @@ def top(
 def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with_csv: bool) -> int:
     """Show how a record or an entity was used, and its entities or records.
 
-    An ENTITY is a value such as a name, kind=value (creator=Ben), or a key (n:092f2ba9…).
+    An ENTITY is a value such as a name, kind=value (creator=Smith), or a key (n:5681e3fc…).
     """
     with opened(silo_dir) as silo, Usage(silo) as usage:
         check_imported(silo.path)
@@ -121,7 +123,9 @@ def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with
     return ended(silo_dir)
 
 
-@click.command(epilog=example("silo usage same myrepo 'creator=Ben' 'creator=B. Swan'"))
+@click.command(
+    epilog=example("silo usage same myrepo 'creator=Li, Matthew P.' 'creator=Matthew P. Li'")
+)
 @directory
 @click.argument("names", metavar="ENTITY ENTITY...", nargs=-1, required=True)
 @click.option("--undo", is_flag=True, help="Take the assertion back.")
@@ -135,7 +139,7 @@ def same(silo_dir: str, names: Sequence[str], agent: str, *, undo: bool) -> int:
         check_imported(silo.path)
         found = [usage.find(name) for name in names]
         if records := [one.key for one in found if one.kind == RECORD]:
-            fail(f"{records[0]} is a record; name entities, such as creator=Ben")
+            fail(f"{records[0]} is a record; name entities, such as creator=Smith")
         if len(kinds := {one.kind for one in found}) > 1:
             fail(f"these are of different kinds: {', '.join(sorted(kinds))}")
         keys = [usage.key(name) for name in names]
