@@ -12,14 +12,14 @@ from collections import deque
 from contextlib import nullcontext
 from typing import Any
 
-from usagestats.live.queue import DEFAULT_QUEUE, LINES
+from usagestats.live.queue import DEFAULT_QUEUE
 from usagestats.packages import needed
 
 _SECONDS = 2.0
 
 
 class RedisLogger(logging.Handler):
-    """Pushes each formatted record onto the stream `list_name`; `silo usage work` takes it.
+    """Pushes each formatted record onto the list `list_name`; `silo usage work` takes it.
 
     While Redis cannot be reached, up to `keep` lines wait in memory; later ones replace the
     oldest, and `logging.Handler.handleError` is called. The next record is tried at once.
@@ -70,7 +70,7 @@ class RedisLogger(logging.Handler):
         with self.lock or nullcontext():
             while self._waiting:
                 line = self._waiting[0].encode("utf-8", "backslashreplace")
-                self._client.xadd(self.list_name, {LINES: line})
+                self._client.lpush(self.list_name, line)
                 self._waiting.popleft()
 
     def close(self) -> None:

@@ -2,12 +2,16 @@
 
 An entry stays in the queue until a worker has acknowledged it. Those of a worker that died are
 claimed by another one after a while (XAUTOCLAIM).
+
+The name of the queue is that of a plain list, as in 2010: any program may push lines onto it. The
+stream is beside it, and workers move the lines there (``gather.lua``).
 """
 
 import json
 import os
 import socket
 from collections.abc import Iterator, Sequence
+from importlib.resources import files
 from typing import Any
 
 from usagestats.errors import UsageError
@@ -17,6 +21,8 @@ from usagestats.packages import needed, redis_client, redis_problem
 DEFAULT_QUEUE = "q:loglines"
 GROUP = "workers"
 LINES, FORMAT = "lines", "format"
+_GATHERED = 2000
+"""Most lines that are moved from the list at once, so that Redis is never busy for long."""
 _ENTRY = 64 << 10
 """Bytes of an entry, so that a worker can bound what it takes at once."""
 
@@ -30,7 +36,7 @@ class Queue:
 
     Args:
         url: Such as ``redis://127.0.0.1:6379/0``.
-        name: Key of the stream.
+        name: Key of the list; that of the stream begins with it.
         claim_after: Seconds after which a worker that says nothing is dead.
 
     Raises (every method):
@@ -41,10 +47,13 @@ class Queue:
         redis = needed("redis")
         self._error: type[Exception] = redis.RedisError
         self._refused: type[Exception] = redis.ResponseError
-        self.name, self._claim_after = name, int(claim_after * 1000)
+        self.name, self._stream = name, f"{name}:stream"
+        self._claim_after = int(claim_after * 1000)
         self._worker = f"{socket.gethostname()}-{os.getpid()}"
         self._claim_from = "0-0"
         self._client: Any = redis_client(url, socket_timeout=30)
+        script = files("usagestats.live").joinpath("gather.lua").read_text("utf-8")
+        self._gathering = self._client.register_script(script)
 
     # ------------------------------------------------------------------ a producer
 
@@ -60,7 +69,7 @@ class Queue:
         try:
             with self._client.pipeline(transaction=True) as pipeline:
                 for some in _parts(lines):
-                    pipeline.xadd(self.name, {LINES: b"\n".join(some), FORMAT: log_format})
+                    pipeline.xadd(self._stream, {LINES: b"\n".join(some), FORMAT: log_format})
                 pipeline.set(self._position_key(source), json.dumps(position))
                 pipeline.execute()
         except self._error as error:
@@ -78,18 +87,22 @@ class Queue:
         return f"{self.name}:position:{socket.gethostname()}:{source}"
 
     def length(self) -> int:
-        """Return how many entries are in the queue, taken by a worker or not."""
+        """Return how many entries are in the queue, taken by a worker or not, or in the list."""
         try:
-            return int(self._client.xlen(self.name))
+            in_list = self._client.llen(self.name) if self._is_list() else 0
+            return int(self._client.xlen(self._stream)) + int(in_list)
         except self._error as error:
             raise _unusable(error) from None
+
+    def _is_list(self) -> bool:
+        return bool(self._client.type(self.name) == b"list")
 
     # ------------------------------------------------------------------ a worker
 
     def join(self) -> None:
         """Make the group of workers, if it does not exist; it begins with the oldest entry."""
         try:
-            self._client.xgroup_create(self.name, GROUP, id="0", mkstream=True)
+            self._client.xgroup_create(self._stream, GROUP, id="0", mkstream=True)
         except self._refused as error:
             if not str(error).startswith("BUSYGROUP"):
                 raise _unusable(error) from None
@@ -97,21 +110,22 @@ class Queue:
             raise _unusable(error) from None
 
     def take(self, most: int, wait: float) -> list[Entry]:
-        """Take entries: first those of dead workers, then new ones.
+        """Take entries: first those of dead workers, then new ones, also from the list.
 
         Args:
             most: Most entries.
             wait: Seconds to wait for the first one.
         """
         try:
+            self._gathering([self.name, self._stream], [_GATHERED, _ENTRY, LINES])
             claim_from, claimed, *_ = self._client.xautoclaim(
-                self.name, GROUP, self._worker, self._claim_after, self._claim_from, count=most
+                self._stream, GROUP, self._worker, self._claim_after, self._claim_from, count=most
             )
             self._claim_from = claim_from.decode()
             if claimed:
                 return _entries(claimed)
             found = self._client.xreadgroup(
-                GROUP, self._worker, {self.name: ">"}, count=most, block=max(1, int(wait * 1000))
+                GROUP, self._worker, {self._stream: ">"}, count=most, block=max(1, int(wait * 1000))
             )
         except self._refused as error:
             if str(error).startswith("NOGROUP"):  # somebody deleted the key
@@ -128,7 +142,7 @@ class Queue:
         try:
             with self._client.pipeline(transaction=False) as pipeline:
                 for one in entries:
-                    pipeline.xrange(self.name, one.entry_id, one.entry_id, count=1)
+                    pipeline.xrange(self._stream, one.entry_id, one.entry_id, count=1)
                 return {
                     one.entry_id
                     for one, rows in zip(entries, pipeline.execute(), strict=True)
@@ -142,8 +156,8 @@ class Queue:
         ids = [one.entry_id for one in entries]
         try:
             with self._client.pipeline(transaction=True) as pipeline:
-                pipeline.xack(self.name, GROUP, *ids)
-                pipeline.xdel(self.name, *ids)
+                pipeline.xack(self._stream, GROUP, *ids)
+                pipeline.xdel(self._stream, *ids)
                 pipeline.execute()
         except self._error as error:
             raise _unusable(error) from None

@@ -19,8 +19,9 @@ from usage_silo import counts_of
 from recordsilo.cli import ExitCode
 from silowork.stop import Stop
 from usagestats.importing.importing import Request, import_logs
+from usagestats.live import queue as queue_module
 from usagestats.live.desk import Desk
-from usagestats.live.queue import Queue
+from usagestats.live.queue import Queue, QueueUnusable
 from usagestats.live.work import Rhythm, follow_into_queue, run_worker
 from usagestats.rules.settings import read_settings
 
@@ -67,10 +68,45 @@ def test_lines_of_the_logger_of_2010_are_counted(
     for handler in list(access.handlers):
         access.removeHandler(handler)
         handler.close()
+    assert database.llen("q:loglines") == len(lines)
     silo = new_silo(SETTINGS)
     work(silo, redis_url)
-    assert database.xlen("q:loglines") == 0
+    assert not database.exists("q:loglines")
+    assert database.xlen("q:loglines:stream") == 0
     check(silo, lines, new_silo(SETTINGS), tmp_path / "log")
+
+
+def test_lines_of_a_list_become_entries_in_their_order(redis_url: str, database: Any) -> None:
+    """Programs of 2010 push with LPUSH; the list does not exist while it is empty."""
+    queue, limit = Queue(redis_url), queue_module._GATHERED
+    queue.join()
+    for number in range(limit + 5):
+        database.lpush("q:loglines", f"line {number}\r\n")
+    assert queue.length() == limit + 5
+    found = [one for _ in range(3) for one in queue.take(10, 0.05)]
+    assert [line for one in found for line in one.lines] == [
+        f"line {number}".encode() for number in range(limit + 5)
+    ]
+    assert not database.exists("q:loglines")
+    queue.done(found)
+    database.lpush("q:loglines", "x" * 70_000, "y")
+    assert [one.lines for one in queue.take(10, 0.05)] == [(b"x" * 70_000,), (b"y",)]
+
+
+def test_entries_of_a_stream_in_place_of_the_list_are_taken(redis_url: str, database: Any) -> None:
+    queue = Queue(redis_url)
+    queue.join()
+    database.xadd("q:loglines", {"lines": "a\nb", "format": "combined"})
+    assert [(one.lines, one.format) for one in queue.take(10, 0.05)] == [((b"a", b"b"), "combined")]
+    assert not database.exists("q:loglines")
+
+
+def test_a_key_that_is_no_list_is_named(redis_url: str, database: Any) -> None:
+    queue = Queue(redis_url)
+    queue.join()
+    database.set("q:loglines", "x")
+    with pytest.raises(QueueUnusable, match="q:loglines is a string, not a list of lines"):
+        queue.take(10, 0.05)
 
 
 def test_entries_of_a_dead_worker_are_taken_over(redis_url: str, database: Any) -> None:
@@ -85,7 +121,7 @@ def test_entries_of_a_dead_worker_are_taken_over(redis_url: str, database: Any) 
     assert entry.lines == (b"a", b"b")
     living.done([entry])
     assert living.length() == 0
-    assert database.xpending("q:loglines", "workers")["pending"] == 0
+    assert database.xpending("q:loglines:stream", "workers")["pending"] == 0
 
 
 def test_a_file_goes_through_the_queue_once(
@@ -122,8 +158,12 @@ def test_killed_workers_lose_no_line_and_log_and_count_none_twice(
     try:
         done = 0
         while done < kills:
-            for _ in range(110):
-                queue.add([left.pop() for _ in range(min(10, len(left)))], "", "f", 0)
+            for number in range(110):
+                if some := [left.pop() for _ in range(min(10, len(left)))]:
+                    if number % 2:
+                        queue.add(some, "", "f", 0)
+                    else:  # as the logger of 2010
+                        database.lpush("q:loglines", *some)
             time.sleep(drawn.uniform(0.05, 1.2))
             process = running.pop(drawn.randrange(2))
             process.send_signal(signal.SIGKILL)
