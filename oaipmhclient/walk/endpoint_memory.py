@@ -31,6 +31,7 @@ class Companions(StrEnum):
     NONE = "none"
     PREFIX = "prefix"  # metadataPrefix as well: Zenodo, pycsw 2.6.2
     ALL = "all"  # metadataPrefix, from, until and set as well
+    DATES = "dates"  # the same, with both bounds even if one is open: PubMed Central, once
 
 
 @dataclass(slots=True)

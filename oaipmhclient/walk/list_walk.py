@@ -230,7 +230,9 @@ class _Walk(Generic[Item]):
         if self._at.token is None:
             return opening
         spelling, companions = form_of(rung, self._quirks)
-        beside = {Companions.NONE: 0, Companions.PREFIX: 1, Companions.ALL: None}[companions]
+        if companions is Companions.DATES:
+            opening = self._opening(self._reading.verb, Rung.BOTH_BOUNDS)
+        beside = {Companions.NONE: 0, Companions.PREFIX: 1}.get(companions)
         token = (Argument.RESUMPTION_TOKEN.value, spell(self._at.token, spelling))
         return Request(self._reading.verb, (token, *opening.arguments[:beside]))
 

@@ -69,6 +69,7 @@ class Rung(StrEnum):
     UNESCAPED = "token with its entities undone"
     WITH_PREFIX = "prefix sent with the token"
     WITH_ALL = "all arguments sent with the token"
+    WITH_DATES = "all arguments and both dates sent with the token"
     VERBATIM_WITH_PREFIX = "token sent verbatim, and the prefix with it"
     OTHER_GRANULARITY = "dates sent in the other granularity"
     BOTH_BOUNDS = "from and until sent together"
@@ -174,7 +175,8 @@ LATER_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
         Rung.SHORT,
     ),
     Failure.ONE_IDENTIFIER: (Rung.AGAIN, *_LAST),
-    Failure.OUTSIDE: (Rung.SINGLE_LIST, Rung.GIVE_UP),
+    # PubMed Central lists other dates for a token alone; elsewhere windows have no effect.
+    Failure.OUTSIDE: (Rung.WITH_ALL, Rung.WITH_DATES, Rung.SINGLE_LIST, Rung.GIVE_UP),
 }
 """What to do if a resumption token leads to a failure."""
 
@@ -281,6 +283,8 @@ def form_of(rung: Rung | None, quirks: EndpointMemory) -> tuple[Spelling, Compan
             return quirks.spelling, Companions.PREFIX
         case Rung.WITH_ALL:
             return quirks.spelling, Companions.ALL
+        case Rung.WITH_DATES:
+            return quirks.spelling, Companions.DATES
         case Rung.VERBATIM_WITH_PREFIX:
             return Spelling.VERBATIM, Companions.PREFIX
         case _:
@@ -319,6 +323,12 @@ def _in_url(value: str) -> str:
 def _needs_company(now: Situation) -> bool:
     """Whether the token may need other arguments: not if a token alone was accepted."""
     return now.position.token is not None and not now.quirks.token_proved
+
+
+def _needs_dates(now: Situation) -> bool:
+    """Whether a token that leads to other dates may need those of its list beside it."""
+    is_outside = now.failure is Failure.OUTSIDE and now.position.token is not None
+    return is_outside and now.quirks.companions is not Companions.DATES
 
 
 def _asks_again(now: Situation) -> bool:
@@ -391,7 +401,10 @@ _FITS: Mapping[Rung, Callable[[Situation], bool]] = {
     Rung.DOUBLE: lambda now: _differs(now, Rung.DOUBLE),
     Rung.UNESCAPED: lambda now: _differs(now, Rung.UNESCAPED),
     Rung.WITH_PREFIX: _needs_company,
-    Rung.WITH_ALL: _needs_company,
+    Rung.WITH_ALL: lambda now: (
+        _needs_company(now) or (_needs_dates(now) and now.quirks.companions is not Companions.ALL)
+    ),
+    Rung.WITH_DATES: _needs_dates,
     Rung.VERBATIM_WITH_PREFIX: lambda now: _needs_company(now) and _differs(now, Rung.VERBATIM),
     Rung.OTHER_GRANULARITY: lambda now: now.quirks.granularity is None and now.window != Window(),
     Rung.BOTH_BOUNDS: lambda now: (

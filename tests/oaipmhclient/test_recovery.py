@@ -182,7 +182,14 @@ def test_a_number_that_is_known_to_be_no_count_is_not_believed():
 
 
 def test_records_outside_a_window_that_was_cut_end_the_windows():
-    assert climbed(situation(Failure.OUTSIDE)) == [Rung.SINGLE_LIST]
+    dates = [Rung.WITH_ALL, Rung.WITH_DATES]
+    assert climbed(situation(Failure.OUTSIDE)) == [*dates, Rung.SINGLE_LIST]
+    assert climbed(situation(Failure.OUTSIDE, Position())) == [Rung.SINGLE_LIST]
+
+
+def test_dates_that_are_sent_with_each_token_are_not_tried_again():
+    known = EndpointMemory(companions=Companions.DATES, token_proved=True)
+    assert climbed(situation(Failure.OUTSIDE, quirks=known)) == [Rung.SINGLE_LIST]
 
 
 @pytest.mark.parametrize(
