@@ -6,6 +6,7 @@ that the next page, window or run begins with it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -61,6 +62,9 @@ class EndpointMemory:
         repeats_in_vain: Number of lists that ended early again when repeated.
         empty_confirmed: Number of empty windows that were empty again when repeated.
         empty_denied: Number of empty windows that were not.
+        answered_days: The length of the longest window that was answered with records, in days.
+        window_days: The length of windows, in days, because the records of longer ones are
+            denied; 0 if they are not.
         lists_in_vain: Number of successive parts of lists that ListRecords did not begin, so
             that their records were fetched by identifier; of this process only, because the
             next run tries again.
@@ -84,6 +88,8 @@ class EndpointMemory:
     repeats_in_vain: int = 0
     empty_confirmed: int = 0
     empty_denied: int = 0
+    answered_days: int = 0
+    window_days: int = 0
     lists_in_vain: int = field(default=0, compare=False)
     openings: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
@@ -97,6 +103,11 @@ class EndpointMemory:
     def windows_usable(self) -> bool:
         """Whether windows are useful: not if they were never answered."""
         return self.windows_work and (self.windows_answered > 0 or self.windows_failed < 6)
+
+    @property
+    def window_length(self) -> timedelta:
+        """Return `window_days` as a length of time."""
+        return timedelta(days=self.window_days)
 
     @property
     def lists_are_dead(self) -> bool:

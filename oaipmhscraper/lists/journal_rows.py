@@ -83,6 +83,9 @@ COUNT = "count"
 AGAIN = "again"
 """Record by record, for records that were set aside or not available."""
 
+DENIED = "denied"
+"""A few requests, to find out whether the records of long windows are denied."""
+
 
 @dataclass(frozen=True, slots=True)
 class WindowRow:
@@ -91,7 +94,8 @@ class WindowRow:
     Attributes:
         state: ``open``, ``done``, ``cut`` (replaced by others) or ``broken``.
         window: Its bounds.
-        mode: How it is fetched: `LIST`, `IDENTIFIERS`, `IDENTIFIERS_FIRST`, `COUNT` or `AGAIN`.
+        mode: How it is fetched: `LIST`, `IDENTIFIERS`, `IDENTIFIERS_FIRST`, `COUNT`,
+            `AGAIN` or `DENIED`.
         relists: Whether a part of it was listed before.
         alone: Whether it is a part of a broken window, and is not joined with others.
         restarts: How often it was restarted without progress.

@@ -20,6 +20,7 @@ from oaipmhclient.pages.requests_and_pages import ListPage, Request, SetAside, l
 from oaipmhclient.walk.by_identifier import pages_again, pages_by_identifier
 from oaipmhclient.walk.completeness import reason_to_count
 from oaipmhclient.walk.counting import Counting, settle
+from oaipmhclient.walk.denied_windows import ANY_LENGTH, Doubted, find_length
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.list_walk import walk_window
@@ -31,10 +32,18 @@ from oaipmhprotocol import Header, OAIError, Record, Verb
 from oaipmhprotocol.words import Argument
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.interrupts import interrupt_deferred
-from oaipmhscraper.lists.journal_rows import AGAIN, COUNT, LIST, SINGLY, WindowRow
+from oaipmhscraper.lists.empty_windows import days_answered, doubtful, limited
+from oaipmhscraper.lists.journal_rows import AGAIN, COUNT, DENIED, LIST, SINGLY, WindowRow
 from oaipmhscraper.lists.list_state import ListState
 from oaipmhscraper.lists.storing_apart import MOST_AHEAD, Apart, StoringApart
-from oaipmhscraper.lists.window_changes import Change, Place, cut_by_sight, joined, remedied
+from oaipmhscraper.lists.window_changes import (
+    Change,
+    Place,
+    cut_by_sight,
+    joined,
+    remedied,
+    shortened,
+)
 from oaipmhscraper.receipt import ListReceipt
 from oaipmhscraper.storing.fetched_pages import Stored, store_fetched
 from oaipmhscraper.storing.quarantine import Origin
@@ -161,7 +170,7 @@ class ListHarvest:
         self._dates = DateSample()
         self._flying: dict[int, int] = {}  # window → how many requests it may have in flight
         self._parked: list[int] = []
-        self._empties = 0
+        self._empties = self._longest_empty = 0
         self._failure: BaseException | None = None
         self._request: Request | None = None
         self._stopping = False
@@ -189,6 +198,8 @@ class ListHarvest:
         try:
             self._store_what_is_fetched()
             self._fetch_all()
+            while self._failure is None and self._doubts_what_is_empty():
+                self._fetch_all()
             if self._failure is None and self._is_to_be_counted():
                 self._fetch_all()
             if self._failure is None and self._state.ask_again(self._again):
@@ -208,6 +219,30 @@ class ListHarvest:
 
     def _next(self) -> Fetched | Woken:
         return self._endpoint.fetchers.next()
+
+    def _doubts_what_is_empty(self) -> bool:
+        """Whether to find out if long windows are denied, or to request shorter ones, if so."""
+        quirks, place = self._endpoint.quirks, self._where
+        if quirks.answered_days < ANY_LENGTH:
+            answered = days_answered(self._state.windows, place)
+            quirks.answered_days = max(quirks.answered_days, answered)
+        found = doubtful(self._state.windows, place, quirks) if place.may_cut else []
+        if not found:
+            return False
+        self._longest_empty = max(days for _, days in found)
+        if not quirks.window_days:
+            return self._state.doubt_empty_windows()
+        changes = [change for row, _ in found if (change := shortened(row, place))]
+        for change in changes:
+            self._state.change(change)
+        return bool(changes)
+
+    @property
+    def _doubted(self) -> Doubted:
+        place, span = self._where, self._dates.span
+        known = None if span is None else span[0]
+        days = min(self._longest_empty, (place.last - place.first).days + 1)
+        return Doubted(days, place.granularity, place.first, place.last, known)
 
     def _is_to_be_counted(self) -> bool:
         """Whether to list the identifiers, to check that the list is complete."""
@@ -232,7 +267,8 @@ class ListHarvest:
     @property
     def _where(self) -> Place:
         """Return the place of the windows, by what is known about the repository now."""
-        quirks, place = self._endpoint.quirks, self._place
+        quirks = self._endpoint.quirks
+        place = limited(self._place, quirks)
         may_cut = place.may_cut and quirks.windows_work and not self._state.facts.single
         return replace(
             place,
@@ -278,7 +314,9 @@ class ListHarvest:
         waiting = self._state.open_windows(without=[*self._flying, *self._parked])
         if not waiting:
             return None
-        count = joined(waiting, self._empties, self._where.granularity)
+        is_limited = self._endpoint.quirks.window_days > 0
+        empties = 0 if is_limited else self._empties
+        count = joined(waiting, empties, self._where.granularity)
         row = waiting[0] if count == 1 else self._state.join(waiting[:count])
         return self._state.begin_with_identifiers(row) if self._comes_by_identifier(row) else row
 
@@ -327,6 +365,9 @@ class ListHarvest:
         if row.mode == AGAIN:
             lost = self._state.lost_by_name(self._again)
             return lambda client, _: pages_again(client, job, lost)
+        if row.mode == DENIED:
+            doubted = self._doubted
+            return lambda client, _: find_length(client, job, quirks, doubted)
         if row.mode != LIST:
             return lambda client, together: pages_by_identifier(
                 client, job, window, stored, quirks, together=together

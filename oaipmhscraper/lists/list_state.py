@@ -17,6 +17,7 @@ from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.lists.journal_rows import (
     AGAIN,
     COUNT,
+    DENIED,
     IDENTIFIERS_FIRST,
     LIST,
     ListFacts,
@@ -80,6 +81,11 @@ class ListState:
         return not self.to_store and all(
             row.state in {"done", "cut"} for row in self._windows.values()
         )
+
+    @property
+    def windows(self) -> list[WindowRow]:
+        """Return all windows, in the order in which they were made."""
+        return list(self._windows.values())
 
     @property
     def counted(self) -> bool:
@@ -274,6 +280,14 @@ class ListState:
             self._put_facts()
             self._add([WindowRow(0, window=self._whole, mode=COUNT, relists=True, note=reason)])
 
+    def doubt_empty_windows(self) -> bool:
+        """Add a window that finds out whether long ones are denied, once; return whether."""
+        if any(row.mode == DENIED for row in self._windows.values()):
+            return False
+        with self._journal.changing():
+            self._add([WindowRow(0, window=self._whole, mode=DENIED, relists=True)])
+        return True
+
     def lost_by_name(self, most: int) -> list[str]:
         """Return the identifiers of the first records that were set aside or not available."""
         named = (loss.what.identifier for loss in self.listed.losses)
@@ -333,8 +347,10 @@ class ListState:
             del self._windows[row.id]
 
     def note_time(self) -> None:
-        """Store the working time at the end of a run."""
-        self._put_facts()
+        """Store the working time, and what was learned, at the end of a run."""
+        with self._journal.changing():
+            self._put_facts()
+            self._put_quirks()
 
     def _put_facts(self) -> None:
         self._seconds()

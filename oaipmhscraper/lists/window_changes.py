@@ -28,6 +28,7 @@ from oaipmhclient.walk.windows import (
     number_of,
     parts_wanted,
     plan,
+    text_of_number,
 )
 from oaipmhprotocol import Granularity
 from oaipmhscraper.lists.journal_rows import IDENTIFIERS, IDENTIFIERS_FIRST, LIST, WindowRow
@@ -172,6 +173,23 @@ def planned(row: WindowRow, place: Place) -> Change | None:
         return None
     windows = plan(row.window, place.length, place.first, place.last, place.granularity)
     return _replaced(row, windows, "cut as asked") if len(windows) > 1 else None
+
+
+def shortened(row: WindowRow, place: Place) -> Change | None:
+    """Split an empty window, because the records of long ones are denied.
+
+    All parts have bounds, except one before the beginning of the records.
+    """
+    if place.length is None or not place.may_cut:
+        return None
+    begin = text_of_number(number_of(place.first.isoformat(), place.granularity), place.granularity)
+    before: tuple[Window, ...] = ()
+    rest = row.window
+    if rest.from_ is None:
+        before, rest = cut_at(rest, begin, place.granularity)[:1], Window(begin, rest.until)
+    parts = plan(rest, place.length, place.first, place.last, place.granularity)
+    return _replaced(row, (*before, *parts), "shortened, because its records may be denied",
+                     alone=True)  # fmt: skip
 
 
 def cut_by_sight(row: WindowRow, sight: Sight, free_lanes: int, place: Place) -> Change | None:
