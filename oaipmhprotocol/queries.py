@@ -1,5 +1,6 @@
 """Write a request's arguments as a URL's query (OAI-PMH 2.0, sections 3.1.1.1 and 3.1.1.3)."""
 
+import re
 from collections.abc import Mapping
 from urllib.parse import quote
 
@@ -28,3 +29,11 @@ def query_string(params: Mapping[str, str]) -> str:
         + quote(value, safe=_HELD_BY_A_QUERY if isinstance(value, Verbatim) else "")
         for name, value in params.items()
     )
+
+
+_LONG_TOKEN = re.compile(r"(resumptionToken=[^&\s]{12})[^&\s]+?(?=[&\s]|[:;,.]\s|$)")
+
+
+def with_short_tokens(text: str) -> str:
+    """Return a message for people: of each resumption token in a query, 12 characters are left."""
+    return _LONG_TOKEN.sub(r"\1…", text)

@@ -16,6 +16,7 @@ from typing import Any
 from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp
+from oaipmhprotocol.queries import with_short_tokens
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.sweep_rules import SweepReceipt
 from politeweb.answers import Traffic
@@ -426,8 +427,8 @@ class HarvestStopped(ScraperError):
         self.request = request
         self.cause = cause
         self.receipt = receipt
-        at = "" if request in str(cause) else f" at {shortened(request, 300)}"
-        super().__init__(f"the harvest stopped{at}: {cause}")
+        at = "" if request in str(cause) else f" at {shortened(with_short_tokens(request), 300)}"
+        super().__init__(f"the harvest stopped{at}: {with_short_tokens(str(cause))}")
 
 
 class HarvestInterrupted(KeyboardInterrupt):

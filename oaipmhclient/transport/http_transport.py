@@ -7,6 +7,7 @@ pauses. TLS is verified unless that is switched off; messages never have credent
 import logging
 import os
 import random
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -39,7 +40,7 @@ from politeweb.public_hosts import PrivateAddress, guarded, is_public
 from politeweb.sessions import PlainSession, location_of, sent, with_credentials
 from politeweb.settings import HttpSettings
 
-logger = logging.getLogger("OAIPMH Harvester")
+logger = logging.getLogger("OAIPMH Harvester.requests")
 
 
 class Transport(Protocol):
@@ -51,6 +52,24 @@ class Transport(Protocol):
         Raises:
             EndpointError: There was no response.
         """
+
+
+class Outage:
+    """Whether a repository gives no answer; shared by its transports, so that one line says so."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_on = False
+
+    def begins(self) -> bool:
+        """Note a request without an answer; return whether it is the first since an answer."""
+        with self._lock:
+            is_first, self._is_on = not self._is_on, True
+            return is_first
+
+    def ends(self) -> None:
+        """Note an answer."""
+        self._is_on = False
 
 
 class HttpTransport:
@@ -66,6 +85,7 @@ class HttpTransport:
         has_answered: Whether the repository has answered another transport before; then a
             response that is not OAI-PMH counts as a temporary failure, and
             `HttpSettings.first_attempts` is not used.
+        outage: Shared by the transports of a repository; one line tells that it does not answer.
 
     Attributes:
         base_url: Without credentials and OAI-PMH arguments.
@@ -89,6 +109,7 @@ class HttpTransport:
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = random.random,
         has_answered: bool = False,
+        outage: Outage | None = None,
     ) -> None:
         self._base = self._target = BaseURL.parse(base_url)
         self._settings = settings or HttpSettings()
@@ -105,6 +126,7 @@ class HttpTransport:
         self._sleep = sleep
         self._random = random
         self._has_answered = has_answered
+        self._outage = outage or Outage()
         self._started = float("-inf")
         self._base_host = urlsplit(self._base.url).hostname
         self._is_inside = False
@@ -176,6 +198,7 @@ class HttpTransport:
         finally:
             self._tell(outcome, self.traffic.received - before, status)
         self._has_answered = self._has_answered or begins_as_oai(answer.body)
+        self._outage.ends()
         return answer
 
     def _judged(self, answer: Answer, attempt: int) -> Outcome:
@@ -197,7 +220,9 @@ class HttpTransport:
             self._on_exchange(Exchange(outcome, seconds, received, status))
 
     def _pause(self, failure: Passing, seconds: float) -> None:
-        logger.warning("%s: %s; trying again in %.0f s", failure.url, failure.reason, seconds)
+        if self._outage.begins():
+            logger.warning("%s: %s; trying again in %.0f s", self.base_url, failure.reason, seconds)
+        logger.info("%s: %s; trying again in %.0f s", failure.url, failure.reason, seconds)
         if failure.status in BUSY:
             self._pace.hold(seconds)
         else:

@@ -63,11 +63,12 @@ from oaipmhclient.walk.values import (
 from oaipmhclient.walk.windows import Window
 from oaipmhclient.walk.wire_windows import as_sent, other_granularity
 from oaipmhprotocol import Header, OAIError, Record, Verb
+from oaipmhprotocol.queries import with_short_tokens
 from oaipmhprotocol.words import Argument
 from politeweb.answers import Answer
-from politeweb.errors import EndpointError, RetryLater
+from politeweb.errors import EndpointError, EndpointUnreachable, RetryLater
 
-logger = logging.getLogger("OAIPMH Harvester")
+logger = logging.getLogger("OAIPMH Harvester.requests")
 
 _MUTE = frozenset({Failure.NO_ANSWER, Failure.UNREADABLE, Failure.REFUSED})
 """Failures after which Identify is requested, to check whether the endpoint answers at all."""
@@ -341,7 +342,10 @@ class _Walk(Generic[Item]):
             rung = Rung.SPLIT if isinstance(remedy, Split) else Rung.BY_IDENTIFIER
         if rung is Rung.BY_IDENTIFIER and reads_records and self._is_at_start:
             self._quirks.lists_in_vain += 1
-        logger.warning("%s: %s; %s", got.request, cause, rung.value)
+        # what the transport could not get, it has told
+        level = logging.INFO if isinstance(cause, EndpointUnreachable) else logging.WARNING
+        at = "" if str(got.request) in str(cause) else f"{got.request}: "
+        logger.log(level, "%s; %s", with_short_tokens(f"{at}{cause}"), rung.value)
         steps = () if rung is Rung.GIVE_UP else (rung.value,)
         raise WindowBroken(cause, self._at, remedy, got.request, steps) from got.cause
 

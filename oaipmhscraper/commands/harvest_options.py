@@ -1,5 +1,6 @@
 """Options of the commands that harvest."""
 
+import logging
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
@@ -26,7 +27,20 @@ def _length(ctx: click.Context, param: click.Parameter, value: str | None) -> ti
         raise click.BadParameter(str(error), ctx, param) from error
 
 
+def _show_requests(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value:
+        logging.getLogger("OAIPMH Harvester.requests").setLevel(logging.INFO)
+
+
 _OPTIONS = [
+    click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        expose_value=False,
+        callback=_show_requests,
+        help="Tell of each request that was sent again, on stderr.",
+    ),
     click.option(
         "--window",
         callback=_length,

@@ -9,7 +9,7 @@ from oaipmhclient.client import Client
 from oaipmhclient.fetchers import Lane, Lent
 from oaipmhclient.identification import ask_identify
 from oaipmhclient.transport.http_rules import BaseURL
-from oaipmhclient.transport.http_transport import HttpTransport, Transport
+from oaipmhclient.transport.http_transport import HttpTransport, Outage, Transport
 from oaipmhprotocol import Identify
 from oaipmhscraper.harvests.job import Source
 from oaipmhscraper.lists.journal import Journal, journal_path
@@ -54,7 +54,10 @@ class Access:
         self._transport = transport
         self._around = around
         self._pace: Turns = pace or Pace(settings.delay if settings else 0.0)
-        self.client = Client(transport or HttpTransport(location, settings, pace=self._pace))
+        self._outage = Outage()
+        self.client = Client(
+            transport or HttpTransport(location, settings, pace=self._pace, outage=self._outage)
+        )
 
     def close(self) -> None:
         """Close the client's connections."""
@@ -115,6 +118,7 @@ class Access:
             self._location,
             self._settings,
             pace=self._pace,
+            outage=self._outage,
             on_exchange=lane.on_exchange,
             sleep=lane.sleep,
             has_answered=True,

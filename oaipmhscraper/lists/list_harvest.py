@@ -29,6 +29,7 @@ from oaipmhclient.walk.page_facts import DateSample, headers_of, span_of
 from oaipmhclient.walk.values import GiveUp, WalkPage, WindowBroken
 from oaipmhclient.walk.windows import Sight
 from oaipmhprotocol import Header, OAIError, Record, Verb
+from oaipmhprotocol.queries import with_short_tokens
 from oaipmhprotocol.words import Argument
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.interrupts import interrupt_deferred
@@ -630,7 +631,8 @@ class ListHarvest:
     def _end(self) -> ListEnd:
         failure = self._failure
         interrupted = isinstance(failure, KeyboardInterrupt)
-        stopped = "" if failure is None else "interrupted" if interrupted else str(failure)
+        said = "" if failure is None else with_short_tokens(str(failure))
+        stopped = "interrupted" if interrupted else said
         self._state.note_time()
         receipt = self._state.full_receipt(stopped=stopped)
         if failure is None:
