@@ -32,12 +32,13 @@ class ShardUnusable(CrawlError):
 
 
 class NothingUsed(CrawlError):
-    """No line of any input tells of a page, so there is nothing to match."""
+    """No line of any input, or of one that is given up, tells of a page."""
 
-    def __init__(self, lines: int) -> None:
-        self.lines = lines
+    def __init__(self, lines: int, name: str = "") -> None:
+        self.lines, self.name = lines, name
+        told = f"{name} tells" if name else "the inputs tell"
         super().__init__(
-            f"the inputs tell of no page ({lines:,} lines, 0 used); give crawl logs, indexes, "
+            f"{told} of no page ({lines:,} lines, 0 used); give crawl logs, indexes, "
             "WARCs or shards. Nothing was stored, and an earlier result stays"
         )
 

@@ -10,13 +10,13 @@ import json
 import re
 import string
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from crawlmatch.errors import CrawlError
+from crawlmatch.errors import CrawlError, NothingUsed
 from crawlmatch.receipts import PASSED_OVER, InputReceipt, Kind
 from crawlmatch.rules import Rules
 from crawlmatch.uris import redirect_target
@@ -32,14 +32,16 @@ _PIECE = 1 << 20
 """Bytes of lines whose arrays fit into the processor's cache."""
 _BLOCK = 32 << 20
 """Bytes of lines at once; smaller blocks cost more CPU, larger ones more memory."""
+_LINES = 1_000_000
+"""Most lines at once: a block has more only if they are too short to be of a log."""
 
 
 _READ = {Kind.LOG: "read_log", Kind.JSON: "read_json"}
 _CDX_FIELDS = {9: "NbamskrVg", 11: "NbamskrMSVg"}
 
 
-SetAside = Callable[[str, str, str], None]
-"""Called with a malformed line: the input's name, the reason, the line."""
+SetAside = Callable[[str, str], None]
+"""Called with a malformed line: the reason, the line."""
 
 
 def file_digest(name: str) -> tuple[str, int]:
@@ -97,6 +99,7 @@ def read_lines(
 
     Raises:
         InputUnreadable: It does not exist, or is truncated.
+        NothingUsed: A million of its lines are malformed, and none tells of a page.
         CrawlError: It is a WARC on standard input.
     """
     digest = hashlib.sha256()
@@ -106,7 +109,8 @@ def read_lines(
         kind = kind_of_lines(first.data[:100_000] if first else b"")
         if kind is Kind.WARC:
             raise CrawlError("a WARC cannot be read from standard input; name the file")
-        reader = _Reader(engine, rules, kind, (kind is Kind.CDX) if source is None else source)
+        source = (kind is Kind.CDX) if source is None else source
+        reader = _Reader(engine, rules, kind, source=source, set_aside=set_aside)
         lines = 0
         reasons: dict[str, int] = {}
         for block in chain([first] if first else [], cut):
@@ -115,26 +119,47 @@ def read_lines(
             lines += block.lines
             if block.cut:
                 reasons["too-long"] = reasons.get("too-long", 0) + 1
-                set_aside(name, "too-long", block.data[:10_000].decode("latin-1"))
+                set_aside("too-long", block.data[:10_000].decode("latin-1"))
                 continue
             for reason, count in reader.read(block):
                 reasons[reason] = reasons.get(reason, 0) + count
-            for reason, line in reader.bad_lines():
-                set_aside(name, reason, line)
+                if not reader.used:
+                    _check_bad(name, reasons)
     found, size = (digest.hexdigest(), -1) if name == STDIN else file_digest(name)
     return InputReceipt(name, kind, found, size, lines, reasons)
 
 
+def _check_bad(name: str, reasons: Mapping[str, int]) -> None:
+    """Give up an input of which no line was used, instead of setting aside each of its lines.
+
+    Prerequisites show that it is a log.
+    """
+    bad = sum(count for reason, count in reasons.items() if reason not in PASSED_OVER)
+    if bad >= _LINES and not reasons.get("prerequisite"):
+        raise NothingUsed(sum(reasons.values()), name)
+
+
 class _Reader:
-    """Passes blocks of one input to the steps."""
+    """Passes blocks of one input to the steps; `used` says whether any line tells of a page."""
 
-    def __init__(self, engine: Engine, rules: Rules, kind: Kind, source: int) -> None:
+    def __init__(
+        self, engine: Engine, rules: Rules, kind: Kind, *, source: int, set_aside: SetAside
+    ) -> None:
         self._engine, self._rules, self._kind, self._source = engine, rules, kind, int(source)
+        self._set_aside = set_aside
         self._fields = ""
+        self.used = False
 
-    def read(self, block: Block) -> list[tuple[str, int]]:
-        """Read a block; return reason → number of lines."""
-        data = plain_lines(block.data)
+    def read(self, block: Block) -> Iterator[tuple[str, int]]:
+        """Read a block; yield reasons, and the number of lines that each has set aside."""
+        data, read = without_blanks(plain_lines(block.data)), 0
+        for part in _parts(data):
+            read += part.count(b"\n") + (not part.endswith(b"\n"))
+            yield from self._read(part)
+        if blank := block.lines - read:
+            yield "blank", blank
+
+    def _read(self, data: bytes) -> list[tuple[str, int]]:
         self._engine.table_of_lines("line", data)
         if self._kind is Kind.CDX:
             self._fields = self._fields or _cdx_fields(data)
@@ -143,14 +168,24 @@ class _Reader:
         else:
             self._engine.run(_READ[self._kind])
         rows = self._engine.run("reasons").all()
-        self._bad = any(reason and reason not in PASSED_OVER for reason, _ in rows)
+        if any(reason and reason not in PASSED_OVER for reason, _ in rows):
+            for batch in self._engine.run("set_aside").rows():
+                for reason, line in batch:
+                    self._set_aside(reason, line)
+        self.used = self.used or any(not reason for reason, _ in rows)
         keep_rows(self._engine, self._rules, self._source)
         return [(reason, count) for reason, count in rows if reason]
 
-    def bad_lines(self) -> Iterator[tuple[str, str]]:
-        """Yield the malformed lines of the block."""
-        if self._bad:
-            yield from self._engine.run("set_aside").all()
+
+def _parts(data: bytes) -> Iterator[bytes]:
+    """Yield lines in parts of at most `_LINES`; without any, nothing."""
+    if data.count(b"\n") <= _LINES:
+        yield from [data] if data else []
+        return
+    lines = data.split(b"\n")
+    for begin in range(0, len(lines), _LINES):
+        if part := b"\n".join(lines[begin : begin + _LINES]):
+            yield part
 
 
 def escaped(data: bytes) -> bytes:
@@ -188,6 +223,17 @@ def _folded(lines: bytes) -> bytes:
     dropped[1:] &= ends[:-1]
     folded: bytes = letters[~dropped].tobytes()
     return folded
+
+
+def without_blanks(lines: bytes) -> bytes:
+    """Drop the blank lines, of which a small packed file may have billions."""
+    if not lines.startswith(b"\n") and b"\n\n" not in lines:
+        return lines
+    letters = np.frombuffer(lines, np.uint8)
+    dropped = letters == _LF
+    dropped[1:] &= dropped[:-1].copy()
+    kept: bytes = letters[~dropped].tobytes()
+    return kept
 
 
 def keep_rows(engine: Engine, rules: Rules, source: int) -> None:

@@ -5,6 +5,7 @@ second tab is ignored; `silo crawl seeds` writes the kind of the link there.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,6 +22,7 @@ from silosteps.inputs import STDIN, open_input
 from silosteps.lines import blocks
 
 _COLUMNS = ("url", "identifier", "heritrix", "whatwg")
+_MANY_ENDS = re.compile(rb"\n{2,}")
 
 
 def forms(address: str) -> tuple[str, str]:
@@ -59,10 +61,10 @@ def read_seeds(engine: Engine, name: str) -> InputReceipt:
             if block.cut:
                 reasons["too-long"] += 1
                 continue
-            text = block.data.removesuffix(b"\n").decode("utf-8", "replace")
-            rows = [_row(line) for line in text.split("\n")]
+            text = _MANY_ENDS.sub(b"\n", block.data).decode("utf-8", "replace")
+            rows = map(_row, text.split("\n"))
             known = [row for row in rows if row is not None]
-            reasons["blank"] += len(rows) - len(known)
+            reasons["blank"] += block.lines - len(known)
             _add(engine, known)
     found, size = (digest.hexdigest(), -1) if name == STDIN else file_digest(name)
     told = {reason: count for reason, count in reasons.items() if count}

@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from crawlmatch.errors import CrawlError, ShardUnusable
@@ -152,7 +153,9 @@ def read_input(
             read_warc(engine, name, rules, source=1 if source is None else source)
         )
     else:
-        found = read_lines(engine, name, rules, source=source, set_aside=reading.keep)
+        found = read_lines(
+            engine, name, rules, source=source, set_aside=partial(reading.keep, name)
+        )
         reading.inputs.append(found)
 
 

@@ -14,10 +14,15 @@ from hypothesis import strategies as st
 from known_truth import HTML, PDF, Crawl, sha1_of
 from truth_rows import rows_of
 
+from crawlmatch import inputs
+from crawlmatch.errors import NothingUsed
 from crawlmatch.inputs import kind_of_lines, plain_lines
 from crawlmatch.matching import Request, match_into
 from crawlmatch.receipts import Kind, MatchReceipt
+from crawlmatch.seeds import read_seeds
+from crawlmatch.shards import opened_engine
 from crawlmatch.warcs import opened_warc
+from silosteps.engine import Engine
 from silosteps.errors import InputUnreadable
 
 A, B = "http://a.example.org/a", "http://a.example.org/b.pdf"
@@ -55,6 +60,45 @@ def test_annotations_and_json_may_hold_blanks(crawl: Crawl, tmp_path: Path, matc
     assert rows[0]["outcome"] == "fulltext-duplicate"
     assert rows[0]["final_cdx"].endswith(" 77 w 1.warc.gz")
     assert rows[0]["final_sha1"] == sha1_of(B)
+
+
+def test_blank_lines_cost_nothing_and_are_counted(
+    crawl: Crawl, tmp_path: Path, match: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[bytes] = []
+    passed = Engine.table_of_lines
+
+    def table_of_lines(engine: Engine, name: str, lines: bytes) -> None:
+        given.append(lines)
+        passed(engine, name, lines)
+
+    monkeypatch.setattr(Engine, "table_of_lines", table_of_lines)
+    log, seeds = tmp_path / "crawl.log.gz", tmp_path / "seeds.tsv"
+    blank = 2_000_000
+    log.write_bytes(gzip.compress(b"\n" * blank + "\n \n".join(crawl.lines).encode()))
+    receipt, rows = match(log)
+    assert receipt.inputs[0].reasons == {"blank": blank + len(crawl.lines) - 1}
+    assert receipt.inputs[0].used == len(crawl.lines)
+    assert rows[0]["outcome"] == "fulltext-duplicate"
+    assert sum(one.count(b"\n") for one in given) < 10
+    seeds.write_bytes(b"\n\n" + A.encode() + b"\n\n\n")
+    with opened_engine(str(tmp_path)) as engine:
+        assert read_seeds(engine, str(seeds)).reasons == {"blank": 4}
+
+
+def test_lines_that_are_too_short_for_a_log_are_read_in_parts(
+    crawl: Crawl, tmp_path: Path, match: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "_LINES", 50)
+    log = tmp_path / "crawl.log"
+    short = ["a"] * 49
+    log.write_text("\n".join([*short, *crawl.lines, *short, *short]))
+    receipt, rows = match(log)
+    assert receipt.inputs[0].reasons == {"fields": 3 * 49}
+    assert rows[0]["outcome"] == "fulltext-duplicate"
+    log.write_text("\n".join(["a"] * 1000))
+    with pytest.raises(NothingUsed, match=r"crawl.log tells of no page \(50 lines, 0 used\)"):
+        match(log)
 
 
 def test_a_json_log_says_the_same_as_a_plain_one(crawl: Crawl, tmp_path: Path, match: Any) -> None:
