@@ -31,7 +31,8 @@ def query_string(params: Mapping[str, str]) -> str:
     )
 
 
-_LONG_TOKEN = re.compile(r"(resumptionToken=[^&\s]{12})[^&\s]+?(?=[&\s]|[:;,.]\s|$)")
+_END = r"[:;,.]?(?:[&\s]|$)"
+_LONG_TOKEN = re.compile(rf"(resumptionToken=[^&\s]{{12}})(?!{_END})[^&\s]+?(?={_END})")
 
 
 def with_short_tokens(text: str) -> str:
