@@ -6,6 +6,7 @@ from oaipmhclient.client import Client
 from oaipmhclient.errors import PageUnreadable
 from oaipmhclient.mending.repair import read_mended
 from oaipmhclient.pages.requests_and_pages import identify_request, read_identify
+from oaipmhclient.pages.xml_pages import IS_HTML
 from oaipmhprotocol import Identify, OAIError
 from politeweb.answers import Answer
 from politeweb.errors import HTTPStatusError
@@ -30,10 +31,24 @@ def ask_identify(client: Client) -> tuple[Identify, Answer | None]:
         try:
             client.list_metadata_formats()
         except (HTTPStatusError, PageUnreadable, OAIError):
-            raise failure from None
+            raise _with_usual_addresses(failure) from None
         logger.warning("%s; harvesting without Identify", failure)
         return _UNKNOWN, None
     return identify, answer
+
+
+USUAL_ADDRESSES = ("/cgi/oai2", "/server/oai/request", "/oai")
+"""The ends of base URLs: of EPrints, DSpace and OJS."""
+
+
+def _with_usual_addresses(failure: Exception) -> Exception:
+    """Return the failure; if a website answered, with the addresses at which repositories do."""
+    advice = f"; the usual addresses of repositories end in {', '.join(USUAL_ADDRESSES)}"
+    if isinstance(failure, PageUnreadable) and failure.reason == IS_HTML:
+        return PageUnreadable(IS_HTML + advice, failure.url)
+    if isinstance(failure, HTTPStatusError) and failure.status == 404:
+        return HTTPStatusError(failure.url, 404, f"Not Found{advice}")
+    return failure
 
 
 _UNKNOWN = read_identify(

@@ -59,8 +59,23 @@ def _split(text: str) -> SplitResult:
     except ValueError:
         port_is_sound = False
     if not port_is_sound or parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
-        raise RequestRefused(f"{without_credentials(text)!r} is not an http or https URL")
+        raise RequestRefused(
+            f"{without_credentials(text)!r} is not an http or https URL{_meant(text)}"
+        )
     return parts
+
+
+_WITHOUT_SCHEME = re.compile(
+    r"(?P<here>localhost|127\.0\.0\.1)?(?(here)|(?:[\w-]+\.)+[^\W\d]{2,})(?::\d{1,5})?(?:[/?]\S*)?"
+)
+
+
+def _meant(text: str) -> str:
+    """Return a question that names the address that was meant, if only its scheme is missing."""
+    found = _WITHOUT_SCHEME.fullmatch(text.strip())
+    if found is None:
+        return ""
+    return f"; did you mean {'http' if found['here'] else 'https'}://{text.strip()}?"
 
 
 def parts_of(url: str) -> SplitResult:

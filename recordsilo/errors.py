@@ -29,7 +29,10 @@ class SiloNotFound(RecordSiloError):
         """The error of a directory that could not be created."""
         reason = error.strerror
         if isinstance(error, FileNotFoundError):
-            reason = f"there is no directory {os.path.dirname(os.path.normpath(path))}"
+            parent = os.path.dirname(os.path.abspath(path))
+            reason = f"there is no directory {parent}"
+            if os.path.isdir(parent):  # as below /proc
+                reason = f"no directory can be created in {parent}"
         return cls(f"cannot create the directory {path}: {reason}")
 
 

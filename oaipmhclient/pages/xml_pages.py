@@ -32,6 +32,8 @@ _LONGEST_CODE, _LONGEST_MESSAGE = 100, 2000
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _LONGEST_PARSED = 900_000
 """Longer elements may be too large to be described; whoever reads the bytes decides."""
+IS_HTML = "is an HTML page, not OAI-PMH"
+"""The reason of a `PageUnreadable`."""
 _HTML = re.compile(rb"<(?:!DOCTYPE\s+html|html|head|body)\b", re.IGNORECASE)
 
 
@@ -77,7 +79,7 @@ def _check_prolog(body: bytes) -> None:
         raise PageUnreadable(f"declares the encoding {declared[1].decode('latin-1')}, not UTF-8")
     doctype = _DOCTYPE.match(body)
     if doctype and doctype["root"].lower() == b"html":
-        raise PageUnreadable("is an HTML page, not OAI-PMH")
+        raise PageUnreadable(IS_HTML)
     if doctype and doctype["subset"] and b"<!ENTITY" in body[doctype.end() :]:
         raise EntitiesRefused("declares XML entities of its own, which are never resolved")
     if doctype and _REFERENCE.search(body):
@@ -86,7 +88,7 @@ def _check_prolog(body: bytes) -> None:
 
 def _syntax_sentence(body: bytes, error: etree.XMLSyntaxError) -> str:
     if _HTML.match(body):
-        return "is an HTML page, not OAI-PMH"
+        return IS_HTML
     if b"OAI-PMH>" not in body[-1024:] and b"OAI-PMH" in body[:4096]:
         return f"is cut short after {len(body):,} bytes"
     return f"is not well-formed XML: {error.msg}"

@@ -7,8 +7,10 @@ import pytest
 
 from oaipmhclient.client import Client
 from oaipmhclient.errors import PageUnreadable, TokenLoopError
+from oaipmhclient.identification import ask_identify
 from oaipmhclient.walk.listed_pages import ListCutShort
 from oaipmhprotocol import BadResumptionToken, IdDoesNotExist, NoRecordsMatch, NoSetHierarchy
+from politeweb.answers import Answer
 from politeweb.errors import RequestRefused
 
 
@@ -189,3 +191,23 @@ def test_single_records_formats_and_sets(repository, client, page):
 def test_a_client_is_made_from_a_base_url_as_well():
     with Client("http://user:pw@127.0.0.1:1/oai?verb=Identify") as client:
         assert client.base_url == "http://127.0.0.1:1/oai"
+
+
+@pytest.mark.parametrize("body", [b"<!DOCTYPE html><p>Welcome</p>", b"<html><p>Welcome</html>"])
+def test_a_website_without_a_repository_is_told_where_repositories_usually_are(body):
+    client = Client(Always(body))
+    with pytest.raises(PageUnreadable, match=r"/cgi/oai2, /server/oai/request, /oai$") as raised:
+        ask_identify(client)
+    assert "is an HTML page" in str(raised.value)
+
+
+class Always:
+    """Answers everything in the same way."""
+
+    base_url = "http://repo.example/"
+
+    def __init__(self, body):
+        self._body = body
+
+    def fetch(self, params):
+        return Answer(self._body, self.base_url)

@@ -114,6 +114,8 @@ def test_nobody_there_is_one_sentence_and_3_and_leaves_nothing(tmp_path):
     ("arguments", "code", "words"),
     [
         (["harvest", "not-a-url", "DIR"], 2, "not an http or https URL"),
+        (["harvest", "repo.example/oai", "DIR"], 2, "did you mean https://repo.example/oai?"),
+        (["harvest", "localhost:81/oai", "DIR"], 2, "did you mean http://localhost:81/oai?"),
         (["harvest", "URL", "DIR", "-p", "no/prefix"], 2, "valid metadataPrefix"),
         (["harvest", "URL", "DIR", "--from", "soon"], 2, "not a datestamp"),
         (

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from oaipmhclient.errors import PageUnreadable
+from oaipmhprotocol.queries import with_short_tokens
 from oaipmhscraper.errors import NothingToUpdate
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.interrupts import interrupt_deferred
@@ -224,7 +225,7 @@ def test_an_unreadable_page_stops_the_harvest_and_keeps_the_pages_before(reposit
     assert isinstance(stop.cause, PageUnreadable)
     assert "&resumptionToken=oai_dc" in stop.request
     assert stop.request.endswith("%7C6")
-    assert stop.request in str(stop)
+    assert with_short_tokens(stop.request) in str(stop)
     assert "HTML" in str(stop)
     assert (len(silo), stop.receipt.counts.stored, stop.receipt.whole) == (6, 6, False)
     assert receipts(silo)[-1]["whole"] is False

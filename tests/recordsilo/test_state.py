@@ -106,6 +106,11 @@ def test_granary_is_made_only_where_its_parent_exists(tmp_path: Path) -> None:
         Granary(str(tmp_path / "no" / "granary"))
 
 
+def test_where_no_directory_can_be_made_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SiloNotFound, match=r"/proc/x: no directory can be created in /proc$"):
+        Granary("/proc/x")
+
+
 def test_a_file_is_no_granary(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(SiloNotFound, match="is a file"):
