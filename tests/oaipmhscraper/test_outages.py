@@ -21,6 +21,18 @@ WINDOWS = HarvestOptions(window=timedelta(days=60), max_in_flight=4)
 REQUESTS = "OAIPMH Harvester.requests"
 
 
+@pytest.fixture(autouse=True)
+def usual_levels():
+    """What other tests left, such as the level of `--quiet`, does not count."""
+    loggers = [logging.getLogger(name) for name in ("OAIPMH Harvester", REQUESTS)]
+    before = [one.level for one in loggers]
+    for one in loggers:
+        one.setLevel(logging.NOTSET)
+    yield
+    for one, level in zip(loggers, before, strict=True):
+        one.setLevel(level)
+
+
 @pytest.fixture
 def dying():
     """A server that resets every connection after 20 requests."""
@@ -63,8 +75,7 @@ def test_tokens_are_cut_in_what_people_read(dying, tmp_path, caplog):
 
 
 @pytest.mark.parametrize("verbose", [False, True])
-def test_details_are_shown_with_v(dying, tmp_path, verbose, monkeypatch, caplog):
-    monkeypatch.setattr(logging.getLogger(REQUESTS), "level", logging.NOTSET)
+def test_details_are_shown_with_v(dying, tmp_path, verbose, caplog):
     more = ["-v"] if verbose else []
     arguments = ["harvest", dying.base_url, str(tmp_path / "silo"), "--attempts", "2", *more]
     result = CliRunner().invoke(silo_command, arguments)
