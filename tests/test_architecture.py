@@ -20,7 +20,7 @@ def test_the_table_lists_every_package() -> None:
 
 @pytest.mark.parametrize("package", sorted(PACKAGES - {"webui"}))
 def test_a_package_imports_only_what_the_table_says(package: str) -> None:
-    graph = grimp.build_graph(*PACKAGES)
+    graph = grimp.build_graph(*sorted(PACKAGES))
     imported = {
         target.partition(".")[0]
         for module in graph.find_descendants(package) | {package}
@@ -51,3 +51,8 @@ def test_no_table_of_a_lower_floor_names_a_sibling() -> None:
         and named.match(node.value)
     }
     assert found == {"webui.panels"}  # the name of a group of entry points
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_every_package_says_that_it_is_typed(package: str) -> None:
+    assert (ROOT / package / "py.typed").is_file()
