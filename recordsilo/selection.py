@@ -191,7 +191,7 @@ def remarks_on(silo: Silo, query: str, filters: SearchFilters) -> Iterator[str]:
 
     Cost: a search for each value of the filters, of at most `LOOKED_UP`.
     """
-    yield from _misread(query)
+    yield from unknown_fields(query)
     wanted = [(name, one) for name, some in filters.values.items() for one in some]
     for name, value in wanted[:LOOKED_UP]:
         if name == facet_of(name) and range_of(name, value) is None:
@@ -202,8 +202,11 @@ def remarks_on(silo: Silo, query: str, filters: SearchFilters) -> Iterator[str]:
                 yield f"no record has the {name} {value!r}{did_you_mean(value, known)}"
 
 
-def _misread(query: str) -> Iterator[str]:
-    """Say which words of a query were probably meant as a field."""
+def unknown_fields(query: str) -> Iterator[str]:
+    """Say which words of a query were probably meant as a field, whatever the search finds.
+
+    An excluded word, such as ``-titel:solar``, excludes nothing if there is no such field.
+    """
     for name, text in misread(query):
         if name in COLUMN_OF_FIELD:
             yield f"{name}: has no word behind its colon; write both together, as in {name}:solar"

@@ -4,16 +4,17 @@ import functools
 import io
 import math
 import os
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from recordsilo.cli import fail
+from recordsilo.cli import fail, shown
 from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
 from recordsilo.records.manifest import STATES
-from recordsilo.selection import Selection, filters_from, query_from, remarks_on
+from recordsilo.selection import Selection, filters_from, query_from, remarks_on, unknown_fields
 from recordsilo.silo import Silo
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -72,7 +73,9 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_not_empty(silo: Silo, selection: Selection) -> None:
     """End the command, with 2 and a sentence that names the search, if no record is selected."""
-    if next(selection.iterate(silo), None) is None:
+    if next(selection.iterate(silo), None) is not None:
+        remark_on(silo, selection.query, selection.filters, found=True)
+    else:
         by = f" by {selection}" if not selection.is_everything else ""
         remarks = "".join(
             f"; {remark}" for remark in remarks_on(silo, selection.query, selection.filters)
@@ -80,10 +83,17 @@ def check_not_empty(silo: Silo, selection: Selection) -> None:
         fail(f"no record of {silo.storage_dir} is selected{by}{remarks}")
 
 
-def remark_on(silo: Silo, query: str, filters: SearchFilters) -> None:
-    """Say on standard error why a search found nothing, if it looks like a mistake."""
-    for remark in remarks_on(silo, query, filters):
-        click.echo(f"silo: {remark}", err=True)
+def remark_on(silo: Silo, query: str, filters: SearchFilters, *, found: bool = False) -> None:
+    """Say on standard error what in a search looks like a mistake.
+
+    Args:
+        silo: Where was searched.
+        query: The words.
+        filters: The conditions.
+        found: Whether a record was found; only unknown fields are named then.
+    """
+    for remark in unknown_fields(query) if found else remarks_on(silo, query, filters):
+        click.echo(shown(f"silo: {remark}"), err=True)
 
 
 def _listed(path: str) -> list[str]:
@@ -175,6 +185,25 @@ class Number(click.FloatRange):
         if math.isnan(number):
             self.fail(f"{value!r} is not a number", param, ctx)
         return number
+
+
+yes_option = click.option(
+    "-y", "--yes", is_flag=True, help="Do not ask; needed where nobody can be asked."
+)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask before something is lost, unless --yes was given.
+
+    Raises:
+        Failure: Standard input is no terminal, so that nobody can answer.
+        Abort: The answer was no.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        fail(f"{question} Nobody can be asked here, so nothing was done; give --yes to agree")
+    click.confirm(question, abort=True, err=True)
 
 
 def why(command: F) -> F:

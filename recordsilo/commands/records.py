@@ -13,12 +13,14 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.granary_list import print_silos, silos_in
 from recordsilo.commands.options import (
     as_json,
+    confirm,
     directory,
     filtering,
     identifier,
     remark_on,
     selecting,
     why,
+    yes_option,
 )
 from recordsilo.commands.versions import version_as_json, version_line
 from recordsilo.errors import FileNotInVersion, FileUnreadable
@@ -32,6 +34,8 @@ from recordsilo.selection import Selection
 from recordsilo.silo import Silo
 
 CHUNK = 1 << 20
+MOST_ROWS = 1000
+"""The largest page of a search."""
 LIST_CHUNK = 500
 """The number of rows whose descriptions are looked up together."""
 
@@ -54,7 +58,11 @@ LIST_CHUNK = 500
               help="Only curated records with a newer harvested version.")  # fmt: skip
 @click.option("--from", "start", metavar="ID", help="Start at this identifier.")
 @click.option(
-    "-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Print at most N records."
+    "-n",
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Print at most N records; 0: all.",
 )
 @as_json
 def ls(
@@ -75,6 +83,7 @@ def ls(
             fail(f"{silo_dir} is a directory of Silos; name one of them to list its records")
         return print_silos(silos, as_json=as_json)
     with open_silo(silo_dir) as silo:
+        limit = limit or None
         found = (
             _rows(silo, start, limit, flags)
             if select.is_everything
@@ -84,8 +93,7 @@ def ls(
         line = None
         for line in _json_lines(silo, rows) if as_json else map(_line, rows):
             click.echo(line)
-        if line is None:
-            remark_on(silo, select.query, select.filters)
+        remark_on(silo, select.query, select.filters, found=line is not None)
     return ExitCode.OK
 
 
@@ -167,7 +175,8 @@ def _line(row: Row) -> str:
 @click.option("--sort", metavar="ORDER",
               help=f"{', '.join(SORTS)}, or a number that a package contributes (-NAME: greatest "
                    "first). Default: relevance; without words, identifier.")  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=25, show_default=True)
+@click.option("-n", "--limit", type=click.IntRange(0, 1000), default=25, show_default=True,
+              metavar="N", help="Print at most N records; 0: all.")  # fmt: skip
 @click.option(
     "--after",
     metavar="CURSOR",
@@ -187,25 +196,43 @@ def search(
 ) -> None:
     """Find records by words and filters; docs/search.md has the syntax.
 
-    Write -- before words that begin with a minus. Fields: set, year, type, language,
-    publisher, format, state, finding, subject, creator, deleted, curated, upstream_newer,
-    has_file, and those that packages contribute (`silo search DIR --facet x` lists all).
+    The number of records found is printed on standard error. Print all of them with -n 0, or
+    with `silo ls --search`. Write -- before words that begin with a minus.
+
+    Fields: set, year, type, language, publisher, format, state, finding, subject, creator,
+    deleted, curated, upstream_newer, has_file, and those that packages contribute (`silo
+    search DIR --facet x` lists all).
     """
     with open_silo(silo_dir) as silo:
-        page = PageRequest(limit=limit, after=after, sort=sort)
-        result = silo.search(" ".join(words), filters, facets, page)
-        if not result.total:
-            remark_on(silo, " ".join(words), filters)
+        query = " ".join(words)
+        page = PageRequest(limit=limit or MOST_ROWS, after=after, sort=sort)
+        result = silo.search(query, filters, facets, page)
+        remark_on(silo, query, filters, found=result.total > 0)
+        if not limit:
+            result = _with_all_pages(silo, query, filters, page, result)
         if as_json:
             click.echo(json.dumps(_result_as_json(silo, result), ensure_ascii=False, indent=1))
             return
         for row in result.rows:
             click.echo(_line(row))
-        click.echo(f"{result.total:,} found" + (f", {limit} shown" if result.next_page else ""))
+        sys.stdout.flush()
+        shown = f", {len(result.rows):,} shown" if len(result.rows) < result.total else ""
+        click.echo(f"{result.total:,} found{shown}", err=True)
         for name, values in result.facets.items():
             click.echo(f"\n{name}")
             for value in values:
                 click.echo(f"  {value.count:>9,}  {value.value}")
+
+
+def _with_all_pages(
+    silo: Silo, query: str, filters: SearchFilters, page: PageRequest, first: SearchResult
+) -> SearchResult:
+    """The result of a search with the rows of all further pages, too."""
+    rows, result = [*first.rows], first
+    while result.next_page is not None:
+        result = silo.search(query, filters, (), replace(page, after=result.next_page))
+        rows += result.rows
+    return replace(first, rows=tuple(rows), next_page=None)
 
 
 def _result_as_json(silo: Silo, result: SearchResult) -> dict[str, Any]:
@@ -411,7 +438,7 @@ def clone(
 @identifier
 @click.option("-v", "--version", help="Only this version.")
 @click.option("-f", "--file", help="Only this file (of the current version, or of --version).")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
+@yes_option
 @why
 def rm(*,
     silo_dir: str, item: str, version: str | None, file: str | None, yes: bool, agent: str,
@@ -428,8 +455,7 @@ def rm(*,
             for part in (file and f"file {file} of", version and f"version {version} of", full)
             if part
         )
-        if not yes and sys.stdin.isatty():
-            click.confirm(f"Delete {what}?", abort=True)
+        confirm(f"Delete {what}?", yes=yes)
         if file is None and version is None:
             silo.del_item(full, remember=True, agent=agent, message=message)
         else:

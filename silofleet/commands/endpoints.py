@@ -12,6 +12,7 @@ import click
 from oaipmhclient.walk.windows import read_length
 from politeweb.errors import RequestRefused
 from recordsilo.cli import ExitCode, example, fail
+from recordsilo.commands.options import confirm, yes_option
 from recordsilo.progress import counting
 from silofleet.commands.group import directory, opened, told
 from silofleet.errors import FleetRefused
@@ -220,9 +221,13 @@ def run_now(directory: str, names: tuple[str, ...]) -> None:
 @directory
 @names_argument
 @click.option("--with-silos", is_flag=True, help="Delete their Silos, too, for good.")
-def remove(directory: str, names: tuple[str, ...], *, with_silos: bool) -> None:
+@yes_option
+def remove(directory: str, names: tuple[str, ...], *, with_silos: bool, yes: bool) -> None:
     """Remove the endpoints NAME from the fleet DIR; their Silos stay."""
     with opened(directory) as fleet:
+        if with_silos:
+            named = ", ".join(fleet.name_of(name) for name in names)
+            confirm(f"Delete for good: {named}, each with its Silo?", yes=yes)
         for name, had_silo in fleet.remove(names, with_silos=with_silos).items():
             path = fleet.silo_path(name)
             if with_silos:

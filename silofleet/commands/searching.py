@@ -81,9 +81,13 @@ def search(
         fail(str(error))
     for line in _printed(answer, as_json=as_json, as_csv=as_csv):
         click.echo(line)
-    if not answer.total and not answer.missing and granary.silos:
+    sys.stdout.flush()
+    if not (as_json or as_csv):
+        click.echo(_counted(answer), err=True)
+    if granary.silos:
         with open_silo(f"{directory}/{granary.silos[0]}") as silo:
-            remark_on(silo, wanted.words, SearchFilters())
+            found = bool(answer.total or answer.missing)
+            remark_on(silo, wanted.words, SearchFilters(), found=found)
     for one in answer.missing:
         click.echo(shown(f"silo: {one.name} did not answer: {one.why}"), err=True)
     for node, number in sorted(_not_asked(granary, everywhere.nodes).items()):
@@ -203,13 +207,16 @@ def _printed(answer: Answer, *, as_json: bool, as_csv: bool) -> Iterator[str]:
         yield from (_csv(_cells(hit)) for hit in answer.hits)
     else:
         yield from (shown("\t".join(_texts(hit))) for hit in answer.hits)
-        folded = f", {len(answer.hits):,} shown" if answer.has_more or answer.hits else ""
-        silos = "Silo" if answer.asked == 1 else "Silos"
-        yield f"{answer.total:,} found in {answer.asked:,} {silos}{folded}"
         for name, values in answer.facets.items():
             if values:
                 yield f"\n{name}"
                 yield from (shown(f"  {value.count:>9,}  {value.value}") for value in values[:20])
+
+
+def _counted(answer: Answer) -> str:
+    folded = f", {len(answer.hits):,} shown" if answer.has_more or answer.hits else ""
+    silos = "Silo" if answer.asked == 1 else "Silos"
+    return f"{answer.total:,} found in {answer.asked:,} {silos}{folded}"
 
 
 def _texts(hit: Hit) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Selecting records: the same by a Selection and by the options of a command."""
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -260,10 +261,42 @@ def test_a_value_that_no_record_has_is_remarked_on(terns: Silo) -> None:
     assert (result.exit_code, result.stderr) == (0, "silo: no record has the type 'x'\n")
 
 
+@pytest.mark.parametrize("query", ["-titel:solar", "-doi:*", "-year:2016"])
+def test_an_unknown_field_is_named_although_records_are_found(terns: Silo, query: str) -> None:
+    table = os.path.join(terns.path, "table.csv")
+    for command in (
+        ("search", terns.path, "--", query),
+        ("ls", terns.path, "--search", query),
+        ("export", "csv", terns.path, table, "--search", query),
+    ):
+        result = CliRunner().invoke(silo_command, command)
+        assert result.exit_code == 0
+        assert f"{query[1:]} was searched as text" in result.stderr
+        assert "searched as text" not in result.stdout
+
+
+def test_a_search_prints_nothing_but_records_and_all_of_them_with_0(
+    terns: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recordsilo.commands.records.MOST_ROWS", 2)
+    listed = CliRunner().invoke(silo_command, ("ls", terns.path, "-n", "0")).stdout
+    assert len(listed.splitlines()) == len(terns) > 4
+    found = CliRunner().invoke(silo_command, ("search", terns.path, "-n", "0"))
+    assert (found.stdout, found.stderr) == (listed, f"{len(terns)} found\n")
+    some = CliRunner().invoke(silo_command, ("search", terns.path, "-n", "1"))
+    assert some.stdout == listed.splitlines(keepends=True)[0]
+    assert some.stderr == f"{len(terns)} found, 1 shown\n"
+    whole = json.loads(
+        CliRunner().invoke(silo_command, ("search", terns.path, "-n", "0", "--json")).stdout
+    )
+    assert (len(whole["records"]), whole["next"]) == (len(terns), None)
+
+
 def test_commands_that_find_nothing_say_why(terns: Silo) -> None:
     for command in (("search", terns.path, "titel:x"), ("ls", terns.path, "--search", "titel:x")):
         result = CliRunner().invoke(silo_command, command)
         assert (result.exit_code, "there is no field 'titel'" in result.stderr) == (0, True)
-    assert CliRunner().invoke(silo_command, ("search", terns.path, "nothing")).stderr == ""
+    result = CliRunner().invoke(silo_command, ("search", terns.path, "nothing"))
+    assert (result.stdout, result.stderr) == ("", "0 found\n")
     with pytest.raises(Failure, match="is selected by search titel:x; titel:x was searched as"):
         check_not_empty(terns, Selection("titel:x"))

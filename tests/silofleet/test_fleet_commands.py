@@ -430,7 +430,7 @@ def test_a_silo_on_another_machine_is_not_said_to_be_deleted(many: str) -> None:
     _silo("add", many, "http://a.example.org/oai", "--name", "a")
     with Fleet(many) as fleet:
         fleet.ledger.change("a", lambda facts: facts._replace(node="n2"))
-    refused = _silo("remove", many, "a", "--with-silos")
+    refused = _silo("remove", many, "a", "--with-silos", "--yes")
     assert (refused.exit_code, "is on the node n2" in refused.stderr) == (2, True)
     assert len(_status(many)) == 1
     assert _silo("remove", many, "a").exit_code == 0
@@ -444,7 +444,7 @@ def test_only_a_silo_that_was_there_is_said_to_be_deleted(many: str) -> None:
     Granary(many).get_silo("c").close()
     assert _silo("remove", many, "c").stdout == f"c: removed; its Silo {many}/c stays\n"
     Granary(many).delete_silo("c")
-    said = _silo("remove", many, "a", "b", "a", "--with-silos").stdout
+    said = _silo("remove", many, "a", "b", "a", "--with-silos", "--yes").stdout
     assert said == "a: removed with its Silo\nb: removed; it had no Silo\n"
     assert Granary(many).silos == []
 

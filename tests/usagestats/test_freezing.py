@@ -65,9 +65,9 @@ def test_freezing_keeps_all_counts(silo_path: str, tmp_path: Path) -> None:
 def test_a_client_is_forgotten(silo_path: str, tmp_path: Path) -> None:
     lines = made_up_log(300)
     address = "203.0.113.4"
-    assert "as it is in the log" in run("forget", silo_path, address).output
+    assert "as it is in the log" in run("forget", "--yes", silo_path, address).output
     import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
-    run("forget", silo_path, address)
+    run("forget", "--yes", silo_path, address)
     left = [one for one in lines if not one.startswith(address.encode() + b" ")]
     assert len(left) < len(lines)
     assert counts_of(silo_path).figures == truth_of(left).figures
@@ -81,8 +81,8 @@ def test_a_client_is_forgotten_although_the_command_was_killed(
     Path(silo_path, "usage", "events", "a file of somebody's").touch()
     with monkeypatch.context() as killed:
         killed.setattr(freezing, "_forget_elsewhere", lambda *_: sys.exit(9))
-        run("forget", silo_path, address, code=99)
-    run("forget", silo_path, address)
+        run("forget", "--yes", silo_path, address, code=99)
+    run("forget", "--yes", silo_path, address)
     left = [one for one in lines if not one.startswith(address.encode() + b" ")]
     assert counts_of(silo_path).figures == truth_of(left).figures
     assert not import_logs(silo_path, Request([write(tmp_path / "b.log", [])])).failed
@@ -186,7 +186,7 @@ def test_days_whose_events_cannot_be_read_are_named_and_the_others_go_on(
         in done.stderr
     )
     assert "Counted: 2 days, 2026-10-10 to 2026-10-16" in done.stdout
-    assert "Removed: 4 events of 4 days" in run("forget", silo_path, other, code=1).stdout
+    assert "Removed: 4 events of 4 days" in run("forget", "--yes", silo_path, other, code=1).stdout
     frozen = run("freeze", silo_path, "--before", "2026-10-13", code=1)
     assert "Frozen: 1 day, 2026-10-10" in frozen.stdout
     assert str(damaged) in frozen.stderr
@@ -206,7 +206,10 @@ def test_without_the_keys_of_days_no_line_is_read(silo_path: str, tmp_path: Path
     before = counts_of(silo_path)
     shutil.rmtree(f"{silo_path}/usage/keys")
     Path(silo_path, "usage", "secret").unlink()
-    for command in (["import", silo_path, log, "--again"], ["forget", silo_path, "203.0.113.7"]):
+    for command in (
+        ["import", silo_path, log, "--again"],
+        ["forget", "--yes", silo_path, "203.0.113.7"],
+    ):
         told = str(run(*command, code=2).exception)
         assert "2026-01-01, 2026-10-10. Restore" in told
         assert told.endswith(f"silo usage freeze {silo_path} --before 2026-10-11")

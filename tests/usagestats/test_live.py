@@ -111,7 +111,7 @@ def test_a_client_is_forgotten_in_the_logs_too(new_silo: Callable[[str], str]) -
     silo = new_silo(SETTINGS)
     desk = Desk(silo)
     desk.take(entries_of(lines))
-    done = CliRunner().invoke(silo_command, ["usage", "forget", silo, "203.0.113.5"])
+    done = CliRunner().invoke(silo_command, ["usage", "forget", "--yes", silo, "203.0.113.5"])
     assert done.exit_code == 0, done.output
     more = numbered(100)[len(lines) :]
     desk.take([Entry("x", tuple(more))])

@@ -244,7 +244,7 @@ def test_nothing_is_sent_before_somebody_agrees(pushing: Callable[..., str]) -> 
 def test_what_waits_of_a_client_can_be_forgotten(pushing: Callable[..., str], client: str) -> None:
     path = pushing("http://127.0.0.1:1/", LINES, client=client)
     for address, left in (("192.0.2.1", State.WAITING), (ADDRESS, State.UNSENDABLE)):
-        CliRunner().invoke(silo_command, ["usage", "forget", path, address])
+        CliRunner().invoke(silo_command, ["usage", "forget", "--yes", path, address])
         assert states(path) == {left: 3}
     assert b"Firefox/130" not in Path(path, "usage", "push.sqlite").read_bytes()
 

@@ -426,7 +426,7 @@ def test_every_spelling_is_the_same_account(people: Silo, command: Any, spelling
     )
     assert accounts.load_account(people.path, "cara").stamp != before
     assert command("role", spelling, "manager").text == "cara is a manager here now.\n"
-    assert command("remove", spelling).code == 0
+    assert command("remove", spelling, "--yes").code == 0
     assert accounts.account_names(people.path) == ["mona", "vera"]
 
 
@@ -497,8 +497,8 @@ def test_accounts_are_made_listed_changed_and_removed(command: Any, silo: Silo) 
     assert changed is not None
     assert changed.role is Role.MANAGER
     assert changed.stamp != account.stamp
-    assert command("remove", "ada").code == 0
-    assert command("remove", "bob").code == 0
+    assert command("remove", "ada", "--yes").code == 0
+    assert command("remove", "bob", "--yes").code == 0
     assert command("list").text == ""
 
 
@@ -514,7 +514,7 @@ def test_accounts_are_made_listed_changed_and_removed(command: Any, silo: Silo) 
         (("add", "newperson", "--password-stdin"), "newperson1234", "easily guessed"),
         (("passwd", "nobody", "--password-stdin"), PASSWORD, "no account 'nobody'"),
         (("role", "nobody", "viewer"), "", "no account 'nobody'"),
-        (("remove", "../mona"), "", "no account '../mona'"),
+        (("remove", "../mona", "--yes"), "", "no account '../mona'"),
     ],
 )
 def test_what_cannot_be_is_a_sentence(

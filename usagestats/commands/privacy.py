@@ -7,7 +7,7 @@ from typing import Literal
 import click
 
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.commands.options import directory
+from recordsilo.commands.options import confirm, directory, yes_option
 from usagestats.commands.group import opened
 from usagestats.rules.settings import read_settings
 from usagestats.store.ledger import Ledger
@@ -50,7 +50,8 @@ def freeze(silo_dir: str, before: str) -> int:
 @click.command(epilog=example("silo usage forget myrepo 203.0.113.7"))
 @directory
 @click.argument("address")
-def forget(silo_dir: str, address: str) -> int:
+@yes_option
+def forget(silo_dir: str, address: str, *, yes: bool) -> int:
     """Remove the uses of an ADDRESS from all days that are not frozen, and count them again.
 
     Its lines in the logs of live lines, and what waits to be pushed, are removed, too. In a frozen
@@ -61,6 +62,7 @@ def forget(silo_dir: str, address: str) -> int:
 
         if not address.strip():
             fail("name an address, such as 203.0.113.7")
+        confirm(f"Remove the uses of {address.strip()} for good?", yes=yes)
         with Ledger(silo.path, _mode(silo.path)) as ledger:
             events, days, problem = forget_client(silo.path, ledger, address.strip())
     click.echo(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import click
 
 from recordsilo.cli import example, fail, open_silo
-from recordsilo.commands.options import as_json, directory
+from recordsilo.commands.options import as_json, confirm, directory, yes_option
 from recordsilo.granary import is_granary
 from webui.people.accounts import (
     AccountRefused,
@@ -115,9 +115,11 @@ def role(*, silo_dir: str, name: str, role: str) -> None:
 @user.command(epilog=example("silo user remove myrepo ada"))
 @directory
 @_name
-def remove(*, silo_dir: str, name: str) -> None:
+@yes_option
+def remove(*, silo_dir: str, name: str, yes: bool) -> None:
     """Delete an account; its changes keep its name."""
     with _sentences(), _accounts_of(silo_dir) as path:
+        confirm(f"Delete the account {name} of {silo_dir}?", yes=yes)
         removed = remove_account(path, name)
     click.echo(f"{removed} has no account here any more, and is signed out.")
 

@@ -80,13 +80,24 @@ def test_clone_tells_where_the_clone_lies(run: Run, myrepo: str) -> None:
 
 def test_rm_deletes_a_file_a_version_or_a_record_and_remembers_that(run: Run, myrepo: str) -> None:
     assert run("clone", myrepo, "2", "workingcopy", "x").code == 0
-    assert run("rm", myrepo, "2", "-f", "oai_dc").out == "deleted file oai_dc of oai:x:2\n"
-    assert run("rm", myrepo, "2", "-v", "x").out == "deleted version x of oai:x:2\n"
-    assert run("rm", myrepo, "2", "-m", "a test").out == "deleted oai:x:2\n"
+    assert run("rm", myrepo, "2", "--yes", "-f", "oai_dc").out == "deleted file oai_dc of oai:x:2\n"
+    assert run("rm", myrepo, "2", "--yes", "-v", "x").out == "deleted version x of oai:x:2\n"
+    assert run("rm", myrepo, "2", "--yes", "-m", "a test").out == "deleted oai:x:2\n"
     with Silo(myrepo) as silo:
         assert silo.removed() == {"oai:x:2"}
         assert "2" not in silo
-    assert only_sentence(run("rm", myrepo, "2"), ExitCode.USAGE)
+    assert only_sentence(run("rm", myrepo, "2", "--yes"), ExitCode.USAGE)
+
+
+@pytest.mark.parametrize("what", [(), ("-v", "workingcopy"), ("-f", "oai_dc")])
+def test_rm_deletes_nothing_if_nobody_can_be_asked(
+    run: Run, myrepo: str, what: tuple[str, ...]
+) -> None:
+    sentence = only_sentence(run("rm", myrepo, "2", *what), ExitCode.USAGE)
+    assert "give --yes" in sentence
+    with Silo(myrepo) as silo:
+        assert silo["2"].versions == ["1", "workingcopy"]
+        assert silo["2"].files == ["oai_dc"]
 
 
 def test_rm_asks_at_a_terminal(run: Run, myrepo: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +148,7 @@ def test_ls_by_state_goes_with_the_other_filters(myrepo: str, run: Run) -> None:
     assert listed("--set", "a") == ["oai:x:1"]
     assert listed("--from", "oai:x:2", "-n", "1") == ["oai:x:2"]
     assert listed("--deleted") == []
-    assert run("search", myrepo, "--filter", "state=ready").out.endswith("3 found\n")
+    assert run("search", myrepo, "--filter", "state=ready").err == "3 found\n"
 
 
 def test_a_state_there_is_not_is_wrong_input(myrepo: str, run: Run) -> None:

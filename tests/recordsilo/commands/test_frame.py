@@ -129,7 +129,7 @@ def test_commands_of_other_packages_arrive_by_entry_points() -> None:
 
 
 def test_unknown_command_and_option_are_usage_errors(run: Run, myrepo: str) -> None:
-    for arguments in (("nope",), ("ls",), ("ls", myrepo, "--nope"), ("ls", myrepo, "-n", "0")):
+    for arguments in (("nope",), ("ls",), ("ls", myrepo, "--nope"), ("ls", myrepo, "-n", "-1")):
         result = run(*arguments)
         assert result.code == ExitCode.USAGE
         assert "Error: " in result.err

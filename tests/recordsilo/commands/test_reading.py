@@ -180,17 +180,17 @@ def test_path_is_where_the_version_lies(run: Run, myrepo: str) -> None:
         (["clone", "1", "7"], "has no version '7'"),
         (["clone", "2", "1"], "already has a version 'workingcopy'"),
         (["clone", "1", "1", "a/b"], "cannot name a version"),
-        (["rm", "nope"], "has no record 'nope'"),
-        (["rm", "local", "-v", "1"], "is the only version"),
-        (["rm", "1", "-v", "1"], "silo clone "),
+        (["rm", "--yes", "nope"], "has no record 'nope'"),
+        (["rm", "--yes", "local", "-v", "1"], "is the only version"),
+        (["rm", "--yes", "1", "-v", "1"], "silo clone "),
         (
-            ["rm", "1", "-f", "oai_dc"],
+            ["rm", "--yes", "1", "-f", "oai_dc"],
             "is kept as harvested; make a copy to change with: silo clone ",
         ),
-        (["rm", "1", "-v", "1", "-f", "oai_dc"], "silo clone "),
-        (["rm", "2", "-v", "1"], "to delete the record: silo rm "),
-        (["rm", "2", "-v", "1", "-f", "oai_dc"], "to delete the record: silo rm "),
-        (["rm", "2", "-f", "nope"], "has no file 'nope'"),
+        (["rm", "--yes", "1", "-v", "1", "-f", "oai_dc"], "silo clone "),
+        (["rm", "--yes", "2", "-v", "1"], "to delete the record: silo rm "),
+        (["rm", "--yes", "2", "-v", "1", "-f", "oai_dc"], "to delete the record: silo rm "),
+        (["rm", "--yes", "2", "-f", "nope"], "has no file 'nope'"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(
@@ -205,7 +205,8 @@ def test_directory_that_is_no_silo_is_one_sentence_and_stays_as_it_is(
     run: Run, tmp_path: Path, command: str
 ) -> None:
     (tmp_path / "letters").mkdir()
-    more = [] if command in {"ls", "reindex"} else ["x"]
+    more = ["--yes"] if command == "rm" else []
+    more += [] if command in {"ls", "reindex"} else ["x"]
     where = str(tmp_path / "none")
     assert "there is no Silo at" in only_sentence(run(command, where, *more), ExitCode.USAGE)
     where = str(tmp_path / "letters")
@@ -228,14 +229,14 @@ def test_damage_exits_with_losses(run: Run, myrepo: str) -> None:
 @pytest.mark.parametrize("command", [("ls",), ("search", "")])
 def test_a_list_says_what_is_not_in_it(run: Run, myrepo: str, command: tuple[str, ...]) -> None:
     name, *words = command
-    assert run(name, myrepo, *words).err == ""
+    assert "not in the list" not in run(name, myrepo, *words).err
     for short in ("1", "2"):
         with Silo(myrepo) as silo:
             Path(silo[short].path_to_item(), "__manifest.json").write_bytes(b"")
     run("reindex", myrepo)
     result = run(name, myrepo, *words)
     assert len(result.out.splitlines()) >= 2
-    assert result.err.startswith("silo: not in the list: ")
+    assert "silo: not in the list: " in result.err
     assert result.err.count("it is empty") == 1
     assert f", and 1 more; see silo check {myrepo}\n" in result.err
 
