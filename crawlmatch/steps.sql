@@ -48,7 +48,8 @@ CREATE TEMP TABLE edge (child VARCHAR, parent VARCHAR, link VARCHAR)
 
 -- step: read_log
 -- A Heritrix log: fields between blanks, twelve or thirteen of them, of which annotations
--- and JSON may hold blanks. A line that is none has a reason, and keeps its text.
+-- and JSON may hold blanks. A line that is none has a reason, and keeps its text. An address of
+-- more than 65,536 characters is none: crawlers take 2,083, and each is kept many times.
 CREATE OR REPLACE TEMP TABLE raw AS
 SELECT
     CASE
@@ -56,12 +57,13 @@ SELECT
         WHEN n < 12 THEN 'fields'
         WHEN ts IS NULL THEN 'time'
         WHEN status IS NULL THEN 'status'
-        WHEN strpos(url, ':') < 2 THEN 'address'
+        WHEN strpos(url, ':') < 2 OR length(url) > 65536 THEN 'address'
         WHEN starts_with(url, 'dns:') OR starts_with(url, 'whois:') THEN 'prerequisite'
         ELSE ''
     END AS reason,
     url, ts, status, size, mime, sha1, dedupe, hops, via, tag, extra, '' AS redirect,
-    CASE WHEN n < 12 OR ts IS NULL OR status IS NULL OR strpos(url, ':') < 2 THEN line END AS line
+    CASE WHEN n < 12 OR ts IS NULL OR status IS NULL OR strpos(url, ':') < 2 OR length(url) > 65536
+        THEN substring(line, 1, 65536) END AS line
 FROM (
     SELECT line, array_length(f) AS n, f[4] AS url,
         COALESCE(
@@ -70,7 +72,8 @@ FROM (
                 || substring(f[1], 12, 2) || substring(f[1], 15, 2) || substring(f[1], 18, 2) AS BIGINT)
         ) AS ts,
         TRY_CAST(f[2] AS INTEGER) AS status, COALESCE(TRY_CAST(f[3] AS BIGINT), -1) AS size,
-        f[7] AS mime, f[10] AS sha1, f[5] AS hops, f[6] AS via, f[11] AS tag,
+        f[7] AS mime, f[10] AS sha1, f[5] AS hops,
+        CASE WHEN length(f[6]) > 65536 THEN '' ELSE f[6] END AS via, f[11] AS tag,
         CASE
             WHEN strpos(line, 'duplicate:') = 0 THEN false
             ELSE strpos(array_to_string(list_slice(f, 12, array_length(f)), ' '), 'duplicate:') > 0
@@ -91,12 +94,14 @@ SELECT
         WHEN NOT is_json THEN 'json'
         WHEN ts IS NULL THEN 'time'
         WHEN status IS NULL THEN 'status'
-        WHEN url IS NULL OR strpos(url, ':') < 2 THEN 'address'
+        WHEN url IS NULL OR strpos(url, ':') < 2 OR length(url) > 65536 THEN 'address'
         WHEN starts_with(url, 'dns:') OR starts_with(url, 'whois:') THEN 'prerequisite'
         ELSE ''
     END AS reason,
     url, ts, status, size, mime, sha1, dedupe, hops, via, tag, extra, redirect,
-    CASE WHEN ts IS NULL OR status IS NULL OR url IS NULL OR strpos(url, ':') < 2 THEN line END AS line
+    CASE WHEN ts IS NULL OR status IS NULL OR url IS NULL OR strpos(url, ':') < 2
+            OR length(url) > 65536
+        THEN substring(line, 1, 65536) END AS line
 FROM (
     SELECT line, is_json,
         json_extract_string(j, '$.url') AS url,
@@ -114,7 +119,8 @@ FROM (
         COALESCE(json_extract_string(j, '$.content_digest'), '') AS sha1,
         strpos(COALESCE(json_extract_string(j, '$.annotations'), ''), 'duplicate:') > 0 AS dedupe,
         COALESCE(json_extract_string(j, '$.hop_path'), '') AS hops,
-        COALESCE(json_extract_string(j, '$.via'), '') AS via,
+        CASE WHEN length(json_extract_string(j, '$.via')) > 65536 THEN ''
+            ELSE COALESCE(json_extract_string(j, '$.via'), '') END AS via,
         COALESCE(json_extract_string(j, '$.seed'), '') AS tag,
         CASE
             WHEN json_extract_string(j, '$.warc_filename') IS NOT NULL THEN j
@@ -142,7 +148,7 @@ SELECT
         WHEN is_json AND NOT json_valid(j) THEN 'json'
         WHEN NOT is_json AND n < $fields THEN 'fields'
         WHEN ts IS NULL THEN 'time'
-        WHEN url IS NULL OR strpos(url, ':') < 2 THEN 'address'
+        WHEN url IS NULL OR strpos(url, ':') < 2 OR length(url) > 65536 THEN 'address'
         WHEN starts_with(url, 'dns:') OR starts_with(url, 'whois:') THEN 'prerequisite'
         ELSE ''
     END AS reason,

@@ -6,16 +6,19 @@
 -- under the key of the day), neighbour (the visitor under the key of the day before, in the first
 -- 30 seconds of a day; otherwise 0), machine, country.
 
+-- step: named_events
+-- The events of some days in a block of lines, with the texts of their numbers.
+CREATE OR REPLACE TEMP TABLE named AS
+SELECT given.day, moment, hour, name AS item, kind, path, client, visitor, neighbour, machine,
+    code AS country
+FROM given
+JOIN item_name ON item_name.number = given.item
+JOIN country_code ON country_code.number = given.country
+
 -- step: write_events
--- The events of a day in a block of lines.
-COPY (
-    SELECT given.day, moment, hour, name AS item, kind, path, client, visitor, neighbour, machine,
-        code AS country
-    FROM given
-    JOIN item_name ON item_name.number = given.item
-    JOIN country_code ON country_code.number = given.country
-    WHERE given.day = $day
-) TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
+-- Those of a day.
+COPY (SELECT * FROM named WHERE day = $day)
+TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
 
 -- step: merge_events
 -- The events of several files of a day in one.

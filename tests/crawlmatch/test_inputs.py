@@ -52,6 +52,23 @@ def crawl() -> Crawl:
     return made
 
 
+def test_an_address_of_unusual_length_is_set_aside(
+    crawl: Crawl, tmp_path: Path, match: Any
+) -> None:
+    """A megabyte of address, kept in several tables, took more memory than DuckDB may have."""
+    crawl.log("http://a.example.org/" + "x" * 65_536, 200, PDF)
+    crawl.log("http://a.example.org/c", 200, HTML, via="http://a.example.org/" + "x" * 65_536)
+    log = tmp_path / "crawl.log"
+    log.write_text("\n".join(crawl.lines))
+    receipt, _ = match(log)
+    assert receipt.inputs[0].used == 3
+    assert receipt.set_aside == 1
+    with gzip.open(tmp_path / "out" / "set-aside.jsonl.gz", "rt") as file:
+        kept = json.load(file)
+    assert kept["reason"] == "address"
+    assert len(kept["line"]) == 65_536
+
+
 def test_annotations_and_json_may_hold_blanks(crawl: Crawl, tmp_path: Path, match: Any) -> None:
     log = tmp_path / "crawl.log"
     log.write_text("\r\n".join(crawl.lines))

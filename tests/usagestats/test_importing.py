@@ -8,7 +8,9 @@ import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
@@ -18,7 +20,9 @@ from usage_oracle import Truth, truth_of
 from usage_silo import counts_of
 
 from recordsilo.cli import ExitCode, silo_command
+from silosteps.engine import Engine
 from silosteps.lines import Block
+from usagestats.counting import counting
 from usagestats.importing import importing
 from usagestats.importing.blocks import KINDS, Sorter
 from usagestats.importing.importing import Request, import_logs
@@ -27,6 +31,7 @@ from usagestats.importing.receipt import Receipt
 from usagestats.lines.readers import reader_of
 from usagestats.rules.classify import NO_PATTERN, Rules, classify
 from usagestats.rules.settings import Settings
+from usagestats.store import events
 from usagestats.store.counts import Counts
 from usagestats.store.places import catalogue_path, settings_path
 from usagestats.values import Fate
@@ -236,6 +241,39 @@ def test_double_clicks_over_midnight_in_any_order(
     for number, line in enumerate(reversed(lines)):
         import_logs(silo, Request([write(tmp_path / f"{number}.log", [line])]))
     check(silo, truth)
+
+
+def test_many_days_are_written_and_counted_some_at_a_time(
+    silo_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the cost grows with the square of the days, and with it the memory."""
+    given: list[int] = []
+    files: list[int] = []
+    table, run = Engine.table, Engine.run
+
+    def watched_table(self: Engine, name: str, columns: Any) -> None:
+        if name == "given":
+            given.append(len(np.unique(columns["day"])))
+        table(self, name, columns)
+
+    def watched_run(self: Engine, step: str, **values: Any) -> Engine:
+        if step == "events":
+            files.append(len(values["files"]))
+        return run(self, step, **values)
+
+    monkeypatch.setattr(Engine, "table", watched_table)
+    monkeypatch.setattr(Engine, "run", watched_run)
+    monkeypatch.setattr(events, "_DAYS", 3)
+    monkeypatch.setattr(counting, "DAYS_AT_ONCE", 4)
+    lines = [
+        re.sub(rb"\[../.../", b"[%02d/May/" % (number % 25 + 1), line, count=1)
+        for number, line in enumerate(made_up_log(500))
+    ]
+    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    check(silo_path, truth_of(lines))
+    assert len(counts_of(silo_path).figures) > 50
+    assert max(given) == 3
+    assert max(files) == 5
 
 
 def test_several_processes_and_small_blocks(

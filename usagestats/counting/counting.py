@@ -11,7 +11,7 @@ from recordsilo.disk.locks import Locks
 from silosteps.engine import Engine
 from silosteps.errors import StepsError
 from usagestats.errors import EventsUnreadable
-from usagestats.store.counts import COLUMNS, Counts, CountsChange
+from usagestats.store.counts import COLUMNS, Counts, CountsChange, Table
 from usagestats.store.events import (
     day_number,
     day_text,
@@ -23,7 +23,9 @@ from usagestats.store.events import (
 from usagestats.store.ledger import Ledger
 from usagestats.store.parts import check_ledger
 
-EVENTS_AT_ONCE = 750_000
+EVENTS_AT_ONCE = 300_000
+DAYS_AT_ONCE = 256
+"""Days that are counted together, however few events they have: each has files of its own."""
 MOST_FILES = 16
 """Files of a day, from the same logs, above which they are put into one."""
 
@@ -107,12 +109,12 @@ def _readable(
 
 
 def _groups(ledger: Ledger) -> Iterator[list[str]]:
-    """Yield the days to be counted, in groups of about `EVENTS_AT_ONCE`."""
+    """Yield the days to be counted, in groups of about `EVENTS_AT_ONCE` or `DAYS_AT_ONCE`."""
     group: list[str] = []
     events = 0
     for day in ledger.stale():
         number = sum(events for _, events in ledger.files(day))
-        if group and events + number > EVENTS_AT_ONCE:
+        if group and (events + number > EVENTS_AT_ONCE or len(group) >= DAYS_AT_ONCE):
             yield group
             group, events = [], 0
         group.append(day)
@@ -137,22 +139,29 @@ def _replace(
     files = [
         event_path(silo_path, day, name) for day in sorted(needed) for name, _ in ledger.files(day)
     ]
-    items = [name for (name,) in steps.run("items", files=files).all()] if files else []
-    ids = change.ids(items)
-    if not ids:
+    if not files or not _number_items(steps, change, files):
         change.replace_days(days, np.zeros((0, COLUMNS), np.int64), ())
         return
-    steps.table(
-        "item_id",
-        {
-            "item": np.array(list(ids), object),
-            "id": np.fromiter(ids.values(), np.int32, len(ids)),
-        },
-    )
     steps.run("events", files=files, days=numbers)
     steps.run("clicks", days=numbers).run("sessions").run("clients", days=numbers)
-    countries = ((day_text(day), *more) for day, *more in steps.run("countries").all())
-    day, *columns = steps.run("figures").columns()
-    rows = np.column_stack((np.searchsorted(numbers, day), *columns)).astype(np.int64)
+    countries = [(day_text(day), *more) for day, *more in steps.run("countries").all()]
+    # What is not needed any more is dropped at once: a day may have as many items as events.
+    steps.drop(("event", "click", "item_id"))
+    rows = _figures(steps, numbers)
+    steps.drop(("by_session", "by_client"))
     change.replace_days(days, rows, countries)
-    steps.drop(("event", "click", "by_session", "by_client", "item_id"))
+
+
+def _number_items(steps: Engine, change: CountsChange, files: list[str]) -> bool:
+    """Make the table of the items' numbers; return whether there is any item."""
+    ids = change.ids([name for (name,) in steps.run("items", files=files).all()])
+    names, numbers = np.array(list(ids), object), np.fromiter(ids.values(), np.int32, len(ids))
+    if ids:
+        steps.table("item_id", {"item": names, "id": numbers})
+    return bool(ids)
+
+
+def _figures(steps: Engine, numbers: list[int]) -> Table:
+    """Return the figures, with the place of each day among `numbers` in its place."""
+    day, *columns = steps.run("figures").columns()
+    return np.column_stack((np.searchsorted(numbers, day), *columns)).astype(np.int64, copy=False)

@@ -208,8 +208,9 @@ class Workplace:
     ) -> Array:
         """Return the token of each number's text under the key of its day; each is made once."""
         made = np.zeros(len(days), np.int64)
-        for day in np.unique(days).tolist():
-            row = np.flatnonzero(days == day)
+        order = np.argsort(days, kind="stable")
+        each, starts = np.unique(days[order], return_index=True)
+        for day, row in zip(each.tolist(), np.split(order, starts[1:]), strict=True):
             distinct, place = np.unique(numbers[row], return_inverse=True)
             made[row] = tokens(self._keys.key(day_text(day)), texts_of(distinct))[place]
         return made

@@ -29,6 +29,8 @@ _COUNTRY = ("investigations", "requests")
 Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 COLUMNS = len(FIGURES) + 5
 """Of a `Table` of a record's figures on a day."""
+_AT_ONCE = 10_000
+"""Rows whose values are objects of Python at the same time."""
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS item (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS day_item (
@@ -218,8 +220,7 @@ class CountsChange:
             "INSERT INTO temp.wanted VALUES (?)", ((name,) for name in names)
         )
         execute("INSERT OR IGNORE INTO item (name) SELECT name FROM temp.wanted ORDER BY name")
-        found = execute("SELECT item.name, id FROM temp.wanted JOIN item USING (name)")
-        return dict(found.fetchall())
+        return dict(execute("SELECT item.name, id FROM temp.wanted JOIN item USING (name)"))
 
     def replace_days(
         self, days: Sequence[str], rows: Table, countries: Iterable[Sequence[Any]]
@@ -300,8 +301,9 @@ def _changed(sign: str, columns: Iterable[str]) -> str:
 
 def _named(names: Sequence[str], rows: Table) -> Iterator[tuple[Any, ...]]:
     """Yield the rows as values, with a name in place of its number in the first column."""
-    numbers, *columns = (column.tolist() for column in rows.T)
-    return zip(map(names.__getitem__, numbers), *columns, strict=True)
+    for start in range(0, len(rows), _AT_ONCE):
+        numbers, *columns = (column.tolist() for column in rows[start : start + _AT_ONCE].T)
+        yield from zip(map(names.__getitem__, numbers), *columns, strict=True)
 
 
 def _sums(keys: Table, figures: Table) -> Table:

@@ -6,7 +6,7 @@ A file is named by the digest of the lines that it is from, so writing it again 
 import glob
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -21,6 +21,8 @@ from usagestats.store.places import events_path, place
 
 SUFFIX = ".parquet"
 _NEW = ".new"
+_DAYS = 256
+"""Days whose events are given to the engine at once."""
 
 
 def engine(silo_path: str, *, threads: int | None = None, memory: str = "512MB") -> Engine:
@@ -59,33 +61,45 @@ def write_events(
     Returns:
         Day → name and number of its events.
     """
-    days, numbers = np.unique(columns["day"], return_counts=True)
-    if not len(days):
-        return {}
-    steps.table("given", columns)
-    steps.table(
-        "item_name",
-        {
-            "number": np.fromiter(items, np.int64, len(items)),
-            "name": np.array([_storable(one) for one in items.values()], object),
-        },
-    )
+    written: dict[str, tuple[str, int]] = {}
     steps.table(
         "country_code",
         {"number": np.arange(len(countries)), "code": np.array(countries, object)},
     )
-    written = {}
-    for day, number in zip(days.tolist(), numbers.tolist(), strict=True):
-        text = day_text(day)
-        path = event_path(silo_path, text, name)
-        make_parents(path)
-        staged = f"{path}.{os.getpid()}{_NEW}"
-        steps.run("write_events", day=day, file=staged)
-        _finish(staged, path, barrier)
-        written[text] = (name, number)
-    barrier.directory_changed(place(silo_path, "events"))
-    barrier.flush()
+    for some in _by_days(columns):
+        numbers = np.unique(some["item"])
+        names = np.array([_storable(items[one]) for one in numbers.tolist()], object)
+        steps.table("given", some)
+        steps.table("item_name", {"number": numbers, "name": names})
+        steps.run("named_events").drop(("given", "item_name"))
+        days, events = np.unique(some["day"], return_counts=True)
+        for day, number in zip(days.tolist(), events.tolist(), strict=True):
+            text = day_text(day)
+            path = event_path(silo_path, text, name)
+            make_parents(path)
+            staged = f"{path}.{os.getpid()}{_NEW}"
+            steps.run("write_events", day=day, file=staged)
+            _finish(staged, path, barrier)
+            written[text] = (name, number)
+    if written:
+        steps.drop(("named", "country_code"))
+        barrier.directory_changed(place(silo_path, "events"))
+        barrier.flush()
     return written
+
+
+def _by_days(
+    columns: Mapping[str, np.ndarray[Any, Any]],
+) -> Iterator[Mapping[str, np.ndarray[Any, Any]]]:
+    """Yield the events of at most `_DAYS` days at a time, as each day reads all that is given."""
+    days = np.unique(columns["day"])
+    if len(days) <= _DAYS:
+        yield from (columns,) if len(days) else ()
+        return
+    order = np.argsort(columns["day"], kind="stable")
+    ends = np.searchsorted(columns["day"][order], days[_DAYS::_DAYS])
+    for rows in np.split(order, ends):
+        yield {name: values[rows] for name, values in columns.items()}
 
 
 def _storable(text: str) -> str:
