@@ -168,13 +168,14 @@ class VersionStateError(RecordSiloError, ValueError):
 
 
 class VersionFrozen(RecordSiloError):
-    """A harvested version cannot be changed once it has a clone or a successor."""
+    """What a harvest brought is kept; a change is made in a clone or in a new version."""
 
     def __init__(self, identifier: str, version: str) -> None:
         self.identifier, self.version = identifier, version
         super().__init__(
-            f"version {version!r} of record {identifier} is kept as harvested; to change "
-            f"it, clone it first (clone_version({version!r}, 'workingcopy')) and change the clone"
+            f"version {version!r} of record {identifier} is kept as harvested; to change it, "
+            f"clone it first (clone_version({version!r}, 'workingcopy')) and change the clone, "
+            "or add an empty version (create_new_version)"
         )
 
 

@@ -10,6 +10,8 @@ from recordsilo.audit.manifest_check import PER_VERSION, Fault, StatedVersion, S
 
 _KINDS = ("harvest", "clone", "local")
 _STATES = ("in work", "ready", "withheld")
+_ALTERED = re.compile(r"(?:Added or updated|Deleted|Renamed|Copied) (?:file|directory) ")
+"""Lines that the store's own methods wrote into the log of the version that they changed."""
 _FIRST_LINE = re.compile("Created new (data package|version)|Version number incremented")
 
 
@@ -35,6 +37,7 @@ def _in_version(statement: Statement, version: StatedVersion) -> Iterator[Fault]
         yield from _files(version)
     yield from _metadata_files(statement, version)
     yield from _origin(statement, name)
+    yield from _altered(statement, name)
     yield from _state(statement, name)
 
 
@@ -121,6 +124,19 @@ def _origin(statement: Statement, name: str) -> Iterator[Fault]:
     for text in (*made, *origin.get("prefixes", {}).values()):
         if not _is_moment(text):
             yield Fault(Code.DATE_UNREADABLE, f"a date in the origin of {name!r}", shown(text))
+
+
+def _altered(statement: Statement, name: str) -> Iterator[Fault]:
+    """Changes of a version whose files a harvest noted, by its log.
+
+    The digest beside a changed file is that of the changed content, so only the log tells.
+    """
+    origin = _member(statement, "origins").get(name) or {}
+    if origin.get("kind") != "harvest" or not (origin.get("prefixes") or origin.get("date")):
+        return
+    for line in _member(statement, "versionlog").get(name, ()):
+        if _ALTERED.match(line):
+            yield Fault(Code.HARVESTED_ALTERED, f"version {name!r} as harvested", shown(line))
 
 
 def _state(statement: Statement, name: str) -> Iterator[Fault]:

@@ -17,6 +17,11 @@ class Severity(Enum):
 
 WARNING, DAMAGE = Severity.WARNING, Severity.DAMAGE
 
+_REPLACE_ALTERED = (
+    "Clone the version to keep what was changed; for the source's files delete the record "
+    "(`silo rm`) and harvest it again (`silo harvest --restore-removed`), or replay the "
+    "recorded responses into another Silo."
+)
 _RESTORE_HARVESTED = (
     "Restore the file from a backup; if there is none, delete the record (`silo rm`) "
     "and harvest it again (`silo harvest --restore-removed`)."
@@ -305,6 +310,11 @@ class Code(Enum):
         "S103", DAMAGE, "a file's path is not possible", _MEND_MANIFEST)
     TOO_DEEP = (
         "S104", DAMAGE, "the manifest nests deeper than can be read", _RESTORE_TORN)
+
+    # -- what an earlier release allowed --------------------------------------------------
+    HARVESTED_ALTERED = (
+        "S105", WARNING, "a harvested version was changed here, which earlier releases allowed",
+        _REPLACE_ALTERED)
 
     # -- the index ------------------------------------------------------------------------
     INDEX_DAMAGED = ("S110", WARNING, "the index cannot be read", _REINDEX)

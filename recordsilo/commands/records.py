@@ -396,7 +396,7 @@ def put(*,
 
 
 def _check_curated(record: HarvestedRecord, version: str, clone: str) -> None:
-    """Refuse to change a harvested version; the library itself lets a harvester amend the newest.
+    """Refuse to change a harvested version, in the words of the command line.
 
     Args:
         clone: The command that makes a copy.

@@ -275,15 +275,16 @@ def write_new(path: str, chunks: Iterable[bytes], barrier: Barrier, mode: int = 
     return digest
 
 
-def write_over(path: str, content: bytes, barrier: Barrier) -> None:
+def write_over(path: str, content: bytes, barrier: Barrier, mode: int = 0o644) -> None:
     """Write one of the store's own files before it has readers (a manifest before its rename).
 
     Args:
         path: Created if it does not exist.
         content: The whole content.
         barrier: Makes the file durable, at once or when flushed.
+        mode: Its permissions if it is created, less those that the umask takes away.
     """
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     try:
         _write(fd, content)
         barrier.file_written(fd)
@@ -291,7 +292,9 @@ def write_over(path: str, content: bytes, barrier: Barrier) -> None:
         os.close(fd)
 
 
-def write_version(directory: str, files: Iterable[tuple[str, bytes]], barrier: Barrier) -> None:
+def write_version(
+    directory: str, files: Iterable[tuple[str, bytes]], barrier: Barrier, mode: int = 0o644
+) -> None:
     """Create a directory with these files; after an error, some of them may exist.
 
     It has no reader before a manifest lists it.
@@ -299,6 +302,7 @@ def write_version(directory: str, files: Iterable[tuple[str, bytes]], barrier: B
     Args:
         directory: Its parent exists.
         files: (path within the directory, content) of each file.
+        mode: The permissions of the files, less those that the umask takes away.
     """
     os.mkdir(directory)
     barrier.directory_changed(directory)
@@ -306,7 +310,7 @@ def write_version(directory: str, files: Iterable[tuple[str, bytes]], barrier: B
         target = f"{directory}/{path}"
         if "/" in path:
             make_directories(os.path.dirname(target), directory, barrier)
-        write_over(target, content, barrier)
+        write_over(target, content, barrier, mode)
 
 
 def replace_file(path: str, content: bytes, mode: int = 0o644) -> None:

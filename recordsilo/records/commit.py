@@ -11,7 +11,7 @@
 import contextlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from recordsilo.disk import atomic_file
 from recordsilo.disk.atomic_file import Barrier, Staging
@@ -31,6 +31,9 @@ from recordsilo.records.edit import RecordEdit
 from recordsilo.records.manifest import Manifest, Pending, altered, is_frozen
 from recordsilo.records.manifest_json import to_json
 from recordsilo.records.place import RecordPlace
+
+READ_ONLY = 0o444
+"""Permissions of files that are kept as harvested; nothing relies on them."""
 
 
 class _Committal:
@@ -80,7 +83,8 @@ class _Committal:
         """
         directory = self.edit.place.dirpath
         finish_pending(self.edit.manifest, directory, self.edit.barrier, self.edit.staging)
-        for path in newly_frozen(self.edit.before, self.edit.manifest):
+        written = frozenset(self._held_versions)  # read-only from the start, if frozen
+        for path in newly_frozen(self.edit.before, self.edit.manifest, written):
             with contextlib.suppress(OSError):
                 atomic_file.protect(f"{directory}/{path}")
 
@@ -255,11 +259,12 @@ class _Committal:
             target = f"{directory}/{version_dirname(version)}"
             self._moved_in.append(target)
             files, barrier = self.edit.held_files(version), self.edit.barrier
+            mode = READ_ONLY if is_frozen(self.edit.manifest, version) else 0o644
             try:
-                atomic_file.write_version(target, files, barrier)
+                atomic_file.write_version(target, files, barrier, mode)
             except FileExistsError:
                 self.edit.staging.discard(target)  # no manifest lists it
-                atomic_file.write_version(target, files, barrier)
+                atomic_file.write_version(target, files, barrier, mode)
             self.edit.barrier.directory_changed(directory)
 
     def _flush_tree(self, directory: str) -> None:
@@ -268,13 +273,18 @@ class _Committal:
                 atomic_file.flush_directory(below)
 
 
-def newly_frozen(before: Manifest | None, after: Manifest) -> Iterator[str]:
+def newly_frozen(
+    before: Manifest | None, after: Manifest, written: Collection[str] = ()
+) -> Iterator[str]:
     """Files of versions that a change freezes, including files added to a frozen version.
 
     A frozen version is kept as harvested.
+
+    Args:
+        written: Versions to leave out.
     """
     for version in after.versions:
-        if not is_frozen(after, version.name):
+        if version.name in written or not is_frozen(after, version.name):
             continue
         known: Iterable[str] = ()
         if before is not None and before.has(version.name) and is_frozen(before, version.name):

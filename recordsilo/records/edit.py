@@ -381,10 +381,10 @@ class RecordEdit:
         """Raise an error if a version cannot be changed.
 
         Raises:
-            VersionFrozen: A harvested version that has a clone or a successor.
+            VersionFrozen: It is kept as harvested, and this edit did not add it.
             VersionNotFound: There is no such version.
         """
-        if is_frozen(self.manifest, name):
+        if is_frozen(self.manifest, name) and name not in self.new_versions:
             raise VersionFrozen(self.identifier, name)
 
     # -- files --------------------------------------------------------------------------
@@ -404,7 +404,8 @@ class RecordEdit:
             source: The content, or a file in this process's staging directory, which
                 is moved into the version.
             metadata: Whether it is metadata; None keeps what it was.
-            allow_frozen: Allow a frozen version; the harvester may add files to one.
+            allow_frozen: Allow a new file in a frozen version: the harvester may add another
+                format, and the document fetcher the files behind the record's links.
 
         Raises:
             FileInTheWay: There is a file where a directory is needed, or the reverse.

@@ -11,7 +11,13 @@ from typing import Any, BinaryIO, TypeVar, Unpack
 from recordsilo.disk import atomic_file
 from recordsilo.disk.atomic_file import Staged, StrictBarrier
 from recordsilo.disk.names import check_path, check_version_name, name_after
-from recordsilo.errors import FileNotInVersion, LastVersion, PathNameError, VersionExists
+from recordsilo.errors import (
+    FileNotInVersion,
+    LastVersion,
+    PathNameError,
+    VersionExists,
+    VersionFrozen,
+)
 from recordsilo.records.differences import Differences
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.manifest import (
@@ -769,6 +775,8 @@ class HarvestedRecord:
         if isinstance(version, bool):
             version, metadata = None, version
         noted, name = self._note(note), self._version(version).name
+        if not sync and is_frozen(self._manifest, name):
+            raise VersionFrozen(self.item_id, name)
         staged, checksum = self._stage(check_path(filename), filetostream)
         line = noted.line(f"Added or updated file {filename}")
         file = QueuedFile(filename, name, staged, metadata, line)

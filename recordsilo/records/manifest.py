@@ -239,8 +239,15 @@ class Manifest:
 
 
 def is_frozen(manifest: Manifest, name: str) -> bool:
-    """Whether a version is kept as harvested: a clone or a newer version exists."""
-    return manifest.version(name).origin.kind == "harvest" and manifest.versions[-1].name != name
+    """Whether a version is kept as harvested.
+
+    One whose origin a harvest noted is, from its first day. A version of 2010, whose origin is
+    only inferred, is once a clone or a newer version exists.
+    """
+    origin = manifest.version(name).origin
+    if origin.kind != "harvest":
+        return False
+    return bool(origin.prefixes or origin.date) or manifest.versions[-1].name != name
 
 
 def next_version_number(manifest: Manifest) -> str:

@@ -266,7 +266,8 @@ class IndexConformance(ABC):
 
     def test_flags_and_states_of_versions(self, silo: Silo) -> None:
         silo["a"].clone_version("1", "mine")
-        silo["b"].put_stream("article.pdf", b"%PDF")
+        with silo.batch(["b"]) as batch:
+            batch.edit("b").put("1", "article.pdf", b"%PDF", allow_frozen=True)
         record = silo["c"]
         record.metadata["deleted_at_version"] = "1"
         record.sync()

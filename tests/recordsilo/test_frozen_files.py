@@ -10,6 +10,7 @@ import pytest
 from recordsilo import HarvestedRecord, Origin, Silo
 from recordsilo.audit import Audit
 from recordsilo.disk import atomic_file
+from recordsilo.disk.atomic_file import Staged, StrictBarrier
 from recordsilo.errors import VersionFrozen
 
 Harvest = Callable[..., str]
@@ -35,13 +36,8 @@ def record(silo: Silo, harvest: Harvest) -> HarvestedRecord:
     return silo[harvest(silo, "r", b"<dc/>")]
 
 
-def test_a_harvested_version_is_writable_as_long_as_it_is_the_last(
-    record: HarvestedRecord,
-) -> None:
-    assert mode(record, "oai_dc", "1") == 0o644
-
-
-def test_a_clone_freezes_its_original_and_is_writable_itself(record: HarvestedRecord) -> None:
+def test_a_harvested_version_is_read_only_and_its_clones_are_not(record: HarvestedRecord) -> None:
+    assert mode(record, "oai_dc", "1") == 0o444
     record.clone_version("1", "wc")
     assert mode(record, "oai_dc", "1") == 0o444
     assert mode(record, "oai_dc", "wc") == 0o644
@@ -49,14 +45,23 @@ def test_a_clone_freezes_its_original_and_is_writable_itself(record: HarvestedRe
     assert mode(record, "oai_dc", "another") == 0o644
 
 
-def test_the_next_harvest_freezes_the_one_before(silo: Silo, harvest: Harvest) -> None:
-    harvest(silo, "r", b"<dc/>")
-    harvest(silo, "r", b"<dc>2</dc>", version="2")
-    record = silo["r"]
-    assert [mode(record, "oai_dc", v) for v in record.versions] == [0o444, 0o644]
+@pytest.fixture
+def old(silo: Silo) -> HarvestedRecord:
+    """A record as of 2010, whose origin is only inferred."""
+    with silo.batch(["old"]) as batch:
+        edit = batch.edit("old")
+        edit.add_version("1", date=DATE, origin=Origin("harvest"))
+        edit.put("1", "oai_dc", b"<dc/>")
+    return silo["old"]
 
 
-def test_two_versions_made_at_once_are_one_frozen_and_one_not(silo: Silo) -> None:
+def test_a_version_of_2010_is_read_only_once_it_has_a_successor(old: HarvestedRecord) -> None:
+    assert mode(old, "oai_dc", "1") == 0o644
+    old.clone_version("1", "wc")
+    assert [mode(old, "oai_dc", v) for v in old.versions] == [0o444, 0o644]
+
+
+def test_two_versions_of_2010_made_at_once_are_one_frozen_and_one_not(silo: Silo) -> None:
     with silo.batch(["r"]) as batch:
         edit = batch.edit("r")
         for name in "12":
@@ -75,16 +80,28 @@ def test_a_prefix_added_to_a_frozen_version_is_read_only_too(
     assert read(record, "uketd_dc", "1") == b"<dc/>"
 
 
-def test_rights_that_were_narrower_stay_so(record: HarvestedRecord) -> None:
-    os.chmod(record.to_dirpath("oai_dc", "1"), 0o640)
-    record.clone_version("1", "wc")
-    assert mode(record, "oai_dc", "1") == 0o440
+def test_rights_that_were_narrower_stay_so(old: HarvestedRecord) -> None:
+    os.chmod(old.to_dirpath("oai_dc", "1"), 0o640)
+    old.clone_version("1", "wc")
+    assert mode(old, "oai_dc", "1") == 0o440
 
 
-def test_files_that_a_delta_clone_shares_stay_writable(record: HarvestedRecord) -> None:
-    record.clone_version_delta("1", "wc")
-    assert mode(record, "oai_dc", "1") == 0o644
-    assert os.stat(record.to_dirpath("oai_dc", "1")).st_nlink == 2
+def test_a_delta_clone_of_2010_keeps_the_rights_of_the_files_that_it_shares(
+    old: HarvestedRecord,
+) -> None:
+    old.clone_version_delta("1", "wc")
+    assert mode(old, "oai_dc", "1") == 0o644
+    assert os.stat(old.to_dirpath("oai_dc", "1")).st_nlink == 2
+
+
+def test_a_large_file_of_a_harvested_version_is_read_only_too(silo: Silo) -> None:
+    staged = silo.staging.new_path()
+    digest = atomic_file.write_new(staged, (b"%PDF",), StrictBarrier())
+    with silo.batch(["r"]) as batch:
+        edit = batch.edit("r")
+        edit.add_version("1", date=DATE, origin=Origin("harvest", prefixes={"oai_dc": DATE}))
+        edit.put("1", "paper.pdf", Staged(staged, digest))
+    assert mode(silo["r"], "paper.pdf", "1") == 0o444
 
 
 def test_a_put_into_a_delta_clone_of_a_frozen_file_replaces_it(record: HarvestedRecord) -> None:
@@ -106,16 +123,18 @@ def test_a_copy_of_a_frozen_file_is_writable(record: HarvestedRecord) -> None:
     assert mode(record, "oai_dc", "new") == 0o644
 
 
-def test_a_version_that_thaws_may_be_changed_and_freezes_again(record: HarvestedRecord) -> None:
-    record.clone_version("1", "wc")
-    record.del_version("wc")
-    assert not record.is_frozen("1")
-    record.put_stream("oai_dc", "<dc>anew</dc>", "1")
-    record.put_stream("more", "more", "1")
-    record.clone_version("1", "wc")
-    assert [mode(record, name, "1") for name in ("oai_dc", "more")] == [0o444, 0o444]
+def test_a_version_of_2010_that_thaws_may_be_changed_and_freezes_again(
+    old: HarvestedRecord,
+) -> None:
+    old.clone_version("1", "wc")
+    old.del_version("wc")
+    assert not old.is_frozen("1")
+    old.put_stream("oai_dc", "<dc>anew</dc>", "1")
+    old.put_stream("more", "more", "1")
+    old.clone_version("1", "wc")
+    assert [mode(old, name, "1") for name in ("oai_dc", "more")] == [0o444, 0o444]
     with pytest.raises(VersionFrozen):
-        record.put_stream("oai_dc", "x", "1")
+        old.put_stream("oai_dc", "x", "1")
 
 
 def test_a_record_with_frozen_files_can_be_deleted(silo: Silo, record: HarvestedRecord) -> None:
@@ -143,15 +162,15 @@ def test_links_of_2010_are_not_followed(silo_2010: Silo) -> None:
 
 
 def test_a_change_holds_where_rights_cannot_be_set(
-    record: HarvestedRecord, monkeypatch: pytest.MonkeyPatch
+    old: HarvestedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(atomic_file.os, "chmod", refuse)
-    record.clone_version("1", "wc")
-    assert record.versions == ["1", "wc"]
-    assert mode(record, "oai_dc", "1") == 0o644
+    old.clone_version("1", "wc")
+    assert old.versions == ["1", "wc"]
+    assert mode(old, "oai_dc", "1") == 0o644
 
 
 def test_a_change_that_freezes_nothing_sets_no_rights(

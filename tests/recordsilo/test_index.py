@@ -286,7 +286,7 @@ def test_index_whose_file_is_damaged_is_made_anew_with_a_warning(
 def test_index_damaged_inside_is_made_anew_when_it_is_asked_and_when_it_is_written(
     three: Silo, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for act in (list, lambda silo: silo["a"].put_stream("f", "x")):
+    for act in (list, lambda silo: silo["a"].clone_version("1", "wc")):
         three.close()
         with sqlite3.connect(f"{three.path}/.silo/index.sqlite") as connection:
             connection.execute("DROP TABLE record")
@@ -395,7 +395,7 @@ def test_index_never_stops_a_write(
 
     with monkeypatch.context() as patch:
         patch.setattr("recordsilo.index.rows.RowWriter.write", fail)
-        three["a"].put_stream("f", "x")
+        three["a"].clone_version("1", "wc")
         three.get_item("d").put_stream("f", "x")
     assert "disk I/O error" in caplog.text
     assert list(three) == ["a", "b", "c", "d"]

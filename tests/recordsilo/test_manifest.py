@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -44,7 +45,12 @@ def test_altered_value_differs_in_what_was_named_alone() -> None:
         altered(before, revison=7)
 
 
-def test_newest_harvested_version_is_not_frozen() -> None:
+@pytest.mark.parametrize("noted", [{"prefixes": {"oai_dc": "2004"}}, {"date": "2026-03-01"}])
+def test_version_whose_origin_a_harvest_noted_is_frozen(noted: dict[str, Any]) -> None:
+    assert is_frozen(manifest(("1", Origin("harvest", **noted))), "1")
+
+
+def test_newest_version_of_2010_is_not_frozen() -> None:
     assert not is_frozen(manifest(("1", HARVEST)), "1")
 
 

@@ -319,14 +319,32 @@ def test_agent_and_message_are_kept(silo: Silo, record: HarvestedRecord) -> None
 # -- frozen -----------------------------------------------------------------------------
 
 
-def test_newest_harvested_version_is_open_until_it_is_cloned(silo: Silo, harvest: Harvest) -> None:
+def test_harvested_version_is_frozen_from_its_first_day(silo: Silo, harvest: Harvest) -> None:
     harvest(silo, "h")
+    record = silo["h"]
+    assert record.is_frozen()
+    with pytest.raises(VersionFrozen, match=r"clone_version\('1', 'workingcopy'\)"):
+        record.put_stream("note", "x")
+    with pytest.raises(VersionFrozen, match="create_new_version"):
+        record.put_stream("oai_dc", "x", sync=False)
+    record.clone_version("1", "wc")
+    record.put_stream("note", "x")
+    assert record.is_frozen("1")
+    assert not record.is_frozen("wc")
+    record.del_version("wc")
+    assert record.is_frozen("1")
+
+
+def test_version_of_2010_is_open_until_it_is_cloned(silo: Silo) -> None:
+    with silo.batch(["h"]) as batch:
+        edit = batch.edit("h")
+        edit.add_version("1", date="2004-06-24T00:00:00", origin=Origin("harvest"))
+        edit.put("1", "oai_dc", b"<dc/>")
     record = silo["h"]
     assert not record.is_frozen()
     record.put_stream("note", "x")
     record.clone_version("1", "wc")
     assert record.is_frozen("1")
-    assert not record.is_frozen("wc")
 
 
 def test_frozen_version_refuses_every_change_and_says_what_to_do(

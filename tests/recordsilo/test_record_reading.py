@@ -227,7 +227,7 @@ def test_records_written_while_others_read_them_are_in_the_index_as_they_are(
         def write(done: int) -> None:
             if done <= 12:
                 for number in (1, 7, 11, 13, 17, 22):
-                    other[f"r{number}"].put_stream(f"f{done}", "x")
+                    other[f"r{number}"].create_new_version(f"v{done}")
                 if "r2" in other:
                     other.del_item("r2")
 
@@ -316,7 +316,8 @@ def both_ways(place: RecordPlace, manifest: Manifest, path: str) -> tuple[object
 def test_file_read_whole_is_the_one_that_is_opened(silo: Silo, harvest: Harvest) -> None:
     record = silo[harvest(silo, "r")]
     for name, text in (("long", "x" * 100_000), ("sub/inner", "in"), ("empty", "")):
-        record.put_stream(name, text)
+        with silo.batch(["r"]) as batch:
+            batch.edit("r").put("1", name, text.encode(), allow_frozen=True)
     place = silo._catalogue._place_of("r")
     manifest = place.read_manifest()
     assert manifest is not None

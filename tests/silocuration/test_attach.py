@@ -51,7 +51,8 @@ def test_records_deleted_at_the_source_are_left_out(
 
 def test_a_record_whose_directory_is_in_the_way_is_passed_over(silo: Silo, fill: Fill) -> None:
     first, second = fill(2)
-    silo[first].put_stream("docs/note.txt", "there already")
+    with silo.batch([first]) as batch:
+        batch.edit(first).put("1", "docs/note.txt", b"there already", allow_frozen=True)
     spec = attach_job(Selection(), Attachment("docs", b"CC BY"))
     assert preview(silo, spec).changed == 1
     report = run_job(silo, create_job(silo, spec, agent="ada"))

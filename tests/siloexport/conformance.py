@@ -102,6 +102,14 @@ def counts(report: RunReport) -> tuple[object, ...]:
     return (actions(report), report.records, report.failed, report.conflicts, report.skipped)
 
 
+def curate(silo: Silo, identifier: str, note: str) -> None:
+    """Put a file into a working copy, which is made if there is none."""
+    record = silo[identifier]
+    if not record.is_curated():
+        record.clone_version(record.currentversion, "workingcopy")
+    record.put_stream("notes.txt", note)
+
+
 def _roll_back(export: Export, *, purge: bool) -> None:
     for run_id, _, _ in export.status().runs[:1]:
         export.rollback(run_id, purge=purge)
@@ -274,7 +282,7 @@ class TargetContract:
             lambda one: export(silo, rig).run(Selection(identifiers=(one,))),
             lambda one: export(silo, rig, deletions=deletions).run(limit=2),
             lambda one: rig.holds(one) and rig.spoil(one),
-            lambda one: silo[one].put_stream("notes.txt", f"{seed}"),
+            lambda one: curate(silo, one, f"{seed}"),
             lambda one: export(silo, rig).reconcile(Selection(identifiers=(one,))),
             lambda _: lose_ledger(silo, rig),
             lambda one: one in LIVE and delete_at_source(silo, one),

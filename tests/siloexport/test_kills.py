@@ -23,9 +23,11 @@ def test_an_export_killed_again_and_again_ends_whole(
     chance = random.Random(20)
     for number in range(5, 40):
         harvest(silo, f"oai:example.org:{number}", f"Title {number}")
+    changed = ["oai:example.org:2", *(f"oai:example.org:{n}" for n in range(5, 10))]
+    for identifier in changed[1:]:
+        silo[identifier].clone_version("1", "workingcopy")
     killed = 0
     for turn in range(KILLS):
-        changed = ["oai:example.org:2", *(f"oai:example.org:{n}" for n in range(5, 10))]
         with silo.batch(changed) as batch:
             for identifier in changed:
                 edit = batch.edit(identifier)

@@ -115,6 +115,13 @@ def rename_in(members: dict[str, Any], old: str, new: str) -> None:
             members[key] = {new if name == old else name: one for name, one in found.items()}
 
 
+@breaks("S105")
+def harvested_version_with_a_file_put_by_hand(box: Box) -> None:
+    line = "Added or updated file oai_dc [2026-03-01T10:00:00 someone]"
+    box.rewrite(lambda members: members["versionlog"]["1"].append(line))
+    box.rewrite(lambda members: members["origins"]["1"].update(prefixes={"oai_dc": "2004-06-24"}))
+
+
 @breaks("S102")
 def version_longer_than_a_directory_may_be(box: Box) -> None:
     box.rewrite(lambda members: rename_in(members, "workingcopy", "x" * 254))

@@ -313,10 +313,22 @@ def test_a_harvest_gets_no_file_the_repository_did_not_give(
     assert record.revision == revision, "what is only shown is not stored"
 
 
-def test_what_is_stated_in_a_harvested_version_is_kept_in_step_until_it_is_frozen(
-    rdf_silo: RDFSilo, harvest: Any
-) -> None:
+def test_nothing_can_be_stated_in_a_harvested_version(rdf_silo: RDFSilo, harvest: Any) -> None:
     harvest(rdf_silo, "oai:x:1")
+    record = rdf_silo["oai:x:1"]
+    record.add_triple(record.uri, "dc:title", "T")
+    with pytest.raises(VersionFrozen, match="clone it first"):
+        record.sync()
+    assert rdf_silo["oai:x:1"].files == ["oai_dc"]
+
+
+def test_what_is_stated_in_a_version_of_2010_is_kept_in_step_until_it_is_frozen(
+    rdf_silo: RDFSilo,
+) -> None:
+    with rdf_silo.batch(["oai:x:1"]) as batch:
+        edit = batch.edit("oai:x:1")
+        edit.add_version("1", date="2004-06-24T00:00:00", origin=Origin("harvest"))
+        edit.put("1", "oai_dc", b"<dc/>", metadata=True)
     record = rdf_silo["oai:x:1"]
     record.add_triple(record.uri, "dc:title", "T")
     record.sync()
