@@ -96,6 +96,19 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def host_of(url: str) -> str:
+    """Return the host of a URL in lower case, without its port.
+
+    Hosts on loopback keep their port, because each is another repository of a test.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return ""
+    return f"{host}:{port}" if port and is_loopback(host) else host
+
+
 _USERINFO = re.compile(r"(?<=//)[^/?#\s]*@")
 
 

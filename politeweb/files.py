@@ -16,11 +16,11 @@ from urllib.parse import urljoin, urlsplit
 import requests
 
 from politeweb.addresses import Address, without_credentials
-from politeweb.answers import media_type, number_of
+from politeweb.answers import BUSY, media_type, number_of
 from politeweb.attempts import Passing, attempted
 from politeweb.errors import FetchError, RetryLater
 from politeweb.failures import BROKEN, is_final, reason_of
-from politeweb.pace import Pace
+from politeweb.pace import Pace, Turns
 from politeweb.public_hosts import PrivateAddress, guarded, is_public
 from politeweb.robots import Robots
 from politeweb.sessions import PlainSession, keep_header, location_of, sent, with_credentials
@@ -122,18 +122,36 @@ class _Order(Generic[T]):
     robots: bool = False
 
 
+OpenTurns = Callable[[str, float], Turns]
+"""(URL, least seconds between two requests) → what gives its host's requests their turns."""
+
+
+def own_turns() -> OpenTurns:
+    """Return an `OpenTurns` that is not shared: a `Pace` for each host."""
+    paces: dict[str, Pace] = {}
+
+    def turns(url: str, interval: float) -> Turns:
+        pace = paces.setdefault(urlsplit(url).netloc, Pace())
+        pace.interval = interval
+        return pace
+
+    return turns
+
+
 @dataclass(slots=True)
 class _Hosts:
-    """The pace of each host."""
+    """The turns of each host, by the interval that it wants."""
 
     least: float
-    paces: dict[str, Pace] = field(default_factory=dict)
+    turns: OpenTurns
+    known: dict[tuple[str, float], Turns] = field(default_factory=dict)
 
-    def pace(self, url: str, asked: float = 0.0) -> Pace:
-        host = urlsplit(url).netloc
-        pace = self.paces.setdefault(host, Pace(self.least))
-        pace.interval = max(self.least, asked)
-        return pace
+    def pace(self, url: str, asked: float = 0.0) -> Turns:
+        """Return the turns of a URL's host."""
+        place, interval = urlsplit(url).netloc, max(self.least, asked)
+        if (place, interval) not in self.known:
+            self.known[place, interval] = self.turns(url, interval)
+        return self.known[place, interval]
 
 
 class FileTransport:
@@ -144,6 +162,8 @@ class FileTransport:
             those of ``settings``, and may be at a private address.
         settings: How to send requests; its limit on size and its delay are for OAI-PMH.
         rules: Limits on the files.
+        turns: When each host may be requested, for example shared with other processes that
+            send requests to it; by default by this transport alone.
     """
 
     def __init__(
@@ -152,6 +172,7 @@ class FileTransport:
         settings: HttpSettings | None = None,
         rules: FileRules | None = None,
         *,
+        turns: OpenTurns | None = None,
         sleep: Callable[[float], None] = time.sleep,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -162,7 +183,7 @@ class FileTransport:
         self._monotonic = monotonic
         seconds = max(self._settings.total_timeout, _SECONDS_FOR_A_FILE)
         self._session = guarded(PlainSession(), seconds, self._is_allowed)
-        self._hosts = _Hosts(self._rules.delay)
+        self._hosts = _Hosts(self._rules.delay, turns or own_turns())
         self._robots = Robots(self._robots_text)
 
     def close(self) -> None:
@@ -200,11 +221,16 @@ class FileTransport:
     def _ordered(self, order: _Order[T]) -> T:
         return attempted(
             lambda _: self._attempt(order),
-            lambda _, seconds: self._sleep(seconds),
+            self._pause,
             self._settings,
             now=lambda: datetime.now(UTC),
             random=random.random,
         )
+
+    def _pause(self, failure: Passing, seconds: float) -> None:
+        if failure.status in BUSY:
+            self._hosts.pace(failure.url).hold(seconds)
+        self._sleep(seconds)
 
     def _attempt(self, order: _Order[T]) -> T:
         target = _checked(order.url)

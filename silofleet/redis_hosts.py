@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from politeweb.pace import Pace, Turns
+from politeweb.shared_pace import LONGEST_PAUSE, MOST_WAITING, FilePace
 from silofleet.errors import BrokerUnreachable
-from silofleet.hosts import LONGEST_PAUSE, MOST_WAITING, FilePace, PaceSpec
+from silofleet.hosts import PaceSpec
 from silofleet.redis_client import redis_at, unreachable
 
 _SCRIPT = (Path(__file__).parent / "pace.lua").read_text(encoding="utf-8")

@@ -7,10 +7,9 @@ or a file. Hours are those in which a run may *start*; one that has started goes
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime, time, timedelta
 from functools import cache, lru_cache
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from politeweb.addresses import is_loopback
+from politeweb.addresses import host_of
 from silofleet.values import (
     KEPT_OUTCOMES,
     Busy,
@@ -51,19 +50,6 @@ _CONCLUSIVE = {one.letter: one for one in Outcome if one not in {Outcome.HELD, O
 
 
 # --------------------------------------------------------------------------- hosts
-
-
-def host_of(url: str) -> str:
-    """Return the host of a URL in lower case, without its port.
-
-    Hosts on loopback keep their port, because each is another repository of a test.
-    """
-    try:
-        parts = urlsplit(url.strip())
-        host, port = (parts.hostname or "").rstrip("."), parts.port
-    except ValueError:
-        return ""
-    return f"{host}:{port}" if port and is_loopback(host) else host
 
 
 # --------------------------------------------------------------------------- when

@@ -15,6 +15,7 @@ from oaipmhscraper.documents.link_rules import LinkRule
 from politeweb.errors import RequestRefused
 from politeweb.files import FileRules, FileTransport
 from politeweb.settings import HttpSettings
+from politeweb.shared_pace import turns_beside
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import check_not_empty, selecting
@@ -97,7 +98,8 @@ def fetch_files_command(
 
     Files are stored below files/ in a version of their record, with their origin. Another run
     fetches the missing ones; a link without a file is noted in its record with the reason.
-    Each host gets one request per second, and robots.txt is obeyed.
+    Each host gets one request per second, and robots.txt is obeyed. For a Silo of a fleet, each
+    host also keeps the pace that it has there.
     """
     delayed = ctx.get_parameter_source("delay") is not click.core.ParameterSource.DEFAULT
     file_rules = FileRules(
@@ -114,7 +116,9 @@ def fetch_files_command(
             identifiers = [one for one in found if is_named or not silo.row(one).deleted]
         total = silo.count(deleted=False) if identifiers is None else len(identifiers)
         with (
-            FileTransport(repository_url, settings, file_rules) as transport,
+            FileTransport(
+                repository_url, settings, file_rules, turns=turns_beside(silo.path)
+            ) as transport,
             counting("fetching files", total, quiet=quiet) as show,
         ):
             receipt = fetch_files(

@@ -3,9 +3,11 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,8 +22,10 @@ from oaipmhscraper.documents.file_notes import FAILED, FETCHED, Failed, Fetched,
 from oaipmhscraper.documents.link_rules import LinkRule
 from oaipmhscraper.storing.silo_writer import SiloWriter
 from oaipmhscraper.storing.storing_rules import Listing
+from politeweb.addresses import host_of
 from politeweb.files import FileRules, FileTransport
 from politeweb.settings import HttpSettings
+from politeweb.shared_pace import FilePace
 from recordsilo import Silo
 
 DC = (
@@ -411,3 +415,20 @@ def test_a_users_mistake_is_a_sentence(silo, option, sentence):
     done = run(silo.path, *option)
     assert done.exit_code != 0
     assert sentence in f"{done.output}{done.exception}"
+
+
+def test_the_command_takes_the_turns_of_the_fleet_beside_its_silo(silo, server):
+    harvested(silo, "oai:x:1", server.serve("/a.pdf"))
+    fleet = os.path.join(os.path.dirname(silo.path), "fleet")
+    os.mkdir(fleet)
+    FilePace(fleet, host_of(server.url), 0.01).reserve()
+
+    def next_turn():
+        with closing(sqlite3.connect(os.path.join(fleet, "hosts.sqlite"))) as hosts:
+            return hosts.execute("SELECT next FROM host").fetchone()[0]
+
+    before = next_turn()
+    command = [silo.path, "--delay", "0", "--ignore-robots"]
+    result = CliRunner().invoke(fetch_files_command, command)
+    assert result.exit_code == 0, result.output
+    assert next_turn() > before

@@ -311,3 +311,29 @@ def test_a_link_whose_host_is_none_once_decoded_is_not_allowed():
 def test_a_length_that_is_no_number_to_python_is_not_told(server, fetch):
     server.serve("/a.pdf", PDF, 200, {"Content-Length": "9" * 5000}, None)
     assert fetch("/a.pdf")[0].length is None
+
+
+def test_turns_of_others_are_kept(server) -> None:
+    class Turns:
+        interval = 1.0
+
+        def reserve(self) -> float:
+            return 7.0
+
+        def hold(self, seconds: float) -> None:
+            raise AssertionError
+
+    slept: list[float] = []
+    asked: list[tuple[str, float]] = []
+
+    def turns(url: str, interval: float) -> Turns:
+        asked.append((url, interval))
+        return Turns()
+
+    url = server.serve("/a.pdf", PDF, 200, {})
+    rules = FileRules(delay=2.0, robots=False, private=True)
+    with FileTransport(rules=rules, turns=turns, sleep=slept.append) as transport:
+        for _ in range(2):
+            transport.fetch(url, lambda _head, content: b"".join(content))
+    assert slept == [7.0, 7.0]
+    assert [interval for _, interval in asked] == [2.0]

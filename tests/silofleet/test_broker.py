@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kombu.exceptions import OperationalError
 from ports import free_port
 
+from politeweb.shared_pace import LONGEST_PAUSE
 from silofleet import node
 from silofleet.broker import (
     LEASE,
@@ -32,7 +33,7 @@ from silofleet.broker import (
 )
 from silofleet.ending import Before
 from silofleet.errors import BrokerUnreachable, FleetRefused
-from silofleet.hosts import LONGEST_PAUSE, PaceSpec
+from silofleet.hosts import PaceSpec
 from silofleet.ledger import Run
 from silofleet.node import FleetNode
 from silofleet.redis_hosts import RedisPace
