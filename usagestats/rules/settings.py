@@ -17,7 +17,7 @@ from usagestats.errors import FormatUnknown, SettingsInvalid
 from usagestats.expressions import Expression
 from usagestats.lines.readers import PARTS, JSONReader, OwnReader, reader_of
 from usagestats.rules.patterns import Pattern, pattern_from
-from usagestats.store.places import check_regular, settings_path
+from usagestats.store.places import settings_path
 from usagestats.store.tables import naming, read_tables
 
 PROFILES = ("eprints", "dspace6", "dspace7", "ojs", "invenio", "fedora", "silo")
@@ -140,20 +140,20 @@ def _text(known: Mapping[str, Any], name: str) -> str:
 def logs_of(silo_path: str, settings: Settings) -> tuple[str, ...]:
     """Return the logs that the settings name, the oldest first; paths are relative to the Silo.
 
+    Directories and whatever else is no regular file are left out, as a ``*`` may stand for them.
+
     Raises:
         SettingsInvalid: A name stands for no file.
     """
     found: dict[str, None] = {}
     for pattern in settings.logs:
-        names = glob.glob(os.path.join(silo_path, pattern))
+        all_names = glob.glob(os.path.join(silo_path, pattern))
+        names = list(filter(os.path.isfile, all_names))  # a device or a pipe may have no end
         if not names:
-            raise SettingsInvalid(settings_path(silo_path), f"there is no log {pattern}")
-        for name in names:
-            try:
-                check_regular(name)
-            except OSError as error:
-                reason = f"the log {name} cannot be read: {error.strerror}"
-                raise SettingsInvalid(settings_path(silo_path), reason) from error
+            reason = (
+                f"{all_names[0]} is no regular file" if all_names else f"there is no log {pattern}"
+            )
+            raise SettingsInvalid(settings_path(silo_path), reason)
         found.update(dict.fromkeys(names))
     return tuple(sorted(found, key=lambda name: (os.path.getmtime(name), name)))
 
