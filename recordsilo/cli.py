@@ -91,15 +91,15 @@ def example(*lines: str) -> str:
 def open_silo(path: str) -> Iterator[Silo]:
     """Open the existing Silo at a path, and close it at the end of the block.
 
-    Records that cannot be read are missing from lists. A command that made a list names
-    the first of them on stderr at the end, unless it has reported them itself.
+    A command that made a list names the first record that cannot be read on stderr at the
+    end, unless it has reported them itself.
     """
     with Silo(path, create=False) as silo:
         yield silo
         if problems := silo.untold_problems():
             count, (_, first) = len(problems), problems[0]
             others = f", and {count - 1:,} more" if count > 1 else ""
-            click.echo(f"silo: not in the list: {first}{others}; see silo check {path}", err=True)
+            click.echo(f"silo: {first}{others}; see silo check {path}", err=True)
 
 
 class _ReaderGone(Exception):

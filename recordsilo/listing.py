@@ -15,6 +15,7 @@ from recordsilo.index import (
     SearchResult,
 )
 from recordsilo.index.catalogue import Catalogue
+from recordsilo.index.projection import Unread
 from recordsilo.index.search_values import AnyFilters, filters_of
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class Listing:
         return self._catalogue.described(identifiers)
 
     def reindex(self, progress: Callable[[int], None] | None = None) -> int:
-        """Update the index from the manifests; paths that cannot be read become `index_problems`.
+        """Update the index from the manifests; what cannot be read becomes `index_problems`.
 
         Needed only after files were changed by other programs. Records whose manifests
         have not changed since they were indexed are not read again.
@@ -225,8 +226,19 @@ class Listing:
         return self._catalogue.entries(changes)
 
     def index_problems(self) -> list[tuple[str, str]]:
-        """(path, sentence) for each path that the last indexing could not read, sorted by path."""
+        """(path, sentence) for each path or record that cannot be read, sorted by path."""
         return self._catalogue.problems()
+
+    def unread(self) -> list[Unread]:
+        """The records whose manifests cannot be read, by identifier.
+
+        Lists, counts and searches have them as they were last read, with the finding
+        ``Q001``. They are indexed again by the first look after their manifests were mended.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
+        return self._catalogue.unread()
 
     def untold_problems(self) -> list[tuple[str, str]]:
         """`index_problems` if records were listed since the last call of this, else ``[]``."""

@@ -113,6 +113,21 @@ class Selection:
             return silo.search(self.query, self.filters, page=PageRequest(limit=1)).total
         return len(self.find(silo)) if self._asks else len(dict.fromkeys(self.identifiers))
 
+    def unsure(self, silo: Silo) -> list[tuple[str, str]]:
+        """What it may select, too, but `iterate` cannot tell because it was never read.
+
+        Returns:
+            (identifier or path, why it cannot be read) pairs; none if records are listed.
+        """
+        if self.identifiers:
+            return []
+        unread = {one.path: one for one in silo.unread()}
+        return [
+            (unread[path].identifier if path in unread else path, sentence)
+            for path, sentence in silo.index_problems()
+            if path not in unread or not unread[path].was_read
+        ]
+
     def check(self, silo: Silo) -> None:
         """Check that the index accepts the selection.
 

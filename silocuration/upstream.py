@@ -20,7 +20,7 @@ from itertools import islice
 from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.errors import ManifestUnreadable, RecordNotFound, RecordSiloError
 from recordsilo.records.edit import RecordEdit, new_origin
 from recordsilo.records.manifest import Manifest, Version, base_of
 from silocuration.activity import Activity, changes_of, log_activity, log_one, of_fields
@@ -210,7 +210,7 @@ def reviews(
     """
     by_record = _RulesByRecord(silo)
     for identifier in _newer_upstream(silo, after):
-        with contextlib.suppress(RecordNotFound):
+        with contextlib.suppress(RecordNotFound, ManifestUnreadable):
             record = silo[identifier]
             found = review_of(record.state, _reader(record), by_record.of(identifier))
             if found is not None and found.kind in kinds:
@@ -245,7 +245,7 @@ def undecided(silo: Silo, most: int) -> Undecided:
     for number, identifier in enumerate(_newer_upstream(silo, "")):
         if number == most:
             return Undecided(changes, proposals, is_all=False)
-        with contextlib.suppress(RecordNotFound):
+        with contextlib.suppress(RecordNotFound, ManifestUnreadable):
             state = silo[identifier].state
             if sides := _sides(state):
                 is_proposed = state.has(_proposal_from(sides[2]))

@@ -81,7 +81,8 @@ def reindex(work: Work) -> Ending:
     with Silo(work.silo_path, create=False) as silo:
         total = silo.reindex(show)
         problems = [Problem("", f"{path}: {why}") for path, why in silo.index_problems()]
-    counts = {"records indexed": total, "not indexed": len(problems)}
+        read = total - len(silo.unread())
+    counts = {"records indexed": read, "not indexed": len(problems)}
     text = "\n".join(f"{number:>12,}  {name}" for name, number in counts.items())
     return Ending(not problems, text, dict(counts), counts, problems)
 

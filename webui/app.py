@@ -18,7 +18,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import cherrypy
 
 from recordsilo import Silo
-from recordsilo.errors import IndexProblem, RecordSiloError
+from recordsilo.errors import IndexProblem, ManifestUnreadable, RecordSiloError
 from silocuration.errors import CurationError
 from webui import routes, urls
 from webui.api.document import document
@@ -206,11 +206,21 @@ def _handle(
         return Response(HTTPStatus.CONTINUE)
     with _form(site, request, found.route.body) as form:
         call = Call(site, request, found.params, form, as_json, found.is_twin, user)
-        outcome = found.route.handler(call)
+        outcome = _handled(call, found)
     if isinstance(outcome, View):
         outcome = answer(site, outcome, as_json=as_json, user=user)
     outcome = conditional(request, outcome)
     return outcome if request.method == "HEAD" else placed(outcome, request.remote_addr)
+
+
+def _handled(call: Call, found: routes.Found) -> View | Response:
+    """The handler's answer; a record that cannot be read is noted in the index at once."""
+    try:
+        return found.route.handler(call)
+    except ManifestUnreadable:
+        if record := found.params.get("record"):
+            call.site.silo.rows([call.site.identifier(record)])
+        raise
 
 
 def _check_there(site: Site, record: str) -> None:

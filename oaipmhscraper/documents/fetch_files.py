@@ -34,7 +34,7 @@ from politeweb.files import (
 )
 from recordsilo import Row, Silo
 from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
-from recordsilo.errors import RecordNotFound
+from recordsilo.errors import ManifestUnreadable, RecordNotFound
 from recordsilo.formats import Link, links_of
 from recordsilo.records.edit import RecordEdit, new_origin
 from recordsilo.records.manifest import Manifest, next_version_number, now_text
@@ -180,6 +180,9 @@ class _Run:
             manifest = self.silo[row.identifier].state
         except RecordNotFound:
             return  # removed meanwhile
+        except ManifestUnreadable as error:
+            self.receipt = self.receipt.with_failure(FileFailure(row.identifier, "", str(error)))
+            return
         self.receipt = replace(self.receipt, records=self.receipt.records + 1)
         tasks = self._tasks(manifest)
         done = [self._task(row.identifier, task) for task in tasks]

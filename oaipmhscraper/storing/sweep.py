@@ -33,6 +33,7 @@ from oaipmhscraper.sweep_rules import (
 )
 from politeweb.errors import EndpointError, RetryLater, shortened
 from recordsilo import PersistentState, Silo
+from recordsilo.errors import ManifestUnreadable
 
 if TYPE_CHECKING:
     from oaipmhclient.client import Client
@@ -199,8 +200,11 @@ def _is_within(spec: str, sets: Iterable[str | None]) -> bool:
 
 
 def _is_harvested(silo: Silo, identifier: str, prefixes: set[str]) -> bool:
-    """Whether a record was harvested in one of the formats."""
-    record = silo[identifier]
+    """Whether a record was harvested in one of the formats; unreadable ones are left alone."""
+    try:
+        record = silo[identifier]
+    except ManifestUnreadable:
+        return False
     origins = (record.origin(version) for version in record.versions)
     return any(one.kind == "harvest" and prefixes & set(one.prefixes) for one in origins)
 

@@ -42,7 +42,8 @@ T = TypeVar("T")
 class IndexCheck:
     """Checks a Silo's index; skips one that is missing, unfinished or of another release.
 
-    Records in its table ``unsettled`` are skipped: the next reader indexes them.
+    Records in its tables ``unsettled`` and ``unreadable`` are skipped: the next reader indexes
+    them, or those that were mended.
     """
 
     def __init__(self, silo: str) -> None:
@@ -216,7 +217,10 @@ def _identifiers_after(connection: sqlite3.Connection, last: str) -> list[str]:
 
 
 def _is_unsettled(connection: sqlite3.Connection, identifier: str) -> bool:
-    sql = "SELECT 1 FROM unsettled WHERE identifier = ?"
+    sql = (
+        "SELECT 1 FROM unsettled WHERE identifier = ?1 "
+        "UNION ALL SELECT 1 FROM unreadable WHERE identifier = ?1"
+    )
     return connection.execute(sql, (identifier,)).fetchone() is not None
 
 

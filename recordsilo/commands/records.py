@@ -3,7 +3,7 @@
 import itertools
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from recordsilo.commands.options import (
 )
 from recordsilo.commands.versions import version_as_json, version_line
 from recordsilo.errors import FileNotInVersion, FileUnreadable
+from recordsilo.formats.quality import UNREADABLE
 from recordsilo.index import Described, PageRequest, Row, SearchFilters, SearchResult
 from recordsilo.index.projection import metadata_paths
 from recordsilo.index.search_values import SORTS
@@ -72,7 +73,8 @@ def ls(
     """List the records of a Silo: identifier, datestamp, marks and title.
 
     Records are sorted by identifier, or in the order of --item and --ids. Marks: D deleted
-    at the source, C curated, U a newer version than the curated one has been harvested.
+    at the source, C curated, U a newer version than the curated one has been harvested; !!!
+    the record cannot be read, and is listed as it was last read.
 
     For a directory of Silos, it lists the Silos: name, number of records, description.
     """
@@ -91,7 +93,7 @@ def ls(
         )
         rows = itertools.islice(found, limit and min(limit, sys.maxsize))
         line = None
-        for line in _json_lines(silo, rows) if as_json else map(_line, rows):
+        for line in _json_lines(silo, rows) if as_json else _lines(silo, rows):
             click.echo(line)
         remark_on(silo, select.query, select.filters, found=line is not None)
     return ExitCode.OK
@@ -144,14 +146,24 @@ def row_as_json(row: Row, described: Described) -> dict[str, Any]:
         "current_version": row.current_version,
         "versions": row.versions,
         "revision": row.revision,
+        "unreadable": UNREADABLE in described.values.get("finding", ()),
     }
 
 
-def _line(row: Row) -> str:
+def _lines(silo: Silo, rows: Iterable[Row]) -> Iterator[str]:
+    unread = None
+    for row in rows:
+        if unread is None:  # the list of the first rows has found those that were damaged since
+            unread = {one.identifier for one in silo.unread()}
+        yield _line(row, is_readable=row.identifier not in unread)
+
+
+def _line(row: Row, *, is_readable: bool) -> str:
     marks = "".join(
         letter if flag else "-"
         for letter, flag in (("D", row.deleted), ("C", row.curated), ("U", row.upstream_newer))
     )
+    marks = marks if is_readable else "!!!"
     return "\t".join((row.identifier, row.datestamp, marks, row.title))
 
 
@@ -213,8 +225,8 @@ def search(
         if as_json:
             click.echo(json.dumps(_result_as_json(silo, result), ensure_ascii=False, indent=1))
             return
-        for row in result.rows:
-            click.echo(_line(row))
+        for line in _lines(silo, result.rows):
+            click.echo(line)
         sys.stdout.flush()
         shown = f", {len(result.rows):,} shown" if len(result.rows) < result.total else ""
         click.echo(f"{result.total:,} found{shown}", err=True)
@@ -484,5 +496,6 @@ def reindex(silo_dir: str) -> int:
         problems = silo.index_problems()
         for _, sentence in problems:
             click.echo(f"silo: {sentence}", err=True)
-        click.echo(f"{total:,} records indexed" + (f", {len(problems):,} not" if problems else ""))
+        read = total - len(silo.unread())
+        click.echo(f"{read:,} records indexed" + (f", {len(problems):,} not" if problems else ""))
     return ExitCode.LOSSES if problems else ExitCode.OK

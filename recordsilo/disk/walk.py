@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from recordsilo.disk.identifier import unclean
-from recordsilo.disk.names import MANIFEST_NAME
+from recordsilo.disk.names import is_own
 from recordsilo.errors import IdentifierError
 
 _DAMAGE = {errno.EACCES, errno.EIO}
@@ -13,8 +13,9 @@ _DAMAGE = {errno.EACCES, errno.EIO}
 
 
 def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str]:
-    """The identifiers of all directories that contain a manifest, unordered.
+    """The identifiers of all directories that contain a manifest or a version, unordered.
 
+    A version without a manifest is a damaged record, or one that is created or deleted just now.
     Memory grows with the depth of the tree and the width of a directory, not with
     the number of records. Links are not followed.
 
@@ -29,7 +30,7 @@ def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str
         try:
             with os.scandir(directory) as entries:
                 for entry in entries:
-                    if entry.name == MANIFEST_NAME:
+                    if is_own(entry.name):
                         is_record = True
                     elif len(entry.name) <= 2 and entry.is_dir(follow_symlinks=False):
                         stack.append(entry.path)
@@ -45,9 +46,9 @@ def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str
             try:
                 identifier = unclean("".join(shorties) + last)
             except IdentifierError as error:
-                problem(directory, f"{directory} contains a manifest, but {error}")
+                problem(directory, f"{directory} contains a record, but {error}")
                 continue
             if all(len(shorty) == 2 for shorty in shorties):
                 yield identifier
             else:
-                problem(directory, f"{directory} contains a manifest, but is not a pairtree path")
+                problem(directory, f"{directory} contains a record, but is not a pairtree path")

@@ -12,7 +12,10 @@ from urllib.parse import urlsplit
 
 from recordsilo.formats.values import Description, Values
 
+UNREADABLE = "Q001"
+"""The finding of a record whose manifest cannot be read."""
 CODES: Mapping[str, str] = {
+    UNREADABLE: "record cannot be read",
     "Q101": "no title",
     "Q102": "title without letters",
     "Q103": "title in capitals only",

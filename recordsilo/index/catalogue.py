@@ -18,7 +18,7 @@ from recordsilo.disk.atomic_file import Staging
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.disk.walk import walk_records
-from recordsilo.errors import IndexProblem, RecordSiloError, SearchError
+from recordsilo.errors import IndexProblem, SearchError
 from recordsilo.index.facets import (
     Facet,
     additions_to,
@@ -27,9 +27,9 @@ from recordsilo.index.facets import (
     facet_names,
 )
 from recordsilo.index.interface import Index, IndexLost, OpenIndex
-from recordsilo.index.projection import Described, Entry, ManifestStamp, Row
+from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, Unread
 from recordsilo.index.query import Filters, Page
-from recordsilo.index.record_reading import entry_of, read_chunks, read_entry
+from recordsilo.index.record_reading import entry_of, read_chunks, read_or_not, state_of
 from recordsilo.index.rows import Prepared
 from recordsilo.index.search_values import Around, PageRequest, SearchFilters, SearchResult
 from recordsilo.records.commit import sweep_absent
@@ -42,6 +42,8 @@ logger = logging.getLogger("RecordSilo")
 __all__ = ["Catalogue", "entry_of"]
 T = TypeVar("T")
 _CHUNK = 1000
+_TRIED = 100
+"""How many unread records are looked at again before each answer (about 0.2 ms)."""
 
 
 class Catalogue:
@@ -69,6 +71,7 @@ class Catalogue:
         self._place_of, self._locks, self._staging = place_of, locks, staging
         self._index = open_index(self._holds_nothing)
         self._untold = False
+        self._tried = ""
 
     def close(self) -> None:
         """Close the index; a later use opens it again."""
@@ -247,9 +250,13 @@ class Catalogue:
         return self._index.stamp()
 
     def problems(self) -> list[tuple[str, str]]:
-        """(path, sentence) for each path that the last indexing could not read, sorted by path."""
+        """(path, sentence) for each path or record that cannot be read, sorted by path."""
         self._untold = False
         return self.ask(lambda index: index.problems())
+
+    def unread(self) -> list[Unread]:
+        """The records whose manifests cannot be read, by identifier."""
+        return self.ask(lambda index: index.unread())
 
     def untold_problems(self) -> list[tuple[str, str]]:
         """`problems` if records were listed since the last call of this, else ``[]``."""
@@ -265,18 +272,7 @@ class Catalogue:
         """
         identifiers = [row.identifier for row in rows]
         known = self.ask(lambda index: index.stamps(identifiers))
-        behind = [i for i, stamp in known.items() if self._stamp_of(i) != stamp]
-        caught = False
-        in_memory = self._index.in_memory  # then no lock file can be created
-        for identifier in behind:
-            lock = (
-                contextlib.nullcontext(True) if in_memory else self._locks.hold_if_free(identifier)
-            )
-            with lock as free:
-                if free:
-                    self._index_one(identifier)
-                    caught = True
-        return caught
+        return self._index_again(i for i, stamp in known.items() if self._stamp_of(i) != stamp)
 
     def _stamp_of(self, identifier: str) -> ManifestStamp | None:
         try:
@@ -291,11 +287,31 @@ class Catalogue:
                 if not self._index.complete:  # otherwise another process completed it meanwhile
                     logger.info("indexing %s", self._path)
                     self._rebuild(None)
-        for identifier in self._index.unsettled():
-            with self._locks.hold_if_free(identifier) as free:
-                if free:  # its writer has died
-                    self._index_one(identifier)
+        self._index_again(self._index.unsettled())  # those whose writers have died
+        self._try_unread()
         return self._index
+
+    def _try_unread(self) -> None:
+        """Index unread records again whose manifests were mended; looks at some, in turn."""
+        some = self._index.unread(self._tried, _TRIED)
+        self._tried = some[-1].identifier if len(some) == _TRIED else ""
+        self._index_again(
+            one.identifier for one in some if state_of(self._place_of(one.identifier)) != one.state
+        )
+
+    def _index_again(self, identifiers: Iterable[str]) -> bool:
+        """Index records again that nobody is writing; returns whether there were any."""
+        done = False
+        in_memory = self._index.in_memory  # then no lock file can be created
+        for identifier in identifiers:
+            lock = (
+                contextlib.nullcontext(True) if in_memory else self._locks.hold_if_free(identifier)
+            )
+            with lock as free:
+                if free:
+                    self._index_one(identifier)
+                    done = True
+        return done
 
     def _holds_nothing(self) -> bool:
         with os.scandir(self._root) as entries:
@@ -306,15 +322,12 @@ class Catalogue:
     def _index_one(self, identifier: str) -> None:
         """Read a record again, under its lock."""
         place = self._place_of(identifier)
-        found: tuple[Entry, ManifestStamp] | None = None
-        try:
-            found = read_entry(place)
-            if found is None:
-                with contextlib.suppress(OSError):
-                    sweep_absent(place, self._staging)
-        except RecordSiloError as error:
-            self._index.note_problem(place.dirpath, str(error))
-        if found is None:
+        found = read_or_not(place)
+        if isinstance(found, Unread):
+            self._index.note_unread([found])
+        elif found is None:
+            with contextlib.suppress(OSError):
+                sweep_absent(place, self._staging)
             self._index.settle([], gone=[identifier])
         else:
             self._index.settle([found])
@@ -364,8 +377,9 @@ class Catalogue:
 
         for read in read_chunks(self._place_of, self._root, changed()):
             chunk = asked.popleft()
-            for path, sentence in read.problems:
-                self._index.note_problem(path, sentence)
+            if read.unread:
+                self._index.note_unread(read.unread)
+                ours += 1
             if read.found:
                 before = self._index.take_in(read.found)
                 if before - ours != chunk.changes_of_others:

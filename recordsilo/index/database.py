@@ -25,7 +25,15 @@ from recordsilo.index import query
 from recordsilo.index.beside import bring_in_step, is_in_step
 from recordsilo.index.facets import Facet
 from recordsilo.index.interface import IndexLost
-from recordsilo.index.projection import MAX_FACET, Described, Entry, ManifestStamp, Row, storable
+from recordsilo.index.projection import (
+    MAX_FACET,
+    Described,
+    Entry,
+    ManifestStamp,
+    Row,
+    Unread,
+    storable,
+)
 from recordsilo.index.rows import Prepared, RowWriter, prepare
 from recordsilo.index.schema import INDEXES, RECENT_TABLE, SCHEMA, TEXT_TABLE, VERSION
 from recordsilo.index.search_values import (
@@ -53,6 +61,10 @@ _CACHE_KIB = 32_768  # SQLite's default of 2 MB is too small for a large index
 _LOG_PAGES = 10_000  # 40 MB, so that not every batch is copied into the file at once
 _PATIENCE = 60
 """Seconds for which a statement waits for other writers."""
+_PROBLEMS = (
+    "SELECT path, sentence FROM problem UNION SELECT path, sentence FROM unreadable ORDER BY 1"
+)
+_WAS_READ = "SELECT was_read FROM unreadable WHERE identifier = ?"
 _TICKET = "SELECT value FROM about WHERE key = 'rebuild'"
 _INHERITED: list[sqlite3.Connection] = []
 """Connections of the parent process. They are kept because closing them here, even by garbage
@@ -355,6 +367,11 @@ class SqliteIndex:
             for one in found:
                 if one.identifier not in written:
                     self._writer.write(connection, one)
+        if connection.execute("SELECT 1 FROM unreadable LIMIT 1").fetchone():
+            connection.execute(
+                "DELETE FROM unreadable WHERE identifier IN (SELECT value FROM json_each(?))",
+                (json.dumps([one.identifier for one in found]),),
+            )
         from recordsilo.index.columns import forget_gone
         from recordsilo.index.words import fill_blocks
 
@@ -388,6 +405,28 @@ class SqliteIndex:
             )
         return same
 
+    def note_unread(self, found: Iterable[Unread]) -> None:
+        """Keep unreadable records as they were last read; see `Index.note_unread`."""
+        with self.changing() as connection:
+            self._writer.begin(connection)
+            for one in found:
+                known = connection.execute(_WAS_READ, (one.identifier,)).fetchone()
+                marked = self._writer.mark_unread(connection, one.identifier)
+                was_read = marked if known is None else known[0]
+                shown = [storable_path(text) for text in one[1:4]]
+                connection.execute(
+                    "INSERT OR REPLACE INTO unreadable VALUES (?, ?, ?, ?, ?)",
+                    (one.identifier, *shown, was_read),
+                )
+                _take_notes_back(connection, [one.identifier])
+
+    def unread(self, after: str = "", limit: int | None = None) -> list[Unread]:
+        """The records whose manifests cannot be read, by identifier."""
+        sql = "SELECT * FROM unreadable WHERE identifier > ? ORDER BY identifier LIMIT ?"
+        with self.asking() as connection:
+            found = connection.execute(sql, (after, -1 if limit is None else limit)).fetchall()
+        return [Unread(*one)._replace(was_read=bool(one[4])) for one in found]
+
     def unsettled(self) -> list[str]:
         """Records whose rows their writer has not written (yet)."""
         with self.asking() as connection:
@@ -416,7 +455,7 @@ class SqliteIndex:
 
     def note_problem(self, path: str, sentence: str) -> None:
         """Store a path that could not be read, until the next rebuild."""
-        shown = [text.encode("utf-8", "backslashreplace").decode() for text in (path, sentence)]
+        shown = storable_path(path), storable_path(sentence)
         with self.changing() as connection:
             connection.execute("INSERT OR REPLACE INTO problem VALUES (?, ?)", shown)
 
@@ -446,9 +485,9 @@ class SqliteIndex:
         return records
 
     def problems(self) -> list[tuple[str, str]]:
-        """(path, sentence) for each path that the last rebuild could not read."""
+        """(path, sentence) for each path or record that could not be read, sorted by path."""
         with self.asking() as connection:
-            return connection.execute("SELECT path, sentence FROM problem ORDER BY path").fetchall()
+            return connection.execute(_PROBLEMS).fetchall()
 
     def close(self) -> None:
         """Close the file; a later use opens it again."""
@@ -603,6 +642,11 @@ def _last_of_each(found: Sequence[Prepared]) -> Sequence[Prepared]:
     """The last entry of each record."""
     last = {one.identifier: one for one in found}
     return found if len(last) == len(found) else list(last.values())
+
+
+def storable_path(text: str) -> str:
+    """The text with undecodable bytes of a path escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _take_notes_back(connection: sqlite3.Connection, identifiers: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from recordsilo.errors import IndexProblem
 from recordsilo.index.facets import Facet
-from recordsilo.index.projection import Described, Entry, ManifestStamp, Row
+from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, Unread
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.rows import Prepared
 from recordsilo.index.search_values import Around, PageRequest, SearchFilters, SearchResult
@@ -63,6 +63,21 @@ class Index(Protocol):
     ) -> None:
         """Store the entries of changed records, and remove those ``gone`` and all their notes."""
 
+    def note_unread(self, found: Iterable[Unread]) -> None:
+        """Keep records whose manifests cannot be read as they were last read, with that finding.
+
+        Those of which nothing was read are known by their identifiers alone. A record is
+        unread until it is settled, taken in or removed.
+        """
+
+    def unread(self, after: str = "", limit: int | None = None) -> list[Unread]:
+        """The records whose manifests cannot be read, by identifier.
+
+        Args:
+            after: Only identifiers greater than this one.
+            limit: The largest number of records; None for all.
+        """
+
     def unsettled(self) -> list[str]:
         """The records with a note: those being written, and those left by a killed writer."""
 
@@ -78,7 +93,10 @@ class Index(Protocol):
         """
 
     def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
-        """Record → the stamp of the manifest that was indexed, without unknown records."""
+        """Record → the stamp of the manifest that was indexed.
+
+        Unknown and unread records are omitted.
+        """
 
     def page(
         self,
@@ -206,10 +224,10 @@ class Index(Protocol):
         """
 
     def note_problem(self, path: str, sentence: str) -> None:
-        """Store a path that could not be read, until the next rebuild."""
+        """Store a path that could not be read and is no record, until the next rebuild."""
 
     def problems(self) -> list[tuple[str, str]]:
-        """(path, sentence) for each path that could not be read, sorted by path."""
+        """(path, sentence) for each path or record that could not be read, sorted by path."""
 
 
 OpenIndex = Callable[[Callable[[], bool]], Index]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from recordsilo.errors import RecordSiloError
 from recordsilo.formats import (
@@ -16,7 +16,7 @@ from recordsilo.formats import (
     main_first,
     title_of_main,
 )
-from recordsilo.formats.quality import findings
+from recordsilo.formats.quality import UNREADABLE, findings
 from recordsilo.index.query_syntax import is_unspaced, spaced
 from recordsilo.records.manifest import Manifest, Version, upstream_newer
 
@@ -148,6 +148,34 @@ class Entry:
     seconds: int
     facets: Mapping[str, tuple[str, ...]]
     has_file: bool
+
+
+class Unread(NamedTuple):
+    """A record whose manifest cannot be read; plain values only.
+
+    Attributes:
+        path: The record's directory.
+        sentence: Why it cannot be read.
+        state: A text that changes when the manifest may have become whole.
+        was_read: Whether the index has what was read of it before.
+    """
+
+    identifier: str
+    path: str
+    sentence: str
+    state: str
+    was_read: bool = False
+
+
+def entry_of_unread(identifier: str) -> Entry:
+    """The index entry of a record of which nothing was ever read but its identifier."""
+    return Entry(
+        row=Row(identifier, "", "", (), False, False, False, "", 0, 0),
+        text=Text(identifiers=_searchable(_identifiers(identifier, ()))),
+        seconds=0,
+        facets={"finding": (UNREADABLE,)},
+        has_file=False,
+    )
 
 
 def project(manifest: Manifest, read: Read) -> Entry:

@@ -46,6 +46,8 @@ class Page:
     has_previous: bool
 
 
+UNREAD = -1
+"""The inode in the row of a record whose manifest cannot be read."""
 WRONG = (ValueError, TypeError, LookupError)
 """What decoding a value raises that this index has not written."""
 
@@ -199,11 +201,11 @@ def rows(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str
 
 
 def stamps(connection: sqlite3.Connection, identifiers: list[str]) -> dict[str, ManifestStamp]:
-    """Record → the stamp of the manifest that was indexed."""
+    """Record → the stamp of the manifest that was indexed, without unreadable records."""
     found = connection.execute(
-        "SELECT identifier, mtime_ns, size, inode FROM record "
-        "WHERE identifier IN (SELECT value FROM json_each(?))",  # for any number of parameters
-        (json.dumps(identifiers),),
+        "SELECT identifier, mtime_ns, size, inode FROM record WHERE inode <> ? "
+        "AND identifier IN (SELECT value FROM json_each(?))",  # for any number of parameters
+        (UNREAD, json.dumps(identifiers)),
     )
     return {identifier: ManifestStamp(*stamp) for identifier, *stamp in found}
 

@@ -7,6 +7,7 @@ and returns prepared rows.
 """
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,14 +19,13 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.formats import Description
 from recordsilo.index import Entry, ManifestStamp, project
 from recordsilo.index.facets import ValuesOf
-from recordsilo.index.projection import description_of
+from recordsilo.index.projection import Unread, description_of
 from recordsilo.index.rows import Prepared, prepare
 from recordsilo.records.manifest import Manifest
 from recordsilo.records.place import RecordPlace
 from recordsilo.second_process import SecondProcess, cores, serve, shared
 
 PlaceOf = Callable[[str], RecordPlace]
-Problem = tuple[str, str]
 BESIDE_FROM = 1000
 """The number of records after which a second process is started (0.4 s on another core)."""
 
@@ -35,11 +35,11 @@ class ReadRecords:
     """The result of reading records; an identifier without a record is in neither list.
 
     Attributes:
-        problems: (path, sentence) for each path that could not be read.
+        unread: Those that could not be read.
     """
 
     found: list[Prepared]
-    problems: list[Problem]
+    unread: list[Unread]
 
 
 def entry_of(place: RecordPlace, manifest: Manifest) -> Entry:
@@ -64,17 +64,38 @@ def read_entry(place: RecordPlace) -> tuple[Entry, ManifestStamp] | None:
     return None if manifest is None else (entry_of(place, manifest), stamp)
 
 
+def read_or_not(place: RecordPlace) -> tuple[Entry, ManifestStamp] | Unread | None:
+    """The same as `read_entry`, with an unreadable record as a value."""
+    state = state_of(place)
+    try:
+        return read_entry(place)
+    except RecordSiloError as error:
+        return Unread(place.identifier, place.dirpath, str(error), state)
+
+
+def state_of(place: RecordPlace) -> str:
+    """A text that changes when a manifest that cannot be read may have become whole.
+
+    Permissions and the way to the file count, too.
+    """
+    why = 0
+    for path in (f"{place.dirpath}/{MANIFEST_NAME}", place.dirpath):
+        try:
+            found = os.stat(path)
+            return f"{found.st_ctime_ns} {found.st_size} {found.st_ino}"
+        except OSError as error:
+            why = error.errno or 0
+    return os.strerror(why)
+
+
 def read_records(place_of: PlaceOf, identifiers: Iterable[str]) -> ReadRecords:
     """Read records in this process."""
     read = ReadRecords([], [])
     for identifier in identifiers:
-        place = place_of(identifier)
-        try:
-            one = read_entry(place)
-        except RecordSiloError as error:
-            read.problems.append((place.dirpath, str(error)))
-            continue
-        if one is not None:
+        one = read_or_not(place_of(identifier))
+        if isinstance(one, Unread):
+            read.unread.append(one)
+        elif one is not None:
             read.found.append(prepare(*one))
     return read
 
@@ -129,9 +150,9 @@ def read_chunks(
         yield from shared(map(list, remaining), second, partial(read_records, place_of), _received)
 
 
-def _received(answer: tuple[list[Iterable[object]], list[Problem]]) -> ReadRecords:
-    found, problems = answer
-    return ReadRecords(list(map(Prepared._make, found)), problems)
+def _received(answer: tuple[list[Iterable[object]], list[Iterable[object]]]) -> ReadRecords:
+    found, unread = answer
+    return ReadRecords(list(map(Prepared._make, found)), list(map(Unread._make, unread)))
 
 
 def _is_plain(place_of: PlaceOf) -> bool:
@@ -146,8 +167,10 @@ def main() -> None:
     def place_of(identifier: str) -> RecordPlace:
         return RecordPlace(identifier, f"{root}/{ppath(identifier)}", root)
 
-    def work(identifiers: list[str]) -> tuple[list[tuple[object, ...]], list[Problem]]:
+    def work(
+        identifiers: list[str],
+    ) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
         read = read_records(place_of, identifiers)
-        return list(map(tuple, read.found)), read.problems
+        return list(map(tuple, read.found)), list(map(tuple, read.unread))
 
     serve(work)

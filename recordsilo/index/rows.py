@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from recordsilo.index.projection import Entry, ManifestStamp, Row, Text
-from recordsilo.index.query import row_of
+from recordsilo.formats.quality import UNREADABLE
+from recordsilo.index.projection import Entry, ManifestStamp, Row, Text, entry_of_unread
+from recordsilo.index.query import UNREAD, row_of
 from recordsilo.index.schema import TEXT_COLUMNS, code_digest
 from recordsilo.index.search_values import LARGE_FIELDS, SMALL_FIELDS
 
@@ -26,6 +27,7 @@ _UPDATE = (
 )
 _TEXT_COLUMNS = ", ".join(TEXT_COLUMNS)
 _KEPT_VALUES = 300_000
+_NO_STAMP = ManifestStamp(0, 0, UNREAD)
 
 
 class Prepared(NamedTuple):
@@ -153,6 +155,30 @@ class RowWriter:
         if one.sets != sets:
             self._delete_sets(connection, number, sets)
             self._write_sets(connection, [(number, one)])
+
+    def mark_unread(self, connection: sqlite3.Connection, identifier: str) -> bool:
+        """Keep a record's rows, with the finding that it cannot be read.
+
+        What the source deleted has no findings, so the record no longer counts as deleted.
+
+        Returns:
+            Whether anything but the identifier was ever read of it.
+        """
+        found = connection.execute(
+            "SELECT id, facets, inode FROM record WHERE identifier = ?", (identifier,)
+        ).fetchone()
+        if found is None:
+            self.write_new(connection, [prepare(entry_of_unread(identifier), _NO_STAMP)])
+            return False
+        number, facets, inode = found
+        code = self._codes(connection, (("finding", UNREADABLE),))
+        connection.execute(
+            "UPDATE record SET facets = ?, deleted = 0, flags = flags & ~1, described = x'', "
+            "inode = ?, change = ?, generation = ? WHERE id = ?",
+            (facets if inode == UNREAD else facets + code, UNREAD, self._change, self._generation,
+             number),
+        )  # fmt: skip
+        return True
 
     def _row(self, connection: sqlite3.Connection, one: Prepared) -> tuple[object, ...]:
         """The values of `_COLUMNS`."""

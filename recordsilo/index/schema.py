@@ -7,7 +7,7 @@ from functools import cache
 from recordsilo import formats
 from recordsilo.formats import signature
 
-TABLES = 11
+TABLES = 12
 """Increase this number when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
@@ -124,12 +124,21 @@ CREATE TABLE frequent (
 CREATE TABLE unsettled (identifier TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE problem (path TEXT PRIMARY KEY, sentence TEXT NOT NULL) WITHOUT ROWID;
 
+CREATE TABLE unreadable (              -- records; their rows have what was last read, if anything
+    identifier TEXT PRIMARY KEY,
+    path       TEXT NOT NULL,          -- of the record's directory
+    sentence   TEXT NOT NULL,          -- why
+    state      TEXT NOT NULL,          -- of its manifest's file, which changes when it is mended
+    was_read   INTEGER NOT NULL        -- whether the row has anything but the identifier
+) WITHOUT ROWID;
+
 CREATE TRIGGER record_counted AFTER INSERT ON record BEGIN
     UPDATE about SET value = value + 1 WHERE key = 'records';
 END;
 CREATE TRIGGER record_uncounted AFTER DELETE ON record BEGIN
     UPDATE about SET value = value - 1 WHERE key = 'records';
     DELETE FROM beside_change WHERE id = old.id;
+    DELETE FROM unreadable WHERE identifier = old.identifier;
 END;
 
 INSERT INTO about VALUES ('records', 0), ('generation', 1), ('complete', 0), ('change', 0),

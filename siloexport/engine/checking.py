@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from recordsilo import Silo
 from recordsilo.audit.sampling import is_drawn
-from recordsilo.errors import RecordSiloError
+from recordsilo.errors import ManifestUnreadable, RecordSiloError
 from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
 from siloexport.content import Packer, with_digests
@@ -85,9 +85,16 @@ def _held(ledger: Ledger) -> Iterator[str]:
 
 def _selected(silo: Silo, ledger: Ledger, selection: Selection) -> Iterator[str]:
     for identifier in selection.iterate(silo):
-        is_held = ledger.known(identifier).held is not None
-        if is_held and is_in_state(selection, silo[identifier].state):
+        if ledger.known(identifier).held is not None and _is_selected(silo, identifier, selection):
             yield identifier
+
+
+def _is_selected(silo: Silo, identifier: str, selection: Selection) -> bool:
+    """Whether a record is in the state that is selected; one that cannot be read may be."""
+    try:
+        return is_in_state(selection, silo[identifier].state)
+    except ManifestUnreadable:
+        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -418,15 +418,10 @@ class _Run:
                 yield planned
             elif planned is not None:
                 self.tally.records += 1
-        if self.selection == EVERYTHING:
-            self._name_unlisted()
-
-    def _name_unlisted(self) -> None:
-        """Report damaged records, which no list has, if all records are selected."""
-        known = {outcome.reason for outcome in self.tally.problems}
-        for path, sentence in self.export.silo.index_problems():
-            if sentence not in known:
-                self._not_planned(path, sentence)
+        known = {outcome.identifier for outcome in self.tally.problems}
+        for name, sentence in self.selection.unsure(self.export.silo):
+            if name not in known:
+                self._not_planned(name, sentence)
 
     def _plan_one(self, identifier: str) -> _Planned | None:
         record = self.export.silo[identifier]

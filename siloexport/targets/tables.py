@@ -437,17 +437,10 @@ def _for_each(
             if len(report.failed) < KEPT:
                 report.failed[identifier] = str(error)
         progress(number)
-    if selection == Selection():
-        _name_unlisted(silo, report)
+    for name, sentence in selection.unsure(silo):
+        if name not in report.failed and len(report.failed) < KEPT:
+            report.failed[name] = sentence
     return report
-
-
-def _name_unlisted(silo: Silo, report: TableReport) -> None:
-    """Report damaged records, which no list has, if all records are selected."""
-    known = set(report.failed.values())
-    for path, sentence in silo.index_problems():
-        if sentence not in known and len(report.failed) < KEPT:
-            report.failed[path] = sentence
 
 
 def _one(record: HarvestedRecord, selection: Selection, write: _Write, report: TableReport) -> None:

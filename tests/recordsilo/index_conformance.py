@@ -14,6 +14,7 @@ import pytest
 
 from recordsilo import Origin, Silo
 from recordsilo.errors import RecordNotFound, SearchError
+from recordsilo.formats.quality import UNREADABLE
 from recordsilo.index import Around, Entry, PageRequest, SearchFilters
 from recordsilo.index.facets import GROUP, Facet
 from recordsilo.index.search_values import FACETS
@@ -481,7 +482,7 @@ class IndexConformance(ABC):
         manifest = Path(silo["b"].path_to_item(), "__manifest.json")
         content = manifest.read_bytes()
         manifest.write_text("{")
-        assert silo.reindex() == 3
+        assert silo.reindex() == 4
         ((place, sentence),) = silo.index_problems()
         assert place in str(manifest)
         assert "cannot be read" in sentence
@@ -489,6 +490,53 @@ class IndexConformance(ABC):
         assert silo.reindex() == 4
         assert silo.index_problems() == []
         assert found(silo, "elan") == "b"
+
+    def test_a_record_that_became_unreadable_stays_as_it_was_last_read(self, silo: Silo) -> None:
+        manifest = Path(silo["b"].path_to_item(), "__manifest.json")
+        content, before = manifest.read_bytes(), silo.row("b")
+        manifest.write_text("{")
+        assert found(silo, "elan") == "b"
+        (unread,) = silo.unread()
+        assert (unread.identifier, unread.was_read) == ("b", True)
+        assert "cannot be read" in unread.sentence
+        assert silo.row("b") == before
+        assert (len(silo), list(silo)) == (4, ["a", "b", "c", "d"])
+        assert found(silo, values={"finding": [UNREADABLE]}) == "b"
+        assert UNREADABLE in silo.described(["b"])["b"].values["finding"]
+        assert silo.reindex() == 4
+        assert [one.was_read for one in silo.unread()] == [True]
+        manifest.write_bytes(content)
+        assert found(silo, values={"finding": [UNREADABLE]}) == ""
+        assert silo.unread() == silo.index_problems() == []
+        assert found(silo, "elan") == "b"
+
+    def test_a_record_that_was_never_readable_is_listed_by_its_identifier(
+        self, silo: Silo, path: str
+    ) -> None:
+        manifest = Path(silo["b"].path_to_item(), "__manifest.json")
+        content = manifest.read_bytes()
+        manifest.unlink()
+        silo.close()
+        self.lose(path)
+        with self.open_silo(path) as again:
+            assert list(again) == ["a", "b", "c", "d"]
+            assert [(one.identifier, one.was_read) for one in again.unread()] == [("b", False)]
+            assert found(again, "elan") == ""
+            assert [row.title for row in again.rows(["b"]).values()] == [""]
+            assert again.reindex() == 4
+            assert [one.was_read for one in again.unread()] == [False]
+            manifest.write_bytes(content)
+            assert len(again) == 4
+            assert found(again, "elan") == "b"
+            assert again.unread() == []
+
+    def test_unreadable_remains_of_a_record_go_with_its_directory(self, silo: Silo) -> None:
+        place = Path(silo["b"].path_to_item())
+        (place / "__manifest.json").write_text("{")
+        assert len(silo) == len(list(silo)) == 4
+        assert len(silo.unread()) == 1
+        shutil.rmtree(place)
+        assert (len(silo), silo.unread(), list(silo)) == (3, [], ["a", "c", "d"])
 
     # -- copies -------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from index_conformance import IndexConformance
 
 from recordsilo import Filters, Page, Row, Silo
 from recordsilo.errors import SearchError
+from recordsilo.formats.quality import UNREADABLE
 from recordsilo.index import (
     Around,
     Described,
@@ -27,7 +28,7 @@ from recordsilo.index import (
 from recordsilo.index.changes import Changes
 from recordsilo.index.facets import Facet
 from recordsilo.index.interface import IndexLost
-from recordsilo.index.projection import first_doi, seconds_of
+from recordsilo.index.projection import Unread, entry_of_unread, first_doi, seconds_of
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, Term, parse_query, spaced
 from recordsilo.index.rows import Prepared, title_key
 from recordsilo.index.search import check
@@ -169,6 +170,7 @@ class MemoryIndex:
     notes: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
     unreadable: dict[str, str] = field(default_factory=dict)
+    unreads: dict[str, Unread] = field(default_factory=dict)
     contributed: dict[str, tuple[str, int, Mapping[str, Sequence[str]]]] = field(
         default_factory=dict
     )
@@ -193,6 +195,7 @@ class MemoryIndex:
         for identifier in gone:
             self.entries.pop(identifier, None)
             self.notes.discard(identifier)
+            self.unreads.pop(identifier, None)
 
     def _store(self, entries: Iterable[tuple[Entry, ManifestStamp]]) -> None:
         self.written += 1
@@ -200,6 +203,25 @@ class MemoryIndex:
             self.entries[entry.row.identifier] = entry, stamp
             self.kept.add(entry.row.identifier)
             self.notes.discard(entry.row.identifier)
+            self.unreads.pop(entry.row.identifier, None)
+
+    def note_unread(self, found: Iterable[Unread]) -> None:
+        self.written += 1
+        for one in found:
+            name = one.identifier
+            before = self.unreads.get(name)
+            was_read = before.was_read if before else name in self.entries
+            self.unreads[name] = one._replace(was_read=was_read)
+            entry = self.entries[name][0] if name in self.entries else entry_of_unread(name)
+            codes = dict.fromkeys((*entry.facets.get("finding", ()), UNREADABLE))
+            facets = {**entry.facets, "finding": tuple(codes)}
+            row = replace(entry.row, deleted=False)
+            self.entries[name] = replace(entry, row=row, facets=facets), ManifestStamp(0, 0, -1)
+            self.kept.add(name)
+            self.notes.discard(name)
+
+    def unread(self, after: str = "", limit: int | None = None) -> list[Unread]:
+        return [self.unreads[one] for one in sorted(self.unreads) if one > after][:limit]
 
     def unsettled(self) -> list[str]:
         if self.lost:
@@ -224,7 +246,8 @@ class MemoryIndex:
         }
 
     def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
-        return {i: self.entries[i][1] for i in identifiers if i in self.entries}
+        readable = [i for i in identifiers if i in self.entries and i not in self.unreads]
+        return {i: self.entries[i][1] for i in readable}
 
     def page(
         self,
@@ -389,6 +412,7 @@ class MemoryIndex:
         if ticket != self.ticket:
             return None
         self.entries = {i: self.entries[i] for i in self.entries if i in self.kept}
+        self.unreads = {i: self.unreads[i] for i in self.unreads if i in self.kept}
         self.written += 1
         self.complete = True
         return len(self.entries)
@@ -397,7 +421,8 @@ class MemoryIndex:
         self.unreadable[path] = sentence
 
     def problems(self) -> list[tuple[str, str]]:
-        return sorted(self.unreadable.items())
+        unread = [(one.path, one.sentence) for one in self.unreads.values()]
+        return sorted([*self.unreadable.items(), *unread])
 
 
 class TestMemoryIndex(IndexConformance):

@@ -1,5 +1,6 @@
 """The engine over a target that fails in chosen ways: retries, stops, resuming, reports."""
 
+import io
 import json
 import os
 import sqlite3
@@ -33,6 +34,7 @@ from siloexport.errors import LedgerInUse, LedgerUnreadable, RunNotFound
 from siloexport.ledger import Ledger, ledger_path
 from siloexport.report import RunReport
 from siloexport.targets import DepositJournal
+from siloexport.targets.tables import write_csv
 from siloexport.values import Capabilities, Deposit, Deposited, UnfinishedDeposit
 
 Change = Callable[..., None]
@@ -193,6 +195,29 @@ def test_unreadable_manifest_is_named_and_fails_alone(silo: Silo, tmp_path: Path
     assert len(report.problems) == 1
     assert path in report.problems[0].reason
     assert report.actions[ActionKind.CREATE] == 2
+
+
+def test_an_export_of_a_search_names_the_unreadable_records_that_it_may_find(
+    silo: Silo, tmp_path: Path
+) -> None:
+    title = silo.row("oai:example.org:1").title
+    path = Path(silo["1"].to_dirpath("__manifest.json", root=True))
+    content = path.read_bytes()
+    path.write_text("{")
+    found, others = Selection(query=f'"{title}"'), Selection(query="-" + title.split()[0])
+    for selection, expected in ((found, 1), (others, 0)):
+        report = Export(silo, flaky(tmp_path)).run(selection)
+        assert [one.identifier for one in report.problems] == ["oai:example.org:1"] * expected
+        table = io.StringIO()
+        assert len(write_csv(silo, selection, table).failed) == expected
+    silo.close()
+    Path(silo.path, ".silo/index.sqlite").unlink()  # then nobody knows what is in it
+    for selection in (found, others):
+        report = Export(silo, flaky(tmp_path)).run(selection)
+        assert [one.identifier for one in report.problems] == ["oai:example.org:1"]
+        assert [*write_csv(silo, selection, io.StringIO()).failed] == ["oai:example.org:1"]
+    path.write_bytes(content)
+    assert Export(silo, flaky(tmp_path)).run(others).whole
 
 
 def test_report_is_json(silo: Silo, tmp_path: Path) -> None:

@@ -328,3 +328,24 @@ def test_the_page_of_harvests_goes_on(
     for start in ("x", "-1", "9" * 30):
         assert client.get(f"/harvests?start={start}").status == 400
     assert "no more entries" in client.get("/harvests?start=90").text
+
+
+def test_a_record_that_cannot_be_read_stays_in_lists_and_home_leads_to_it(
+    client: Any, silo: Silo
+) -> None:
+    total = client.json("/index.json")["records"]
+    path = Path(silo[PLAIN].path_to_item(), "__manifest.json")
+    content, title = path.read_bytes(), silo.row(PLAIN).title
+    path.write_text("{")
+    assert "its manifest is damaged" in client.get("/records/oai+example,org+1").text
+    assert kinds(client)["unreadable"] == 1
+    page = client.get("/").text
+    assert "1 record cannot be read" in page
+    assert client.json("/index.json")["records"] == total
+    (link,) = re.findall(r'href="(/search[?]finding=Q001)"[^>]*>[^<]*<?[^<]*1 record cannot', page)
+    shown = client.get(link).text
+    assert title in shown
+    assert "Cannot be read" in shown
+    path.write_bytes(content)
+    assert "unreadable" not in kinds(client)
+    assert client.get("/records/oai+example,org+1").status == 200

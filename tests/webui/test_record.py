@@ -174,9 +174,11 @@ def test_a_damaged_record_is_an_error_that_names_no_path(client: Any, silo: Silo
     with open(os.path.join(silo[PLAIN].path_to_item(), "__manifest.json"), "w") as file:
         file.write("{")
     answer = client.get(URL + ".json")
-    assert (answer.status, answer.error["code"]) == (500, "manifest_unreadable")
+    assert (answer.status, answer.error["code"]) == (503, "manifest_unreadable")
     page = client.get(URL)
-    assert page.status == 500
+    assert page.status == 503
+    assert "its manifest is damaged: pairtree_root/" in page.text
+    assert "silo repair" in page.text
     assert "Traceback" not in page.text
     assert silo.path not in page.text
 

@@ -3,6 +3,7 @@
 Source: RFC 9110, section 15 (status codes).
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -156,7 +157,9 @@ STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = 
 
 UNFORESEEN = "An unexpected error occurred. Nothing was changed; see the log of the server."
 UNREADABLE = (
-    "This record cannot be read, because its manifest is damaged. See the log of the server."
+    "This record cannot be read, because its manifest is damaged: {path}. The record stays in "
+    "all lists, and its files are left as they are. Restore this file from a backup, or run "
+    "silo repair; the record can be read again at once."
 )
 
 
@@ -168,12 +171,11 @@ def from_store(error: store.RecordSiloError, silo_path: str) -> WebError:
     for kind, status, code in STORE_ERRORS:
         if isinstance(error, kind):
             return _web_error(status, code, _words(error, silo_path))
-    unreadable = isinstance(error, store.ManifestUnreadable)
-    return _web_error(
-        HTTPStatus.INTERNAL_SERVER_ERROR,
-        "manifest_unreadable" if unreadable else "store_failed",
-        UNREADABLE if unreadable else UNFORESEEN,
-    )
+    if isinstance(error, store.ManifestUnreadable):
+        path = os.path.relpath(error.path, silo_path)
+        message = _(UNREADABLE, path=path)
+        return _web_error(HTTPStatus.SERVICE_UNAVAILABLE, "manifest_unreadable", message)
+    return _web_error(HTTPStatus.INTERNAL_SERVER_ERROR, "store_failed", UNFORESEEN)
 
 
 CURATION_ERRORS: tuple[tuple[type[curation.CurationError], HTTPStatus, str], ...] = (

@@ -13,6 +13,7 @@ from typing import Any
 
 from oaipmhscraper.errors import ScraperError
 from recordsilo import Silo
+from recordsilo.formats.quality import UNREADABLE
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
 from silocuration.activity import Wanted, activity
@@ -50,6 +51,7 @@ class Counts:
     deleted: int = 0
     curated: int = 0
     with_findings: int = 0
+    unreadable: int = 0
     formats: tuple[tuple[str, int], ...] = ()
     findings: tuple[tuple[str, int], ...] = ()
 
@@ -83,6 +85,7 @@ def show(call: Call) -> View:
     harvests, fault = _harvests(site)
     jobs, waiting = _jobs(call)
     if counts.records:
+        waiting = [*_unreadable(counts), *waiting]
         waiting += [*_source_changes(site.silo), *_quality(site.silo, counts)]
     recent: list[Entry] = []
     if call.user.may(Role.CURATOR):
@@ -127,6 +130,7 @@ def show(call: Call) -> View:
 
 
 def _counts(silo: Silo) -> Counts:
+    silo.count()  # looks for what was mended since
     return _COUNTS.get(silo, "counts", lambda: _counted(silo), silo.index_stamp())
 
 
@@ -143,6 +147,7 @@ def _counted(silo: Silo) -> Counts:
         deleted=silo.count(deleted=True),
         curated=silo.count(curated=True),
         with_findings=found,
+        unreadable=next((one.count for one in formats["finding"] if one.value == UNREADABLE), 0),
         formats=tuple((one.value, one.count) for one in formats["format"]),
         findings=tuple((one.value, one.count) for one in formats["finding"][:FINDINGS]),
     )
@@ -219,6 +224,13 @@ def _source_changes(silo: Silo) -> Iterator[Waiting]:
 
 def _more(said: str, is_all: bool) -> str:
     return said if is_all else _("{said} or more", said=said)
+
+
+def _unreadable(counts: Counts) -> Iterator[Waiting]:
+    if counts.unreadable:
+        said = counted("{n} record cannot be read", "{n} records cannot be read", counts.unreadable)
+        url = urls.search([("finding", UNREADABLE)])
+        yield Waiting("unreadable", counts.unreadable, Outcome("failed", said), url)
 
 
 def _quality(silo: Silo, counts: Counts) -> Iterator[Waiting]:

@@ -8,6 +8,7 @@ from typing import Any
 from recordsilo import Row
 from recordsilo.contributions import warn_once
 from recordsilo.errors import SearchError
+from recordsilo.formats.quality import UNREADABLE
 from recordsilo.index import Described
 from recordsilo.index.facets import Facet, contributed_facets, values_of
 from webui import urls
@@ -34,6 +35,11 @@ class RowView:
     sets: tuple[SetView, ...]
     described: Described
     contributed: Mapping[str, tuple[str, ...]]
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether the record cannot be read; this line is as it was last read."""
+        return UNREADABLE in self.described.values.get("finding", ())
 
     @property
     def columns(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -117,5 +123,6 @@ def rows_json(site: Site, found: Iterable[RowView]) -> Iterator[dict[str, Any]]:
             "current_version": row.current_version,
             "versions": row.versions,
             "revision": row.revision,
+            "unreadable": line.unreadable,
             "columns": {name: list(values) for name, values in line.contributed.items()},
         }

@@ -22,6 +22,9 @@ ${creators(line.described.creators)}\
       <span>${counted("{n} version", "{n} versions", line.row.versions)}</span>
 % endif
 ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
+% if line.unreadable:
+      <span class="badge deleted">${_("Cannot be read")}</span>
+% endif
     </p>
     <details class="under">
       <summary><span class="id" dir="ltr">${line.row.identifier}</span></summary>

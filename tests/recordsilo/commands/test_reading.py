@@ -227,16 +227,21 @@ def test_damage_exits_with_losses(run: Run, myrepo: str) -> None:
 
 
 @pytest.mark.parametrize("command", [("ls",), ("search", "")])
-def test_a_list_says_what_is_not_in_it(run: Run, myrepo: str, command: tuple[str, ...]) -> None:
+def test_a_list_marks_and_names_what_cannot_be_read(
+    run: Run, myrepo: str, command: tuple[str, ...]
+) -> None:
     name, *words = command
-    assert "not in the list" not in run(name, myrepo, *words).err
+    assert "cannot be read" not in run(name, myrepo, *words).err
     for short in ("1", "2"):
         with Silo(myrepo) as silo:
             Path(silo[short].path_to_item(), "__manifest.json").write_bytes(b"")
-    run("reindex", myrepo)
     result = run(name, myrepo, *words)
-    assert len(result.out.splitlines()) >= 2
-    assert "silo: not in the list: " in result.err
+    rows = [line.split("\t") for line in result.out.splitlines()]
+    assert [one[0] for one in rows if "!!!" in one] == ["oai:x:1", "oai:x:2"]
+    found = [json.loads(line) for line in run("ls", myrepo, "--json").out.splitlines()]
+    named = [one["identifier"] for one in found if one["unreadable"]]
+    assert (named, len(found)) == (["oai:x:1", "oai:x:2"], 4)
+    assert "silo: the manifest " in result.err
     assert result.err.count("it is empty") == 1
     assert f", and 1 more; see silo check {myrepo}\n" in result.err
 
