@@ -19,9 +19,10 @@ from typing import IO, Any, NoReturn, TextIO
 import click
 
 from recordsilo.contributions import ContributionBroken, load, points
+from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.errors import FileUnreadable, ManifestUnreadable, RecordSiloError, StateUnreadable
 from recordsilo.garbage import collect_rarely
-from recordsilo.silo import Silo
+from recordsilo.silo import VERSION_FILE, Silo
 
 ENTRY_POINTS = "recordsilo.commands"
 
@@ -37,7 +38,7 @@ class ExitCode(IntEnum):
     ENDPOINT = 3
     """The repository, or the target of an export, cannot be used."""
     STOPPED = 75
-    """Stopped early, for example by SIGTERM; the same command continues."""
+    """Stopped early, by SIGTERM or a full disk for example; the same command continues."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C; the same command continues."""
 
@@ -198,7 +199,7 @@ Exit codes:
       3  the repository, or the target of an export, cannot be used
       4  the target of an export differs from what was exported
       5  files changed by others were not replaced
-     75  stopped early, for example by SIGTERM; the same command continues
+     75  stopped early, by SIGTERM or a full disk; the same command continues
     130  interrupted; the same command continues
 """
 
@@ -322,9 +323,31 @@ _IN_SILO = {"pairtree_root", ".silo"}
 """Directories whose files users do not name: an error there is damage."""
 
 
+def _full_disk(error: RecordSiloError | OSError | sqlite3.Error) -> str | None:
+    """The sentence for a full disk, which names what could not be written; else None."""
+    if not is_full_disk(error):
+        return None
+    path = str(getattr(error, "filename", None) or getattr(error, "path", None) or "")
+    where = f"{_silo_of(path) or path}: " if path else ""
+    return f"{where}no space left on the disk; make room, then the same command continues"
+
+
+def _silo_of(path: str) -> str:
+    """The Silo's directory that a path is in; ``""`` if it is in none."""
+    above = os.path.dirname(path)
+    while above and not os.path.exists(f"{above}/{VERSION_FILE}"):
+        above = os.path.dirname(above) if above != "/" else ""
+    return above
+
+
 def _told(error: RecordSiloError | OSError | sqlite3.Error) -> tuple[str, ExitCode]:
     """An error as a sentence, and its exit code."""
+    if (full := _full_disk(error)) is not None:
+        return full, ExitCode.STOPPED
     if isinstance(error, RecordSiloError):
+        cause = error.__cause__
+        if isinstance(cause, OSError) and cause.errno == errno.EROFS:
+            return _told(cause)
         is_damage = isinstance(error, ManifestUnreadable | StateUnreadable | FileUnreadable)
         return str(error), ExitCode.LOSSES if is_damage else ExitCode.USAGE
     if isinstance(error, sqlite3.Error):  # of a ledger or journal, which use transactions
@@ -332,12 +355,14 @@ def _told(error: RecordSiloError | OSError | sqlite3.Error) -> tuple[str, ExitCo
             f"a database of the Silo cannot be read or written ({error}); "
             "what was stored is kept, and the same command can be run again"
         ), ExitCode.LOSSES
-    if isinstance(error, PermissionError):
-        silo_dir, own, _ = str(error.filename or "it").partition("/.silo/")
-        where = f"the Silo {silo_dir}" if own else silo_dir
-        unread = os.path.exists(silo_dir) and not os.access(silo_dir, os.R_OK)
-        return f"no permission to {'read' if unread else 'write to'} {where}", ExitCode.USAGE
     path = str(error.filename or "")
+    silo_dir = _silo_of(path)
+    if error.errno == errno.EROFS and silo_dir:
+        return f"the Silo {silo_dir} is read-only, and this command changes it", ExitCode.USAGE
+    if isinstance(error, PermissionError):
+        unread = os.path.exists(path) and not os.access(path, os.R_OK)
+        where = f"the Silo {silo_dir}" if silo_dir and not unread else path or "it"
+        return f"no permission to {'read' if unread else 'write to'} {where}", ExitCode.USAGE
     is_of_user = path and error.errno in _WRONG_PATHS and not _IN_SILO & set(path.split(os.sep))
     where, sentence = f"{path}: " if path else "", str(error.strerror or error)
     if error.errno == errno.ENOENT and not os.path.isdir(parent := os.path.dirname(path) or "."):

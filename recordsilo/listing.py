@@ -194,7 +194,7 @@ class Listing:
 
     @property
     def index_is_kept(self) -> bool:
-        """Whether the index is on disk; otherwise this process has one in memory."""
+        """Whether changes of the index are kept; not where the Silo cannot be written."""
         return self._catalogue.is_kept
 
     def index_stamp(self) -> object | None:

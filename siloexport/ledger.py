@@ -7,6 +7,7 @@ lose the last notes but not the file: the target has the deposits under their ke
 are found there at the next export.
 """
 
+import errno
 import fcntl
 import json
 import os
@@ -42,10 +43,12 @@ from siloexport.values import (
     DepositState,
     Found,
 )
-from silowork.ledger_file import LedgerFile, LedgerKind, new_id
+from silowork.ledger_file import LedgerFile, LedgerKind, Mode, new_id
 
 EXPORTS = "curation/exports"
 _KIND = LedgerKind(SCHEMA, LedgerUnreadable, synchronous="NORMAL", has_log=True)
+CANNOT_WRITE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+"""The errors of a Silo that cannot be written."""
 _CHUNK = 500
 _ATTEMPTS = 20
 
@@ -65,9 +68,9 @@ class Ledger:
         LedgerUnreadable: The file is not a ledger, or is corrupt.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, mode: Mode = "write") -> None:
         self.path = path
-        self._file = LedgerFile(path, _KIND, "create" if path == ":memory:" else "write").open()
+        self._file = LedgerFile(path, _KIND, "create" if path == ":memory:" else mode).open()
         self._flock: int | None = None
 
     @classmethod
@@ -106,7 +109,24 @@ class Ledger:
             LedgerUnreadable: The file is not a ledger, or is corrupt.
         """
         path = ledger_path(silo_path, key)
-        return cls(path if os.path.exists(path) else ":memory:")
+        return cls(path if os.path.exists(path) else ":memory:", "read")
+
+    @classmethod
+    def for_run(cls, silo_path: str, key: str, shown: str) -> "Ledger":
+        """The same as `open`; where the Silo cannot be written, a copy that is not stored.
+
+        Raises:
+            LedgerInUse, LedgerUnreadable: See `open`.
+        """
+        try:
+            return cls.open(silo_path, key, shown)
+        except OSError as error:
+            if error.errno not in CANNOT_WRITE:
+                raise
+        ledger = cls(":memory:")
+        with cls.look(silo_path, key) as kept:
+            kept._file.copy_to(ledger._file)
+        return ledger
 
     @property
     def is_writable(self) -> bool:

@@ -1,5 +1,6 @@
 """The worker process that `silo serve` starts, and restarts if it dies."""
 
+import errno
 import logging
 import os
 import subprocess
@@ -64,7 +65,10 @@ class EmbeddedWorker:
         while not self._ending.is_set():
             try:
                 how = f"the worker ended with {self._run_one()}; starting another"
-            except OSError as error:  # the disk is full, or the Silo is read-only
+            except OSError as error:
+                if error.errno == errno.EROFS:  # the page can be read, and nothing is to be done
+                    logger.info("the Silo is read-only, so no jobs run")
+                    return
                 how = f"no worker can be started, so jobs wait: {error}"
             if not self._ending.is_set():
                 logger.error(how)

@@ -165,6 +165,11 @@ class LedgerFile:
         with self.reading() as connection:
             return connection.execute(statement, values).fetchall()
 
+    def copy_to(self, other: "LedgerFile") -> None:
+        """Replace the rows of another file of the same kind by those of this one."""
+        with self.reading() as mine, other.reading() as theirs:
+            mine.backup(theirs)
+
     # ------------------------------------------------------------------ opening
 
     def _opened(self) -> sqlite3.Connection:

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.schedules import ScheduleNotFound
 from webui.http.errors import Conflict, NotFound, WebError, as_sentence
+from webui.http.machine_errors import from_machine
 from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
@@ -20,7 +21,8 @@ def sentences() -> Iterator[None]:
     Raises:
         NotFound: There is no such job or schedule.
         Conflict: The job was refused.
-        WebError: The ledger of jobs cannot be read (500, ``jobs_unreadable``).
+        WebError: The ledger of jobs cannot be read (500, ``jobs_unreadable``), or its disk is
+            full or read-only.
     """
     try:
         yield
@@ -29,6 +31,8 @@ def sentences() -> Iterator[None]:
     except JobRefused as error:
         raise Conflict(as_sentence(str(error))) from None
     except JobsError as error:
+        if isinstance(error.__cause__, OSError):  # the disk is full or read-only
+            raise from_machine(error.__cause__) from error
         logger.exception("jobs")
         sentence = _("The list of jobs cannot be read; see the log of the server.")
         raise refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "jobs_unreadable", sentence) from error

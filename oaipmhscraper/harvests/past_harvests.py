@@ -132,7 +132,7 @@ def owed_in(silo_path: str) -> list[tuple[ListJob, int]]:
     """
     if not os.path.exists(journal_path(silo_path)):
         return []
-    with Journal(silo_path) as journal:
+    with Journal(silo_path, "read") as journal:
         return journal.owed_lists()
 
 
@@ -144,7 +144,7 @@ def files_to_store(silo_path: str) -> set[str]:
     """
     if not os.path.exists(journal_path(silo_path)):
         return set()
-    with Journal(silo_path) as journal:
+    with Journal(silo_path, "read") as journal:
         return journal.files_to_store()
 
 
@@ -152,7 +152,7 @@ def _open_jobs(silo_path: str) -> dict[str, tuple[str, tuple[ListReceipt, ...]]]
     """Return why each open harvest was stopped, and the progress of its lists."""
     if not os.path.exists(journal_path(silo_path)):
         return {}
-    with Journal(silo_path) as journal:
+    with Journal(silo_path, "read") as journal:
         return {job.id: _how_far(journal, job) for job in journal.jobs()}
 
 

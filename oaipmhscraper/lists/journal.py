@@ -47,7 +47,7 @@ from oaipmhscraper.lists.listed_identifiers import Loss, Tally
 from oaipmhscraper.receipt import Counts, Outcome
 from oaipmhscraper.storing.fetched_pages import FetchedPage
 from recordsilo.disk.locks import Locks
-from silowork.ledger_file import LedgerFile, LedgerKind
+from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 
 LONGEST_REST = timedelta(days=7)
 """A longer ``Retry-After`` is probably a mistake."""
@@ -115,11 +115,12 @@ class Journal:
         JournalUnreadable: The file is damaged, or of a later version.
     """
 
-    def __init__(self, silo_path: str) -> None:
+    def __init__(self, silo_path: str, mode: Mode = "create") -> None:
         self.path = journal_path(silo_path)
         self.silo_path = silo_path
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        self._file = LedgerFile(self.path, _KIND).open()
+        if mode == "create":
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        self._file = LedgerFile(self.path, _KIND, mode).open()
 
     def close(self) -> None:
         """Close the file."""

@@ -145,9 +145,10 @@ class WarcFiles:
         try:
             while rest:
                 rest = rest[os.write(self._file, rest) :]
-        except OSError:
+        except OSError as error:
             os.ftruncate(self._file, self._size)
             os.lseek(self._file, self._size, os.SEEK_SET)
+            error.filename = error.filename or os.path.join(self._directory, self._name)
             raise
         self._size += len(content)
 

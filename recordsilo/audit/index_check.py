@@ -8,12 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import TypeVar
-from urllib.parse import quote
 
 from recordsilo.audit.findings import Code, Finding, shown
 from recordsilo.audit.reading import UnreadableError, tree
 from recordsilo.audit.search_check import damage_of, search_faults
-from recordsilo.disk.database_log import bears_shared_memory
+from recordsilo.disk.database_log import (
+    bears_shared_memory,
+    has_log,
+    is_logged,
+    read_only_uri,
+)
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import is_staged, is_tag, version_dirname
 from recordsilo.index import Entry, ManifestStamp, Row, project
@@ -351,7 +355,7 @@ def _open(path: str) -> sqlite3.Connection | None:
     """A connection to an index that is complete, or None."""
     if not os.path.exists(path):
         return None
-    if not bears_shared_memory(path) and _has_log(path) and _is_logged(path):
+    if not bears_shared_memory(path) and has_log(path) and is_logged(path):
         return None  # the next reader checkpoints the log
     connection = _read_only(path)
     try:
@@ -366,24 +370,8 @@ def _open(path: str) -> sqlite3.Connection | None:
 
 
 def _read_only(path: str) -> sqlite3.Connection:
-    """Open a database without writing to it or creating files beside it.
-
-    A database in write-ahead mode without a log file has no other user: SQLite then opens
-    it as immutable. Otherwise the connection takes part in the locking.
-    """
-    how = "immutable=1" if _has_log(path) and not _is_logged(path) else "mode=ro"
-    uri = f"file:{quote(path)}?{how}"
-    return sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None)
-
-
-def _has_log(path: str) -> bool:
-    """Whether a database is in write-ahead mode (SQLite, file format, 1.3)."""
-    with open(path, "rb") as file:
-        return file.read(20)[18:20] == b"\2\2"
-
-
-def _is_logged(path: str) -> bool:
-    return os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal") > 0
+    """Open a database without writing to it or creating files beside it."""
+    return sqlite3.connect(read_only_uri(path), uri=True, timeout=60, isolation_level=None)
 
 
 def _is_ready(connection: sqlite3.Connection) -> bool:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -490,6 +491,12 @@ def reindex(silo_dir: str) -> int:
     """Rebuild the index from the manifests; needed after files were moved by hand."""
     with open_silo(silo_dir) as silo:
         if not silo.index_is_kept:
+            if os.access(silo.path, os.W_OK):
+                fail(
+                    f"{silo.path}: no space left on the disk; make room, then the same command "
+                    "continues",
+                    ExitCode.STOPPED,
+                )
             fail(f"no permission to write to the Silo {silo_dir}")
         with counting("indexing") as show_progress:
             total = silo.reindex(show_progress)

@@ -42,10 +42,13 @@ _NO_LINK = {errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EOPNOTSUPP, errno.EACC
 def flush_fd(fd: int) -> None:
     """Flush a file or directory to the medium (macOS: through the drive's cache too)."""
     full = getattr(fcntl, "F_FULLFSYNC", None)
-    if full is None:
-        os.fsync(fd)
-    else:
-        fcntl.fcntl(fd, full)
+    try:
+        if full is None:
+            os.fsync(fd)
+        else:
+            fcntl.fcntl(fd, full)
+    except OSError as error:
+        raise named(error, fd) from None
 
 
 def flush_directory(path: str) -> None:
@@ -411,9 +414,20 @@ def _write_all(fd: int, chunks: Iterable[bytes]) -> Digest:
 
 
 def _write(fd: int, content: bytes) -> None:
-    written = os.write(fd, content)
-    while written < len(content):
-        written += os.write(fd, memoryview(content)[written:])
+    try:
+        written = os.write(fd, content)
+        while written < len(content):
+            written += os.write(fd, memoryview(content)[written:])
+    except OSError as error:
+        raise named(error, fd) from None
+
+
+def named(error: OSError, fd: int) -> OSError:
+    """The error with the path of the open file, which errors of writing and flushing lack."""
+    if error.filename is None:
+        with contextlib.suppress(OSError):
+            error.filename = os.readlink(f"/proc/self/fd/{fd}")
+    return error
 
 
 def copy_new(source: BinaryIO, path: str, barrier: Barrier) -> Digest:

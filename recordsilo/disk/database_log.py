@@ -1,7 +1,8 @@
-"""Choose SQLite's journal mode for a database in a Silo."""
+"""Choose SQLite's journal mode for a database in a Silo, and open one where nothing is written."""
 
 import os
 import sqlite3
+from urllib.parse import quote
 
 _MAPPED = 4096
 """Step in bytes at which SQLite extends the shared-memory file of a write-ahead log."""
@@ -39,3 +40,27 @@ def keep_log(connection: sqlite3.Connection, path: str) -> None:
     connection.execute("PRAGMA journal_mode = TRUNCATE")
     connection.execute("PRAGMA locking_mode = NORMAL")
     connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # releases the lock
+
+
+def read_only_uri(path: str) -> str:
+    """The URI by which SQLite reads a database without writing to it or beside it.
+
+    A database in write-ahead mode without a log has no other user, and is opened as immutable.
+    Otherwise the connection takes part in the locking.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    how = "immutable=1" if has_log(path) and not is_logged(path) else "mode=ro"
+    return f"file:{quote(os.fsencode(path))}?{how}"
+
+
+def has_log(path: str) -> bool:
+    """Whether a database is in write-ahead mode (SQLite, file format, 1.3)."""
+    with open(path, "rb") as file:
+        return file.read(20)[18:20] == b"\2\2"
+
+
+def is_logged(path: str) -> bool:
+    """Whether the log beside a database holds changes."""
+    return os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal") > 0

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from recordsilo.disk.atomic_file import flush_directory, flush_fd
+from recordsilo.disk.full_disk import is_full_disk
 
 
 @contextmanager
@@ -58,9 +59,14 @@ def _renamed_when_whole(
     except BaseException as error:
         if os.path.lexists(staged):
             os.unlink(staged)
-        if isinstance(error, OSError) and error.filename == staged:
+        if isinstance(error, OSError) and _is_of(error, staged):
             error.filename, error.filename2 = path, None
         raise
+
+
+def _is_of(error: OSError, staged: str) -> bool:
+    """Whether an error concerns the staged file; errors of writing name none."""
+    return error.filename == staged or (error.filename is None and is_full_disk(error))
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from recordsilo.contributions import warn_once
 from recordsilo.disk.atomic_file import Staging
+from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.disk.walk import walk_records
@@ -42,6 +43,7 @@ logger = logging.getLogger("RecordSilo")
 __all__ = ["Catalogue", "entry_of"]
 T = TypeVar("T")
 _CHUNK = 1000
+_ATTEMPTS = 3
 _TRIED = 100
 """How many unread records are looked at again before each answer (about 0.2 ms)."""
 
@@ -79,8 +81,8 @@ class Catalogue:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the index is in its file, not only in this process's memory."""
-        return not self._index.in_memory
+        """Whether changes of the index are kept in its file."""
+        return not self._index.is_private
 
     # -- for writers ----------------------------------------------------------------------
 
@@ -272,7 +274,19 @@ class Catalogue:
         """
         identifiers = [row.identifier for row in rows]
         known = self.ask(lambda index: index.stamps(identifiers))
-        return self._index_again(i for i, stamp in known.items() if self._stamp_of(i) != stamp)
+        return self._index_again(i for i, stamp in known.items() if not self._is_as(i, stamp))
+
+    def _is_as(self, identifier: str, indexed: ManifestStamp) -> bool:
+        """Whether a record's manifest is the one that was indexed.
+
+        A Silo that cannot be written may be a copy: its files have other inodes, and some
+        programs that copy keep whole seconds only.
+        """
+        now = self._stamp_of(identifier)
+        if now == indexed or now is None or not self._index.is_private:
+            return now == indexed
+        seconds = indexed.mtime_ns - indexed.mtime_ns % 1_000_000_000
+        return now.size == indexed.size and now.mtime_ns in (indexed.mtime_ns, seconds)
 
     def _stamp_of(self, identifier: str) -> ManifestStamp | None:
         try:
@@ -281,15 +295,32 @@ class Catalogue:
             return None
 
     def _ready(self) -> Index:
-        """The index, complete and in step with every finished write."""
-        if not self._index.complete:
-            with self._hold("reindex"):
-                if not self._index.complete:  # otherwise another process completed it meanwhile
-                    logger.info("indexing %s", self._path)
-                    self._rebuild(None)
-        self._index_again(self._index.unsettled())  # those whose writers have died
-        self._try_unread()
+        """The index, complete and in step with every finished write.
+
+        On a full disk, a write may have deleted it; then it is made again, in memory if need be.
+        """
+        for _ in range(_ATTEMPTS):
+            self._complete()
+            self._index_again(self._index.unsettled())  # those whose writers have died
+            self._try_unread()
+            if self._index.complete:
+                break
         return self._index
+
+    def _complete(self) -> None:
+        """Rebuild the index if it is not complete."""
+        if self._index.complete:
+            return
+        with self._hold("reindex"):
+            if not self._index.complete:  # otherwise another process completed it meanwhile
+                logger.info("indexing %s", self._path)
+                try:
+                    self._rebuild(None)
+                except IndexProblem as error:
+                    if not is_full_disk(error):
+                        raise
+                    self._index.take_refuge()
+                    self._rebuild(None)
 
     def _try_unread(self) -> None:
         """Index unread records again whose manifests were mended; looks at some, in turn."""
@@ -302,10 +333,10 @@ class Catalogue:
     def _index_again(self, identifiers: Iterable[str]) -> bool:
         """Index records again that nobody is writing; returns whether there were any."""
         done = False
-        in_memory = self._index.in_memory  # then no lock file can be created
+        is_private = self._index.is_private  # then no lock file can be created
         for identifier in identifiers:
             lock = (
-                contextlib.nullcontext(True) if in_memory else self._locks.hold_if_free(identifier)
+                contextlib.nullcontext(True) if is_private else self._locks.hold_if_free(identifier)
             )
             with lock as free:
                 if free:
@@ -352,8 +383,8 @@ class Catalogue:
                 return self._rebuild(progress)
 
     def _hold(self, name: str) -> contextlib.AbstractContextManager[None]:
-        """Hold the lock of a rebuild; an index in memory is this object's own and needs none."""
-        if self._index.in_memory:
+        """Hold the lock of a rebuild; a private index needs none."""
+        if self._index.is_private:
             return contextlib.nullcontext()
         return self._locks.hold_name(name)
 

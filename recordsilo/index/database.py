@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from recordsilo.disk import atomic_file
-from recordsilo.disk.database_log import keep_log
+from recordsilo.disk.database_log import keep_log, read_only_uri
+from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.errors import IndexProblem
 from recordsilo.index import query
 from recordsilo.index.beside import bring_in_step, is_in_step
@@ -59,6 +60,8 @@ _NOT_DAMAGE = (
 """Errors of SQLite on a full disk or a busy machine; deleting the file would not help."""
 _CACHE_KIB = 32_768  # SQLite's default of 2 MB is too small for a large index
 _LOG_PAGES = 10_000  # 40 MB, so that not every batch is copied into the file at once
+REFUGE = 600.0
+"""Seconds for which the index is in memory when the disk was full."""
 _PATIENCE = 60
 """Seconds for which a statement waits for other writers."""
 _PROBLEMS = (
@@ -79,7 +82,10 @@ class OtherSchema(sqlite3.DatabaseError):
 
 
 class SqliteIndex:
-    """The index of one Silo in SQLite; in memory if its directory cannot be written.
+    """The index of one Silo in SQLite.
+
+    Where its directory cannot be written, the file is read as it is. A change goes to a private
+    copy, in a temporary file that SQLite deletes; without a usable file, to an index in memory.
 
     Args:
         path: The database file.
@@ -99,7 +105,9 @@ class SqliteIndex:
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
         self._inode: int | None = None
-        self._in_memory = False
+        self._seen: tuple[tuple[int, int, int] | None, ...] = ()
+        self._is_private = self._is_fixed = False
+        self._refuge_until: float | None = None
         self._writer = RowWriter()
         self._kept: KeptColumns | None = None
 
@@ -111,11 +119,11 @@ class SqliteIndex:
         return self._locks[1]
 
     @property
-    def in_memory(self) -> bool:
-        """Whether the index is in memory and this object's own, because its file is unusable."""
+    def is_private(self) -> bool:
+        """Whether what changes is this object's own, because its directory is not writable."""
         with self._lost_if_damaged(), self._lock:
             self._open()
-            return self._in_memory
+            return self._is_private
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -133,6 +141,8 @@ class SqliteIndex:
         """A connection in a write transaction: committed at the end, rolled back on an error."""
         with self._lock:
             connection = self._open()
+            if self._is_fixed:
+                connection = self._connection = self._private_copy(connection)
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -166,7 +176,7 @@ class SqliteIndex:
 
     def stamp(self) -> object | None:
         """The existing files, with times and sizes."""
-        if self.in_memory:
+        if self.is_private and not self._is_fixed:
             return None
         found = []
         for ending in ("", "-wal"):
@@ -326,12 +336,30 @@ class SqliteIndex:
 
     # -- keeping in step ------------------------------------------------------------------
 
+    def take_refuge(self) -> None:
+        """Go on in memory, because the disk is full; the file is deleted, as it is not complete."""
+        with self._lock:
+            self._set_aside()
+            self._connection = self._prepare(sqlite3.connect(":memory:", check_same_thread=False))
+            self._pid, self._is_private = os.getpid(), True
+            self._refuge_until = time.monotonic() + REFUGE
+
     def note_unsettled(self, identifiers: Iterable[str], *, durable: bool) -> None:
         """Note records that are about to be written; errors are only logged."""
-        with self._not_in_the_way(), self.writing(durable=durable) as connection:
+        with self._not_in_the_way(), self._in_file(), self.writing(durable=durable) as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO unsettled VALUES (?)", ((i,) for i in identifiers)
             )
+
+    @contextlib.contextmanager
+    def _in_file(self) -> Iterator[None]:
+        """Use the file and no refuge: others have to find the notes."""
+        with self._lock:
+            self._open()
+            if self._refuge_until is not None:
+                self.close()
+                self._connection, self._pid = self._open_file(), os.getpid()
+            yield
 
     def settle(
         self, entries: Iterable[tuple[Entry, ManifestStamp]], gone: Iterable[str] = ()
@@ -545,16 +573,14 @@ class SqliteIndex:
         try:
             connection = self._open_file()
         except sqlite3.DatabaseError as error:
-            if _is_writable(os.path.dirname(self.path)):
+            if is_full_disk(error):
+                connection = self._open_fixed()
+                self._refuge_until = time.monotonic() + REFUGE
+            elif _is_writable(os.path.dirname(self.path)):
                 self.set_aside_if_damaged(error)
                 connection = self._open_file()
             else:
-                logger.warning(
-                    "the index %s cannot be written (%s); lists show the Silo as it is now",
-                    self.path, error,
-                )  # fmt: skip
-                connection = self._prepare(sqlite3.connect(":memory:", check_same_thread=False))
-                self._in_memory = True
+                connection = self._open_fixed()
         self._connection, self._pid = connection, os.getpid()
         with contextlib.suppress(OSError):
             self._inode = os.stat(self.path).st_ino
@@ -564,13 +590,57 @@ class SqliteIndex:
         """Whether this process opened the file, and it is still the one at the path."""
         if self._pid != os.getpid():
             return False
+        if self._refuge_until is not None:
+            return time.monotonic() < self._refuge_until
+        if self._is_private:
+            return not self._is_fixed or self._seen == self._state()
         try:
             return self._inode is None or os.stat(self.path).st_ino == self._inode
         except OSError:
             return False
 
+    def _open_fixed(self) -> sqlite3.Connection:
+        """The file, for reading only; an empty index in memory if it cannot be used."""
+        self._is_private, self._is_fixed = True, True
+        try:
+            self._seen = self._state()
+            connection = sqlite3.connect(
+                read_only_uri(self.path), uri=True, isolation_level=None, check_same_thread=False
+            )
+            try:
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+                if version == VERSION and _about(connection, "complete"):
+                    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+                    return connection
+            except sqlite3.Error:
+                connection.close()
+                raise
+            connection.close()
+        except (sqlite3.Error, OSError) as error:
+            logger.info("the index %s cannot be read (%s)", self.path, error)
+        self._is_fixed = False
+        return self._prepare(sqlite3.connect(":memory:", check_same_thread=False))
+
+    def _private_copy(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """A copy of the open file that can be changed, in place of it."""
+        copy = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        try:
+            connection.backup(copy)
+            copy.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        except BaseException:
+            copy.close()
+            raise
+        connection.close()
+        self._is_fixed = False
+        return copy
+
+    def _state(self) -> tuple[tuple[int, int, int] | None, ...]:
+        """What changes when another process writes the file or its log."""
+        return tuple(map(_stat_of, (self.path, f"{self.path}-wal")))
+
     def _open_file(self) -> sqlite3.Connection:
-        self._in_memory = False
+        self._refuge_until = None
+        self._is_private = self._is_fixed = False
         with contextlib.suppress(OSError):
             atomic_file.make_parents(self.path)
         return self._prepare(
@@ -607,6 +677,14 @@ class SqliteIndex:
         if self._is_empty():
             _complete(connection)
         connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _stat_of(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _is_writable(directory: str) -> bool:

@@ -36,8 +36,8 @@ class Index(Protocol):
     # -- state ----------------------------------------------------------------------------
 
     @property
-    def in_memory(self) -> bool:
-        """Whether only this object has the content, because the directory is not writable."""
+    def is_private(self) -> bool:
+        """Whether what changes is this object's own, because the directory is not writable."""
 
     @property
     def complete(self) -> bool:
@@ -48,6 +48,9 @@ class Index(Protocol):
 
     def close(self) -> None:
         """Release files and memory; a later use opens the index again."""
+
+    def take_refuge(self) -> None:
+        """Go on in memory for some minutes, or until a record is written: the disk is full."""
 
     # -- writers, under the locks of their records ------------------------------------------
 

@@ -22,7 +22,7 @@ class Database(Protocol):
     path: str
 
     @property
-    def in_memory(self) -> bool:
+    def is_private(self) -> bool:
         """Whether the index is in memory, because its file is unusable."""
 
     def asking(self) -> AbstractContextManager[sqlite3.Connection]:
@@ -105,7 +105,7 @@ class KeptColumns:
             return
         index = self._index
         try:
-            if index.in_memory:
+            if index.is_private:
                 return
             with index.reading() as connection:
                 base = columns.base(connection)

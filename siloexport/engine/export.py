@@ -121,7 +121,7 @@ class Export:
                     self, policy, selection, ledger, watch, stop=stop or Stop(), limit=limit
                 )
                 return planning.plan(jobs, on_conflict)
-        with Ledger.open(self.silo.path, self.target.key, self.target.shown) as ledger:
+        with Ledger.for_run(self.silo.path, self.target.key, self.target.shown) as ledger:
             self.target.prepare()
             run = ledger.begin_run(_arguments(selection, policy, on_conflict, limit))
             work = _Run(

@@ -5,7 +5,6 @@ there.
 """
 
 import csv
-import errno
 import io
 import itertools
 import json
@@ -31,7 +30,7 @@ from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
 from siloexport.content import Packer, with_digests
 from siloexport.errors import ExportError, FileChanged
-from siloexport.ledger import Ledger
+from siloexport.ledger import CANNOT_WRITE, Ledger
 from siloexport.plan import Known, Policy, Versions, chosen_versions, is_deleted, plan_record
 from siloexport.report import KEPT
 from siloexport.selection import is_in_state
@@ -368,7 +367,7 @@ def _ledger(silo_path: str, key: str, shown: str) -> Ledger:
     try:
         return Ledger.open(silo_path, key, shown)
     except OSError as error:
-        if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
+        if error.errno not in CANNOT_WRITE:
             raise
         return Ledger.look(silo_path, key)
 

@@ -423,7 +423,7 @@ def test_silo_that_cannot_be_written_is_listed_from_memory(
         assert not os.path.exists(f"{three.path}/.silo")
         with pytest.raises(PermissionError):
             silo["a"].put_stream("f", "x")
-    assert "cannot be written" in caplog.text
+    assert caplog.text == ""
 
 
 # -- reindex ----------------------------------------------------------------------------

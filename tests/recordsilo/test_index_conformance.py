@@ -162,7 +162,7 @@ class MemoryIndex:
     """The index of one Silo as values in memory; every answer looks at every record."""
 
     is_empty: Callable[[], bool]
-    in_memory: bool = False  # as good as stored: all who open the Silo share this object
+    is_private: bool = False  # as good as stored: all who open the Silo share this object
     complete: bool = False
     written: int = 0
     ticket: int = 0
@@ -184,6 +184,9 @@ class MemoryIndex:
 
     def close(self) -> None:
         """Nothing is open."""
+
+    def take_refuge(self) -> None:
+        """It is in memory."""
 
     def note_unsettled(self, identifiers: Iterable[str], *, durable: bool) -> None:
         self.notes.update(identifiers)

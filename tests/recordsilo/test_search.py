@@ -498,7 +498,7 @@ def test_index_in_memory_is_brought_in_step_without_a_lock(
 ) -> None:
     path = Path(library["a"].path_to_item(), "__manifest.json")
     assert len(library) == 4
-    monkeypatch.setattr(type(library._catalogue._index), "in_memory", True)
+    monkeypatch.setattr(type(library._catalogue._index), "is_private", True)
     monkeypatch.setattr(library._locks, "hold_if_free", None)
     path.write_text(path.read_text().replace("2020-01-01T00:00:00", "1999-09-09T00:00:00"))
     assert library.row("a").datestamp == "1999-09-09T00:00:00"

@@ -141,7 +141,7 @@ def test_unknown_command_and_option_are_usage_errors(run: Run, myrepo: str) -> N
 def test_interrupts_and_errors_have_their_codes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     errors: list[tuple[BaseException, int, str]] = [
         (KeyboardInterrupt(), 130, "interrupted"),
-        (OSError(28, "No space left on device", "/x"), 1, "/x: No space left on device"),
+        (OSError(28, "No space left on device", "/x"), 75, "/x: no space left on the disk"),
         (OSError("odd"), 1, "odd"),
         (sqlite3.OperationalError("database or disk is full"), 1, "(database or disk is full)"),
         (StateUnreadable("/x", "why"), 1, "cannot be read"),

@@ -1,10 +1,14 @@
 """Starting jobs: one short form at a time, for the records of a search, now or at set times."""
 
+import errno
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
+
+import pytest
 
 from recordsilo import Silo
 from silowork.ledger import JobLedger
@@ -117,6 +121,22 @@ def test_schedules_are_listed_though_the_ledger_of_jobs_is_damaged(client: Any, 
     assert "The list of jobs cannot be read" in page.text
     assert "Every day at 02:00 UTC" in page.text
     assert "Running now." not in page.text
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "code"),
+    [(errno.EROFS, 503, "not_writable"), (errno.ENOSPC, 507, "disk_full")],
+)
+def test_where_nothing_can_be_written_no_job_is_begun(
+    client: Any, monkeypatch: pytest.MonkeyPatch, number: int, status: int, code: str
+) -> None:
+    def refuse(path: str, **_: Any) -> None:
+        raise OSError(number, os.strerror(number), path)
+
+    monkeypatch.setattr("silowork.ledger.os.makedirs", refuse)
+    given = {"kind": "audit", "share": "5"}
+    answer = client.post("/jobs", given, headers={"Accept": "application/json"})
+    assert (answer.status, answer.error["code"]) == (status, code)
 
 
 def test_what_is_no_time_is_refused_in_a_sentence(client: Any, silo: Silo) -> None:

@@ -1,0 +1,191 @@
+"""Silos that cannot be written, because their disk is read-only or full, are read all the same."""
+
+import logging
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from cli_results import Harvest, in_a_process
+
+from recordsilo import Silo
+
+Mounted = Callable[..., Path]
+EXPECTED = [f"oai:x:{number}" for number in range(10, 50)]
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[Mounted]:
+    """Mounts something below the temporary directory until the end of the test."""
+    places: list[Path] = []
+
+    def mount(name: str, *options: str) -> Path:
+        place = tmp_path / name
+        place.mkdir()
+        if subprocess.run(["mount", *options, str(place)], check=False).returncode:
+            pytest.skip("nothing can be mounted here")
+        places.append(place)
+        return place
+
+    yield mount
+    for place in reversed(places):
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.fixture
+def path(tmp_path: Path, harvest: Harvest) -> str:
+    path = str(tmp_path / "written")
+    with Silo(path) as silo:
+        for name in EXPECTED:
+            harvest(silo, name, title=f"Solar {name}")
+        assert silo.search("solar").total == 40
+    return path
+
+
+@pytest.fixture
+def read_only(path: str, mounted: Mounted) -> Callable[[], str]:
+    def mount() -> str:
+        place = mounted("read-only", "--bind", path)
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(place)], check=True)
+        return str(place)
+
+    return mount
+
+
+def check_read(path: str, caplog: pytest.LogCaptureFixture, *, is_from_file: bool) -> None:
+    with caplog.at_level(logging.WARNING), Silo(path, create=False) as silo:
+        assert list(silo) == EXPECTED
+        assert silo.search('"solar oai x 17"', facets=["year", "set"]).total == 1
+        assert silo._catalogue._index._is_fixed is is_from_file  # type: ignore[attr-defined]
+        assert silo.index_is_kept is False
+    assert caplog.text == ""
+
+
+def test_the_index_of_a_read_only_silo_is_read_as_it_is(
+    read_only: Callable[[], str], caplog: pytest.LogCaptureFixture
+) -> None:
+    check_read(read_only(), caplog, is_from_file=True)
+
+
+def test_a_read_only_silo_without_an_index_is_read_record_by_record(
+    path: str, read_only: Callable[[], str], caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.rmtree(f"{path}/.silo")
+    check_read(read_only(), caplog, is_from_file=False)
+
+
+def test_the_index_of_another_release_is_not_used(
+    path: str, read_only: Callable[[], str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with Silo(path) as silo, silo._catalogue._index.writing() as connection:  # type: ignore[attr-defined]
+        connection.execute("PRAGMA user_version = 7")
+    check_read(read_only(), caplog, is_from_file=False)
+
+
+def test_what_a_killed_writer_left_is_read_into_a_private_copy(
+    path: str, read_only: Callable[[], str], harvest: Harvest, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Silo(path) as silo:
+        silo._catalogue.before_write(["oai:x:13"], durable=True)
+    check_read(read_only(), caplog, is_from_file=False)
+
+
+@pytest.mark.parametrize("archive", [["cp", "-a"], ["cp", "-r"]])
+def test_a_read_only_copy_is_read_by_its_index(
+    path: str, tmp_path: Path, archive: list[str], mounted: Mounted,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    copy = str(tmp_path / "copy")
+    subprocess.run([*archive, path, copy], check=True)
+    place = str(mounted("read-only", "--bind", copy))
+    subprocess.run(["mount", "-o", "remount,ro,bind", place], check=True)
+    check_read(place, caplog, is_from_file=archive[1] == "-a")
+
+
+def test_a_read_only_silo_that_another_mount_writes_is_read_anew(
+    path: str, read_only: Callable[[], str], harvest: Harvest
+) -> None:
+    with Silo(read_only(), create=False) as reading, Silo(path) as writing:
+        assert len(reading) == 40
+        harvest(writing, "oai:x:new")
+        writing.close()
+        assert (len(reading), "oai:x:new" in list(reading)) == (41, True)
+
+
+def test_commands_that_read_say_nothing_and_others_one_sentence(
+    read_only: Callable[[], str], tmp_path: Path
+) -> None:
+    path, out = read_only(), str(tmp_path / "out")
+    for command in (
+        ["ls", path], ["search", path, "solar", "--json"],
+        ["show", path, "oai:x:11"], ["check", path],
+        ["cat", path, "oai:x:11", "oai_dc"], ["quality", path], ["harvests", path],
+        ["jobs", path], ["crawl", "list", path],
+        ["export", "csv", path, f"{out}.csv"], ["export", "files", path, out],
+        ["export", "files", path, out],
+    ):  # fmt: skip
+        done = in_a_process([*command])
+        assert (done.returncode, done.stderr) == (0, b""), command
+    for command in (["rm", path, "oai:x:11", "--yes"], ["clone", path, "oai:x:12"]):
+        done = in_a_process([*command])
+        assert done.returncode == 2
+        assert done.stderr.decode() == (
+            f"silo: the Silo {path} is read-only, and this command changes it\n"
+        )
+
+
+# -- a full disk ------------------------------------------------------------------------
+
+
+def fill(disk: Path) -> Path:
+    """Use all room of a disk."""
+    filling = disk / "filling"
+    with filling.open("wb") as file:
+        try:
+            while True:
+                os.write(file.fileno(), b"\0" * 4096)
+        except OSError:
+            return filling
+
+
+def test_a_full_disk_is_named_and_the_list_is_made_without_room(
+    path: str, mounted: Mounted
+) -> None:
+    disk = mounted("small", "-t", "tmpfs", "-o", "size=4m", "tmpfs")
+    place = str(disk / "silo")
+    subprocess.run(["cp", "-a", path, place], check=True)
+    filling = fill(disk)
+    done = in_a_process(["clone", place, "oai:x:11"])
+    assert done.returncode == 75
+    assert done.stderr.decode().splitlines()[-1] == (
+        f"silo: {place}: no space left on the disk; make room, then the same command continues"
+    )
+    for _ in range(2):
+        done = in_a_process(["ls", place])
+        assert (done.returncode, len(done.stdout.splitlines())) == (0, 40)
+    for index in Path(place, ".silo").glob("index.sqlite*"):
+        index.unlink()
+    fill(disk)
+    done = in_a_process(["ls", place])
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 40)
+    filling.unlink()
+    assert in_a_process(["clone", place, "oai:x:11"]).returncode == 0
+
+
+def test_a_list_is_whole_where_the_index_fails_while_it_is_brought_in_step(
+    path: str, mounted: Mounted
+) -> None:
+    disk = mounted("small", "-t", "tmpfs", "-o", "size=4m", "tmpfs")
+    place = str(disk / "silo")
+    subprocess.run(["cp", "-a", path, place], check=True)
+    with Silo(place) as silo:
+        silo._catalogue.before_write(EXPECTED, durable=True)  # its writer dies
+        with Silo(place) as other:
+            other._catalogue.after_write = lambda _entries: None  # type: ignore[method-assign]
+            other["oai:x:11"].clone_version("1", "workingcopy")
+        fill(disk)
+        with Silo(place) as reading:
+            assert list(reading) == EXPECTED
+            assert reading.row("oai:x:11").curated
