@@ -166,6 +166,8 @@ class ListReceipt:
         retried: Number of repeated requests; likewise.
         seconds: Working time in all runs, without the pauses between them; None if not
             measured.
+        earlier_listed: How many of the records listed are of earlier runs.
+        earlier_seconds: How many of the seconds.
         to_store: Number of records that are fetched and not stored yet; for progress displays.
         owed: Whether it has only records that earlier harvests listed but could not get.
     """
@@ -188,6 +190,8 @@ class ListReceipt:
     open_windows: int = 0
     retried: int = 0
     seconds: float | None = None
+    earlier_listed: int = 0
+    earlier_seconds: float = 0.0
     owed: bool = False
     to_store: int = 0
 
@@ -295,8 +299,8 @@ class Receipt:
 
     @property
     def seconds(self) -> float:
-        """Return the working time of the lists in all runs, without the pauses between them."""
-        known = [one.seconds for one in self.lists if one.seconds is not None]
+        """Return the working time of the lists in this run."""
+        known = [one.seconds - one.earlier_seconds for one in self.lists if one.seconds is not None]
         return sum(known) if known else (self.ended - self.started).total_seconds()
 
     @property
@@ -357,7 +361,7 @@ class Receipt:
         """Return the receipt as text: a table of the lists, then remarks and faults."""
         return "\n".join(
             [
-                f"{self.base_url}: {self.counts.listed:,} records listed in {self.seconds:,.1f} s",
+                f"{self.base_url}: {self._how_many()}",
                 *_table(self.lists),
                 *self.remarks,
                 *([self.sweep.text()] if self.sweep is not None else []),
@@ -366,6 +370,13 @@ class Receipt:
         )
 
     __repr__ = text
+
+    def _how_many(self) -> str:
+        listed = f"{self.counts.listed:,} records listed"
+        if not any(one.earlier_seconds for one in self.lists):
+            return f"{listed} in {self.seconds:,.1f} s"
+        now = self.counts.listed - sum(one.earlier_listed for one in self.lists)
+        return f"{listed}, {now:,} of them in this run of {self.seconds:,.1f} s"
 
     def _remarks(self) -> list[str]:
         if self.losses:
@@ -388,7 +399,10 @@ _RARE_COLUMNS = ("deleted_before", "duplicates", "quarantined", "unreachable", "
 
 
 def _table(lists: Iterable[ListReceipt]) -> list[str]:
-    rows = [(one.name, one.counts.to_json()) for one in lists]
+    by_name: dict[str, list[Counts]] = {}  # a harvest that was taken over, and its update
+    for one in lists:
+        by_name.setdefault(one.name, []).append(one.counts)
+    rows = [(name, total(counts).to_json()) for name, counts in by_name.items()]
     rare = [name for name in _RARE_COLUMNS if any(counts[name] for _, counts in rows)]
     columns = [*_COLUMNS[:-1], *rare, _COLUMNS[-1]]
     width = max([len(name) for name, _ in rows], default=0)

@@ -97,7 +97,7 @@ def line_of(one: PastHarvest, set_name: SetName = str) -> HarvestLine:
 
 
 def _missing(one: PastHarvest) -> list[str]:
-    if one.state == "open":
+    if one.state == "open" or one.said:
         return [one.said] if one.said else []
     phrases = {
         "stopped": lambda n: counted("{n} list stopped early", "{n} lists stopped early", n),

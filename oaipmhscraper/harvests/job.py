@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ from oaipmhprotocol import (
 )
 from oaipmhscraper.errors import HarvestRunning
 from oaipmhscraper.lists.journal import Journal
-from oaipmhscraper.lists.journal_rows import Job, ListRow
+from oaipmhscraper.lists.journal_rows import Job, ListRow, job_id
 from oaipmhscraper.lists.list_harvest import MOST_AGAIN, Endpoint, ListEnd, ListHarvest, Progress
 from oaipmhscraper.lists.list_state import ListState
 from oaipmhscraper.lists.storing_apart import Apart
@@ -370,6 +370,7 @@ def update_job(
         if other.id == job.id or kind in {PAGES, UPDATE_PAGES}:
             continue
         with suppress(HarvestRunning), journal.held(other.request):
+            is_continued = False
             for found in journal.lists(other):
                 what = replace(found.job, update=False)
                 mine = own.get(what)
@@ -377,6 +378,9 @@ def update_job(
                     continue
                 if journal.is_unfinished(found) or (mine is not None and kind != UPDATE_ALL):
                     own[what] = _taken_over(journal, job, found, mine, anew=anew)
+                    is_continued = True
+            if is_continued:
+                note_continued(journal.silo_path, other.id, job.id)
             journal.forget(other)
     return job
 
@@ -392,12 +396,31 @@ def _taken_over(
 
 def keep_receipt(silo_path: str, receipt: Receipt) -> str:
     """Write a receipt below the Silo's ``harvests/``, replacing that of earlier runs of the job."""
-    directory = os.path.join(silo_path, RECEIPTS)
-    os.makedirs(directory, exist_ok=True)
-    path = os.path.join(directory, f"{receipt.started:%Y%m%dT%H%M%S.%fZ}-receipt.json")
-    text = json.dumps(receipt.to_json(), ensure_ascii=False, indent=1) + "\n"
-    replace_file(path, text.encode("utf-8", "surrogatepass"))
+    os.makedirs(os.path.join(silo_path, RECEIPTS), exist_ok=True)
+    path = _receipt_path(silo_path, job_id(receipt.started))
+    _put_receipt(path, receipt.to_json())
     return path
+
+
+def note_continued(silo_path: str, number: str, by: str) -> None:
+    """Note in the receipt of a stopped harvest, if it left one, which harvest continued it."""
+    path = _receipt_path(silo_path, number)
+    try:
+        with open(path, encoding="utf-8", errors="surrogatepass") as file:
+            found = json.load(file)
+    except (FileNotFoundError, ValueError, RecursionError):
+        return
+    if isinstance(found, dict):
+        _put_receipt(path, {**found, "continued_by": by})
+
+
+def _receipt_path(silo_path: str, number: str) -> str:
+    return os.path.join(silo_path, RECEIPTS, f"{number}-receipt.json")
+
+
+def _put_receipt(path: str, receipt: Mapping[str, Any]) -> None:
+    text = json.dumps(receipt, ensure_ascii=False, indent=1) + "\n"
+    replace_file(path, text.encode("utf-8", "surrogatepass"))
 
 
 def _granularity_of(job: ListJob) -> Granularity | None:

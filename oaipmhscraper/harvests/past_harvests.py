@@ -29,7 +29,7 @@ class PastHarvest:
         id: When it began, UTC.
         receipt: As JSON; empty if a killed process left none.
         state: ``whole``, ``losses``, ``open`` (the same command resumes it).
-        said: Why it was stopped, as a sentence.
+        said: Why it was stopped, or which harvest continued it, as a sentence.
         files: WARC files with its responses.
         elsewhere: Those of them that are in an object store, and not on this disk.
         so_far: The lists of an open harvest, from its journal; its receipt may be older.
@@ -120,8 +120,13 @@ def harvests_of(silo_path: str, *, newest: int | None = None) -> Iterator[PastHa
         local = map(str, warc_names(directory, number)) if names else ()
         files = tuple(sorted([*local, *(one.file for one in elsewhere)]))
         state = "open" if number in still_open else "whole" if receipt.get("whole") else "losses"
-        said, so_far = still_open.get(number, ("", ()))
+        said, so_far = still_open.get(number, (_continued(receipt), ()))
         yield PastHarvest(number, receipt, state, said, files, so_far, elsewhere)
+
+
+def _continued(receipt: Mapping[str, Any]) -> str:
+    by = receipt.get("continued_by")
+    return f"continued by {by}" if by else ""
 
 
 def owed_in(silo_path: str) -> list[tuple[ListJob, int]]:
@@ -182,6 +187,7 @@ def _is_sound(receipt: object) -> bool:
     return (
         _are_counts(receipt.get("counts", {}))
         and isinstance(prefixes, list)
+        and isinstance(receipt.get("continued_by", ""), str)
         and all(isinstance(one, str) for one in prefixes)
         and isinstance(lists, list)
         and all(isinstance(one, dict) and _is_sound_list(one) for one in lists)

@@ -64,6 +64,8 @@ class ListState:
         self.to_store = deque(journal.fetched(row.id))
         self._sum = total(one.counts for one in self._windows.values())
         self._looked_at = time.monotonic()
+        self._earlier_seconds = self.facts.seconds
+        self._earlier_listed = self._sum.listed if self.facts.seconds else 0
 
     def window(self, number: int) -> WindowRow | None:
         """Return the current state of a window; None if it was replaced."""
@@ -151,6 +153,8 @@ class ListState:
             open_windows=open_windows,
             retried=retried,
             seconds=self._seconds(),
+            earlier_listed=self._earlier_listed,
+            earlier_seconds=self._earlier_seconds,
             owed=self.job.owed,
             to_store=sum(page.items for page in self.to_store),
         )

@@ -22,6 +22,7 @@ from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhclient.walk.values import ListJob
 from oaipmhscraper.errors import HarvestRunning, NothingToUpdate
 from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.harvests.past_harvests import harvests_of
 from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
@@ -91,7 +92,7 @@ def test_all_runs_of_a_harvest_leave_one_receipt(repository, scraper, silo):
         assert json.load(file) == receipt.to_json()
 
 
-def test_the_duration_of_a_harvest_counts_all_runs_and_no_pause(
+def test_a_receipt_has_the_time_of_this_run_and_says_what_it_brought(
     repository, scraper, silo, monkeypatch
 ):
     clock = [1000.0]
@@ -108,7 +109,9 @@ def test_the_duration_of_a_harvest_counts_all_runs_and_no_pause(
     assert "6 records listed in 3.0 s" in stopped.value.receipt.text()
     repository.answers[1:] = []
     clock[0] += 240
-    assert "10 records listed in 5.0 s" in scraper.update().text()
+    receipt = scraper.update()
+    assert "10 records listed, 4 of them in this run of 2.0 s" in receipt.text()
+    assert receipt.to_json()["lists"][0]["seconds"] == 5.0, "the list's, of all runs"
 
 
 class Killed(BaseException):
@@ -215,6 +218,26 @@ def test_an_update_goes_on_with_a_first_harvest_that_was_stopped(repository, scr
     assert receipt.counts.listed == 10
     assert "metadataPrefix" not in lists_sent(repository)[0]
     assert scraper.open_harvests() == []
+
+
+def test_an_update_has_one_row_for_a_list_and_says_whose_harvest_it_continued(
+    repository, scraper, silo
+):
+    fill(repository, 10)
+    scraper.getRecords("oai_dc")
+    repository.now = "2011-01-01T00:00:00Z"
+    stop_at(repository, 6)
+    with pytest.raises(HarvestInterrupted):
+        scraper.harvest(["oai_dc"], options=HarvestOptions(anew=True))
+    repository.answers.clear()
+    receipt = scraper.update()
+    rows = [line.split()[0] for line in receipt.text().splitlines() if line.startswith("  oai_dc")]
+    assert (len(receipt.lists), rows) == (2, ["oai_dc"])
+    whole, stopped, update = harvests_of(silo.path)
+    assert (whole.said, update.said) == ("", "")
+    assert (stopped.state, stopped.said) == ("losses", f"continued by {update.id}")
+    shown = CliRunner().invoke(silo_command, ["harvests", silo.path]).stdout
+    assert f"\n    continued by {update.id}\n" in shown
 
 
 def fill_in_formats(repository, count, *, formats=("oai_dc", "p", "q"), sets=("one", "two")):
