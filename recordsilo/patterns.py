@@ -116,7 +116,7 @@ def _is_surely_small(pattern: str) -> bool:
     """Whether the characters times all counts are few: then so are the steps and the literals."""
     steps = len(pattern)
     for least, most in _COUNTS.findall(pattern):
-        steps *= max(1, *(int(one[:6]) for one in (least, most) if one))
+        steps *= max([1, *(int(one[:6]) for one in (least, most) if one)])
     return steps <= MAX_LITERAL and not _CALLS.search(_COUNTS.sub("", pattern))
 
 

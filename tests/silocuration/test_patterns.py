@@ -182,6 +182,7 @@ def test_a_long_value_is_not_searched_without_regard_of_case_for_seconds(pattern
 
 def test_a_pattern_without_large_counts_needs_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns.subprocess, "run", None)
+    assert patterns.compiled("a{}b{,}")
     for pattern in (r"^/(?P<id>\d+)/\d{1,3}/[^/]+$", "[0-9a-f-]{36}", "(a|aa)+$", "x" * 1000):
         assert patterns.compiled(pattern)
     for pattern in ("x{999}", "(?:x{99}){99}", "(?:colour){e<=1}", "(x)(?1)(?R)?", "x" * 1001):
