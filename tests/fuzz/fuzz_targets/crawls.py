@@ -131,7 +131,7 @@ def _warc_record(url: str) -> bytes:
     return head.encode() + content + b"\r\n\r\n"
 
 
-def _nothing(name: str, reason: str, line: str) -> None:
+def _nothing(reason: str, line: str) -> None:
     """Lines that are set aside are counted, and not kept."""
 
 
