@@ -28,6 +28,10 @@ class ExportForm:
         """The kind that is selected initially."""
         return self.kinds[0]
 
+    def has(self, kind: str) -> bool:
+        """Whether it is the form of a kind of target."""
+        return any(one.name == kind for one in self.kinds)
+
     @property
     def is_file(self) -> bool:
         """Whether it writes a single file."""

@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from crawlmatch.errors import check_extra
@@ -20,12 +21,12 @@ from usagestats.rules.settings import read_settings
 from webui import urls
 from webui.activity import note, note_job
 from webui.export_forms import ExportForm, export_forms
+from webui.export_selection import COUNTED, SEARCH, form_selection
 from webui.http.errors import BadRequest, NotFound, as_sentence
 from webui.http.messages import Response
 from webui.job_errors import sentences
 from webui.rendering import View, changed_answer
 from webui.schedule_forms import NOW, WHEN, timetable_from
-from webui.search.chosen_records import from_address
 from webui.site import Call, HarvesterState, set_choices
 from webui.words.texts import text as _
 
@@ -55,8 +56,6 @@ HEADINGS = {
 GROUPS = ("Harvest", "Export", "Crawls", "Usage", "Maintenance")
 """The same, of the groups of forms."""
 _OWN = ("kind", "when", "at")
-_ASKED = {"q", "set", "state", "place"}
-"""What the form of an export asks for by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +129,34 @@ def ask(call: Call) -> View:
     choice = next((one for one in _choices(call) if one.name == name), None)
     if choice is None:
         raise NotFound("There is no page at this address.")
-    chosen = from_address(call) if choice.export else None
+    return _form(call, choice, call.request.query, call.request.pairs)
+
+
+def _form(
+    call: Call,
+    choice: Choice,
+    given: Mapping[str, str],
+    pairs: Iterable[tuple[str, str]],
+    *,
+    fault: str = "",
+    status: int = 200,
+) -> View:
+    """Show a form, filled in with what was given.
+
+    Args:
+        pairs: For an export, the conditions on its records.
+        fault: Why the form as it was sent starts nothing.
+    """
+    name = choice.name
+    asked = form_selection(call, pairs, choice.url) if choice.export else None
+    chosen = asked.chosen if asked else None
     state = call.site.harvester
     formats = _formats(state)
     sets = sorted(state["sets"].items(), key=lambda one: str(one[1]).casefold())
     twin: dict[str, Any] = {"form": name, "heading": choice.heading}
-    if chosen:
+    if asked and chosen:
         twin |= {"records": chosen.count, "select": selection_table(chosen.select)}
+        twin |= {"said": chosen.said, "counted": asked.counted, "shown_at": chosen.url}
     if name == "harvest":
         twin["formats"] = [{"prefix": one, "harvested": ticked} for one, ticked in formats]
         twin["sets"] = [{"spec": spec, "name": str(label)} for spec, label in sets]
@@ -148,12 +168,10 @@ def ask(call: Call) -> View:
         twin["logs"] = logs
     data = {
         "choice": choice,
+        "asked": asked,
         "chosen": chosen,
-        "select": json.dumps(selection_table(chosen.select)) if chosen else "",
-        "query": chosen.select.query if chosen else "",
-        "kept": [pair for pair in call.request.pairs if pair[0] not in _ASKED],
-        "place": call.request.query.get("place", ""),
-        "picked": {one: call.request.query.get(one, "") for one in ("set", "state")},
+        "given": given,
+        "fault": fault,
         "states": STATES,
         "base_url": _base_url(call),
         "formats": formats,
@@ -168,7 +186,7 @@ def ask(call: Call) -> View:
         "when": WHEN,
     }
     url = urls.with_search(urls.new_job(name), chosen.search if chosen else "")
-    return View("job_form.mako", data, twin, url)
+    return View("job_form.mako", data, twin, url, status)
 
 
 def _crawl_files(call: Call) -> list[str]:
@@ -210,17 +228,46 @@ def _formats(state: HarvesterState) -> list[tuple[str, bool]]:
     return [(name, name in ticked) for name in names]
 
 
-def create(call: Call) -> Response:
+def create(call: Call) -> View | Response:
     """Start a job, or add a schedule for it: the field ``kind``, and the fields of that kind.
 
-    A schedule has the field ``when``, and ``at`` if it names days.
+    A schedule has the field ``when``, and ``at`` if it names days. The form of an export sends
+    its conditions (`export_selection`); programs may send ``select`` instead. To people, a
+    mistake is shown in the form as they filled it in.
 
     Raises:
         BadRequest: The kind, its fields, or the schedule's time are invalid, or an export
             would be of no record.
     """
+    given, choice = call.form.fields, _choice_of(call)
+    pairs = tuple(given.items())
+    fields = _fields(given)
+    if choice and choice.export and SEARCH in given:
+        asked = form_selection(call, pairs, choice.url)
+        if given.get(COUNTED, asked.counted) != asked.counted and not call.wants_json:
+            said = _("The conditions have changed since the number was shown: {said}. Check it, and press the button again.", said=asked.chosen.said)  # fmt: skip  # noqa: E501
+            return _form(call, choice, given, pairs, fault=said, status=HTTPStatus.CONFLICT)
+        fields = {n: v for n, v in fields.items() if n not in (SEARCH, COUNTED, *asked.own)}
+        fields["select"] = json.dumps(selection_table(asked.chosen.select))
+    try:
+        return _begun(call, fields)
+    except BadRequest as error:
+        if call.wants_json or choice is None:
+            raise
+        return _form(call, choice, given, pairs, fault=error.message, status=HTTPStatus.BAD_REQUEST)
+
+
+def _choice_of(call: Call) -> Choice | None:
+    """The form that was sent; None if it is none of them."""
+    kind, form = call.field("kind"), call.field("form")
+    for one in _choices(call):
+        if one.name == kind or (one.export and kind == EXPORT.name and one.export.has(form)):
+            return one
+    return None
+
+
+def _begun(call: Call, fields: Mapping[str, str]) -> Response:
     kind = call.field("kind")
-    fields = _fields(call.form.fields)
     with sentences():
         try:
             asked = read_request(kind, fields, call.site.silo.path, call.site.silo.count())

@@ -5,7 +5,6 @@ selection, or a list.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from recordsilo.index import PageRequest
 from recordsilo.selection import Selection
 from silocuration.searches import load_search
 from webui import urls
@@ -13,7 +12,7 @@ from webui.http.errors import BadRequest
 from webui.http.messages import parse_pairs
 from webui.search.request import Pair, SearchRequest
 from webui.search.selections import Selections
-from webui.site import Call, Site
+from webui.site import Call
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
@@ -79,13 +78,7 @@ def selected(call: Call, search: str, identifiers: tuple[str, ...] = ()) -> Chos
     if identifiers:
         select = replace(select, identifiers=identifiers)
     url = urls.selection() if token is not None else _url(select)
-    return Chosen(select, search, _count(site, select), url)
-
-
-def _count(site: Site, select: Selection) -> int:
-    if select.identifiers:
-        return len(select.identifiers)
-    return site.silo.search(select.query, select.filters, page=PageRequest(limit=1)).total
+    return Chosen(select, search, select.total(site.silo), url)
 
 
 def _url(select: Selection) -> str:

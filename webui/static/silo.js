@@ -133,3 +133,41 @@ for (const years of document.querySelectorAll(".years")) {
   });
   window.addEventListener("pointercancel", () => { from = -1; });
 }
+
+// The form of an export counts its records again whenever a condition changes.
+for (const form of document.querySelectorAll("form[data-recount]")) {
+  const conditions = ["q", "set", "state"].map((name) => form.elements[name]).filter(Boolean);
+  const buttons = form.querySelectorAll("button:not([formmethod])");
+  let latest = 0;
+  let timer = 0;
+
+  const count = async () => {
+    const number = ++latest;
+    const query = new URLSearchParams({ search: form.elements.search.value });
+    for (const one of conditions) {
+      query.set(one.name, one.value);
+    }
+    const answer = await fetch(`${form.dataset.recount}?${query}`);
+    if (number !== latest) {
+      return;
+    }
+    const told = await answer.json();
+    const said = answer.ok ? told.said : told.error.message;
+    const records = answer.ok ? told.records : 0;
+    form.querySelector("[data-said] strong").textContent = said;
+    form.querySelector("[data-said] a")?.setAttribute("href", told.shown_at || "");
+    form.querySelector("[data-none]").hidden = !answer.ok || records > 0;
+    form.elements.counted.value = answer.ok ? told.counted : "";
+    for (const button of buttons) {
+      button.disabled = !records;
+    }
+  };
+
+  for (const one of conditions) {
+    one.addEventListener("input", () => {
+      latest += 1; // what is under way is no longer asked for
+      clearTimeout(timer);
+      timer = setTimeout(count, 200);
+    });
+  }
+}

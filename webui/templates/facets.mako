@@ -2,7 +2,7 @@
 <%namespace name="charts" file="charts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 
-<%def name="chips(groups)">
+<%def name="chips(groups, can_clear=True)">
 % if groups:
 <ul class="chosen" aria-label="${_('Filters in use')}">
 % for group in groups:
@@ -18,7 +18,9 @@
 % endfor
 </li>
 % endfor
+% if can_clear:
   <li><a class="clear" href="${urls.search()}">${_("Clear all")}</a></li>
+% endif
 </ul>
 % endif
 </%def>

@@ -1,9 +1,13 @@
 <%inherit file="base.mako"/>
+<%namespace name="facets" file="facets.mako"/>
+<%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${choice.heading}</%def>
 <p class="crumbs"><a href="${urls.new_job()}">← ${_("New job")}</a></p>
 <h1>${choice.heading}</h1>
+% if fault:
+<p class="note fault" role="alert" dir="auto">${fault}</p>
+% endif
 % if choice.export:
-${records()}
 ${export(choice.export)}
 % elif choice.name == "crawl-match" and (crawl_fault or not crawled):
 <article class="question">
@@ -39,7 +43,7 @@ ${crawl()}
     </ul>
 % elif choice.name == "audit":
     <p><label for="share">${_("Records to checksum (%)")}</label>
-    <input id="share" name="share" type="number" min="0.1" max="100" step="any" value="100" required></p>
+    <input id="share" name="share" type="number" min="0.1" max="100" step="any" value="${given.get("share", "100")}" required></p>
 % endif
 ${when_field()}
     <p class="act"><button type="submit">${choice.heading}</button></p>
@@ -70,7 +74,7 @@ ${when_field()}
 % endfor
     </select></p>
     <p><label for="name">${_("Name of the crawl")}</label>
-    <input id="name" name="name" value="crawl" required maxlength="100" pattern="[A-Za-z0-9][A-Za-z0-9_.\-]*" aria-describedby="name-hint" spellcheck="false">
+    <input id="name" name="name" value="${given.get("name", "crawl")}" required maxlength="100" pattern="[A-Za-z0-9][A-Za-z0-9_.\-]*" aria-describedby="name-hint" spellcheck="false">
     <small id="name-hint">${_("A crawl of the same name is replaced.")}</small></p>
     <p class="tick"><input id="html_hit" name="html_hit" value="yes" type="checkbox"> <label for="html_hit">${_("Look for web pages instead of documents")}</label></p>
 </%def>
@@ -79,11 +83,11 @@ ${when_field()}
     <p><label for="when">${_("When")}</label>
     <select id="when" name="when">
 % for name, label in when.items():
-      <option value="${name}">${_(label)}</option>
+      <option value="${name}"${lists.selected(given.get("when") == name)}>${_(label)}</option>
 % endfor
     </select></p>
     <p><label for="at">${_("Time (UTC)")}</label>
-    <input id="at" name="at" type="time" value="02:00" aria-describedby="at-hint">
+    <input id="at" name="at" type="time" value="${given.get("at", "02:00")}" aria-describedby="at-hint">
     <small id="at-hint">${_("For jobs that run every day or on certain days.")}</small></p>
     </div>
 </%def>
@@ -92,7 +96,7 @@ ${when_field()}
     <p>${_("Source: {url}", url=base_url)}</p>
 % else:
     <p class="wide"><label for="url">${_("Base URL of the repository")}</label>
-    <input id="url" name="url" type="url" required aria-describedby="url-hint" spellcheck="false">
+    <input id="url" name="url" type="url" value="${given.get("url", "")}" required aria-describedby="url-hint" spellcheck="false">
     <small id="url-hint">${_("For example https://eprints.example.org/cgi/oai2")}</small></p>
 % endif
     <fieldset>
@@ -101,7 +105,7 @@ ${when_field()}
       <p class="tick"><input id="prefix-${one}" name="prefix-${one}" value="yes" type="checkbox"${" checked" if is_ticked else ""}> <label for="prefix-${one}">${one}</label></p>
 % endfor
       <p><label for="prefixes">${_("Other formats")} <span class="optional">${_("(optional)")}</span></label>
-      <input id="prefixes" name="prefixes" aria-describedby="prefixes-hint" spellcheck="false">
+      <input id="prefixes" name="prefixes" value="${given.get("prefixes", "")}" aria-describedby="prefixes-hint" spellcheck="false">
       <small id="prefixes-hint">${_("Metadata prefixes, separated by spaces.")}</small></p>
     </fieldset>
     <p><label for="set">${_("Set")}</label>
@@ -109,60 +113,61 @@ ${when_field()}
     <select id="set" name="set">
       <option value="">${_("All records")}</option>
 % for spec, name in harvested_sets:
-      <option value="${spec}">${name}</option>
+      <option value="${spec}"${lists.selected(given.get("set") == spec)}>${name}</option>
 % endfor
     </select></p>
 % else:
-    <input id="set" name="set" aria-describedby="set-hint" spellcheck="false">
+    <input id="set" name="set" value="${given.get("set", "")}" aria-describedby="set-hint" spellcheck="false">
     <small id="set-hint">${_("A setSpec. Leave empty for all records.")}</small></p>
 % endif
     <div class="pair">
     <p><label for="from">${_("From")}</label>
-    <input id="from" name="from" type="date"></p>
+    <input id="from" name="from" type="date" value="${given.get("from", "")}"></p>
     <p><label for="until">${_("Until")}</label>
-    <input id="until" name="until" type="date"></p>
+    <input id="until" name="until" type="date" value="${given.get("until", "")}"></p>
     </div>
 </%def>
 <%def name="records()">
 <section class="question" aria-labelledby="which">
   <h2 id="which">${_("Records")}</h2>
-  <p role="status"><strong>${chosen.said}</strong>\
+  <p role="status" data-said><strong>${chosen.said}</strong>\
 % if chosen.url:
  · <a href="${chosen.url}">${_("Show")}</a>\
 % endif
 </p>
-% if not chosen.count:
-  <p class="note">${_("No record matches; nothing would be exported.")}</p>
+  <p class="note" data-none${"" if not chosen.count else " hidden"}>${_("No record matches; nothing would be exported.")}</p>
+${facets.chips(asked.chips, False)}
+  <input type="hidden" name="search" value="${asked.search}">
+  <input type="hidden" name="counted" value="${asked.counted}">
+% if "q" in asked.own:
+  <p class="wide"><label for="q">${_("Search")}</label>
+  <input id="q" name="q" type="search" value="${asked.own["q"]}" dir="auto"></p>
 % endif
-  <form class="short" action="${choice.url}" method="get">
-% for name, value in kept:
-    <input type="hidden" name="${name}" value="${value}">
-% endfor
-% if place:
-    <input type="hidden" name="place" value="${place}">
-% endif
-    <p class="wide"><label for="q">${_("Search")}</label>
-    <input id="q" name="q" type="search" value="${query}" dir="auto"></p>
-    <div class="pair">
-    <p><label for="only-set">${_("Set")}</label>
-    <select id="only-set" name="set"><option value="">${_("All sets")}</option>
+  <div class="pair">
+% if "set" in asked.own:
+  <p><label for="only-set">${_("Set")}</label>
+  <select id="only-set" name="set"><option value="">${_("All sets")}</option>
 % for spec, name, count in sets:
-      <option value="${spec}"${" selected" if spec == picked["set"] else ""}>${name} (${f"{count:,}"})</option>
+    <option value="${spec}"${lists.selected(spec == asked.own["set"])}>${name} (${f"{count:,}"})</option>
 % endfor
-    </select></p>
-    <p><label for="only-state">${_("Status")}</label>
-    <select id="only-state" name="state"><option value="">${_("Any status")}</option>
+  </select></p>
+% endif
+% if "state" in asked.own:
+  <p><label for="only-state">${_("Status")}</label>
+  <select id="only-state" name="state"><option value="">${_("Any status")}</option>
 % for one in states:
-      <option value="${one}"${" selected" if one == picked["state"] else ""}>${_(one)}</option>
+    <option value="${one}"${lists.selected(one == asked.own["state"])}>${_(one)}</option>
 % endfor
-    </select></p>
-    </div>
-    <p class="act"><button class="quiet" type="submit">${_("Select these records")}</button> <a href="${urls.search(kept)}">${_("Choose by facets")}</a></p>
-  </form>
+  </select></p>
+% endif
+  </div>
+  <p class="act"><button class="quiet" type="submit" formmethod="get" formaction="${choice.url}" formnovalidate>${_("Update the number")}</button> <a href="${chosen.url or urls.search()}">${_("Refine in search")}</a></p>
 </section>
 </%def>
 <%def name="export(form)">
 <% kind, id = form.first, form.first.name %>
+<form class="short export" action="${urls.jobs()}" method="post" data-recount="${urls.twin(choice.url)}">
+${records()}
 <article class="question">
 % if form.fault:
   <p class="note fault" dir="auto">${form.fault}</p>
@@ -175,7 +180,6 @@ ${when_field()}
 % if kind.hint:
   <p>${_(kind.hint)}</p>
 % endif
-  <form class="short" action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="export">
 % if form.is_file:
 ${name_field(id + "-name", _("Name of a file beside the Silo. If it exists, the export replaces it."))}
@@ -186,7 +190,7 @@ ${name_field(id + "-name", _("Name of a directory beside the Silo. If it exists,
     <p><label for="${id}-form">${_("Format")}</label>
     <select id="${id}-form" name="form">
 % for one in form.kinds:
-      <option value="${one.name}">${_(one.title)}</option>
+      <option value="${one.name}"${lists.selected(given.get("form") == one.name)}>${_(one.title)}</option>
 % endfor
     </select></p>
 % else:
@@ -200,14 +204,13 @@ ${versions_field(id + "-versions")}
 % endif
 % if not form.is_beside:
     <p><label for="${id}-deletions">${_("Deleted at the source")}</label>
-    <select id="${id}-deletions" name="deletions"><option value="status">${_("mark as deleted")}</option><option value="delete">${_("delete")}</option><option value="keep">${_("keep")}</option></select></p>
+    <select id="${id}-deletions" name="deletions"><option value="status"${lists.selected(given.get("deletions") == "status")}>${_("mark as deleted")}</option><option value="delete"${lists.selected(given.get("deletions") == "delete")}>${_("delete")}</option><option value="keep"${lists.selected(given.get("deletions") == "keep")}>${_("keep")}</option></select></p>
     <p><label for="${id}-conflicts">${_("If others changed the target")}</label>
-    <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("skip, and report as failed")}</option><option value="skip">${_("skip")}</option><option value="overwrite">${_("overwrite")}</option></select></p>
+    <select id="${id}-conflicts" name="conflicts"><option value="fail"${lists.selected(given.get("conflicts") == "fail")}>${_("skip, and report as failed")}</option><option value="skip"${lists.selected(given.get("conflicts") == "skip")}>${_("skip")}</option><option value="overwrite"${lists.selected(given.get("conflicts") == "overwrite")}>${_("overwrite")}</option></select></p>
 % elif form.is_file:
     <p><label for="${id}-conflicts">${_("If others changed the target")}</label>
-    <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("skip, and report as failed")}</option><option value="overwrite">${_("overwrite")}</option></select></p>
+    <select id="${id}-conflicts" name="conflicts"><option value="fail"${lists.selected(given.get("conflicts") == "fail")}>${_("skip, and report as failed")}</option><option value="overwrite"${lists.selected(given.get("conflicts") == "overwrite")}>${_("overwrite")}</option></select></p>
 % endif
-    <input type="hidden" name="select" value="${select}">
 ${when_field()}
     <p class="act"><button type="submit"${" disabled" if not chosen.count else ""}>${_("Export")}</button>
 % if not form.is_file:
@@ -215,20 +218,20 @@ ${when_field()}
     <small id="${id}-preview">${_("A preview starts now, says what the export would do, and writes nothing.")}</small>
 % endif
     </p>
-  </form>
 % endif
 </article>
+</form>
 </%def>
 <%def name="name_field(id, hint)">
     <p><label for="${id}">${_("Name")}</label>
-    <input id="${id}" name="name" required pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}" aria-describedby="${id}-hint" spellcheck="false">
+    <input id="${id}" name="name" value="${given.get("name", "")}" required pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}" aria-describedby="${id}-hint" spellcheck="false">
     <small id="${id}-hint">${hint}</small></p>
 </%def>
 <%def name="versions_field(id)">
     <p><label for="${id}">${_("Versions")}</label>
     <select id="${id}" name="versions">
 % for one in versions:
-      <option value="${one}">${_(one)}</option>
+      <option value="${one}"${lists.selected(given.get("versions") == one)}>${_(one)}</option>
 % endfor
     </select></p>
 </%def>
@@ -242,11 +245,11 @@ ${when_field()}
 % if choices:
     <select id="${own}" name="${field.name}">
 % for value, label in choices:
-      <option value="${value}"${" selected" if value == (place if field.choices_of and place else field.default) else ""}>${_(label)}</option>
+      <option value="${value}"${lists.selected(value == given.get("place" if field.choices_of and "place" in given else field.name, field.default))}>${_(label)}</option>
 % endfor
     </select></p>
 % elif field.input == "texts":
-    <input id="${own}" name="${field.name}" aria-describedby="${own}-hint" autocomplete="off" spellcheck="false">
+    <input id="${own}" name="${field.name}" value="${given.get(field.name, "")}" aria-describedby="${own}-hint" autocomplete="off" spellcheck="false">
 % if field.default:
     <small id="${own}-hint">${_("Separated by spaces. Leave empty for the usual ones.")}</small></p>
     <details>
@@ -257,7 +260,7 @@ ${when_field()}
     <small id="${own}-hint">${_("Separated by spaces.")}</small></p>
 % endif
 % else:
-    <input id="${own}" name="${field.name}" type="${"number" if field.input == "number" else "text"}" value="${field.default}"${" step=any" if field.input == "number" else ""}${" required" if field.required else ""}${f' aria-describedby={own}-hint' if field.help else ""} autocomplete="off" spellcheck="false">
+    <input id="${own}" name="${field.name}" type="${"number" if field.input == "number" else "text"}" value="${given.get(field.name, field.default)}"${" step=any" if field.input == "number" else ""}${" required" if field.required else ""}${f' aria-describedby={own}-hint' if field.help else ""} autocomplete="off" spellcheck="false">
 % if field.help:
     <small id="${own}-hint">${_(field.help)}</small>
 % endif

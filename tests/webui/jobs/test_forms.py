@@ -1,18 +1,20 @@
 """Starting jobs: one short form at a time, for the records of a search, now or at set times."""
 
 import errno
+import html
 import json
 import os
 import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 
 from recordsilo import Silo
 from silowork.ledger import JobLedger
 from silowork.schedules import load_schedule, schedule_names
+from tests.webui.conftest import SET
 
 HTML = "text/html"
 
@@ -69,7 +71,9 @@ def test_an_export_is_for_the_records_of_a_search_with_its_filters(client: Any, 
     query = urlencode({"q": "Record", "deleted": "false", "title": ""})
     page = client.get(f"/jobs/new/export-csv?{query}").text
     assert "<strong>55 records found</strong>" in page
-    assert '<input type="hidden" name="deleted" value="false">' in page
+    assert '<input type="hidden" name="search" value="deleted=false">' in page
+    assert "Remove filter:</span>" not in page  # the chips of the search, with links to this form
+    assert '<a href="/jobs/new/export-csv?q=Record" dir="auto">' in page
     known = client.json(f"/jobs/new/export-csv.json?{query}")
     assert known["records"] == 55
     assert known["select"] == {"query": "Record", "deleted": False}
@@ -81,6 +85,96 @@ def test_an_export_is_for_the_records_of_a_search_with_its_filters(client: Any, 
     assert '<button type="submit" disabled>Export</button>' in none
     for bad in ("[]", "{", '{"colour": ["red"]}'):
         assert client.post("/jobs", fields | {"select": bad}).status == 400
+
+
+FORMS = (
+    {"form": "files", "name": "out"}, {"form": "bag", "name": "out"},
+    {"form": "csv", "name": "out"}, {"form": "jsonl", "name": "out"},
+    {"form": "links", "name": "out"}, {"form": "zip", "name": "out"},
+    {"form": "fedora", "place": "a"},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form["form"])
+def test_what_stands_in_the_form_of_an_export_counts(
+    client: Any, silo: Silo, form: dict[str, str]
+) -> None:
+    os.makedirs(f"{silo.path}/curation", exist_ok=True)
+    with open(f"{silo.path}/curation/fedora.toml", "w", encoding="utf-8") as file:
+        file.write('[a]\nurl = "http://127.0.0.1:1/rest"\n')
+    conditions = {"search": "deleted=false&type=Thesis", "q": "Record", "set": SET, "state": ""}
+    fields = {"kind": "export", **form, **conditions}
+    wanted = {"query": "Record", "deleted": False, "type": ["Thesis"], "set": [SET]}
+    assert client.post("/jobs", fields).status == 400  # there is no such record
+    fields["search"] = "deleted=false"
+    del wanted["type"]
+    assert client.post("/jobs", fields).json["arguments"]["select"] == wanted
+    assert client.post("/jobs", fields | {"when": "daily", "at": "02:00"}).status == 201
+    (name,) = schedule_names(silo.path)
+    assert "Record" in load_schedule(silo.path, name).fields["select"]
+
+
+def test_an_export_whose_conditions_changed_since_they_were_counted_is_shown_first(
+    client: Any, silo: Silo
+) -> None:
+    page = client.get("/jobs/new/export-csv?q=Record&deleted=false", accept=HTML).text
+    counted = re.search('name="counted" value="([^"]*)"', page)
+    assert counted is not None
+    fields = {
+        "kind": "export", "form": "jsonl", "name": "mine", "when": "daily", "at": "04:30",
+        "search": "deleted=false", "q": "keeping", "set": "", "state": "",
+        "counted": html.unescape(counted[1]),
+    }  # fmt: skip
+    answer = client.post("/jobs", fields, accept=HTML)
+    assert answer.status == 409
+    assert "<strong>1 record found</strong>" in answer.text
+    assert "The conditions have changed since the number was shown: 1 record found." in answer.text
+    assert 'name="name" value="mine"' in answer.text
+    assert '<option value="jsonl" selected>' in answer.text
+    assert '<option value="daily" selected>' in answer.text
+    assert JobLedger(silo.path).jobs() == []
+    again = re.search('name="counted" value="([^"]*)"', answer.text)
+    assert again is not None
+    fields["counted"] = html.unescape(again[1])
+    assert client.post("/jobs", fields, accept=HTML).status == 303
+
+
+def test_a_mistake_in_a_form_is_told_in_the_form(client: Any, silo: Silo) -> None:
+    sent = {
+        "kind": "harvest",
+        "url": "ftp://source.example/",
+        "prefixes": "mets",
+        "from": "2016-01-01",
+    }
+    answer = client.post("/jobs", sent, accept=HTML)
+    assert answer.status == 400
+    assert 'role="alert"' in answer.text
+    assert 'value="ftp://source.example/"' in answer.text
+    assert 'value="mets"' in answer.text
+    export = {"kind": "export", "form": "csv", "name": "../up", "search": "", "q": "keeping"}
+    answer = client.post("/jobs", export, accept=HTML)
+    assert (answer.status, 'value="../up"' in answer.text) == (400, True)
+    assert "<strong>1 record found</strong>" in answer.text
+
+
+def test_values_of_which_any_will_do_are_kept(client: Any, silo: Silo) -> None:
+    page = client.get(f"/jobs/new/export-csv?set={SET}&set=other&q=keeping", accept=HTML).text
+    assert 'id="only-set"' not in page
+    fields = {"kind": "export", "form": "csv", "name": "t", "search": f"set={SET}&set=other"}
+    job = client.post("/jobs", fields | {"q": "keeping"}).json
+    assert job["arguments"]["select"] == {"query": "keeping", "set": [SET, "other"]}
+
+
+def test_ticked_records_can_be_narrowed_down(client: Any, silo: Silo) -> None:
+    names = [one for one in silo if one.startswith("oai:example.org:1")][:4]
+    ticked = {f"row-{n}": one for n, one in enumerate(names)}
+    ticked |= {f"tick-{n}": "yes" for n in range(len(names))}
+    kept = client.post("/selection", {"do": "keep"} | ticked, accept="application/json")
+    search = kept.json["search"]
+    told = client.json(f"/jobs/new/export-csv.json?{search}")
+    assert told["records"] == 4
+    one = client.json(f"/jobs/new/export-csv.json?search={quote(search)}&q=keeping")
+    assert (one["records"], one["said"]) == (1, "1 selected record")
 
 
 def test_a_form_can_repeat_its_job(client: Any, silo: Silo) -> None:

@@ -135,3 +135,21 @@ def test_the_list_of_batch_edits_follows_what_runs(show: Callable[..., Page], si
     run_change(silo, change)
     ledger.end(change, Ending(True))
     expect(row).to_contain_text("Finished")
+
+
+def test_the_form_of_an_export_counts_while_conditions_change(
+    show: Callable[..., Page], silo: Silo
+) -> None:
+    page = show("/jobs/new/export-csv?deleted=false")
+    number, export = page.locator("[data-said]"), page.get_by_role("button", name="Export")
+    expect(page.locator(".chosen")).to_contain_text("Deleted")
+    page.get_by_label("Search", exact=True).last.fill("no such words")
+    expect(number).to_contain_text("0 records found")
+    expect(export).to_be_disabled()
+    page.get_by_label("Search", exact=True).last.fill("keeping")
+    expect(number).to_contain_text("1 record found")
+    page.get_by_label("Name").fill("kept")
+    export.click()
+    page.wait_for_url("**/jobs/*")
+    (job,) = JobLedger(silo.path).jobs()
+    assert job.arguments["select"] == {"query": "keeping", "deleted": False}
