@@ -7,6 +7,7 @@ Source: OAI-PMH 2.0, sections 3.1, 3.5, 3.6 and 4.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 
 from oaipmhclient.errors import PageUnreadable
@@ -23,7 +24,7 @@ from politeweb.answers import Exchange
 from politeweb.errors import EndpointError, HTTPStatusError, RetryLater
 
 _MOST_PAGES = 4
-MOST_REQUESTS = 28
+MOST_REQUESTS = 31
 """Most requests of one probe, without retries and redirects."""
 
 _IDENTIFIER, _SET = Argument.IDENTIFIER.value, Argument.SET.value
@@ -151,6 +152,7 @@ class Probe:
         """
         found = _middle(self._first_page() or self._headers())
         if found is None:
+            self._short_window()
             return
         identify = self._asked["identify"].identify if "identify" in self._asked else None
         claimed = identify.granularity if identify is not None else None
@@ -169,6 +171,28 @@ class Probe:
             self._list("window/day", {_FROM: day.isoformat()})
         elif claimed is Granularity.DAY:
             self._list("window/seconds", {_FROM: second})
+        self._pages_of_a_window()
+
+    def _short_window(self) -> None:
+        """Request the earliest day alone, if the repository says that it has no records."""
+        first = self._asked.get("page/1")
+        identify = self._asked["identify"].identify if "identify" in self._asked else None
+        if first is None or "noRecordsMatch" not in first.codes or identify is None:
+            return
+        with suppress(DatestampError):
+            day = parse_datestamp(identify.earliest_datestamp).date().isoformat()
+            self._list("window/short", {_FROM: day, _UNTIL: day})
+
+    def _pages_of_a_window(self) -> None:
+        """Request a window of several pages, and its second page by the token alone."""
+        days = sorted(one.datestamp[:10] for one in self._headers() if _is_dated(one))
+        if _next_token(self._asked.get("page/1")) is None or not days:
+            return
+        window = {_FROM: days[0], _UNTIL: days[-1]}
+        opening = {_PREFIX: self._prefix, **window}
+        token = _next_token(self._ask("window/pages", Verb.LIST_RECORDS, opening))
+        if token is not None:
+            self._ask("window/pages/2", Verb.LIST_RECORDS, {_TOKEN: token})
 
     def _errors(self) -> None:
         self._ask("error/verb", "Probe")
@@ -240,6 +264,14 @@ class Probe:
 
 def _next_token(asked: Asked | None) -> str | None:
     return asked.page.next_token if asked is not None and asked.page is not None else None
+
+
+def _is_dated(header: Header) -> bool:
+    try:
+        parse_datestamp(header.datestamp)
+    except DatestampError:
+        return False
+    return True
 
 
 def _middle(headers: Sequence[Header]) -> str | None:

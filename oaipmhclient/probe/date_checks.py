@@ -8,6 +8,8 @@ from datetime import datetime
 from oaipmhclient.probe.identity_checks import field_of
 from oaipmhclient.probe.list_checks import header_of, identifiers, readable
 from oaipmhclient.probe.values import Asked, Checks, Evidence, Verdict, fault, ok
+from oaipmhclient.walk.page_facts import are_outside
+from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import DatestampError, Granularity, Header, Record
 from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
 from oaipmhprotocol.words import DeletedRecord
@@ -238,6 +240,46 @@ def windows_are_fine(evidence: Evidence) -> Verdict | None:
             f" {others[0].datestamp}.", asked,
         )  # fmt: skip
     return ok(f"The window from {stamp} until {stamp} holds nothing else.", asked)
+
+
+@CHECKS.add(
+    "P411", "A short window has nothing that a longer list denies", section="3.6",
+    handling="Requests shorter windows before a long one is believed to be empty.",
+)  # fmt: skip
+def long_lists_are_answered(evidence: Evidence) -> Verdict | None:
+    """Request the earliest day alone, if the list as a whole is said to be empty."""
+    whole, short = evidence.get("page/1"), evidence.get("window/short")
+    if whole is not None and whole.items:
+        return ok("The list without dates has records.", whole)
+    if whole is None or short is None:
+        return None
+    if short.items:
+        return fault(
+            f"The list without dates returns {whole.outcome}, but the day"
+            f" {short.params['from']} has records.", whole,
+        )  # fmt: skip
+    return ok("The earliest day has no records, either.", short)
+
+
+@CHECKS.add(
+    "P412", "A token leads on within the dates of its list", section="3.5",
+    handling="Sends from and until beside the token; then lists without windows.",
+)  # fmt: skip
+def tokens_keep_their_dates(evidence: Evidence) -> Verdict | None:
+    """Check the second page of a window whose first page is within it."""
+    first, second = evidence.get("window/pages"), evidence.get("window/pages/2")
+    if first is None or second is None or not second.items:
+        return None
+    window = Window(first.params["from"], first.params["until"])
+    headers = [*map(header_of, second.items)]
+    if are_outside([*map(header_of, first.items)], window):
+        return None
+    if are_outside(headers, window):
+        return fault(
+            f"The second page of the window from {window.from_} until {window.until} has"
+            f" {headers[0].identifier} of {headers[0].datestamp}.", second,
+        )  # fmt: skip
+    return ok(f"The second page of the window from {window.from_} is within it.", second)
 
 
 @CHECKS.add(

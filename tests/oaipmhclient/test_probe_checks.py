@@ -441,6 +441,40 @@ def test_windows_that_are_answered_otherwise_than_is_due_are_found(code, granula
     assert found(probed(Repository(answered, granularity))) == {code: "fault"}
 
 
+def test_a_repository_that_denies_the_records_of_long_lists_is_found():
+    def denied(params: Params, answer: Answer) -> Answer:
+        is_list = params["verb"] in {"ListRecords", "ListIdentifiers"}
+        is_short = params.get("from") is not None and params.get("from") == params.get("until")
+        is_whole = "metadataPrefix" in params and params["metadataPrefix"] == "oai_dc"
+        is_denied = is_list and is_whole and not is_short
+        return error("noRecordsMatch")(params, answer) if is_denied else answer
+
+    report = probed(Repository(denied))
+    assert found(report)["P411"] == "fault"
+    assert "but the day" in sentence(report, "P411")
+    every_list = {"verb": "ListRecords", "metadataPrefix": "oai_dc"}
+    nothing = probed(Repository(when(error("noRecordsMatch"), **every_list)))
+    assert "P411" not in found(nothing)
+
+
+def test_a_token_that_leads_to_other_dates_is_found():
+    class Confused(Repository):
+        is_within = False
+
+        def fetch(self, params: Params) -> Answer:
+            answer = super().fetch(params)
+            token = params.get("resumptionToken", "no-such-token")
+            if self.is_within and token != "no-such-token":
+                answer = text("<datestamp>....", "<datestamp>1999")(params, answer)
+            if params["verb"] == "ListRecords" and "from" in params:
+                self.is_within = True
+            return answer
+
+    report = probed(Confused())
+    assert found(report) == {"P412": "fault"}
+    assert "has oai:eprints.example.org" in sentence(report, "P412")
+
+
 def test_nothing_compressed_is_noted_and_a_fault_where_it_is_offered():
     assert found(probed(Repository(unpacked), by_post=Repository(unpacked))) == {"P702": "fault"}
     silent = every(unpacked, identify("<compression>gzip</compression>", ""))
@@ -485,6 +519,8 @@ def test_a_token_that_comes_again_is_found():
         token = params.get("resumptionToken")
         if params["verb"] != "ListRecords" or token in (None, "no-such-token"):
             return answer
+        if not re.search(rb"<resumptionToken[^>]*>[^<]", answer.body):
+            return answer
         return text("(<resumptionToken[^>]*>)[^<]+<", rf"\g<1>{token}<")(params, answer)
 
     report = probed(Repository(same))
@@ -499,7 +535,7 @@ def test_what_a_token_wants_is_told():
 
 
 def test_every_check_has_a_test_that_makes_it_find_something():
-    elsewhere = {"P407", "P408", "P409", "P703", "P704", "P705", "P901"}
+    elsewhere = {"P407", "P408", "P409", "P411", "P412", "P703", "P704", "P705", "P901"}
     assert {case[0] for case in CASES} | elsewhere == {check.code for check in CHECKS}
 
 
