@@ -184,11 +184,17 @@ class Probe:
             self._list("window/short", {_FROM: day, _UNTIL: day})
 
     def _pages_of_a_window(self) -> None:
-        """Request a window of several pages, and its second page by the token alone."""
-        days = sorted(one.datestamp[:10] for one in self._headers() if _is_dated(one))
-        if _next_token(self._asked.get("page/1")) is None or not days:
+        """Request a window of several pages, and its second page by the token alone.
+
+        It is twice as long as the dates on the first page. So many later records, if there are
+        any, are outside.
+        """
+        moments = sorted(filter(None, map(_moment_of, self._first_page())))
+        if _next_token(self._asked.get("page/1")) is None or not moments:
             return
-        window = {_FROM: days[0], _UNTIL: days[-1]}
+        first, last = moments[0].date(), moments[-1].date()
+        length = min(2 * (last - first) + timedelta(days=1), date.max - first)
+        window = {_FROM: first.isoformat(), _UNTIL: (first + length).isoformat()}
         opening = {_PREFIX: self._prefix, **window}
         token = _next_token(self._ask("window/pages", Verb.LIST_RECORDS, opening))
         if token is not None:
@@ -266,12 +272,11 @@ def _next_token(asked: Asked | None) -> str | None:
     return asked.page.next_token if asked is not None and asked.page is not None else None
 
 
-def _is_dated(header: Header) -> bool:
+def _moment_of(header: Header) -> datetime | None:
     try:
-        parse_datestamp(header.datestamp)
+        return parse_datestamp(header.datestamp)
     except DatestampError:
-        return False
-    return True
+        return None
 
 
 def _middle(headers: Sequence[Header]) -> str | None:

@@ -341,7 +341,7 @@ CASES: list[tuple[str, str, str, Fault]] = [
         answer, body=answer.body.replace(b'Size="60"', b'Size="70"')))),
     ("P308", "fault", "", last_page(text('Size="60"', 'Size="20"'))),
     ("P308", "note", "", when(
-        spare_errors(text(' completeListSize="60"', "")), **LIST)),
+        spare_errors(text(r' completeListSize="\d+"', "")), **LIST)),
     ("P309", "fault", "", second_page(text('cursor="20"', 'cursor="1"'))),
     ("P310", "fault", "P804", second_page(text("expirationDate", "expires"))),
     ("P310", "fault", "", when(text('expirationDate="20..', 'expirationDate="1999'), **FIRST)),
