@@ -14,7 +14,7 @@ import click
 
 from crawlmatch.errors import check_extra
 from crawlmatch.outcomes import counted
-from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.cli import ExitCode, Group, example, fail, open_silo
 from recordsilo.commands.options import as_json, check_not_empty, directory, selecting
 from recordsilo.selection import Selection
 from silosteps.errors import StepsError, WorkerDied
@@ -100,7 +100,7 @@ def _request(given: dict[str, Any], **more: Any) -> "Request":
     return Request(inputs=named, earlier=given.get("earlier", ()), rules=_rules(given), **more)
 
 
-@click.group()
+@click.group(cls=Group)
 def crawl() -> None:
     """Find out from crawl logs what became of the links in records.
 

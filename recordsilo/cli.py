@@ -17,7 +17,9 @@ from types import FrameType
 from typing import IO, Any, NoReturn, TextIO
 
 import click
+from click.shell_completion import CompletionItem
 
+from recordsilo.command_table import LONGEST, SECTIONS, Sections, suggestions
 from recordsilo.contributions import ContributionBroken, load, points
 from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.errors import FileUnreadable, ManifestUnreadable, RecordSiloError, StateUnreadable
@@ -140,8 +142,57 @@ def broken_command(name: str, error: ContributionBroken) -> click.Command:
     )
 
 
-class Commands(click.Group):
-    """A group whose commands are entry points; one is loaded when it is called."""
+class Group(click.Group):
+    """A group of commands that names what an unknown command probably means."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was typed."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            near = suggestions(args[0], self.list_commands(ctx))
+            meant = " or ".join(f"'{ctx.command_path} {name}'" for name in near)
+            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {meant}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+
+class Commands(Group):
+    """A group whose commands are entry points; one is loaded when it is called.
+
+    Attributes:
+        sections: The summaries of its commands. Help and completion load no command that has
+            one.
+    """
+
+    def __init__(self, *args: Any, sections: Sections | None = None, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.sections: Sections = sections or {}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in their groups, and those without a summary at the end."""
+        others = dict.fromkeys(self.list_commands(ctx))
+        for heading, summaries in self.sections.items():
+            rows = [(name, text) for name, text in summaries.items() if name in others]
+            others = {name: None for name in others if name not in summaries}
+            _write_rows(formatter, heading, rows)
+        rows = [(name, self._summary(ctx, name)) for name in others]
+        _write_rows(formatter, "Other commands" if self.sections else "Commands", rows)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, with their summaries, and the options of the group."""
+        found = [
+            CompletionItem(name, help=self._summary(ctx, name))
+            for name in self.list_commands(ctx)
+            if name.startswith(incomplete)
+        ]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+    def _summary(self, ctx: click.Context, name: str) -> str:
+        for summaries in self.sections.values():
+            if name in summaries:
+                return summaries[name]
+        command = self.get_command(ctx, name)
+        return command.get_short_help_str(LONGEST) if command else ""
 
     def _own_points(self) -> Mapping[str, str]:
         """The group's commands → the names of their entry points."""
@@ -158,6 +209,12 @@ class Commands(click.Group):
         if cmd_name not in self.commands and (name := self._own_points().get(cmd_name)):
             self.add_command(_command(name), cmd_name)
         return super().get_command(ctx, cmd_name)
+
+
+def _write_rows(formatter: click.HelpFormatter, heading: str, rows: list[tuple[str, str]]) -> None:
+    if rows:
+        with formatter.section(heading):
+            formatter.write_dl(rows)
 
 
 class _AllCommands(Commands):
@@ -204,7 +261,12 @@ Exit codes:
 """
 
 
-@click.group(cls=_AllCommands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_AllCommands,
+    help=_HELP,
+    sections=SECTIONS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="recordsilo", prog_name="silo")
 def silo_command() -> None:
     """See `_HELP`."""

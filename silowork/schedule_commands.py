@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from recordsilo.cli import example, fail, open_silo
+from recordsilo.cli import Group, example, fail, open_silo
 from recordsilo.commands.options import as_json, directory
 from silowork.errors import JobsError
 from silowork.kinds import begun_by_form
@@ -28,10 +28,11 @@ from silowork.schedules import (
 
 
 @click.group(
+    cls=Group,
     epilog=example(
         "silo schedule add myrepo 'every night' update --at 02:00",
         "silo schedule list myrepo",
-    )
+    ),
 )
 def schedule() -> None:
     """Manage jobs that repeat, such as an update every night.

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import click
 
 from recordsilo import Silo
-from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.cli import ExitCode, Group, example, fail, open_silo
 from recordsilo.commands.options import (
     OutputFile,
     as_json,
@@ -59,7 +59,7 @@ everything = click.option("--all", "everything", is_flag=True, help="All records
 # -- rules ------------------------------------------------------------------------------
 
 
-@click.group()
+@click.group(cls=Group)
 def rules() -> None:
     """Rules for many records, stored as TOML in the Silo's curation/rules."""
 
@@ -140,7 +140,7 @@ def _rules(silo: Silo, name: str) -> JobSpec:
 # -- spreadsheets -----------------------------------------------------------------------
 
 
-@click.group()
+@click.group(cls=Group)
 def sheet() -> None:
     """Export records to a spreadsheet (CSV), and import it after editing."""
 
@@ -251,7 +251,7 @@ def attach(
 # -- jobs -------------------------------------------------------------------------------
 
 
-@click.group()
+@click.group(cls=Group)
 def bulk() -> None:
     """Batch edits: list, show, resume, undo."""
 

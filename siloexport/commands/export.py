@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from recordsilo import Silo
-from recordsilo.cli import broken_command, example, open_silo
+from recordsilo.cli import Group, broken_command, example, open_silo
 from recordsilo.commands.options import as_json, directory, selecting
 from recordsilo.contributions import ContributionBroken
 from siloexport.commands import options
@@ -36,7 +36,7 @@ Exit codes beyond those of every command:
 """
 
 
-class _Targets(click.Group):
+class _Targets(Group):
     """The group of a command for each kind of target, and of commands on an export."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -39,14 +39,6 @@ broker_option = broker_option_for(
 )
 
 
-@click.group()
-def fleet() -> None:
-    """Harvest many repositories again and again, each into its own Silo, and search them all.
-
-    DIR is a directory of Silos.
-    """
-
-
 def moves_under_way(fleet: Fleet) -> list[str]:
     """Sentences on moves that have not ended; no run of these endpoints starts."""
     return [

@@ -6,19 +6,11 @@ from collections.abc import Iterator
 import click
 
 from recordsilo import Silo
-from recordsilo.cli import Commands, ExitCode, fail, open_silo
+from recordsilo.cli import ExitCode, fail, open_silo
 from silosteps.errors import StepsError, WorkerDied
 from usagestats.errors import CountsUnreadable, UsageError
 from usagestats.settings import check_settings
 from usagestats.store.ledger import Ledger
-
-
-@click.group(cls=Commands)
-def usage() -> None:
-    """Count how the records are used, from the access logs of a web server.
-
-    A LOG is a file of Apache, nginx or IIS, plain or compressed, or - for standard input.
-    """
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from recordsilo.cli import ExitCode, example, fail
+from recordsilo.cli import ExitCode, Group, example, fail
 from silowork.stop import Stop
 from usagestats.commands.group import told
 from usagestats.visitors.errors import StreamUnusable
@@ -62,7 +62,7 @@ def _stream(source: str, target: str, group: str) -> Callable[[Any], Any]:
     return decorate
 
 
-@click.group(epilog=example("silo usage visitors flatten --kafka kafka:9092"))
+@click.group(cls=Group, epilog=example("silo usage visitors flatten --kafka kafka:9092"))
 def visitors() -> None:
     """Keep a profile of each visitor, from page events in Kafka.
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-from recordsilo.cli import example, fail, open_silo
+from recordsilo.cli import Group, example, fail, open_silo
 from recordsilo.commands.options import as_json, confirm, directory, yes_option
 from recordsilo.granary import is_granary
 from webui.people.accounts import (
@@ -34,7 +34,9 @@ _from_input = click.option(
 )
 
 
-@click.group(epilog=example("silo user add myrepo ada --role curator", "silo user list myrepo"))
+@click.group(
+    cls=Group, epilog=example("silo user add myrepo ada --role curator", "silo user list myrepo")
+)
 def user() -> None:
     """Manage the accounts of the web page of a Silo, or of a directory of Silos.
 

@@ -18,7 +18,10 @@ from cli_results import MAIN, Run, in_a_process, only_sentence
 
 from recordsilo import Silo, cli
 from recordsilo.cli import Commands, ExitCode, Failure, example, fail, silo_command
+from recordsilo.command_table import LONGEST, SYNONYMS
 from recordsilo.errors import StateUnreadable
+
+PACKAGES = ("silofleet", "usagestats")
 
 # -- paths of users ---------------------------------------------------------------------
 
@@ -99,6 +102,74 @@ def test_a_command_loads_no_other_package() -> None:
     assert not loaded & (
         others | {"numpy", "langcodes", "rdflib", "celery", "cherrypy", "requests"}
     )
+
+
+@pytest.mark.parametrize("group", [(), ("fleet",), ("usage",)])
+def test_help_of_a_large_group_loads_none_of_its_commands(group: tuple[str, ...]) -> None:
+    program = (
+        "import sys; from recordsilo.cli import silo_command\n"
+        f"silo_command.main([*{group}, '--help'], standalone_mode=False)\n"
+        "print(sorted(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = set(ast.literal_eval(done.stdout.splitlines()[-1]))
+    assert not loaded & {"numpy", "requests", "urllib3", "rich", "duckdb", "cherrypy", "celery"}
+    ours = {name for name in loaded if ".commands." in name}
+    assert ours <= {f"{package}.commands.table" for package in PACKAGES}
+    assert "..." not in done.stdout.partition("[ARGS]...")[2]
+
+
+@pytest.mark.parametrize("group", ["", "fleet", "usage"])
+def test_every_command_of_a_large_group_is_in_its_table_once(group: str) -> None:
+    command = silo_command.get_command(click.Context(silo_command), group)
+    table = command if group else silo_command
+    assert isinstance(table, Commands)
+    ours = {
+        name.removeprefix(f"{group}.")
+        for name, point in cli._points().items()
+        if point.dist
+        and point.dist.name == "recordsilo"
+        and (name.startswith(f"{group}.") if group else "." not in name)
+    }
+    in_table = [name for summaries in table.sections.values() for name in summaries]
+    assert sorted(in_table) == sorted(ours)
+    texts = [text for summaries in table.sections.values() for text in summaries.values()]
+    assert max(map(len, texts)) <= LONGEST
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (("list",), "'silo ls'"),
+        (("get",), "'silo cat' or 'silo export'"),
+        (("find",), "'silo search'"),
+        (("info",), "'silo show'"),
+        (("undo",), "'silo bulk undo'"),
+        (("harvst",), "'silo harvest' or 'silo harvests'"),
+        (("fleet", "list"), ""),
+        (("fleet", "delete"), ""),
+        (("usage", "totl"), "'silo usage totals'"),
+        (("schedule", "ad"), "'silo schedule add'"),
+        (("export", "cvs"), "'silo export csv'"),
+        (("bulk", "undu"), "'silo bulk undo'"),
+        (("quxx",), ""),
+    ],
+)
+def test_an_unknown_command_names_what_it_probably_means(
+    run: Run, typed: tuple[str, ...], meant: str
+) -> None:
+    result = run(*typed, "myrepo")
+    assert result.code == ExitCode.USAGE
+    assert f"No such command '{typed[-1]}'." in result.err
+    assert f"Did you mean {meant}?" in result.err if meant else "mean" not in result.err
+
+
+def test_every_synonym_means_a_command_that_there_is() -> None:
+    for typed, meant in SYNONYMS.items():
+        assert typed not in COMMANDS
+        assert {one.partition(" ")[0] for one in meant} <= {*COMMANDS}
 
 
 def test_a_package_adds_a_command_to_the_group_of_another(
