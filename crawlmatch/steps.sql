@@ -847,6 +847,12 @@ SELECT url FROM (
 -- step: write_result
 COPY result TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, DICTIONARY_SIZE_LIMIT 1000)
 
+-- step: without_records
+-- A stored result without the rows of some records.
+COPY (
+    SELECT * FROM read_parquet($file) WHERE identifier IS NULL OR NOT list_contains($items, identifier)
+) TO $staged (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, DICTIONARY_SIZE_LIMIT 1000)
+
 -- step: write_outcomes
 COPY (
     SELECT url, rule, page, state, path FROM outcome WHERE COALESCE(number, 1) = 1

@@ -98,6 +98,7 @@ def open_silo(path: str) -> Iterator[Silo]:
     end, unless it has reported them itself.
     """
     with Silo(path, create=False) as silo:
+        silo.tell_removals()
         yield silo
         if problems := silo.untold_problems():
             count, (_, first) = len(problems), problems[0]

@@ -1,16 +1,43 @@
 """Records that were deleted here for good, which later harvests skip.
 
 ``curation/removed.jsonl`` has one JSON object per line, appended; the last line about an
-identifier counts.
+identifier counts. Packages that keep something about records contribute an `OnRemoval`;
+``curation/removed-told.json`` has how many bytes of those lines each of them has dealt with, so
+that a kill between a removal and what follows from it loses nothing.
 """
 
 import json
+import logging
 import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from recordsilo.disk.atomic_file import append_lines
+from recordsilo.contributions import ContributionBroken, contribution, points
+from recordsilo.disk.atomic_file import append_lines, replace_file
+from recordsilo.disk.identifier import ppath
 from recordsilo.disk.json_lines import read_lines
+from recordsilo.disk.locks import Locks
+from recordsilo.errors import StateUnreadable
 from recordsilo.records.manifest import now_text
+
+logger = logging.getLogger("RecordSilo")
+GROUP = "recordsilo.removals"
+
+
+@dataclass(frozen=True, slots=True)
+class OnRemoval:
+    """What a package does after records were removed for good.
+
+    Attributes:
+        name: The entry point's name.
+        run: Takes the Silo's directory and the full identifiers of records that are gone. It
+            may be called again for the same ones. If it raises an exception, that is logged,
+            and it is called again after the next removal or by the next command.
+    """
+
+    name: str
+    run: Callable[[str, Sequence[str]], None]
 
 
 def _path(silo: str) -> str:
@@ -68,3 +95,86 @@ def _note(silo: str, identifier: str, agent: str, message: str, *, removed: bool
     }
     line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
     append_lines(_path(silo), [line])
+
+
+# -- what follows from a removal ---------------------------------------------------------
+
+
+def _told_path(silo: str) -> str:
+    return os.path.join(silo, "curation", "removed-told.json")
+
+
+def is_behind(silo: str) -> bool:
+    """Whether a package has not dealt with a removal yet, in a Silo that can be written.
+
+    Cost: two calls of the system, if nothing was ever removed; else a small file more.
+    """
+    noted = _noted(silo)
+    if not noted or not os.access(os.path.dirname(_path(silo)), os.W_OK):
+        return False
+    told = _told(silo)
+    return any(told.get(name, 0) != noted for name in points(GROUP))
+
+
+def catch_up(silo: str, locks: Locks) -> None:
+    """Let packages deal with the removals since the last time; failures are logged.
+
+    If another process is doing that, this does nothing.
+
+    Args:
+        silo: The Silo's directory.
+        locks: Its locks; the caller holds none of a record.
+    """
+    with locks.hold_name_if_free("removals") as free:
+        if not free:
+            return
+        for name in points(GROUP):
+            told, noted = _told(silo), _noted(silo)
+            if told.get(name, 0) != noted and _run(silo, name, told.get(name, 0)):
+                replace_file(_told_path(silo), json.dumps({**told, name: noted}).encode())
+
+
+def _run(silo: str, name: str, since: int) -> bool:
+    """Call a package's `OnRemoval` for what was noted since; returns whether it succeeded."""
+    try:
+        if gone := _gone_since(silo, since):
+            contribution(GROUP, name, OnRemoval).run(silo, gone)
+    except (ContributionBroken, StateUnreadable) as error:
+        logger.warning("%s", error)
+        return False
+    except Exception as error:  # noqa: BLE001 - the code of any package runs here
+        why = ContributionBroken(points(GROUP)[name], error)
+        logger.warning("%s; it is done again after the next removal, or by the next command", why)
+        return False
+    return True
+
+
+def _noted(silo: str) -> int:
+    try:
+        return os.path.getsize(_path(silo))
+    except FileNotFoundError:
+        return 0
+
+
+def _told(silo: str) -> dict[str, int]:
+    try:
+        with open(_told_path(silo), encoding="utf-8") as file:
+            found = json.load(file)
+    except (FileNotFoundError, ValueError):  # then packages are told all again
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _gone_since(silo: str, since: int) -> tuple[str, ...]:
+    """Identifiers noted behind an offset that are still removed, and not on disk."""
+    removed = read_removed(silo)
+    with open(_path(silo), "rb") as file:
+        file.seek(since if since <= _noted(silo) else 0)
+        lines = [line for line in file if line.endswith(b"\n")]
+    noted = dict.fromkeys(str(json.loads(line)["identifier"]) for line in lines)
+    root = os.path.join(silo, "pairtree_root")
+    return tuple(
+        one
+        for one in noted
+        if one in removed and not os.path.exists(f"{root}/{ppath(one)}/__manifest.json")
+    )

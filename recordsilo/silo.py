@@ -418,6 +418,16 @@ class Silo(Listing):
                         self.restore_removed([found])
                 raise
             self._catalogue.after_delete(found)
+        if remember:
+            self.tell_removals()
+
+    def tell_removals(self) -> None:
+        """Let packages deal with the permanent removals that they have not dealt with.
+
+        `del_item` does this; it is needed only if the process was killed in between.
+        """
+        if removals.is_behind(self.path):
+            removals.catch_up(self.path, self._locks)
 
     __delitem__ = del_item
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from recordsilo.records.manifest import Manifest, Version, source_datestamp
+from recordsilo.records.manifest import Manifest, Origin, Version, source_datestamp
 from siloexport.values import ActionKind, Capabilities, Deletions, Held
 
 
@@ -113,6 +113,15 @@ def plan_record(
     return (_together(manifest, chosen, known, policy),)
 
 
+def removed_here(identifier: str) -> Manifest:
+    """A manifest that stands for a record that was removed from the Silo for good.
+
+    It is planned like one that the source deleted, at an unknown time.
+    """
+    version = Version("1", "", Origin("harvest"))
+    return Manifest(identifier, "", "1", (version,), metadata={"deleted_at_version": "1"})
+
+
 def is_deleted(manifest: Manifest) -> bool:
     """Whether the source deleted the record and no curator made its current version."""
     return "deleted_at_version" in manifest.metadata and not manifest.current.is_curated
@@ -198,7 +207,8 @@ def _deletion(manifest: Manifest, known: Known, policy: Policy, can: Capabilitie
         return Action(identifier, ActionKind.NOTHING, key=key)
     if policy.deletions in can.deletions and not (held.withdrawn and not held.deposits):
         return Action(identifier, ActionKind.WITHDRAW, key=key)
-    why = "deleted at the source; an earlier export of it is still there"
+    where = "here" if manifest == removed_here(identifier) else "at the source"
+    why = f"deleted {where}; an earlier export of it is still there"
     return Action(identifier, ActionKind.LEAVE, key=key, reason=why)
 
 

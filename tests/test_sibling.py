@@ -110,8 +110,12 @@ def test_the_package_extends_silo_in_every_way(environment: dict[str, str], path
     assert list(csv.reader(io.StringIO(table.lstrip("\ufeff"))))[1] == ["a", "5"]
     # an export
     assert run(environment, "export", "star-list", path, "-", "--least", "4") == "a\n"
-    # a check of the audit
+    # what follows from a removal
+    stars = Path(path, "curation", "stars.json")
     run(environment, "rm", path, "c", "--yes")
+    assert json.loads(stars.read_bytes()).keys() == {"a", "b"}
+    # a check of the audit
+    stars.write_text(json.dumps({"a": 5, "c": 2}))
     finding = json.loads(run(environment, "check", path, "--json", code=1).splitlines()[0])
     assert (finding["code"], finding["identifier"]) == ("X001", "c")
     run(environment, "check", path, "--without", "stars")

@@ -130,6 +130,11 @@ ORDER BY day, item, country
 COPY (SELECT * FROM read_parquet($files) WHERE client <> $client)
 TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
 
+-- step: without_items
+-- The events of a day without those of some records.
+COPY (SELECT * FROM read_parquet($files) WHERE NOT list_contains($items, item))
+TO $file (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
+
 -- step: clients_of_day
 -- Who used a record how on a day, for the keys of 2010 in Redis; and the last moment.
 SELECT item, kind, client, max(moment) FROM read_parquet($files)

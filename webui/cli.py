@@ -124,6 +124,7 @@ def serve(
             f"repository, or silo demo {silo_dir}, with a sample"
         )
     with opened as silo:
+        silo.tell_removals()
         _check_accounts(silo_dir, settings)
         _serve(silo, host, port, settings)
 

@@ -18,7 +18,7 @@ from siloexport.engine.deposits import Depositor, Given, GroupResult, Retries, R
 from siloexport.engine.parallel import Workers
 from siloexport.errors import RunNotFound, TargetUnusable
 from siloexport.ledger import Ledger
-from siloexport.plan import WRITING, Action, Policy, Versions, plan_record
+from siloexport.plan import WRITING, Action, Policy, Versions, plan_record, removed_here
 from siloexport.report import (
     ASKED,
     DepositOutcome,
@@ -418,10 +418,24 @@ class _Run:
                 yield planned
             elif planned is not None:
                 self.tally.records += 1
+        if not self.selection.identifiers:
+            yield from self._removed()
         known = {outcome.identifier for outcome in self.tally.problems}
         for name, sentence in self.selection.unsure(self.export.silo):
             if name not in known:
                 self._not_planned(name, sentence)
+
+    def _removed(self) -> Iterator[_Planned]:
+        """Yield what was removed from the Silo for good, and is still in the target."""
+        silo = self.export.silo
+        for identifier in sorted(silo.removed()):
+            known = self.ledger.known(identifier)
+            if known.held is not None and identifier not in silo:
+                manifest = removed_here(identifier)
+                can = self.export.target.capabilities
+                actions = plan_record(manifest, known, self.policy, can)
+                if any(action.kind is not ActionKind.NOTHING for action in actions):
+                    yield _Planned(silo.get_item(identifier, force=True), manifest, actions)
 
     def _plan_one(self, identifier: str) -> _Planned | None:
         record = self.export.silo[identifier]

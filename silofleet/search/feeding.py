@@ -49,11 +49,14 @@ class Fed:
     missing: tuple[Missing, ...] = ()
 
 
-def feed(granary: Granary, *, rebuild: bool = False, progress: Progress | None = None) -> Fed:
+def feed(
+    granary: Granary, *, only: str = "", rebuild: bool = False, progress: Progress | None = None
+) -> Fed:
     """Bring the index of all Silos in step; it is made if there is none.
 
     Args:
         granary: The directory.
+        only: The Silo that is looked at; by default all.
         rebuild: Whether to make it again from all records.
         progress: Called now and then.
 
@@ -80,7 +83,7 @@ def feed(granary: Granary, *, rebuild: bool = False, progress: Progress | None =
             else:
                 lacking = sorted(fields_of_packages().keys() - opened.fields)
                 if not lacking:
-                    return _Feeder(granary, opened, progress).run()
+                    return _Feeder(granary, opened, progress, only).run()
                 why = f"it has no field {lacking[0]!r} yet"
         return _anew(granary, path, why, progress)
 
@@ -126,7 +129,10 @@ def _sweep(path: str) -> None:
 
 
 class _Feeder:
-    def __init__(self, granary: Granary, opened: Opened, progress: Progress | None) -> None:
+    def __init__(
+        self, granary: Granary, opened: Opened, progress: Progress | None, only: str = ""
+    ) -> None:
+        self._only = only
         self._granary, self._opened, self._progress = granary, opened, progress
         self._fed = Fed()
         self._waiting = 0
@@ -144,7 +150,7 @@ class _Feeder:
                 for name in sorted({*self._opened.marks} - {*names}):
                     self._forget(writer, name)
                     fed.changed += 1
-                for name in names:
+                for name in (one for one in names if self._only in ("", one)):
                     fed.silos += 1
                     try:
                         self._feed_one(writer, name)

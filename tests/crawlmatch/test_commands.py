@@ -57,6 +57,19 @@ def test_seeds_are_the_links_of_records_each_once(records: Silo, invoke: Invoke)
     assert "doi" in invoke("seeds", records.path, "--kind", "doi").stdout
 
 
+def test_outcomes_of_a_record_that_is_removed_for_good_go_with_it(
+    records: Silo, log: Path, told: Told
+) -> None:
+    told("match", records.path, log, "--name", "spring")
+    kept = Path(records.path) / "crawls" / "spring"
+    records.del_item("oai:example.org:2", remember=True)
+    with sqlite3.connect(kept / "crawl_result.sqlite") as connection:
+        rows = connection.execute("SELECT DISTINCT identifier FROM crawl_result").fetchall()
+    connection.close()
+    assert sorted(one for (one,) in rows if one) == ["oai:example.org:1"]
+    assert not any(b"example.org:2" in path.read_bytes() for path in kept.glob("*.parquet"))
+
+
 def test_a_crawl_is_kept_and_a_second_match_changes_nothing(
     records: Silo, log: Path, told: Told, invoke: Invoke
 ) -> None:

@@ -35,7 +35,7 @@ from siloexport.ledger import Ledger, ledger_path
 from siloexport.report import RunReport
 from siloexport.targets import DepositJournal
 from siloexport.targets.tables import write_csv
-from siloexport.values import Capabilities, Deposit, Deposited, UnfinishedDeposit
+from siloexport.values import Capabilities, Deletions, Deposit, Deposited, UnfinishedDeposit
 
 Change = Callable[..., None]
 QUICK = Retries(attempts=3, first=0.001)
@@ -276,3 +276,20 @@ def test_on_conflict_is_remembered_by_resume(silo: Silo, tmp_path: Path) -> None
     with silo.editing("oai:example.org:1") as edit:
         edit.put("1", "more.txt", b"x", allow_frozen=True)
     assert Export(silo, target).resume().skipped == 1
+
+
+def test_what_is_removed_for_good_is_withdrawn_by_the_next_export(
+    silo: Silo, tmp_path: Path
+) -> None:
+    target = flaky(tmp_path)
+    export = Export(silo, target, policy=Policy(deletions=Deletions.DELETE))
+    assert export.run().whole
+    silo.del_item("oai:example.org:1", remember=True)
+    left = Export(silo, target).run(dry_run=True)
+    assert left.actions.get(ActionKind.WITHDRAW, 0) == 0
+    planned, done = export.run(dry_run=True), export.run(Selection(query="nobodyhasthisword"))
+    assert planned.actions[ActionKind.WITHDRAW] == done.actions[ActionKind.WITHDRAW] == 1
+    assert done.whole, done.problems
+    assert not [name for name in os.listdir(tmp_path / "out") if "3A1" in name or "+1" in name]
+    again = export.run()
+    assert (again.actions.get(ActionKind.WITHDRAW, 0), again.whole) == (0, True)

@@ -76,6 +76,15 @@ def test_only_what_changed_is_fed(granary: Granary) -> None:
     assert search_all(granary, AllSearch("moonlight")).total == 1
 
 
+def test_a_record_that_is_removed_for_good_leaves_at_once(granary: Granary) -> None:
+    feed(granary)
+    with granary.get_silo("ash") as silo:
+        name = next(iter(silo))
+        silo.del_item(name, remember=True)
+    assert in_index(granary) == in_silos(granary)
+    assert feed(granary).changed == 0
+
+
 def test_deleted_and_new_silos_leave_and_come(
     granary: Granary, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,11 +13,13 @@ from test_importing import write
 from usage_oracle import truth_of
 from usage_silo import counts_of
 
+from recordsilo import Silo
 from recordsilo.cli import silo_command
 from usagestats.errors import PartMissing
 from usagestats.importing import freezing
 from usagestats.importing.importing import Request, import_logs
 from usagestats.sample import import_sample
+from usagestats.store.counts import Counts, Period
 from usagestats.values import Fate
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -228,3 +230,29 @@ def test_lost_counts_are_made_again_and_no_zeros_are_told(silo_path: str, tmp_pa
     assert "0  lines in 0 files" in run("import", silo_path).stdout
     assert counts_of(silo_path).figures == truth_of(lines).figures
     assert "name a LOG" in str(run("import", silo_path, code=2).exception)
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_usage_of_a_record_that_is_removed_for_good_goes_with_it(
+    silo_path: str, tmp_path: Path, *, is_frozen: bool
+) -> None:
+    with Silo(silo_path) as silo:
+        for number in (3002, 3003):
+            silo.get_item(f"oai:example.org:{number}").sync()
+    lines = [line("10/Oct/2026", f"203.0.113.{n}", 3002 + n % 2) for n in range(6)]
+    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    alone = [one for one in lines if b"/3003/" in one]
+    if is_frozen:
+        run("freeze", silo_path, "--before", "2027-01")
+    with Silo(silo_path) as silo:
+        silo.del_item("oai:example.org:3002", remember=True)
+    assert {key[1] for key in counts_of(silo_path).figures} == {"oai:example.org:3003"}
+    with Counts(silo_path) as counts:
+        assert counts.totals(Period()).total_investigations == len(alone)
+        assert counts.rows("SELECT name FROM item") == [("oai:example.org:3003",)]
+        assert sum(one.total_investigations for _, one in counts.days(Period())) == len(alone)
+    assert b"3002" not in b"".join(
+        path.read_bytes() for path in Path(silo_path, "usage").rglob("*.sqlite") if path.is_file()
+    )
+    again = import_logs(silo_path, Request([write(tmp_path / "b.log", lines)]))
+    assert again.number(Fate.COUNTED) == 0

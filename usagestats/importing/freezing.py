@@ -101,7 +101,9 @@ def forget(silo_path: str, ledger: Ledger, address: str) -> tuple[int, int, str]
         for day in ledger.not_frozen("~"):
             if keys.has_key(day):
                 client = token(keys.key(day), client_text(address))
-                removed, some = rewrite_without(silo_path, steps, ledger, day, client)
+                removed, some = rewrite_without(
+                    silo_path, steps, ledger, day, "without_client", client=client
+                )
                 events += removed
                 if removed:
                     days.append(day)

@@ -8,6 +8,7 @@ because whole days are written, replaced and summed.
 
 # ruff: noqa: S608  # names of columns are constants
 
+import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -278,6 +279,28 @@ class CountsChange:
                 f"WHERE month IN ({listed}) AND investigations = 0 AND requests = 0",
                 months,
             )
+
+    def remove_items(self, names: Collection[str]) -> None:
+        """Remove the counts of records, also from the sums of the whole site."""
+        execute = self._connection.execute
+        listed = json.dumps(list(names))
+        items = "item IN (SELECT id FROM item WHERE name IN (SELECT value FROM json_each(?)))"
+        execute(
+            f"INSERT INTO day_site SELECT day, machine, {_SUMS} FROM day_item WHERE {items} "
+            f"GROUP BY day, machine {_changed('-', FIGURES)}",
+            (listed,),
+        )
+        for table, key in (("day_site_country", "day"), ("month_site_country", "month")):
+            execute(
+                f"INSERT INTO {table} SELECT {key}, country, sum(investigations), sum(requests) "
+                f"FROM {key}_country WHERE {items} GROUP BY {key}, country "
+                f"{_changed('-', _COUNTRY)}",
+                (listed,),
+            )
+            execute(f"DELETE FROM {table} WHERE investigations = 0 AND requests = 0")
+        for table in ("day_item", "month_item", "day_country", "month_country"):
+            execute(f"DELETE FROM {table} WHERE {items}", (listed,))
+        execute("DELETE FROM item WHERE name IN (SELECT value FROM json_each(?))", (listed,))
 
     def _change_countries(self, sign: str, where: str, days: Sequence[str]) -> None:
         """Add the countries of days to those of their months, or subtract them."""

@@ -154,9 +154,17 @@ def _merge(silo_path: str, steps: Engine, ledger: Ledger, day: str, names: list[
 
 
 def rewrite_without(
-    silo_path: str, steps: Engine, ledger: Ledger, day: str, client: int
+    silo_path: str, steps: Engine, ledger: Ledger, day: str, step: str, **values: Any
 ) -> tuple[int, list[str]]:
-    """Remove a client's events from a day.
+    """Remove events from a day.
+
+    Args:
+        silo_path: The Silo.
+        steps: The engine.
+        ledger: Of the Silo.
+        day: ISO 8601.
+        step: The step that leaves them out, such as ``without_client``.
+        values: Its parameters.
 
     Returns:
         How many they were, and the files that cannot be read, which stay.
@@ -169,9 +177,7 @@ def rewrite_without(
         made = f"{name}-without"
         path = event_path(silo_path, day, made)
         staged = f"{path}.{os.getpid()}{_NEW}"
-        steps.run(
-            "without_client", files=[event_path(silo_path, day, name)], client=client, file=staged
-        )
+        steps.run(step, files=[event_path(silo_path, day, name)], file=staged, **values)
         [(left,)] = steps.run("number_of_events", files=[staged]).all()
         if left == number:
             os.unlink(staged)

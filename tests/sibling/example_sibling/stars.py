@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from recordsilo.disk.whole_file import whole_file
 
@@ -26,3 +26,12 @@ def give_stars(silo_path: str, given: Mapping[str, int]) -> None:
     os.makedirs(os.path.join(silo_path, "curation"), exist_ok=True)
     with whole_file(path_of(silo_path)) as file:
         file.write(json.dumps(read_stars(silo_path) | dict(given)).encode())
+
+
+def take_stars(silo_path: str, identifiers: Collection[str]) -> None:
+    """Remove the stars of some records; others keep theirs."""
+    stars = read_stars(silo_path)
+    if not stars.keys().isdisjoint(identifiers):
+        with whole_file(path_of(silo_path)) as file:
+            kept = {name: number for name, number in stars.items() if name not in identifiers}
+            file.write(json.dumps(kept).encode())

@@ -1,0 +1,55 @@
+"""What happens to the usage of records that were removed for good."""
+
+import os
+from collections.abc import Sequence
+
+from recordsilo import Silo
+from recordsilo.removals import OnRemoval
+from usagestats.counting.counting import count, lock
+from usagestats.entities.catalogue import Catalogue
+from usagestats.store.counts import Counts, Period
+from usagestats.store.events import engine, rewrite_without
+from usagestats.store.ledger import Ledger
+from usagestats.store.places import counts_path, ledger_path
+
+
+def _forget(silo_path: str, identifiers: Sequence[str]) -> None:
+    """Remove the events and counts of records; sums of the site become smaller by them.
+
+    Logs of live lines have no identifiers of records; they are deleted when their days freeze.
+
+    Raises:
+        UsageError, OSError: Events, counts or the ledger cannot be read or written.
+    """
+    if not os.path.exists(ledger_path(silo_path)) or not os.path.exists(counts_path(silo_path)):
+        return
+    with Ledger(silo_path, "write") as ledger:
+        with lock(silo_path):
+            with Counts(silo_path) as counts:
+                used = _days_of(counts, identifiers) | {*ledger.stale()}
+            days = sorted(used & {*ledger.not_frozen("~")})
+            if days:
+                with engine(silo_path) as steps:
+                    for day in days:
+                        rewrite_without(
+                            silo_path, steps, ledger, day, "without_items", items=[*identifiers]
+                        )
+            with Counts(silo_path, "write") as counts, counts.changing() as change:
+                change.remove_items(identifiers)
+        count(silo_path, ledger)
+    with (
+        Silo(silo_path, create=False) as silo,
+        Counts(silo_path) as counts,
+    ):
+        catalogue = Catalogue(silo, counts)
+        try:
+            catalogue.refresh()
+        finally:
+            catalogue.close()
+
+
+def _days_of(counts: Counts, identifiers: Sequence[str]) -> set[str]:
+    return {day for one in identifiers for day, _ in counts.item_days(one, Period())}
+
+
+REMOVAL = OnRemoval("usage", _forget)
