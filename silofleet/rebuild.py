@@ -31,7 +31,10 @@ from silofleet.wishes import load_wishes, wishes_path
 _MALFORMED = (
     ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError,
 )  # fmt: skip
-_OUTCOMES = {"whole": Outcome.WHOLE, "losses": Outcome.PARTIAL, "open": Outcome.PARTIAL}
+_OUTCOMES = {
+    "whole": Outcome.WHOLE, "incomplete": Outcome.PARTIAL, "open": Outcome.PARTIAL,
+    "running": Outcome.PARTIAL,
+}  # fmt: skip
 
 
 def silos_of(granary: str, node: str = LOCAL) -> Iterator[dict[str, Any]]:

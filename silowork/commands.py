@@ -66,7 +66,7 @@ broker_option = broker_option_for(
     "--do",
     "action",
     type=click.Choice([action.value for action in Action]),
-    help="Pause, resume or stop the job, or retry what failed.",
+    help="Pause, resume or stop the job, retry what failed, or dismiss a failure.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @broker_option

@@ -279,6 +279,10 @@ class JobLedger:
             return True
         return self._set(job_id, (State.RUNNING,), wish=wish)
 
+    def dismiss(self, job_id: str) -> bool:
+        """Note that nothing is to be done about a failed job; return whether it is one."""
+        return self._set(job_id, (State.FAILED,), wish=Wish.DISMISS)
+
     def requeue(self, job_id: str, states: Sequence[State]) -> bool:
         """Let a job in one of these states wait for a worker again; return whether it does."""
         return self._set(

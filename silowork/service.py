@@ -83,7 +83,7 @@ class Jobs:
         return self._tell(self.ledger.job(job_id))
 
     def act(self, job_id: str, action: Action) -> Job:
-        """Pause, resume, stop, or retry what failed or was stopped.
+        """Pause, resume, stop, retry what failed or was stopped, or dismiss what failed.
 
         Raises:
             NoSuchJob: There is no such job.
@@ -114,6 +114,8 @@ class Jobs:
     def _do(self, job: Job, action: Action) -> bool:
         if action in _WISHES:
             return self.ledger.ask(job.job_id, _WISHES[action])
+        if action is Action.DISMISS:
+            return self.ledger.dismiss(job.job_id)
         if action is Action.RETRY:
             kind_of(job.kind).renew(self.broker.silo_path, job.arguments)
             self.ledger.forget_problems(job.job_id)
@@ -159,4 +161,5 @@ _VERBS = {
     Action.RESUME: "be resumed",
     Action.STOP: "be stopped",
     Action.RETRY: "be retried",
+    Action.DISMISS: "be dismissed",
 }

@@ -23,11 +23,12 @@ OVER = (State.DONE, State.FAILED, State.STOPPED)
 
 
 class Wish(StrEnum):
-    """What was requested of a running job."""
+    """What was requested of a running job, or whether a failed one is still to be looked at."""
 
     NONE = ""
     PAUSE = "pause"
     STOP = "stop"
+    DISMISS = "dismiss"
 
 
 class Action(StrEnum):
@@ -37,6 +38,7 @@ class Action(StrEnum):
     RESUME = "resume"
     STOP = "stop"
     RETRY = "retry"
+    DISMISS = "dismiss"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class Job:
         arguments: The arguments of the kind, as JSON values.
         agent: Who started it.
         made: When it was created; UTC, in the form of manifests, like `begun` and `ended`.
-        wish: What was requested while it runs.
+        wish: What was requested while it runs; `Wish.DISMISS` of one that failed.
         sent: Whether the queue was notified.
         crashes: How many times in a row its process died.
         problems: The number of stored problems.
@@ -145,7 +147,15 @@ class Job:
             return () if self.wish else (Action.PAUSE, Action.STOP)
         if self.state is State.PAUSED:
             return (Action.RESUME, Action.STOP)
-        return () if self.state is State.DONE else (Action.RETRY,)
+        if self.state is State.DONE:
+            return ()
+        can_dismiss = self.state is State.FAILED and not self.is_dismissed
+        return (Action.RETRY, Action.DISMISS) if can_dismiss else (Action.RETRY,)
+
+    @property
+    def is_dismissed(self) -> bool:
+        """Whether it failed and somebody said that nothing is to be done about it."""
+        return self.is_over and self.wish is Wish.DISMISS
 
     def to_json(self) -> dict[str, Any]:
         """The job as JSON values."""

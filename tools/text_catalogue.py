@@ -100,7 +100,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "fleet/page.py", (*fleet.STATE_LABELS.values(), *fleet.STATE_HINTS.values())
     yield "fleet/page.py", fleet.OUTCOME_LABELS.values()
     yield "fleet/page.py", (name for name, *_ in fleet.GROUPS)
-    yield "pages/source.py", ("whole", "losses", "open")
+    yield "pages/source.py", ("whole", "incomplete", "running", "open")
     yield "recordsilo/formats/quality.py", CODES.values()
     for facet in (*contributed_facets(), *additions_to("finding")):
         yield f"facet {facet.name}", (facet.title, *facet.labels.values())

@@ -71,6 +71,7 @@ ACTIONS: Mapping[str, str] = {
     "delete rule": "Rule deleted",
     "delete search": "Saved search deleted",
     "delete version": "Version deleted",
+    "dismiss": "Failed job dismissed",
     "discard change": "Previewed batch edit discarded",
     "edit": "Edited",
     "export": "Export started",

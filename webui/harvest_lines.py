@@ -1,11 +1,15 @@
 """Harvests in words, for their own page, the home page and the directory of Silos."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
+from oaipmhscraper.receipt import ListReceipt
+from silowork.values import Job, State
+from webui import urls
 from webui.charts.pictures import Bar, Picture, Series, columns
 from webui.job_view import Outcome, SetName
 from webui.words.texts import counted
@@ -20,11 +24,12 @@ class HarvestLine:
 
     Attributes:
         id: Its start time in UTC, which names its receipt.
-        started: ISO 8601; empty if a killed process left no receipt.
+        started: ISO 8601; empty if neither the receipt nor the id has it.
         what: Its formats and its set.
         state: `PastHarvest.state`.
+        job_url: The job that runs it; empty if none does.
         outcome: How it ended, as for a job.
-        missing: Phrases that say what is missing.
+        missing: Phrases that say what is missing, or of a running harvest how far it is.
         counts: Numbers of records: ``listed``, ``new``, ``updated``, ``deleted`` …
         files: Number of its WARC files.
         elsewhere: Those of them that are in an object store: name → address.
@@ -39,14 +44,17 @@ class HarvestLine:
     counts: Mapping[str, int | None]
     files: int = 0
     elsewhere: Mapping[str, str] = field(default_factory=dict)
+    job_url: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the values as JSON."""
         return asdict(self)
 
 
-def harvest_lines(silo_path: str, newest: int, set_name: SetName = str) -> tuple[HarvestLine, ...]:
-    """The newest harvests, the newest first.
+def harvest_lines(
+    silo_path: str, newest: int, set_name: SetName = str, job_url: str = ""
+) -> tuple[HarvestLine, ...]:
+    """The newest harvests, the newest first; arguments as `line_of`.
 
     Raises:
         JournalUnreadable: The journal of open harvests is damaged.
@@ -54,7 +62,21 @@ def harvest_lines(silo_path: str, newest: int, set_name: SetName = str) -> tuple
     Cost: reads as many receipts as lines are returned, whatever the size of the Silo.
     """
     found = reversed([*harvests_of(silo_path, newest=newest)])
-    return tuple(line_of(one, set_name) for one in found)
+    return tuple(line_of(one, set_name, job_url) for one in found)
+
+
+def url_of_running(jobs: Iterable[Job]) -> str:
+    """The page of the job that harvests; empty if there is none, or several.
+
+    Args:
+        jobs: Those that wait or run.
+    """
+    urls_of = [
+        urls.job(one.job_id)
+        for one in jobs
+        if one.kind in {"harvest", "update"} and one.state is State.RUNNING
+    ]
+    return urls_of[0] if len(urls_of) == 1 else ""
 
 
 def harvest_history(lines: Sequence[HarvestLine]) -> Picture:
@@ -75,17 +97,23 @@ def harvest_history(lines: Sequence[HarvestLine]) -> Picture:
     )
 
 
-def line_of(one: PastHarvest, set_name: SetName = str) -> HarvestLine:
-    """A harvest in words; its set is called what ``set_name`` returns for the setSpec."""
+def line_of(one: PastHarvest, set_name: SetName = str, job_url: str = "") -> HarvestLine:
+    """A harvest in words.
+
+    Args:
+        set_name: Returns what the set of a setSpec is called.
+        job_url: The page of the job that runs it, if it is running.
+    """
     spec = str(one.receipt.get("set") or "")
     outcome = {
         "whole": Outcome("done", _("Whole")),
-        "losses": Outcome("partial", _("Not whole")),
-        "open": Outcome("failed", _("Not finished")),
+        "incomplete": Outcome("partial", _("Not whole")),
+        "running": Outcome("running", _("Running")),
+        "open": Outcome("failed", _("Interrupted")),
     }[one.state]
     return HarvestLine(
         id=one.id,
-        started=str(one.receipt.get("started") or ""),
+        started=str(one.receipt.get("started") or _moment(one.id)),
         what=one.what.replace(f"set {spec}", f"set {set_name(spec)}") if spec else one.what,
         state=one.state,
         outcome=outcome,
@@ -93,12 +121,23 @@ def line_of(one: PastHarvest, set_name: SetName = str) -> HarvestLine:
         counts=dict(one.counts),
         files=len(one.files),
         elsewhere={file.file: file.url for file in one.elsewhere},
+        job_url=job_url if one.state == "running" else "",
     )
 
 
+def _moment(harvest_id: str) -> str:
+    try:
+        moment = datetime.strptime(harvest_id, "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC)
+    except ValueError:
+        return ""
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
 def _missing(one: PastHarvest) -> list[str]:
-    if one.state == "open" or one.said:
-        return [one.said] if one.said else []
+    if one.state == "running":
+        return [_so_far(each) for each in one.so_far]
+    if one.is_open or one.said:
+        return [one.said] if one.said and one.said != "interrupted" else []
     phrases = {
         "stopped": lambda n: counted("{n} list stopped early", "{n} lists stopped early", n),
         "missing": lambda n: counted("{n} record missing", "{n} records missing", n),
@@ -111,3 +150,10 @@ def _missing(one: PastHarvest) -> list[str]:
         ),
     }
     return [phrases[kind](number) for kind, number in one.shortfalls.items() if number]
+
+
+def _so_far(one: ListReceipt) -> str:
+    listed = f"{one.counts.distinct:,}"
+    if one.expected is None:
+        return _("{list}: {n} listed", list=one.name, n=listed)
+    return _("{list}: {n} of {all} listed", list=one.name, n=listed, all=f"{one.expected:,}")

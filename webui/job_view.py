@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from silocuration.batch.journal import Doing
+from silocuration.batch.journal import CHANGED, Doing
 from silocuration.jobs import PREVIEW, UNDO
 from siloexport.jobs import DRY_RUN
 from silowork.kinds import done_in_all, kind_names, kind_of
@@ -34,6 +34,7 @@ ACTIONS = {
     Action.RESUME: "Resume",
     Action.STOP: "Cancel",
     Action.RETRY: "Retry",
+    Action.DISMISS: "Dismiss",
 }
 SetName = Callable[[str], str]
 """setSpec → what the set is called."""
@@ -134,16 +135,21 @@ def outcome_of(job: Job, undone: Mapping[Doing, int] | None = None) -> Outcome:
         undone: For a batch edit, how many of its records are undone, being undone, or could
             not be.
     """
-    if job.wish:
+    if job.wish and not job.is_over:
         return Outcome("running", _("Pausing") if job.wish == "pause" else _("Cancelling"))
     if job.is_over and (taken := undone_outcome(undone or {})):
         return taken
     if job.state is State.FAILED and not job.sentence and job.problems:
-        number = f"{job.problems:,}"
-        skipped = job.counts.get("skipped") or (job.kind == UNDO.name and job.counts.get("kept"))
-        text = _("Finished, {n} skipped", n=number) if skipped else _(_SOME_FAILED, n=number)
-        return Outcome("partial", text)
+        words = "Finished, {n} skipped" if has_only_skipped(job) else _SOME_FAILED
+        return Outcome("partial", _(words, n=f"{job.problems:,}"))
     return Outcome(_NAMES[job.state], _(STATES[job.state]))
+
+
+def has_only_skipped(job: Job) -> bool:
+    """Whether a job did everything but records that it had to leave as they are."""
+    if job.sentence or job.counts.get("failed"):
+        return False
+    return bool(job.counts.get("skipped") or (job.kind == UNDO.name and job.counts.get("kept")))
 
 
 _SOME_FAILED = "Finished, {n} failed"
@@ -157,11 +163,16 @@ def undone_outcome(counts: Mapping[Doing, int]) -> Outcome | None:
     """
     if counts.get(Doing.UNDOING):
         return Outcome("running", _("Being undone"))
+    undone = counts.get(Doing.UNDONE)
+    if undone and counts.get(Doing.DONE):
+        changed = sum(counts.get(state, 0) for state in CHANGED)
+        said = _("Partly undone: {n} of {all}", n=f"{undone:,}", all=f"{changed:,}")
+        return Outcome("partial", said)
     if kept := counts.get(Doing.KEPT):
         if not counts.get(Doing.UNDONE):
             return Outcome("partial", _("Not undone, {n} skipped", n=f"{kept:,}"))
         return Outcome("partial", _("Undone, {n} skipped", n=f"{kept:,}"))
-    return Outcome("undone", _("Undone")) if counts.get(Doing.UNDONE) else None
+    return Outcome("undone", _("Undone")) if undone else None
 
 
 def said_in_all(job: Job) -> str:

@@ -74,7 +74,7 @@ def _line(one: PastHarvest) -> str:
     began = datetime.strptime(one.id, "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC)
     listed, stored = one.counts.get("listed") or 0, one.counts.get("stored") or 0
     numbers = f"{listed:>9,} listed {stored:>9,} stored"
-    return f"{one.id}  {began:%Y-%m-%d %H:%M}  {one.state:<6} {numbers}  {one.what}"
+    return f"{one.id}  {began:%Y-%m-%d %H:%M}  {one.state:<10} {numbers}  {one.what}"
 
 
 def _elsewhere(one: PastHarvest, directory: str) -> str:

@@ -144,7 +144,7 @@ def _closed(silo_path: str) -> list[str]:
     """
     closed: list[str] = []
     for one in harvests_of(silo_path):
-        if one.receipt and one.state != "open":
+        if one.receipt and not one.is_open:
             away = {found.file for found in one.elsewhere}
             closed += [name for name in one.files if name not in away]
     needed = files_to_store(silo_path)  # looked up last: a harvest that ended needs no more files

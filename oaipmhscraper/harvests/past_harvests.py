@@ -28,7 +28,7 @@ class PastHarvest:
     Attributes:
         id: When it began, UTC.
         receipt: As JSON; empty if a killed process left none.
-        state: ``whole``, ``losses``, ``open`` (the same command resumes it).
+        state: ``whole``, ``incomplete``, ``running``, ``open`` (the same command resumes it).
         said: Why it was stopped, or which harvest continued it, as a sentence.
         files: WARC files with its responses.
         elsewhere: Those of them that are in an object store, and not on this disk.
@@ -42,6 +42,11 @@ class PastHarvest:
     files: tuple[str, ...]
     so_far: tuple[ListReceipt, ...] = ()
     elsewhere: tuple[Elsewhere, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended."""
+        return self.state in {"running", "open"}
 
     @property
     def counts(self) -> Mapping[str, int | None]:
@@ -87,7 +92,7 @@ class PastHarvest:
         return {
             "id": self.id,
             "state": self.state,
-            "said": self.said or None,
+            "message": self.said or None,
             "files": list(self.files),
             "elsewhere": {one.file: one.url for one in self.elsewhere},
             "receipt": self.receipt or None,
@@ -119,8 +124,8 @@ def harvests_of(silo_path: str, *, newest: int | None = None) -> Iterator[PastHa
         elsewhere = tuple(away.get(number, ()))
         local = map(str, warc_names(directory, number)) if names else ()
         files = tuple(sorted([*local, *(one.file for one in elsewhere)]))
-        state = "open" if number in still_open else "whole" if receipt.get("whole") else "losses"
-        said, so_far = still_open.get(number, (_continued(receipt), ()))
+        ended = "whole" if receipt.get("whole") else "incomplete"
+        state, said, so_far = still_open.get(number, (ended, _continued(receipt), ()))
         yield PastHarvest(number, receipt, state, said, files, so_far, elsewhere)
 
 
@@ -153,17 +158,22 @@ def files_to_store(silo_path: str) -> set[str]:
         return journal.files_to_store()
 
 
-def _open_jobs(silo_path: str) -> dict[str, tuple[str, tuple[ListReceipt, ...]]]:
-    """Return why each open harvest was stopped, and the progress of its lists."""
+_Open = tuple[str, str, tuple[ListReceipt, ...]]
+
+
+def _open_jobs(silo_path: str) -> dict[str, _Open]:
+    """Return the state of each open harvest, why it was stopped, and its lists so far."""
     if not os.path.exists(journal_path(silo_path)):
         return {}
     with Journal(silo_path, "read") as journal:
         return {job.id: _how_far(journal, job) for job in journal.jobs()}
 
 
-def _how_far(journal: Journal, job: Job) -> tuple[str, tuple[ListReceipt, ...]]:
+def _how_far(journal: Journal, job: Job) -> _Open:
     lists = tuple(journalled(journal, row) for row in journal.lists(job))
-    return job.said or "killed, or still running", lists
+    if journal.is_running(job.request):
+        return "running", "", lists
+    return "open", job.said or "interrupted", lists
 
 
 def _with_windows(one: ListReceipt) -> dict[str, Any]:

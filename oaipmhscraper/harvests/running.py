@@ -52,12 +52,8 @@ def _kind(job: Job) -> str:
 def _running(journal: Journal, request: str) -> Iterator[Job]:
     """Yield the jobs that other processes or threads run now."""
     for job in journal.jobs():
-        if job.request != request:
-            try:
-                with journal.held(job.request):
-                    pass
-            except HarvestRunning:
-                yield job
+        if job.request != request and journal.is_running(job.request):
+            yield job
 
 
 def _shared(journal: Journal, job: Job, lists: Collection[ListJob] | None) -> Iterator[str]:

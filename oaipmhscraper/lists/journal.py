@@ -165,6 +165,16 @@ class Journal:
         finally:
             os.close(fd)
 
+    def is_running(self, request: str) -> bool:
+        """Whether another process or thread has the lock of a request."""
+        try:
+            with self.held(request):
+                return False
+        except HarvestRunning:
+            return True
+        except OSError:  # a Silo that cannot be written
+            return False
+
     # ------------------------------------------------------------------ jobs
 
     def jobs(self) -> list[Job]:

@@ -235,7 +235,7 @@ def test_an_update_has_one_row_for_a_list_and_says_whose_harvest_it_continued(
     assert (len(receipt.lists), rows) == (2, ["oai_dc"])
     whole, stopped, update = harvests_of(silo.path)
     assert (whole.said, update.said) == ("", "")
-    assert (stopped.state, stopped.said) == ("losses", f"continued by {update.id}")
+    assert (stopped.state, stopped.said) == ("incomplete", f"continued by {update.id}")
     shown = CliRunner().invoke(silo_command, ["harvests", silo.path]).stdout
     assert f"\n    continued by {update.id}\n" in shown
 
@@ -606,7 +606,7 @@ def test_a_killed_harvest_is_listed_as_far_as_its_journal_has_it(repository, sil
     run = CliRunner().invoke
     lines = run(silo_command, ["harvests", silo_dir]).stdout.splitlines()
     assert lines[0].split()[3:] == ["open", "6", "listed", "6", "stored", "oai_dc"]
-    assert lines[1].strip() == "killed, or still running"
+    assert lines[1].strip() == "interrupted"
     assert lines[2].strip() == "oai_dc: 6 of 10 listed; windows: 1 open"
     (found,) = json.loads(run(silo_command, ["harvests", silo_dir, "--json"]).stdout)
     assert found["receipt"] is None

@@ -4,18 +4,21 @@ import html
 import json
 import os
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from oaipmhclient.walk.values import ListJob
+from oaipmhscraper.lists.journal import Journal
 from recordsilo import Silo
 from recordsilo.index.database import SqliteIndex
 from recordsilo.records.manifest import Origin, now_text
 from silocuration.activity import Activity, changes_of, log_activity
 from silocuration.upstream import propose_all
 from silowork.ledger import JobLedger
-from silowork.values import Ending
+from silowork.values import Ending, Problem, State
 from tests.webui.conftest import SET, SET_NAME, dublin_core, harvest
 from webui import timed_cache
 from webui.app import create_app
@@ -103,6 +106,41 @@ def test_a_failed_job_is_the_next_thing_until_it_succeeds(client: Any, silo: Sil
     ended_job(silo, 3, "Audit", whole=True)
     ended_job(silo, 4, "Audit of half", whole=True)
     assert "failed_jobs" not in kinds(client)
+
+
+def test_a_failed_job_can_be_dismissed(client: Any, silo: Silo) -> None:
+    job = ended_job(silo, 1, "Audit")
+    assert client.json(f"/jobs/{job}")["actions"] == ["retry", "dismiss"]
+    assert client.post(f"/jobs/{job}/dismiss", {}).json["actions"] == ["retry"]
+    assert client.post(f"/jobs/{job}/dismiss", {}).status == 409
+    assert "failed_jobs" not in kinds(client)
+    assert "Failed" in client.get("/jobs").text
+    assert JobLedger(silo.path).requeue(job, (State.FAILED,))
+    assert client.json(f"/jobs/{job}")["asked"] == ""
+
+
+def test_a_job_that_only_skipped_records_has_not_failed(client: Any, silo: Silo) -> None:
+    ledger = JobLedger(silo.path)
+    job = ledger.add("change", "Sheet", {}, "mona")
+    ledger.claim(job.job_id, 3)
+    problems = [Problem("nope", "is not in this Silo")]
+    ledger.end(job.job_id, Ending(False, counts={"done": 2, "skipped": 1}, problems=problems))
+    assert "failed_jobs" not in kinds(client)
+    assert "Finished, 1 skipped" in client.get("/jobs").text
+
+
+def test_a_harvest_that_runs_is_running(client: Any, silo: Silo) -> None:
+    request = json.dumps({"harvest": "list"})
+    with Journal(silo.path) as journal, journal.held(request):
+        journal.begin(request, "http://h/oai", [ListJob("oai_dc")], datetime.now(UTC))
+        job = JobLedger(silo.path).add("harvest", "Harvest oai_dc", {}, "mona")
+        JobLedger(silo.path).claim(job.job_id, 3)
+        (found,) = client.json("/index.json")["harvests"]
+        assert (found["state"], found["outcome"]["name"]) == ("running", "running")
+        assert found["job_url"] == f"/jobs/{job.job_id}"
+        assert "Z-" not in client.get("/harvests").text.partition("<main")[2].partition("▸")[0]
+    (found,) = client.json("/index.json")["harvests"]
+    assert (found["state"], found["outcome"]["word"]) == ("open", "Interrupted")
 
 
 def test_source_changes_and_proposals_are_counted_apart(
@@ -253,7 +291,7 @@ def test_a_malformed_receipt_does_not_stop_the_home_page(
     receipt(silo, "1", **members)
     assert client.get("/").status == 200
     (line,) = client.json("/index.json")["harvests"]
-    assert (line["what"], line["state"]) == ("?", "losses")
+    assert (line["what"], line["state"]) == ("?", "incomplete")
 
 
 def test_half_of_a_surrogate_pair_in_the_log_is_shown_as_a_question_mark(
@@ -285,7 +323,7 @@ def test_the_harvests_have_a_page_with_their_receipts(client: Any, silo: Silo) -
     receipt(silo, "2", stopped="timeout", counts=COUNTS | {"deleted": 3})
     Path(silo.path, "harvests", "20260102T030403.000000Z-receipt.json").write_text("[" * 9)
     found = client.json("/harvests.json")
-    assert [one["state"] for one in found["harvests"]] == ["losses", "losses", "whole"]
+    assert [one["state"] for one in found["harvests"]] == ["incomplete", "incomplete", "whole"]
     assert [bool(one["receipt"]) for one in found["harvests"]] == [False, True, True]
     page = client.get("/harvests").text
     assert "Records in each harvest" in page

@@ -3,7 +3,7 @@
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.harvests.past_harvests import harvests_of
 from webui import urls
-from webui.harvest_lines import harvest_history, line_of
+from webui.harvest_lines import harvest_history, line_of, url_of_running
 from webui.http.errors import WebError, as_sentence
 from webui.job_view import receipt_of_harvest
 from webui.people.roles import Role
@@ -28,7 +28,8 @@ def show(call: Call) -> View:
     except ScraperError as error:
         raise WebError(as_sentence(str(error))) from error
     shown = newest[::-1][start : start + PAGE]
-    lines = [line_of(one, call.site.set_name) for one in shown]
+    job_url = url_of_running(call.site.jobs.ledger.active())
+    lines = [line_of(one, call.site.set_name, job_url) for one in shown]
     has_next = len(newest) > start + PAGE
     following = urls.harvests(start=start + PAGE) if has_next else ""
     data = {

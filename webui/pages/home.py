@@ -24,8 +24,8 @@ from webui import urls
 from webui.activity import Entry, entries
 from webui.bulk.jobs import title_of_edit
 from webui.found_duplicates import DUPLICATES
-from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines
-from webui.job_view import Outcome
+from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines, url_of_running
+from webui.job_view import Outcome, has_only_skipped, may_steer
 from webui.people.roles import Role
 from webui.rendering import View
 from webui.site import Call, Site
@@ -163,14 +163,15 @@ def _share(counts: Counts) -> str:
 def _harvests(site: Site) -> tuple[tuple[HarvestLine, ...], str]:
     """The last harvests, or the reason why they cannot be listed."""
     try:
-        return harvest_lines(site.silo.path, HISTORY, site.set_name), ""
-    except (ScraperError, OSError):
+        job_url = url_of_running(site.jobs.ledger.active())
+        return harvest_lines(site.silo.path, HISTORY, site.set_name, job_url), ""
+    except (ScraperError, JobsError, OSError):
         logger.exception("harvests")
         return (), _("The harvests cannot be listed; see the log of the server.")
 
 
 def _jobs(call: Call) -> tuple[dict[str, Job], list[Waiting]]:
-    """The newest jobs by id, and the failed ones that were not repeated successfully."""
+    """The newest jobs by id, and the failed ones that were neither repeated nor dismissed."""
     try:
         jobs = call.site.jobs.ledger.jobs(JOBS)
     except JobsError:
@@ -181,7 +182,7 @@ def _jobs(call: Call) -> tuple[dict[str, Job], list[Waiting]]:
     failed = []
     for job in jobs:
         named = (job.kind, job.title)
-        if job.state is State.FAILED and named not in settled:
+        if job.state is State.FAILED and named not in settled and _is_open(job):
             failed.append(job)
         if job.state in {State.FAILED, State.DONE}:
             settled.add(named)
@@ -189,12 +190,16 @@ def _jobs(call: Call) -> tuple[dict[str, Job], list[Waiting]]:
         return {job.job_id: job for job in jobs}, []
     said = counted("{n} failed job", "{n} failed jobs", len(failed))
     url = urls.job(failed[0].job_id) if len(failed) == 1 else urls.jobs()
-    waiting = Waiting(
-        "failed_jobs", len(failed), Outcome("failed", said), url, _("Look at the failed job")
-    )
-    if len(failed) > 1:
-        waiting = replace(waiting, next_step=_("Look at the failed jobs"))
+    waiting = Waiting("failed_jobs", len(failed), Outcome("failed", said), url)
+    if any(may_steer(call.user, job) for job in failed):
+        look = _("Look at the failed job") if len(failed) == 1 else _("Look at the failed jobs")
+        waiting = replace(waiting, next_step=look)
     return {job.job_id: job for job in jobs}, [waiting]
+
+
+def _is_open(job: Job) -> bool:
+    """Whether something is to be done about a failed job."""
+    return not (job.is_dismissed or has_only_skipped(job))
 
 
 def _source_changes(silo: Silo) -> Iterator[Waiting]:

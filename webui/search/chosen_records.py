@@ -5,6 +5,7 @@ selection, or a list.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from recordsilo.errors import RecordNotFound
 from recordsilo.selection import Selection
 from silocuration.searches import load_search
 from webui import urls
@@ -12,7 +13,7 @@ from webui.http.errors import BadRequest
 from webui.http.messages import parse_pairs
 from webui.search.request import Pair, SearchRequest
 from webui.search.selections import Selections
-from webui.site import Call
+from webui.site import Call, Site
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
@@ -78,7 +79,15 @@ def selected(call: Call, search: str, identifiers: tuple[str, ...] = ()) -> Chos
     if identifiers:
         select = replace(select, identifiers=identifiers)
     url = urls.selection() if token is not None else _url(select)
-    return Chosen(select, search, select.total(site.silo), url)
+    return Chosen(select, search, _count(site, select), url)
+
+
+def _count(site: Site, select: Selection) -> int:
+    """How many records a selection finds; all that are listed if one of them does not exist."""
+    try:
+        return select.total(site.silo)
+    except RecordNotFound:
+        return len(select.identifiers)
 
 
 def _url(select: Selection) -> str:

@@ -141,7 +141,7 @@ ${discard()}
 % elif can_undo:
 <form action="${url}/undo" method="post">
   <p class="hint">${_("Restores the records as they were. Records changed later are skipped and listed.")}</p>
-  <p class="act"><button class="quiet" type="submit">${_("Undo")}</button></p>
+  <p class="act"><button class="quiet" type="submit">${_("Continue undoing") if outcome.name == "partial" and report.counts.get("undone") else _("Undo")}</button></p>
 </form>
 % endif
 </%def>

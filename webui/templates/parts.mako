@@ -86,7 +86,7 @@ ${text}\
 
 ## A line of `webui.harvest_lines`.
 <%def name="harvest(one)">
-${live.outcome(one.outcome)}
+${live.outcome(one.outcome, one.job_url)}
 <span class="under"><span>${date(one.started) if one.started else one.id}</span> <span class="id">${one.what}</span>
 % for name, number in ((_("new"), one.counts.get("new")), (_("updated"), one.counts.get("updated")), (_("deleted"), one.counts.get("deleted"))):
 % if number:

@@ -8,9 +8,11 @@ import pytest
 from recordsilo import Silo
 from recordsilo.selection import Selection
 from silocuration.batch.job import create_job
+from silocuration.batch.journal import Doing, JobJournal
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Add
+from webui.job_view import Outcome, undone_outcome
 from webui.pages import bulk_report
 
 from .conftest import HTML, RULE, content, finished, previewed_url
@@ -98,3 +100,20 @@ def test_a_damaged_ledger_of_jobs_hides_no_batch_edit(client: Any, silo: Silo) -
     Path(silo.path, "curation", "jobs", "ledger.sqlite").write_bytes(b"damaged")
     for page in ("/bulk/jobs", edit, "/"):
         assert client.get(page).status == 200
+
+
+def test_an_undo_that_was_cancelled_has_undone_a_part() -> None:
+    told = undone_outcome({Doing.DONE: 19_840, Doing.UNDONE: 39_400})
+    assert told == Outcome("partial", "Partly undone: 39,400 of 59,240")
+    assert undone_outcome({Doing.UNDONE: 3}) == Outcome("undone", "Undone")
+    assert undone_outcome({Doing.DONE: 3}) is None
+
+
+def test_what_is_left_of_an_undo_is_undone_by_a_button(client: Any, silo: Silo) -> None:
+    job_id = client.post("/bulk", RULE | {"do": "apply"}).json["job"]
+    finished(silo, job_id)
+    with JobJournal.open(silo.path, job_id) as journal:
+        journal.move(["oai:example.org:100"], Doing.UNDONE)
+    page = client.get(f"/bulk/jobs/{job_id}").text
+    assert "Partly undone: 1 of " in page
+    assert ">Continue undoing</button>" in page
