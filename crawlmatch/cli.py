@@ -17,7 +17,7 @@ from crawlmatch.outcomes import counted
 from recordsilo.cli import ExitCode, Group, example, fail, open_silo
 from recordsilo.commands.options import as_json, check_not_empty, directory, selecting
 from recordsilo.selection import Selection
-from silosteps.errors import StepsError, WorkerDied
+from silosteps.errors import DiskFull, StepsError, WorkerDied
 
 if TYPE_CHECKING:
     from crawlmatch.matching import Request
@@ -77,6 +77,8 @@ def _told(*, engine: bool = True) -> Iterator[None]:
     try:
         yield
     except WorkerDied as error:
+        fail(str(error), ExitCode.STOPPED)
+    except DiskFull as error:
         fail(str(error), ExitCode.STOPPED)
     except StepsError as error:
         fail(str(error), ExitCode.USAGE if type(error) is not StepsError else ExitCode.LOSSES)

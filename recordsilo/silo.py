@@ -427,7 +427,10 @@ class Silo(Listing):
         `del_item` does this; it is needed only if the process was killed in between.
         """
         if removals.is_behind(self.path):
-            removals.catch_up(self.path, self._locks)
+            try:
+                removals.catch_up(self.path, self._locks)
+            except OSError as error:  # for example a full disk; the next call does it
+                logger.warning("what follows from a removal waits for the next command: %s", error)
 
     __delitem__ = del_item
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recordsilo.extras import needed
-from silosteps.errors import PlaceUnusable, StepsError
+from silosteps.errors import DiskFull, PlaceUnusable, StepsError
 
 
 class Engine:
@@ -43,6 +43,7 @@ class Engine:
             scratch.encode()
         except UnicodeEncodeError:
             raise PlaceUnusable(scratch) from None
+        self._scratch = scratch
         self._steps, self._watch = steps, watch
         self._given: set[str] = set()
         self._error: type[Exception] = duckdb.Error
@@ -78,8 +79,14 @@ class Engine:
         try:
             self._connection.execute(sql, values or None)
         except self._error as error:
-            raise StepsError(_sentence(step, str(error))) from error
+            raise self._as_ours(step, str(error)) from error
         return self
+
+    def _as_ours(self, step: str, error: str) -> StepsError:
+        """What went wrong in a step; of DuckDB's text, the first line suffices."""
+        if "No space left on device" in error:
+            return DiskFull(self._scratch, step)
+        return StepsError(f"step {step}: {error.partition(chr(10))[0]}")
 
     def rows(self, size: int = 50_000) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of the last step in batches."""
@@ -144,13 +151,6 @@ class Engine:
     def __exit__(self, *exception: object) -> None:
         with contextlib.suppress(self._error):
             self.close()
-
-
-def _sentence(step: str, error: str) -> str:
-    """What went wrong in a step; of DuckDB's text, the first line suffices."""
-    if "No space left on device" in error:
-        return f"the disk is full (at step {step}); make room, then run the command again"
-    return f"step {step}: {error.partition(chr(10))[0]}"
 
 
 def _identifier(name: str) -> str:

@@ -5,6 +5,22 @@ class StepsError(Exception):
     """Base class; the text is for the operator."""
 
 
+class DiskFull(StepsError):
+    """The disk of the files that a step writes has no space left.
+
+    Args:
+        place: The directory of the step's temporary files.
+        step: Its name.
+    """
+
+    def __init__(self, place: str, step: str) -> None:
+        self.place, self.step = place, step
+        super().__init__(
+            f"no space left on the disk (at step {step}, whose temporary files are in {place}); "
+            "make room, then the same command continues"
+        )
+
+
 class InputUnreadable(StepsError):
     """A file cannot be opened or decompressed, or is truncated."""
 

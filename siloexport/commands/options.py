@@ -14,6 +14,7 @@ from siloexport.errors import (
     FileChanged,
     LedgerInUse,
     LedgerUnreadable,
+    TargetFull,
     TargetUnusable,
 )
 from siloexport.plan import Versions
@@ -100,6 +101,8 @@ def export_errors() -> Iterator[None]:
     """Print an error of an export as one sentence and end with the exit code of its kind."""
     try:
         yield
+    except TargetFull as error:
+        fail(f"{error}; make room, then the same command continues", ExitCode.STOPPED)
     except TargetUnusable as error:
         fail(str(error), ExitCode.ENDPOINT)
     except FileChanged as error:

@@ -223,7 +223,8 @@ class DirectoryTarget:
                 replace_file(f"{self.directory}/{MARKER}", content)
             self._sweep()
         except OSError as error:
-            raise TargetUnusable(f"{self.shown} cannot be written: {error.strerror}") from error
+            kind = TargetFull if error.errno in _NO_ROOM else TargetUnusable
+            raise kind(f"{self.shown} cannot be written: {error.strerror}") from error
 
     def _sweep(self) -> None:
         """Remove what a killed export left, except what `recover` needs."""

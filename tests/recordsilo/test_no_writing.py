@@ -174,6 +174,41 @@ def test_a_full_disk_is_named_and_the_list_is_made_without_room(
     assert in_a_process(["clone", place, "oai:x:11"]).returncode == 0
 
 
+def test_an_export_to_a_full_disk_stops_and_the_same_command_continues(
+    path: str, mounted: Mounted
+) -> None:
+    disk = mounted("small", "-t", "tmpfs", "-o", "size=2m", "tmpfs")
+    filling = fill(disk)
+    for command in (
+        ["export", "files", path, str(disk / "out")],
+        ["export", "csv", path, str(disk / "out.csv")],
+    ):
+        done = in_a_process([*command])
+        assert done.returncode == 75, done.stderr
+        assert str(disk) in done.stderr.decode()
+        assert b"make room, then the same command continues" in done.stderr
+    filling.unlink()
+    assert in_a_process(["export", "files", path, str(disk / "out")]).returncode == 0
+
+
+def test_lists_go_on_while_what_follows_from_a_removal_waits_for_room(
+    path: str, mounted: Mounted
+) -> None:
+    disk = mounted("small", "-t", "tmpfs", "-o", "size=4m", "tmpfs")
+    place = str(disk / "silo")
+    subprocess.run(["cp", "-a", path, place], check=True)
+    with Silo(place) as silo:
+        silo.del_item("oai:x:11", remember=True)
+    Path(place, "curation", "removed-told.json").unlink(missing_ok=True)
+    Path(place, ".silo", "locks", "removals").unlink(missing_ok=True)
+    filling = fill(disk)
+    done = in_a_process(["ls", place])
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 39)
+    filling.unlink()
+    assert in_a_process(["ls", place]).returncode == 0
+    assert Path(place, "curation", "removed-told.json").exists()
+
+
 def test_a_list_is_whole_where_the_index_fails_while_it_is_brought_in_step(
     path: str, mounted: Mounted
 ) -> None:

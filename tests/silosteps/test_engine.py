@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from silosteps.engine import Engine
-from silosteps.errors import PlaceUnusable, StepFileInvalid, StepsError, WorkerDied
+from silosteps.errors import DiskFull, PlaceUnusable, StepFileInvalid, StepsError, WorkerDied
 from silosteps.runners import in_order
 from silosteps.step_file import read_steps
 
@@ -89,7 +89,7 @@ def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path) -> None:
     steps = {"out": "COPY (SELECT range AS n FROM range(100000)) TO $file (FORMAT csv)"}
     with (
         Engine(steps, str(tmp_path)) as engine,
-        pytest.raises(StepsError, match=r"^the disk is full \(at step out\); make room"),
+        pytest.raises(DiskFull, match=r"^no space left on the disk \(at step out, .*; make room"),
     ):
         engine.run("out", file="/dev/full")
 

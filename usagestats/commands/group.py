@@ -7,7 +7,7 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail, open_silo
-from silosteps.errors import StepsError, WorkerDied
+from silosteps.errors import DiskFull, StepsError, WorkerDied
 from usagestats.errors import CountsUnreadable, UsageError
 from usagestats.settings import check_settings
 from usagestats.store.ledger import Ledger
@@ -23,6 +23,8 @@ def told() -> Iterator[None]:
     except UsageError as error:
         fail(str(error))
     except WorkerDied as error:
+        fail(str(error), ExitCode.STOPPED)
+    except DiskFull as error:
         fail(str(error), ExitCode.STOPPED)
     except StepsError as error:
         fail(str(error), ExitCode.USAGE if type(error) is not StepsError else ExitCode.LOSSES)
