@@ -30,6 +30,9 @@ from politeweb.errors import RetryLater
 from politeweb.warc.writing import WarcFiles
 from recordsilo import Silo
 from recordsilo.cli import silo_command
+from silowork.ledger import JobLedger
+from silowork.running import run_job
+from silowork.values import State
 
 URL = "http://repo.example/oai"
 SILO = os.path.join(os.path.dirname(sys.executable), "silo")
@@ -450,6 +453,37 @@ def test_an_update_during_a_harvest_exits_75_with_a_sentence(repository, silo_di
                 result = CliRunner().invoke(silo_command, ["update", silo_dir])
     assert (result.exit_code, result.stdout) == (75, "")
     assert "another process is harvesting oai_dc into" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments"),
+    [
+        ("update", {}),
+        ("harvest", {"prefixes": ["oai_dc"]}),
+        ("harvest", {"prefixes": ["oai_dc"], "update": True}),
+    ],
+    ids=["update", "harvest", "harvest of what changed"],
+)
+def test_a_job_of_the_page_is_refused_during_a_harvest_of_its_list(silo_dir, kind, arguments):
+    with misbehaving() as server:
+        with OAIPMHScraper(silo_dir, server.base_url, quiet=True) as scraper:
+            scraper.harvest(["oai_dc"])
+        ledger = JobLedger(silo_dir)
+        sent = len(server.repository.asked)
+        with Journal(silo_dir) as journal:
+            text = '{"harvest": "lists", "prefixes": ["mets", "oai_dc"]}'
+            other = journal.begin(text, server.base_url, [ListJob("oai_dc")], datetime.now(UTC))
+            with journal.held(text):
+                refused = ledger.add(kind, "Refused", arguments, "anna").job_id
+                assert run_job(silo_dir, refused) is State.FAILED
+            said = ledger.job(refused).sentence
+            assert said == (
+                "another process is harvesting oai_dc into myrepo; try again when it has ended"
+            )
+            assert len(server.repository.asked) == sent, "nothing was requested"
+            journal.forget(other)
+        later = ledger.add(kind, "Later", arguments, "anna").job_id
+        assert run_job(silo_dir, later) is State.DONE
 
 
 def test_a_journal_that_was_deleted_costs_a_harvest_begun_anew(repository, scraper, silo):
