@@ -27,6 +27,7 @@ THREADS = MOST_STREAMED + 4
 MOST_UNFINISHED, MOST_UPLOADS = 256, 32
 """Maximum number of connections that are sending a request or are idle, and of those that are
 sending a large body that the application requested."""
+_WITHOUT_BODY = (b"204", b"304")
 
 
 class PortTaken(Exception):
@@ -82,6 +83,17 @@ class _Gateway(Gateway_10):
         else:
             self.req.rfile.remaining = 0
         return written
+
+    def write(self, chunk: bytes) -> None:
+        """Send a piece of the body, if the answer may have one (RFC 9110, section 6.4.1).
+
+        A client takes the body of an answer to HEAD for the beginning of the next answer. Behind
+        a proxy that keeps connections, the next answer is somebody else's.
+        """
+        if self.req.method == b"HEAD" or self.req.status[:3] in _WITHOUT_BODY:
+            self.req.ensure_headers_sent()
+        else:
+            super().write(chunk)
 
 
 def probe(host: str, port: int) -> None:
