@@ -24,8 +24,11 @@ COLUMNS = {
     "outcome": "TEXT",
     "match_rule": "TEXT",
     "terminal": "INTEGER",
+    "other_sha1": "TEXT",
 }
 """Name → type; docs/crawl.md explains them."""
+LATER = frozenset({"other_sha1"})
+"""Columns that tables of earlier releases do not have."""
 _INDEXED = ("initial_url", "identifier", "final_sha1")
 
 

@@ -738,7 +738,8 @@ INSERT INTO location SELECT url, target FROM read_parquet($file)
 INSERT INTO capture SELECT url, ts, sha1, cdx FROM read_parquet($file)
 
 -- step: take_earlier
--- The ends of another crawl's links, as pages that were captured before this one.
+-- The ends of another crawl's links, as pages that were captured before this one. Tables of earlier
+-- releases have all digests in final_sha1.
 INSERT INTO event
 SELECT DISTINCT final_url, 2,
     CASE
@@ -749,8 +750,12 @@ SELECT DISTINCT final_url, 2,
         ELSE 70
     END,
     -CAST(final_timestamp AS BIGINT), CAST(final_status_code AS INTEGER), CAST(-1 AS BIGINT),
-    COALESCE(final_mimetype, ''), COALESCE(final_sha1, ''), true, '', '', '', ''
-FROM read_parquet($file)
+    COALESCE(final_mimetype, ''), COALESCE(final_sha1, other_sha1, ''), true, '', '', '', ''
+FROM (
+    SELECT * FROM read_parquet($file)
+    UNION ALL BY NAME
+    SELECT CAST(NULL AS VARCHAR) AS other_sha1 WHERE false
+)
 WHERE final_url IS NOT NULL AND final_status_code NOT LIKE '-%' AND final_status_code <> '0'
 
 -- step: tops_begin
@@ -808,7 +813,7 @@ SELECT r.url AS initial_url, NULLIF(r.identifier, '') AS identifier,
     NULLIF(split_part(split_part(split_part(split_part(r.final, '/', 3), '?', 1), '@', -1), ':', 1), '') AS final_domain,
     CAST(-needed.age AS VARCHAR) AS final_timestamp,
     CAST(needed.status AS VARCHAR) AS final_status_code,
-    NULLIF(needed.sha1, '') AS final_sha1,
+    CASE WHEN needed.grade <= 30 THEN NULLIF(needed.sha1, '') END AS final_sha1,
     NULLIF(needed.mime, '') AS final_mimetype,
     CASE WHEN r.final IS NOT NULL THEN CAST(needed.dedupe OR needed.grade IN (20, 30) AS INTEGER) END AS final_was_dedupe,
     CASE WHEN r.final IS NULL THEN 0 ELSE CAST(needed.grade <= 30 AS INTEGER) END AS hit,
@@ -818,7 +823,8 @@ SELECT r.url AS initial_url, NULLIF(r.identifier, '') AS identifier,
         || ' ' || CASE WHEN needed.sha1 = '' THEN '-' ELSE needed.sha1 END || ' - - - '
         || split_part(needed.warc, ' ', -1) || ' ' || left(needed.warc, length(needed.warc) - length(split_part(needed.warc, ' ', -1)) - 1)
     END) AS final_cdx,
-    r.outcome AS outcome, r.rule AS match_rule, r.number AS terminal
+    r.outcome AS outcome, r.rule AS match_rule, r.number AS terminal,
+    CASE WHEN needed.grade > 30 THEN NULLIF(needed.sha1, '') END AS other_sha1
 FROM (
     SELECT outcome.url AS url, seed_row.identifier AS identifier,
         CASE WHEN seed_row.heritrix = '' THEN outcome.url ELSE seed_row.heritrix END AS address,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from click.testing import Result
 from crawl_silo import put
@@ -291,6 +292,44 @@ def test_an_earlier_crawl_tells_where_redirects_end(
     )
     assert helped["outcomes"]["fulltext-duplicate"] == 1
     assert helped["outcomes"]["not-attempted"] == 1  # what an earlier crawl tried, this one did not
+    old = tmp_path / "old.parquet"
+    with duckdb.connect() as connection:  # as releases before wrote it
+        kept = f"{records.path}/crawls/first/crawl_result.parquet"
+        connection.execute(
+            "COPY (SELECT * EXCLUDE (other_sha1) REPLACE (COALESCE(final_sha1, other_sha1) AS "
+            f"final_sha1) FROM '{kept}') TO '{old}'"
+        )
+    again = told("match", records.path, later, "--cdx", index, "--seeds", seeds, "--earlier", old)
+    assert again["outcomes"] == helped["outcomes"]
+
+
+def test_only_full_texts_have_a_final_digest(log: Path, tmp_path: Path, told: Told) -> None:
+    seeds = tmp_path / "seeds.tsv"
+    seeds.write_text(f"http://repo.example.org/1\tone\n{PAGE}\ttwo\n")
+    told("everything", seeds, log, "-o", tmp_path / "e.sqlite")
+    with sqlite3.connect(tmp_path / "e.sqlite") as connection:
+        found = connection.execute(
+            "SELECT identifier, final_sha1, other_sha1 FROM crawl_result"
+            " WHERE terminal = 1 ORDER BY identifier"
+        ).fetchall()
+        successes = connection.execute(
+            "SELECT count(DISTINCT identifier) FROM crawl_result WHERE final_sha1 IS NOT NULL"
+        ).fetchone()
+    connection.close()
+    assert found == [("one", sha1_of(PAPER), None), ("two", None, sha1_of(PAGE))]
+    assert successes == (1,)
+
+
+def test_a_table_of_an_earlier_release_is_read(log: Path, tmp_path: Path, invoke: Invoke) -> None:
+    database = tmp_path / "b.sqlite"
+    invoke("backward", log, "-o", database)
+    with sqlite3.connect(database) as connection:
+        connection.execute("ALTER TABLE crawl_result DROP COLUMN other_sha1")
+    connection.close()
+    statuses = tmp_path / "statuses.tsv"
+    statuses.write_text(f"{sha1_of(PAPER)}\tsuccess\n")
+    assert json.loads(invoke("postprocess", statuses, database).stdout)["rows-updated"] == 1
+    assert len(invoke("dump", database).stdout.splitlines()) == 2
 
 
 def test_lines_that_are_none_are_kept_with_the_reason(tmp_path: Path, told: Told) -> None:

@@ -79,6 +79,8 @@ def test_all_cases_together(tmp_path: Path) -> None:
     assert log.lines == log.used + sum(log.reasons.values())
     assert log.reasons["fields"] + log.reasons["status"] + log.reasons["blank"] == crawl.bad_lines
     assert {row["hit"] for row in rows if row["terminal"] is None} <= {1}
+    assert {row["hit"] for row in rows if row["final_sha1"]} == {1}
+    assert {row["hit"] for row in rows if row["other_sha1"]} == {0}
 
 
 @pytest.mark.long
