@@ -70,6 +70,7 @@ def match_into_silo(
                 "rules": {
                     "full_texts": list(request.rules.full_texts),
                     "walls": list(request.rules.walls),
+                    "defences": list(request.rules.defences),
                 },
                 "paths": [os.path.abspath(one) if one != "-" else one for one in request.inputs],
                 "receipt": receipt.to_json(),
@@ -93,6 +94,7 @@ def fingerprint_of(request: Request) -> str:
         sorted(set(request.seed_rows)),
         list(request.rules.full_texts),
         list(request.rules.walls),
+        list(request.rules.defences),
         request.unseeded,
     ]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()

@@ -47,6 +47,7 @@ def arguments_of(name: str, request: "Request", memory: str) -> dict[str, Any]:
         "name": name, "memory": memory,
         **{one: list(paths) for one, paths in named.items()},
         "full_texts": list(request.rules.full_texts), "walls": list(request.rules.walls),
+        "defences": list(request.rules.defences),
     }  # fmt: skip
 
 
@@ -90,9 +91,10 @@ def _request(given: Mapping[str, Any], silo: Silo) -> "Request":
 
 
 def _rules(given: Mapping[str, Any]) -> "Rules":
-    from crawlmatch.rules import Rules
+    from crawlmatch.rules import DEFENCES, Rules
 
-    return Rules(tuple(given["full_texts"]), tuple(given["walls"]))
+    defences = given.get("defences", DEFENCES)  # jobs of earlier releases name none
+    return Rules(tuple(given["full_texts"]), tuple(given["walls"]), tuple(defences))
 
 
 def _paths(silo_path: str, named: Sequence[str]) -> list[str]:

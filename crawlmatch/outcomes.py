@@ -12,6 +12,7 @@ class Outcome(StrEnum):
     WRONG_TYPE = "wrong-type"
     EMPTY = "empty"
     COOKIE_WALL = "cookie-wall"
+    DEFENCE = "robot-defence"
     LOOP = "redirect-loop"
     UNCAPTURED = "redirect-uncaptured"
     CLIENT_ERROR = "http-4xx"
@@ -58,6 +59,10 @@ _TOLD = {
     Outcome.COOKIE_WALL: (
         "cookies or sign-in required",
         "crawl with cookies or from a network with access, or look for a free copy",
+    ),
+    Outcome.DEFENCE: (
+        "blocked by a robot defence",
+        "ask the publisher to let the crawler in, or crawl more slowly; do not correct the link",
     ),
     Outcome.LOOP: (
         "endless redirects",

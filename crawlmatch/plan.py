@@ -46,7 +46,7 @@ def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:
     steps.run("resolve_revisits").run("pages")
     steps.run("seeds").run("seed_rows").run("found").run("sought").run("asked")
     steps.run("found_by_form").run("found_alike").run("asked_pages")
-    steps.run("wanted").run("nodes_needed", walls=rules.walled)
+    steps.run("wanted").run("nodes_needed", walls=rules.walled, defences=rules.defended)
     steps.drop(["event", "known", "sought", "asked", "wanted"])
     steps.run("next_known").run("chains_begin").run("make_chains")
     for _ in range(MAX_REDIRECTS + 2):
@@ -62,7 +62,7 @@ def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:
     steps.run("marks").run("marks_by_tag")
     steps.run("ends").run("several_ends").run("terminals")
     steps.drop(["ended", "several"])
-    steps.run("walled_targets", walls=rules.walled).run("outcomes")
+    steps.run("walled_targets", walls=rules.walled, defences=rules.defended).run("outcomes")
     steps.run("tops_begin", wanted=unseeded).run("tops_open")
     for _ in range(MAX_CLIMB):
         if not _is_open(steps):

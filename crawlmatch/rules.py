@@ -1,8 +1,8 @@
-"""Settings: the media types of full texts, and the addresses of walls (pure)."""
+"""Settings: the media types of full texts, the addresses of walls and defences (pure)."""
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,15 +14,22 @@ WALLS = (
     r"[?&;](cookieSet|cookiesSet|cookie_set|needCookies?|cookieCheck|gdpr_cookies?)=",
     r"cookie[_-]?(absent|s?[_-]?disabled|s?[_-]?required|s?[_-]?not[_-]?supported)",
     r"/(errors?/)?(no[-_]?cookies?|cookies?[-_]?(error|test|check|wall))([/?.]|$)",
-    r"/crawlprevention/",
     r"/(login|logon|signin|sign-in|sign_in|log-in|ssostart|wayf|shibboleth(\.sso)?|authwall)([/?.;]|$)",
     r"//(login|idp|sso|auth|accounts?|shibboleth|wayf)\.[^/]+\.[^/]+/",
     r"/(idp|simplesaml|openathens|saml2?)/",
-    r"/(captcha|distil_r_captcha|cdn-cgi/challenge)",
 )
 """Addresses of walls: pages before a document that require cookies or a password.
 
 Regular expressions that mean the same to RE2 and Java; matched without case.
+"""
+DEFENCES = (
+    r"/crawlprevention/",
+    r"/(captcha|distil_r_captcha|distil_r_blocked|cdn-cgi/challenge)",
+)
+"""Addresses of defences against robots: pages that a crawler gets in place of a document.
+
+The Governor of Silverchair is at ``/crawlprevention/governor``; the others are of Distil (Imperva),
+Cloudflare, and pages with a captcha.
 """
 
 
@@ -33,15 +40,17 @@ class Rules:
     Attributes:
         full_texts: Media types of full texts.
         walls: Patterns of addresses that require a login or cookies.
+        defences: Patterns of addresses where robots are sent.
     """
 
     full_texts: tuple[str, ...] = FULL_TEXTS
     walls: tuple[str, ...] = WALLS
+    defences: tuple[str, ...] = DEFENCES
 
     @classmethod
-    def html(cls, walls: Iterable[str] = WALLS) -> "Rules":
+    def html(cls) -> "Rules":
         """Return rules that look for web pages instead of documents."""
-        return cls(WEB_PAGES, tuple(walls))
+        return cls(WEB_PAGES)
 
     @property
     def hits(self) -> str:
@@ -56,7 +65,16 @@ class Rules:
     @property
     def walled(self) -> str:
         """Return the pattern of the addresses of walls."""
-        return f"(?i)({'|'.join(self.walls)})" if self.walls else "^$"
+        return _any(self.walls)
+
+    @property
+    def defended(self) -> str:
+        """Return the pattern of the addresses of defences against robots."""
+        return _any(self.defences)
+
+
+def _any(patterns: tuple[str, ...]) -> str:
+    return f"(?i)({'|'.join(patterns)})" if patterns else "^$"
 
 
 def _escaped(media_type: str) -> str:
@@ -64,7 +82,9 @@ def _escaped(media_type: str) -> str:
 
 
 def rules_from(text: str, *, html: bool = False) -> Rules:
-    """Read rules from TOML: ``walls`` are added to the default, ``full_texts`` replace it.
+    """Read rules from TOML: ``walls`` and ``defences`` are added to the default.
+
+    ``full_texts`` replace it.
 
     Raises:
         CrawlError: It is not TOML, has an unknown key, or a pattern is invalid.
@@ -73,15 +93,18 @@ def rules_from(text: str, *, html: bool = False) -> Rules:
         found: Mapping[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CrawlError(f"the rules are not TOML: {error}") from None
-    if unknown := found.keys() - {"walls", "full_texts"}:
+    if unknown := found.keys() - set(_NAMES):
         raise CrawlError(
-            f"unknown in the rules: {', '.join(sorted(unknown))}; there are walls, full_texts"
+            f"unknown in the rules: {', '.join(sorted(unknown))}; there are {', '.join(_NAMES)}"
         )
-    walls, types = (_texts(found, name) for name in ("walls", "full_texts"))
-    for pattern in walls:
+    walls, defences, types = (_texts(found, name) for name in _NAMES)
+    for pattern in (*walls, *defences):
         _check(pattern)
     usual = WEB_PAGES if html else FULL_TEXTS
-    return Rules(types or usual, (*WALLS, *walls))
+    return Rules(types or usual, (*WALLS, *walls), (*DEFENCES, *defences))
+
+
+_NAMES = ("walls", "defences", "full_texts")
 
 
 def _texts(found: Mapping[str, Any], name: str) -> tuple[str, ...]:

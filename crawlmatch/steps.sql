@@ -490,10 +490,11 @@ GROUP BY url
 -- step: nodes_needed
 -- The pages on the ways from seeds to their ends: those above, full texts, redirects and what was
 -- fetched because of one. $walls is a pattern of the addresses where people sign in or take
--- cookies.
+-- cookies, $defences one of those where robots are sent.
 CREATE OR REPLACE TEMP TABLE needed AS
 SELECT node.*, COALESCE(is_asked, false) AS is_asked,
-    grade > 30 AND regexp_matches(node.url, $walls) AS is_wall
+    grade > 30 AND regexp_matches(node.url, $walls) AS is_cookie_wall,
+    grade > 30 AND regexp_matches(node.url, $defences) AS is_defence
 FROM node
 LEFT JOIN wanted ON wanted.url = node.url
 WHERE wanted.url IS NOT NULL OR grade <= 30 OR grade = 90 OR ends_with(hops, 'R')
@@ -592,7 +593,7 @@ FROM (
     JOIN way_up ON way_up.child = climbing.place
     JOIN needed ON needed.url = way_up.parent
     WHERE (way_up.link = 'R' OR NOT climbing.owned)
-        AND NOT (needed.is_wall AND (climbing.linked OR way_up.link = 'L'))
+        AND NOT ((needed.is_cookie_wall OR needed.is_defence) AND (climbing.linked OR way_up.link = 'L'))
 )
 GROUP BY hit, place, linked, owned
 
@@ -637,14 +638,15 @@ CREATE OR REPLACE TEMP TABLE ended AS
 SELECT chain.start AS page, COALESCE(mark.hit, CASE WHEN chain.state = 'end' THEN chain.place ELSE chain.start END) AS final,
     COALESCE(mark.crumbs, CASE WHEN chain.state = 'end' THEN repeat('R', array_length(chain.path) - 1) ELSE '' END) AS crumbs,
     COALESCE(hit.grade, 999) AS grade, chain.state AS state, chain.path AS path,
-    COALESCE(walled.is_walled, false) AS is_walled
+    COALESCE(walled.is_walled, false) AS is_walled, COALESCE(walled.is_defended, false) AS is_defended
 FROM chain
 LEFT JOIN mark ON mark.url = chain.start
 LEFT JOIN needed AS hit ON hit.url = mark.hit
 LEFT JOIN (
-    SELECT start, bool_or(chains.state <> 'end' OR chains.place = needed.url) AS is_walled
+    SELECT start, bool_or(is_cookie_wall) AS is_walled, bool_or(is_defence) AS is_defended
     FROM (SELECT start, place, state, unnest(path) AS url FROM chain) AS chains
-    JOIN needed ON needed.url = chains.url AND needed.is_wall
+    JOIN needed ON needed.url = chains.url AND (needed.is_cookie_wall OR needed.is_defence)
+    WHERE chains.state <> 'end' OR chains.place = needed.url
     GROUP BY start
 ) AS walled ON walled.start = chain.start
 
@@ -656,21 +658,25 @@ SELECT url FROM mark GROUP BY url HAVING count(*) > 1
 -- step: terminals
 -- The same with their order, which is determined only where there are several.
 CREATE OR REPLACE TEMP TABLE terminal AS
-SELECT page, final, crumbs, 1 AS number, grade AS best, state, path, is_walled
+SELECT page, final, crumbs, 1 AS number, grade AS best, state, path,
+    is_walled, is_defended
 FROM ended
 LEFT JOIN several ON several.url = ended.page
 WHERE several.url IS NULL
 UNION ALL
 SELECT page, final, crumbs,
     row_number() OVER (PARTITION BY page ORDER BY grade, length(crumbs), crumbs, final) AS number,
-    min(grade) OVER (PARTITION BY page) AS best, state, path, is_walled
+    min(grade) OVER (PARTITION BY page) AS best, state, path, is_walled, is_defended
 FROM ended
 JOIN several ON several.url = ended.page
 
 -- step: walled_targets
--- Redirects to a wall that was not fetched.
+-- Redirects to a wall or a defence that was not fetched.
 CREATE OR REPLACE TEMP TABLE to_wall AS
-SELECT DISTINCT url FROM location WHERE regexp_matches(target, $walls)
+SELECT url, bool_or(regexp_matches(target, $defences)) AS is_defence
+FROM location
+WHERE regexp_matches(target, $walls) OR regexp_matches(target, $defences)
+GROUP BY url
 
 -- step: outcomes
 -- What came of each address that was asked for, a row for each terminal.
@@ -683,8 +689,10 @@ SELECT seed.url AS url, found.page AS page, terminal.final AS final, terminal.cr
         WHEN found.page IS NULL THEN 'not-attempted'
         WHEN terminal.best <= 10 THEN 'fulltext'
         WHEN terminal.best <= 30 THEN 'fulltext-duplicate'
+        WHEN terminal.is_defended AND (needed.grade BETWEEN 31 AND 75 OR needed.grade = 90 OR needed.status IN (401, 403, 429, 503)) THEN 'robot-defence'
         WHEN terminal.is_walled AND (needed.grade BETWEEN 31 AND 75 OR needed.grade = 90 OR needed.status IN (401, 403)) THEN 'cookie-wall'
         WHEN terminal.state <> 'end' THEN 'redirect-loop'
+        WHEN needed.grade = 90 AND to_wall.is_defence THEN 'robot-defence'
         WHEN needed.grade = 90 AND to_wall.url IS NOT NULL THEN 'cookie-wall'
         WHEN needed.grade = 90 THEN 'redirect-uncaptured'
         WHEN needed.grade IN (40, 60) THEN 'landing-only'

@@ -359,6 +359,32 @@ def cookie_loop(crawl: Crawl, host: str, name: str) -> None:
 
 
 @case
+def robot_defence(crawl: Crawl, host: str, name: str) -> None:
+    """The Governor, as it is fetched, and where only the index says where it was sent."""
+    governor = f"http://{host}/crawlprevention/governor?content=%2farticle%2f1"
+    seed = crawl.log(f"http://{host}/doi/1", 302, HTML, size=10)
+    url = crawl.log(governor, 200, HTML, via=seed, hops="R")
+    crawl.seed(seed, name + "a", Truth("robot-defence", (url,), "200"))
+    sent = crawl.log(f"http://{host}/doi/2", 302, HTML, size=10)
+    crawl.index(sent, HTML, "302", redirect=f"http://{host}/captcha?for=2")
+    crawl.seed(sent, name + "b", Truth("robot-defence", (sent,), "302"))
+    first = crawl.log(f"http://{host}/doi/3", 302, HTML, size=10)
+    middle = crawl.log(f"http://{host}/doi/3?cookieSet=1", 302, HTML, via=first, hops="R", size=9)
+    last = crawl.log(f"{governor}3", 403, HTML, via=middle, hops="RR")
+    crawl.seed(first, name + "c", Truth("robot-defence", (last,), "403"))
+    gone = crawl.log(f"http://{host}/captcha/paper.pdf", 404, HTML)
+    crawl.seed(gone, name + "d", Truth("http-4xx", (gone,), "404"))
+
+
+@case
+def nobody_owns_what_a_defence_links_to(crawl: Crawl, host: str, name: str) -> None:
+    seed = crawl.log(f"http://{host}/doi/4", 302, HTML, size=10)
+    url = crawl.log(f"http://{host}/crawlprevention/governor", 200, HTML, via=seed, hops="R")
+    crawl.log(f"http://{host}/terms.pdf", 200, PDF, via=url, hops="RL")
+    crawl.seed(seed, name, Truth("robot-defence", (url,), "200"))
+
+
+@case
 def redirect_loop(crawl: Crawl, host: str, name: str) -> None:
     seed = crawl.log(f"http://{host}/loop", 302, HTML, size=10)
     crawl.log(f"http://{host}/loop/2", 302, HTML, via=seed, hops="R", size=10)

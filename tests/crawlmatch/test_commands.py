@@ -242,15 +242,23 @@ def test_web_pages_can_be_what_is_looked_for(log: Path, tmp_path: Path, told: To
 
 def test_rules_add_walls_and_name_media_types(crawl: Crawl, tmp_path: Path, told: Told) -> None:
     crawl.log("http://wall.example.org/stop", 200, HTML)
+    crawl.log("http://wall.example.org/are-you-human", 200, HTML)
     crawl.log("http://repo.example.org/b.epub", 200, "application/epub+zip")
     log, seeds, rules = (tmp_path / name for name in ("crawl.log", "seeds.tsv", "rules.toml"))
     log.write_text("\n".join(crawl.lines))
-    seeds.write_text("http://wall.example.org/stop\ta\nhttp://repo.example.org/b.epub\tb\n")
-    rules.write_text("walls = ['//wall\\.']\nfull_texts = ['application/epub+zip']\n")
+    seeds.write_text(
+        "http://wall.example.org/stop\ta\nhttp://repo.example.org/b.epub\tb\n"
+        "http://wall.example.org/are-you-human\tc\n"
+    )
+    rules.write_text(
+        "walls = ['//wall\\.']\ndefences = ['/are-you-human']\n"
+        "full_texts = ['application/epub+zip']\n"
+    )
     told("map", log, "-o", tmp_path / "shard", "--rules", rules)
     for source in (log, tmp_path / "shard"):
         receipt = told("forward", seeds, source, "-o", tmp_path / "f.sqlite", "--rules", rules)
         assert receipt["outcomes"]["cookie-wall"] == 1
+        assert receipt["outcomes"]["robot-defence"] == 1
         assert receipt["outcomes"]["fulltext"] == 1
 
 
