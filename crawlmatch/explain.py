@@ -23,6 +23,7 @@ _RULES = {
     "heritrix": "in the form that Heritrix gives it",
     "whatwg": "in the form that browsers give it",
     "surt": "ignoring http or https, www., a trailing slash and the spelling of ~",
+    "ufffd": "with U+FFFD for each byte that is not ASCII, as the crawler logged it",
 }
 
 

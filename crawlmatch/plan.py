@@ -45,9 +45,10 @@ def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:
     """
     steps.run("resolve_revisits").run("pages")
     steps.run("seeds").run("seed_rows").run("found").run("sought").run("asked")
-    steps.run("found_by_form").run("found_alike").run("asked_pages")
+    steps.run("found_by_form").run("found_alike")
+    steps.run("alike_replaced").run("found_replaced").run("asked_pages")
     steps.run("wanted").run("nodes_needed", walls=rules.walled, defences=rules.defended)
-    steps.drop(["event", "known", "sought", "asked", "wanted"])
+    steps.drop(["event", "known", "sought", "asked", "lossy", "wanted"])
     steps.run("next_known").run("chains_begin").run("make_chains")
     for _ in range(MAX_REDIRECTS + 2):
         steps.run("chains_go_on").run("chains_keep").run("chains_left").run("chains_open")

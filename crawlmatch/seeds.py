@@ -15,32 +15,34 @@ from typing import Any
 from crawlmatch.errors import BadAddress
 from crawlmatch.inputs import columns, file_digest
 from crawlmatch.receipts import InputReceipt, Kind
-from crawlmatch.uris import heritrix_form, host_of, is_plain, whatwg_form
+from crawlmatch.uris import heritrix_form, host_of, is_plain, replaced_form, whatwg_form
 from recordsilo.formats import Link
 from silosteps.engine import Engine
 from silosteps.inputs import STDIN, open_input
 from silosteps.lines import blocks
 
-_COLUMNS = ("url", "identifier", "heritrix", "whatwg")
+COLUMNS = ("url", "identifier", "heritrix", "whatwg", "replaced")
+"""Of the table ``seed_given``: a seed row, and the forms of its address."""
 _MANY_ENDS = re.compile(rb"\n{2,}")
 
 
-def forms(address: str) -> tuple[str, str]:
+def forms(address: str) -> tuple[str, str, str]:
     """Return the forms of an address in Heritrix and in browsers; "" if it has none.
 
-    The second is also "" if both are equal.
+    The second is also "" if both are equal. The third is that of Heritrix with U+FFFD for each
+    byte that is not ASCII, "" if there is none.
     """
     if is_plain(address):
-        return address, ""
+        return address, "", ""
     try:
         heritrix = heritrix_form(address)
     except BadAddress:
-        return "", ""
+        return "", "", ""
     try:
         whatwg = whatwg_form(address)
     except BadAddress:
         whatwg = ""
-    return heritrix, "" if whatwg == heritrix else whatwg
+    return heritrix, "" if whatwg == heritrix else whatwg, replaced_form(address)
 
 
 def read_seeds(engine: Engine, name: str) -> InputReceipt:
@@ -78,7 +80,7 @@ def add_seeds(engine: Engine, rows: Iterable[tuple[str, str]]) -> int:
     return len(listed)
 
 
-def _row(line: str) -> tuple[str, str, str, str] | None:
+def _row(line: str) -> tuple[str, ...] | None:
     url, _, rest = line.partition("\t")
     url = url.strip(" \r")
     if not url:
@@ -88,7 +90,7 @@ def _row(line: str) -> tuple[str, str, str, str] | None:
 
 def _add(engine: Engine, rows: list[Any]) -> None:
     if rows:
-        engine.table("seed_given", columns(_COLUMNS, rows))
+        engine.table("seed_given", columns(COLUMNS, rows))
         engine.run("add_seeds")
 
 

@@ -371,13 +371,15 @@ FROM page
 LEFT JOIN known ON page.grade IN (70, 75) AND known.sha1 = page.sha1
 
 -- step: make_seeds
-CREATE OR REPLACE TEMP TABLE seed_row (url VARCHAR, identifier VARCHAR, heritrix VARCHAR, whatwg VARCHAR)
+CREATE OR REPLACE TEMP TABLE seed_row (
+    url VARCHAR, identifier VARCHAR, heritrix VARCHAR, whatwg VARCHAR, replaced VARCHAR
+)
 
 -- step: add_seeds
-INSERT INTO seed_row SELECT url, identifier, heritrix, whatwg FROM seed_given
+INSERT INTO seed_row SELECT url, identifier, heritrix, whatwg, replaced FROM seed_given
 
 -- step: seeds
-CREATE OR REPLACE TEMP TABLE seed AS SELECT DISTINCT url, heritrix, whatwg FROM seed_row
+CREATE OR REPLACE TEMP TABLE seed AS SELECT DISTINCT url, heritrix, whatwg, replaced FROM seed_row
 
 -- step: seed_rows
 -- A row that is there twice counts once.
@@ -396,7 +398,7 @@ WHERE node.source < 2
 
 -- step: sought
 CREATE OR REPLACE TEMP TABLE sought AS
-SELECT seed.url AS url, heritrix, whatwg
+SELECT seed.url AS url, heritrix, whatwg, replaced
 FROM seed
 LEFT JOIN found ON found.url = seed.url
 WHERE found.url IS NULL
@@ -467,6 +469,26 @@ FROM (
     ) AS near ON near.alike = sought.alike
     GROUP BY sought.url
 )
+
+-- step: alike_replaced
+-- Seeds of which a crawler may have written U+FFFD for each byte that is not ASCII. Several
+-- addresses may have become the same; then nobody knows which of them the page is.
+CREATE OR REPLACE TEMP TABLE lossy AS
+SELECT replaced
+FROM seed
+WHERE replaced <> ''
+GROUP BY replaced
+HAVING count(DISTINCT heritrix) = 1
+
+-- step: found_replaced
+-- What is left, by these.
+INSERT INTO found
+SELECT sought.url, node.url, 5
+FROM sought
+JOIN lossy ON lossy.replaced = sought.replaced
+JOIN node ON node.url = sought.replaced
+LEFT JOIN found ON found.url = sought.url
+WHERE node.source < 2 AND found.url IS NULL
 
 -- step: asked_pages
 CREATE OR REPLACE TEMP TABLE asked_page AS
@@ -683,7 +705,7 @@ GROUP BY url
 CREATE OR REPLACE TEMP TABLE outcome AS
 SELECT seed.url AS url, found.page AS page, terminal.final AS final, terminal.crumbs AS crumbs,
     terminal.number AS number, terminal.state AS state, terminal.path AS path,
-    CASE found.rule WHEN 1 THEN 'exact' WHEN 2 THEN 'heritrix' WHEN 3 THEN 'whatwg' WHEN 4 THEN 'surt' END AS rule,
+    CASE found.rule WHEN 1 THEN 'exact' WHEN 2 THEN 'heritrix' WHEN 3 THEN 'whatwg' WHEN 4 THEN 'surt' WHEN 5 THEN 'ufffd' END AS rule,
     CASE
         WHEN found.page IS NULL AND seed.heritrix = '' THEN 'bad-url'
         WHEN found.page IS NULL THEN 'not-attempted'

@@ -46,6 +46,9 @@ _LABEL_ENDS = re.compile("[.\u3002\uff0e\uff61]")
 _NUMBERED_PORT = re.compile(r"(.*:)([0-9]+)")
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _TRIMMED = "".join(map(chr, range(33)))
+_BEFORE_PATH = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+\-.]*:[/\\]*[^/\\?#]*")
+_REPLACEMENT = "%EF%BF%BD"
+_NOT_ASCII = re.compile(r"%[Ee][Ff]%[Bb][Ff]%[Bb][Dd]|%[89A-Fa-f][0-9A-Fa-f]|[^\x00-\x7f]")
 
 
 def heritrix_form(address: str) -> str:
@@ -82,6 +85,38 @@ def whatwg_form(address: str) -> str:
         raise BadAddress(address, f"the scheme {url.protocol[:-1]} is not fetched")
     url.hash = ""
     return str(url.href)
+
+
+def replaced_form(address: str) -> str:
+    """Return Heritrix's form of an address of which each byte that is not ASCII became U+FFFD.
+
+    So crawlers log addresses that they read in another charset than they were written in. A
+    character has as many of them as its UTF-8 has bytes, a no-break space two; escaped bytes count.
+
+    Returns:
+        ``""`` if no byte of the path and the query is replaced, or there is no such form.
+    """
+    begin = _after_host(address)
+    text = address[begin:].rstrip(_TRIMMED + "\xa0").partition("#")[0]
+    found = _NOT_ASCII.sub(_replaced, text)
+    if found == text:
+        return ""
+    try:
+        return heritrix_form(address[:begin] + found)
+    except BadAddress:
+        return ""
+
+
+def _after_host(address: str) -> int:
+    match = _BEFORE_PATH.match(address)
+    return match.end() if match else len(address)
+
+
+def _replaced(match: re.Match[str]) -> str:
+    """As many U+FFFD as the match has bytes; what is one already stays one."""
+    text = match[0]
+    is_one = text.startswith("%") or text == "\ufffd"
+    return _REPLACEMENT * (1 if is_one else len(text.encode("utf-8", "replace")))
 
 
 def is_plain(address: str) -> bool:

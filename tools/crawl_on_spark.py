@@ -19,7 +19,7 @@ from sqlglot import exp
 from crawlmatch.inputs import escaped
 from crawlmatch.plan import make_tables, match, merge
 from crawlmatch.rules import Rules
-from crawlmatch.seeds import forms
+from crawlmatch.seeds import COLUMNS, forms
 from crawlmatch.uris import redirect_target
 from silosteps.step_file import steps_of
 
@@ -69,7 +69,7 @@ def match_on_spark(
             steps.table("located", ("url", "target"), located)
             steps.run("add_locations")
     given = [(url, identifier, *forms(url)) for url, identifier in seeds]
-    steps.table("seed_given", ("url", "identifier", "heritrix", "whatwg"), given)
+    steps.table("seed_given", COLUMNS, given)
     steps.run("add_seeds")
     merge(steps)
     match(steps, found)

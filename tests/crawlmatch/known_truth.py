@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 PDF, HTML, OCTET = "application/pdf", "text/html", "application/octet-stream"
+UFFFD = "%EF%BF%BD"
 EMPTY_SHA1 = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
 
 
@@ -480,6 +481,18 @@ def bad_lines(crawl: Crawl, host: str, name: str) -> None:
     crawl.seed(url, name, Truth("fulltext", (url,), "200"))
 
 
+@case
+def two_that_became_the_same(crawl: Crawl, host: str, name: str) -> None:
+    """Nobody knows which of them the page is, also if one of them was fetched as it is."""
+    crawl.log(f"http://{host}/{2 * UFFFD}.pdf", 404, HTML)
+    for letter in "\xe4\xf6":
+        crawl.seed(f"http://{host}/{letter}.pdf", name, Truth("not-attempted", rule=None))
+    crawl.log(f"http://{host}/x{2 * UFFFD}.pdf", 404, HTML)
+    right = crawl.log(f"http://{host}/x%C3%A4.pdf", 200, PDF)
+    crawl.seed(f"http://{host}/x\xe4.pdf", name, Truth("fulltext", (right,), "200", "heritrix"))
+    crawl.seed(f"http://{host}/x\xf6.pdf", name, Truth("not-attempted", rule=None))
+
+
 # -- addresses --------------------------------------------------------------------------
 
 
@@ -512,6 +525,10 @@ CASES |= {
         "tls": ("http://HOST/tls.pdf", "https://HOST/tls.pdf", "surt"),
         "www": ("http://HOST/www.pdf", "http://www.HOST/www.pdf", "surt"),
         "trailing_slash": ("http://HOST/slash", "http://HOST/slash/", "surt"),
+        "ufffd": ("http://HOST/\u0417\u041e-1.pdf", f"http://HOST/{4 * UFFFD}-1.pdf", "ufffd"),
+        "ufffd_of_escapes": ("http://HOST/gr%C3%B6.pdf", f"http://HOST/gr{2 * UFFFD}.pdf", "ufffd"),
+        "ufffd_of_a_no_break_space": ("http://HOST/?f=A\xa0case.pdf",
+                                      f"http://HOST/?f=A{2 * UFFFD}case.pdf", "ufffd"),
         "tilde": ("http://HOST/%7Euser/t.pdf", "http://HOST/~user/t.pdf", "surt"),
     }.items()
 }  # fmt: skip

@@ -7,9 +7,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from known_truth import UFFFD
 
 from crawlmatch.errors import BadAddress
-from crawlmatch.uris import heritrix_form, host_of, is_plain, redirect_target, whatwg_form
+from crawlmatch.uris import (
+    heritrix_form,
+    host_of,
+    is_plain,
+    redirect_target,
+    replaced_form,
+    whatwg_form,
+)
 
 RECORDED = Path(__file__).parent / "data" / "heritrix_forms.tsv"
 """Address, TAB, ``=`` and the form that `UsableURIFactory` 1.1.8 gives, or ``!``: refused.
@@ -32,6 +40,28 @@ def form_or_none(address: str) -> str | None:
         return heritrix_form(address)
     except BadAddress:
         return None
+
+
+@pytest.mark.parametrize(
+    ("given", "form"),
+    [
+        ("http://a.example/\u0417\u041e-1.pdf", f"http://a.example/{4 * UFFFD}-1.pdf"),
+        ("http://a.example/?f=A\xa0case.pdf", f"http://a.example/?f=A{2 * UFFFD}case.pdf"),
+        ("HTTP://A.Example:80/\xf6/../\xe4#\xe4", f"http://a.example/{2 * UFFFD}"),
+        ("http://a.example/gr%C3%b6.pdf", f"http://a.example/gr{2 * UFFFD}.pdf"),
+        ("http://a.example/gr\ufffd\xe4.pdf", f"http://a.example/gr{3 * UFFFD}.pdf"),
+        (f"http://a.example/{UFFFD}%80", f"http://a.example/{2 * UFFFD}"),
+        ("http://b\xfccher.example/\xe4", f"http://xn--bcher-kva.example/{2 * UFFFD}"),
+        ("http://b\xfccher.example/", ""),
+        ("http://a.example/%41 .pdf", ""),
+        ("http://a.example/x\xa0", ""),
+        ("mailto:\xe4", ""),
+        ("\xe4", ""),
+        ("", ""),
+    ],
+)
+def test_bytes_that_a_crawler_could_not_read(given: str, form: str) -> None:
+    assert replaced_form(given) == form
 
 
 def test_forms_are_those_of_heritrix() -> None:
