@@ -126,7 +126,7 @@ def read_lines(
                 if not reader.used:
                     _check_bad(name, reasons)
     found, size = (digest.hexdigest(), -1) if name == STDIN else file_digest(name)
-    return InputReceipt(name, kind, found, size, lines, reasons)
+    return InputReceipt(name, kind, found, size, lines, reasons, reader.scopes)
 
 
 def _check_bad(name: str, reasons: Mapping[str, int]) -> None:
@@ -149,6 +149,7 @@ class _Reader:
         self._set_aside = set_aside
         self._fields = ""
         self.used = False
+        self.scopes: dict[str, int] | None = None if kind is Kind.CDX else {}
 
     def read(self, block: Block) -> Iterator[tuple[str, int]]:
         """Read a block; yield reasons, and the number of lines that each has set aside."""
@@ -174,6 +175,9 @@ class _Reader:
                     self._set_aside(reason, line)
         self.used = self.used or any(not reason for reason, _ in rows)
         keep_rows(self._engine, self._rules, self._source)
+        if self.scopes is not None:
+            for scope, count in self._engine.run("scopes").all():
+                self.scopes[scope] = self.scopes.get(scope, 0) + count
         return [(reason, count) for reason, count in rows if reason]
 
 

@@ -3,14 +3,14 @@
 import gzip
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from crawlmatch.errors import CrawlError
 from crawlmatch.outcomes import Outcome
 from crawlmatch.plan import match, merge
-from crawlmatch.receipts import Kind, MatchReceipt, merged
+from crawlmatch.receipts import InputReceipt, Kind, MatchReceipt, merged
 from crawlmatch.report import write_figures
 from crawlmatch.results import write_sqlite
 from crawlmatch.rules import Rules
@@ -100,14 +100,14 @@ def match_into(
             reading = Reading(kept)
             _read_all(engine, request, names, reading)
         merge(engine)
-        counted = _page_counters(engine)
+        index_pages = int(engine.run("count_index_pages").all()[0][0])
         match(engine, request.rules, unseeded=request.unseeded)
         if tables:
             engine.run("kept_pages")
             for step, name in _FILES.items():
                 engine.run(step, file=f"{directory}/{name}")
             write_figures(directory, engine)
-        receipt = _receipt(engine, reading, counted)
+        receipt = _receipt(engine, reading, index_pages)
         write_sqlite(engine.run("result_rows").rows(), f"{directory}/{RESULT}.sqlite")
     return receipt
 
@@ -197,55 +197,51 @@ def _as_shards(
 # -- what is counted ----------------------------------------------------------------------
 
 
-_PAGE_COUNTERS = (
-    "skip-log-scope",
-    "skip-tiny-octetstream",
-    "skip-empty-file",
-    "skip-log-prereq",
-    "skip-map-scope",
-    "skip-cdx-scope",
-)
+_LINE_SCOPES = ("skip-log-scope", "skip-tiny-octetstream", "skip-empty-file")
 
 
-def _page_counters(engine: Engine) -> dict[str, int]:
-    return dict(zip(_PAGE_COUNTERS, engine.run("count_pages").all()[0], strict=True))
-
-
-def _receipt(engine: Engine, reading: Reading, pages: Mapping[str, int]) -> MatchReceipt:
+def _receipt(engine: Engine, reading: Reading, index_pages: int) -> MatchReceipt:
     documents, updated = engine.run("count_hits").all()[0]
     missing, loops = engine.run("count_missing").all()[0]
     normalised, bad = engine.run("count_seed_forms").all()[0]
     seed_rows = engine.run("count_seeds").all()[0][0]
     outcomes = {Outcome(name): count for name, count in engine.run("count_outcomes").all()}
     endless = engine.run("count_endless").all()[0][0]
+    rules = {str(name): count for name, count in engine.run("count_rules").all()}
     inputs = merged(reading.inputs)
-    blank = sum(sum(one.reasons.values()) for one in inputs if one.kind == Kind.SEEDS)
-    prerequisites = sum(one.reasons.get("prerequisite", 0) for one in inputs)
+    unfound = rules.get("", 0) - bad
     backward = {
-        "inserted": documents,
-        "skip-log-prereq": pages["skip-log-prereq"] + prerequisites,
-        **{
-            name: pages[name]
-            for name in _PAGE_COUNTERS
-            if name not in {"skip-log-prereq", "skip-cdx-scope"}
-        },
-        "map-url-missing": missing,
-        "map-url-redirect-loop": loops,
+        **_of_lines(inputs),
+        "documents": documents,
+        "documents-without-parent": missing,
+        "documents-in-loops": loops,
     }
     forward = {
-        "inserted": seed_rows - updated,
+        "inserted": seed_rows - updated - unfound - bad,
         "existing-id-updated": updated,
         "existing-complete": 0,
-        "map-url-missing": outcomes.get(Outcome.NOT_ATTEMPTED, 0),
+        "map-url-missing": unfound,
+        "skip-bad-seed-url": bad,
+        "skip-raw-line": sum(sum(one.reasons.values()) for one in inputs if one.kind == Kind.SEEDS),
         "_normalized-seed-url": normalised,
         "_redirect-recursion-limit": endless,
-        "skip-bad-seed-url": bad,
-        "skip-raw-line": blank,
     }
-    rules = {str(name): count for name, count in engine.run("count_rules").all()}
     indexes = {
-        "skip-cdx-raw": sum(one.set_aside for one in inputs if one.kind == Kind.CDX),
-        "skip-cdx-scope": pages["skip-cdx-scope"],
+        "skip-cdx-raw": sum(one.reasons.get("header", 0) for one in inputs if one.kind == Kind.CDX),
+        "pages-without-full-text": index_pages,
     }
     counters = {"backward": backward, "backward_cdx": indexes, "forward": forward}
     return MatchReceipt(tuple(inputs), seed_rows, outcomes, rules, counters)
+
+
+def _of_lines(inputs: Sequence[InputReceipt]) -> dict[str, int]:
+    """Return what each line of the logs was; nothing if a shard does not say it."""
+    logs = [one for one in inputs if one.kind in {Kind.LOG, Kind.JSON}]
+    scopes = [one.scopes for one in logs if one.scopes is not None]
+    if len(scopes) < len(logs):
+        return {}
+    return {
+        "skip-log-prereq": sum(one.reasons.get("prerequisite", 0) for one in logs),
+        **{name: sum(one.get(name, 0) for one in scopes) for name in _LINE_SCOPES},
+        "full-text-lines": sum(one.get("full-text", 0) for one in scopes),
+    }

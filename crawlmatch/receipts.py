@@ -36,6 +36,8 @@ class InputReceipt:
         lines: Number of lines; of records, for a WARC.
         reasons: Reason → number of lines that say nothing about a page; see
             `PASSED_OVER`.
+        scopes: Of a log, its lines about pages by what arabesque counts them as, and full
+            texts (``full-text``); None if it is no log, or in a shard of an earlier release.
     """
 
     name: str
@@ -44,6 +46,7 @@ class InputReceipt:
     size: int
     lines: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
+    scopes: Mapping[str, int] | None = None
 
     @property
     def used(self) -> int:
@@ -61,13 +64,14 @@ class InputReceipt:
             "name": self.name, "kind": self.kind, "sha256": self.sha256, "size": self.size,
             "lines": self.lines, "used": self.used, "set_aside": self.set_aside,
             "reasons": dict(sorted(self.reasons.items())),
+            **({} if self.scopes is None else {"scopes": dict(sorted(self.scopes.items()))}),
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "InputReceipt":
         """Return the receipt of the values that `to_json` returned."""
         names = ("name", "kind", "sha256", "size", "lines", "reasons")
-        return cls(**{name: values[name] for name in names})
+        return cls(**{name: values[name] for name in names}, scopes=values.get("scopes"))
 
 
 def merged(receipts: list[InputReceipt]) -> list[InputReceipt]:
@@ -88,7 +92,8 @@ class MatchReceipt:
         seed_rows: Number of distinct seed rows.
         outcomes: Outcome → number of seed rows; the sum is ``seed_rows``.
         rules: Rule → number of seed rows that it found; "" for those not found.
-        counters: The counters of arabesque, by its names, for each direction.
+        counters: Names → numbers for each direction; docs/crawl.md says which of them have
+            the name and meaning of arabesque's.
     """
 
     inputs: tuple[InputReceipt, ...]

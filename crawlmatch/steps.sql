@@ -296,6 +296,34 @@ FROM (
     )
 )
 
+-- step: scopes
+-- What arabesque counts of the lines of a log: those that are no full text, those that look like
+-- one and are too small or empty, and full texts.
+SELECT scope, count(*)
+FROM (
+    SELECT CASE
+        WHEN status NOT IN (200, 226) OR NOT is_hit THEN 'skip-log-scope'
+        WHEN is_octets AND size BETWEEN 0 AND 999 THEN 'skip-tiny-octetstream'
+        WHEN size = 0 OR sha1 IN ('3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ', 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ')
+            THEN 'skip-empty-file'
+        ELSE 'full-text'
+    END AS scope
+    FROM (
+        SELECT status, size, sha1,
+            CASE
+                WHEN NOT is_known AND status = 226 AND ends_with(lower(url), '.pdf') THEN takes_pdf
+                WHEN NOT is_known AND status = 226 AND ends_with(lower(url), '.ps') THEN takes_ps
+                ELSE is_hit
+            END AS is_hit,
+            NOT is_known AND NOT (status = 226 AND (ends_with(lower(url), '.pdf') OR ends_with(lower(url), '.ps')))
+                AS is_octets
+        FROM raw
+        JOIN judged ON judged.given = raw.mime
+        WHERE reason = ''
+    )
+)
+GROUP BY scope
+
 -- step: add_locations
 INSERT INTO location SELECT url, target FROM located
 
@@ -955,15 +983,9 @@ FROM (
 ) AS one
 ORDER BY name, number DESC, value
 
--- step: count_pages
-SELECT
-    count(*) FILTER (WHERE grade > 30 AND grade < 80),
-    count(*) FILTER (WHERE grade = 80 AND mime = 'application/octet-stream' AND size > 0),
-    count(*) FILTER (WHERE grade = 80 AND NOT (mime = 'application/octet-stream' AND size > 0)),
-    count(*) FILTER (WHERE ends_with(hops, 'P')),
-    count(*) FILTER (WHERE grade > 80),
-    count(*) FILTER (WHERE source = 1 AND grade > 30)
-FROM page
+-- step: count_index_pages
+-- Pages that only an index has, and that are no full texts.
+SELECT count(*) FROM page WHERE source = 1 AND grade > 30
 
 -- step: count_missing
 -- Full texts whose way up ends at a page that no input has, and ways that go round.
@@ -975,10 +997,11 @@ JOIN needed ON needed.url = top.place
 LEFT JOIN needed AS other ON other.url = needed.via
 
 -- step: count_seed_forms
+-- Seed rows whose address is not in Heritrix's form, and those that have none.
 SELECT
     count(*) FILTER (WHERE heritrix <> '' AND heritrix <> url),
     count(*) FILTER (WHERE heritrix = '')
-FROM seed
+FROM seed_once
 
 -- step: count_endless
 SELECT count(*) FROM chain WHERE state = 'limit'

@@ -186,7 +186,7 @@ def test_backward_forward_and_everything(log: Path, tmp_path: Path, told: Told) 
     assert rows(tmp_path / "f.sqlite") == [paper, (PAGE, None, PAGE, "-", 0)]
     receipt = told("everything", seeds, log, "-o", tmp_path / "e.sqlite")
     assert rows(tmp_path / "e.sqlite") == [top, paper, (PAGE, None, PAGE, "-", 0)]
-    assert receipt["counters"]["backward"]["inserted"] == 2
+    assert receipt["counters"]["backward"]["documents"] == 2
     assert receipt["counters"]["forward"]["existing-id-updated"] == 1
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
 
@@ -201,8 +201,10 @@ def test_an_index_is_traced_back_and_counted(tmp_path: Path, told: Told) -> None
         "".join(f"{line}\n" for line in (" CDX N b a m s k r M S V g", *lines, "x y z"))
     )
     receipt = told("backward", index, "-o", tmp_path / "b.sqlite", code=1)
-    assert receipt["counters"]["backward"]["inserted"] == 1
-    assert receipt["counters"]["backward_cdx"] == {"skip-cdx-raw": 1, "skip-cdx-scope": 1}
+    assert receipt["counters"]["backward"]["documents"] == 1
+    assert receipt["counters"]["backward_cdx"] == {
+        "skip-cdx-raw": 1, "pages-without-full-text": 1
+    }  # fmt: skip
 
 
 def test_a_map_serves_in_place_of_its_log(log: Path, tmp_path: Path, told: Told) -> None:
@@ -211,6 +213,13 @@ def test_a_map_serves_in_place_of_its_log(log: Path, tmp_path: Path, told: Told)
     plain = told("backward", log, "-o", tmp_path / "b.sqlite")
     assert shard["inputs"] == plain["inputs"]
     assert shard["counters"] == plain["counters"]
+    told_of = tmp_path / "shard" / "shard.json"  # as releases before wrote it
+    old = json.loads(told_of.read_text())
+    del old["inputs"][0]["scopes"]
+    told_of.write_text(json.dumps(old))
+    counters = told("backward", tmp_path / "shard", "-o", tmp_path / "c.sqlite")["counters"]
+    assert counters["backward"]["documents"] == plain["counters"]["backward"]["documents"]
+    assert "skip-log-scope" not in counters["backward"]
 
 
 def test_what_others_found_is_written_by_digest_and_dumped(

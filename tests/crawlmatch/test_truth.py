@@ -1,17 +1,18 @@
 """Crawls with known outcomes: every seed row has its outcome, its terminals and its rule."""
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from known_truth import CASES, Crawl, Truth, crawls
+from known_truth import CASES, EMPTY_SHA1, OCTET, PDF, Crawl, Truth, crawls
 from truth_rows import rows_of
 
 from crawlmatch.matching import Request, match_into
 from crawlmatch.outcomes import Outcome
 from crawlmatch.receipts import MatchReceipt
+from crawlmatch.rules import FULL_TEXTS
 from crawlmatch.shards import write_shard
 
 NOISE = tuple(k for k in CASES if k not in {"deep_hop_path", "endless_redirects"})
@@ -81,6 +82,44 @@ def test_all_cases_together(tmp_path: Path) -> None:
     assert {row["hit"] for row in rows if row["terminal"] is None} <= {1}
     assert {row["hit"] for row in rows if row["final_sha1"]} == {1}
     assert {row["hit"] for row in rows if row["other_sha1"]} == {0}
+
+
+def _as_arabesque_counts(line: str) -> str:
+    """What arabesque's `backward` counts a line as, written from what its source does."""
+    fields = line.split()
+    status, size, url, mime, sha1 = (fields[n] for n in (1, 2, 3, 6, 9))
+    if url.startswith(("dns:", "whois:")):
+        return "skip-log-prereq"
+    mime = mime.lower().replace('"', "").replace("'", "").replace(",", "")
+    mime = {"unk": OCTET, "unknown": OCTET, "other": OCTET}.get(mime, mime)
+    mime = mime.replace("application/x-pdf", PDF)
+    if url.startswith("ftp://") and status == "226" and mime == OCTET:
+        mime = {".pdf": PDF, ".ps": "application/postscript"}.get(Path(url).suffix.lower(), mime)
+    if status not in {"200", "226"} or not mime.startswith(FULL_TEXTS):
+        return "skip-log-scope"
+    if mime == OCTET and size != "-" and int(size) < 1000:
+        return "skip-tiny-octetstream"
+    if size == "0" or sha1.removeprefix("sha1:") == EMPTY_SHA1:
+        return "skip-empty-file"
+    return "full-text-lines"
+
+
+def test_lines_are_counted_as_arabesque_counts_them(tmp_path: Path) -> None:
+    kinds = [*CASES, "direct", "robots_file_is_no_child", "tiny", "empty", "retry"]
+    crawl = crawls(2 * len(kinds), kinds=tuple(kinds), noise=1)
+    receipt, _ = matched(written(crawl, tmp_path / "in"), tmp_path / "out", tables=False)
+    read = [line for line in crawl.lines if len(line.split()) >= 12 and " two - " not in line]
+    expected = Counter(map(_as_arabesque_counts, read))
+    backward, forward = receipt.counters["backward"], receipt.counters["forward"]
+    assert {name: backward[name] for name in expected} == expected
+    assert min(expected.values()) > 1
+    log = next(one for one in receipt.inputs if one.kind == "crawl log")
+    assert sum(expected.values()) == log.used + log.reasons["prerequisite"]
+    ways = ("inserted", "existing-id-updated", "existing-complete", "map-url-missing",
+            "skip-bad-seed-url")  # fmt: skip
+    assert sum(forward[name] for name in ways) == receipt.seed_rows
+    full = (Outcome.FULLTEXT, Outcome.DUPLICATE)
+    assert forward["existing-id-updated"] == sum(receipt.outcomes[one] for one in full)
 
 
 @pytest.mark.long
