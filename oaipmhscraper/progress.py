@@ -74,6 +74,7 @@ class Bar:
     def __call__(self, receipt: ListReceipt) -> None:
         """Update the list's bar."""
         name, counts = receipt.name, receipt.counts
+        self._progress.start()  # only now: a bar without a list is an empty line
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(
                 name, total=None, count="", rate="", beside=""
@@ -91,11 +92,11 @@ class Bar:
         )
 
     def __enter__(self) -> "Bar":
-        self._progress.start()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        self._progress.stop()
+        if self._tasks:
+            self._progress.stop()
 
 
 class Lines:

@@ -73,7 +73,7 @@ from oaipmhscraper.storing.silo_writer import SiloWriter, date_of_2010
 from oaipmhscraper.storing.storing_rules import Listing
 from oaipmhscraper.storing.sweep import harvested_records
 from oaipmhscraper.warc.responses import ResponseRecorder
-from politeweb.errors import RequestRefused
+from politeweb.errors import EndpointError, RequestRefused
 from politeweb.pace import Turns
 from politeweb.settings import HttpSettings
 from recordsilo import PersistentState, Silo
@@ -268,6 +268,9 @@ class OAIPMHScraper:
         return size_of_list(self._access.client, metadata_prefix, set_spec, quirks)
 
     # ------------------------------------------------------------------ harvesting
+
+    def __repr__(self) -> str:
+        return f"OAIPMHScraper({self.store.storage_dir!r}, {self._access.base_url!r})"
 
     def getRecords(
         self,
@@ -592,7 +595,10 @@ def _raise_failure(receipt: Receipt, ends: Iterable[ListEnd]) -> None:
         raise HarvestInterrupted(receipt)
     for end in ends:
         if isinstance(end.failure, Exception):
-            raise HarvestStopped(str(end.request or ""), end.failure, receipt) from end.failure
+            stopped = HarvestStopped(str(end.request or ""), end.failure, receipt)
+            if isinstance(end.failure, (OAIError, EndpointError)):  # of the repository, no bug:
+                raise stopped from None  # the frames of the thread that fetched say nothing more
+            raise stopped from end.failure
 
 
 def _agreed_base_url(silo: Silo, given: str | None) -> str:

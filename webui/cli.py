@@ -247,7 +247,12 @@ def demo(*, directory: str, usage: bool, no_serve: bool, port: int | None) -> No
         if usage:
             _import_usage(directory)
         if no_serve:
+            click.echo(
+                f"The sample repository has ended with this command, so silo update {directory}"
+                " cannot reach it; silo demo harvests it again."
+            )
             return
+        click.echo("The sample repository runs until this command ends.")
         click.echo(f"To change records at the source, open {sample.page_url}")
         with Silo(directory, create=False) as silo:
             _serve(silo, "127.0.0.1", port, Settings(agent=_user(), by_worker=True))

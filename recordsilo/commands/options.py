@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
-from recordsilo.cli import fail, shown
-from recordsilo.errors import SearchError
+from recordsilo.cli import ExitCode, fail, open_silo, shown
+from recordsilo.commands.granary_list import silos_in
+from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import Selection, filters_from, query_from, remarks_on, unknown_fields
@@ -20,6 +21,8 @@ from recordsilo.silo import Silo
 F = TypeVar("F", bound=Callable[..., Any])
 MAX_IDS_BYTES = 64 << 20
 """The largest list of identifiers, which is held in memory: about a million of them."""
+NAMED = 1000
+"""The largest number of missing identifiers that are named."""
 
 directory = click.argument("silo_dir", metavar="DIR")
 identifier = click.argument("item", metavar="ID")
@@ -41,7 +44,11 @@ _NAMES = (
     click.option("--item", "items", multiple=True, metavar="ID",
                  help="Only this record; repeatable."),
     click.option("--ids", "ids_file", metavar="FILE",
-                 help="Only the records in this file, one per line; - is standard input."),
+                 help="Only the records in this file, one per line; - is standard input. Empty "
+                      "lines and those that begin with # are ignored."),
+    click.option("--missing", type=click.Choice(["refuse", "skip"]), default="refuse",
+                 show_default=True, help="What to do with identifiers of --item and --ids that "
+                                         "the Silo does not have; they are named."),
 )  # fmt: skip
 
 
@@ -62,17 +69,25 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
     def call(**given: Any) -> Any:
         filters, query = _filters(given), _query(given.pop("query"))
         named, file = given.pop("items"), given.pop("ids_file")
+        skip = given.pop("missing") == "skip"
         if file is not None:
             named = (*named, *_listed(file))
             if not named:
                 fail("the list of --ids is empty; write one identifier per line")
-        return command(select=Selection(query, filters, tuple(dict.fromkeys(named))), **given)
+        named = tuple(dict.fromkeys(named))
+        if named and isinstance(place := given.get("silo_dir") or given.get("directory"), str):
+            named = _present(place, named, skip=skip)
+        return command(select=Selection(query, filters, named), **given)
 
     return _with(_NAMES, call)
 
 
 def check_not_empty(silo: Silo, selection: Selection) -> None:
-    """End the command, with 2 and a sentence that names the search, if no record is selected."""
+    """End the command, with 0 and a sentence that names the search, if no record is selected.
+
+    It is no mistake if there is nothing to do today, for `silo ls` neither; the sentence is on
+    standard error.
+    """
     if next(selection.iterate(silo), None) is not None:
         remark_on(silo, selection.query, selection.filters, found=True)
     else:
@@ -80,7 +95,8 @@ def check_not_empty(silo: Silo, selection: Selection) -> None:
         remarks = "".join(
             f"; {remark}" for remark in remarks_on(silo, selection.query, selection.filters)
         )
-        fail(f"no record of {silo.storage_dir} is selected{by}{remarks}")
+        click.echo(f"silo: no record of {silo.storage_dir} is selected{by}{remarks}", err=True)
+        click.get_current_context().exit(ExitCode.OK)
 
 
 def remark_on(silo: Silo, query: str, filters: SearchFilters, *, found: bool = False) -> None:
@@ -94,6 +110,38 @@ def remark_on(silo: Silo, query: str, filters: SearchFilters, *, found: bool = F
     """
     for remark in unknown_fields(query) if found else remarks_on(silo, query, filters):
         click.echo(shown(f"silo: {remark}"), err=True)
+
+
+def _present(silo_dir: str, named: tuple[str, ...], *, skip: bool) -> tuple[str, ...]:
+    """The identifiers that the Silo has; the others are named on standard error.
+
+    Raises:
+        Failure: Some are missing and are not skipped, or all are missing.
+    """
+    if silos_in(silo_dir):
+        return named
+    with open_silo(silo_dir) as silo:
+        missing = {one: why for one in named if (why := _absence(silo, one))}
+    present = tuple(one for one in named if one not in missing)
+    if missing:
+        for why in list(missing.values())[: (NAMED if len(missing) > 1 else skip)]:
+            click.echo(shown(f"silo: {why}"), err=True)
+        if len(missing) > NAMED:
+            click.echo(f"silo: and {len(missing) - NAMED:,} more", err=True)
+    if missing and not (skip and present):
+        few = len(missing) == 1 and not skip
+        told = next(iter(missing.values())) if few else f"{len(missing):,} records are missing"
+        fail(f"{told}; correct them, or leave them out with --missing skip")
+    return present
+
+
+def _absence(silo: Silo, identifier: str) -> str:
+    """Why the Silo does not have a record; empty if it has it."""
+    try:
+        silo.resolve(identifier)
+    except RecordNotFound as error:
+        return str(error)
+    return ""
 
 
 def _listed(path: str) -> list[str]:
@@ -112,7 +160,8 @@ def _listed(path: str) -> list[str]:
         fail(f"{name} is not UTF-8; save it as UTF-8 text, one identifier per line")
     if "\0" in text:
         fail(f"{name} has null characters; save it as UTF-8 text, one identifier per line")
-    return list(filter(None, map(str.strip, io.StringIO(text, None))))
+    lines = map(str.strip, io.StringIO(text, None))
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def _query(given: str | None) -> str:

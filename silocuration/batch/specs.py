@@ -48,35 +48,45 @@ def rules_job(rule_set: RuleSet, name: str = "") -> JobSpec:
     return JobSpec("rules", title, about, _selected(rule_set.select))
 
 
-def summary(about: Mapping[str, Any]) -> str:
+def summary(about: Mapping[str, Any], *, undone: bool = False) -> str:
     """Return a line on what a job changes, such as ``type: Article → article``.
 
     Args:
         about: The description in the job's journal.
+        undone: Return what undoing it changes: ``type: article → Article``.
 
     Returns:
         An empty text for a spreadsheet, where each record has its own change.
     """
     if "attachment" in about:
-        return f"Attach {about['attachment']['path']}"
+        return f"{'Undone: a' if undone else 'A'}ttach {about['attachment']['path']}"
     rules = about.get("rules", {})
-    changes = [f"{one['field']}: {_change(one)}" for one in rules.get("change", ())]
+    changes = [f"{one['field']}: {_change(one, undone=undone)}" for one in rules.get("change", ())]
     if rules.get("state"):
-        changes.append(f"status: {rules['state']}")
+        changes.append(f"{_UNDONE if undone else ''}status: {rules['state']}")
     return "; ".join(_few(changes))
 
 
-def _change(change: Mapping[str, Any]) -> str:
+_UNDONE = "undone: "
+_REVERSED = {"replace": "{by} → {value}", "map": "{table}"}
+"""The changes that are said the other way round when they are undone."""
+
+
+def _change(change: Mapping[str, Any], *, undone: bool = False) -> str:
     """Return a change without its field, such as ``Article → article``."""
     told = {name: _short(one) for name, one in change.items() if isinstance(one, str)}
     told["values"] = " || ".join(_few(change.get("values", ())))
     pairs = change.get("table", {}).items()
-    told["table"] = ", ".join(_few(f"{old} → {new}" for old, new in pairs))
+    told["table"] = ", ".join(
+        _few(f"{new} → {old}" if undone else f"{old} → {new}" for old, new in pairs)
+    )
     form = _FORMS.get(change["do"], "{do}")
     if change["do"] == "remove" and "value" in change:
         form = "remove {value}"
     elif change["do"] == "remove" and "pattern" in change:
         form = "remove /{pattern}/"
+    if undone:
+        form = _REVERSED.get(change["do"], _UNDONE + form)
     return form.format_map({"lang": "", **told})
 
 

@@ -307,7 +307,7 @@ def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> 
         done = counts.get(Doing.DONE, 0)
         with counting("undoing", done, quiet=quiet) as progress:
             report = undo_job(silo, job, agent=agent or getpass.getuser(), progress=progress)
-        return _finished(report, as_json=as_json, quiet=quiet)
+        return _finished(report, as_json=as_json, quiet=quiet, undone=True)
 
 
 @bulk.command("discard", epilog=example("silo bulk discard myrepo 20261121T213000Z-0a1b2c"))
@@ -360,9 +360,9 @@ def _run(silo: Silo, job: str, *, as_json: bool, quiet: bool) -> int:
     return _finished(report, as_json=as_json, quiet=quiet)
 
 
-def _finished(report: JobReport, *, as_json: bool, quiet: bool) -> int:
+def _finished(report: JobReport, *, as_json: bool, quiet: bool, undone: bool = False) -> int:
     if as_json or not quiet:
-        _show(report, as_json=as_json)
+        _show(report, as_json=as_json, undone=undone)
     elif not report.whole:
         click.echo(f"silo: job {report.job_id}: {_how_far(report)}", err=True)
     return ExitCode.OK if report.whole else ExitCode.LOSSES
@@ -373,12 +373,12 @@ def _remark(remarks: Iterable[str]) -> None:
         click.echo(f"silo: {one}", err=True)
 
 
-def _show(report: JobReport, *, as_json: bool) -> None:
+def _show(report: JobReport, *, as_json: bool, undone: bool = False) -> None:
     if as_json:
         _print_json(report.to_json())
         return
     click.echo(f"job {report.job_id}: {_how_far(report)}")
-    if what := summary(report.about):
+    if what := summary(report.about, undone=undone):
         click.echo(what)
     if report.values:
         click.echo(f"{report.values:,} {'value' if report.values == 1 else 'values'} changed")

@@ -179,6 +179,9 @@ def show_clusters(
             return
         names = [field] if field else CLUSTERED
         found = probable_variants(silo, names, Method(method), distance=distance or 1)[:limit]
+    if rule_file is not None and not found:
+        click.echo("silo: no clusters, so no rule was written", err=True)
+        rule_file = None
     if rule_file == "-":
         click.echo(as_toml(_merging(found)), nl=False)
         return

@@ -74,7 +74,7 @@ def _length(_ctx: click.Context, _param: click.Parameter, text: str) -> timedelt
 @click.option("--every", callback=_duration, default="", metavar="TIME", help="As 12h or 2d.")
 @click.option("--set", "sets", multiple=True, metavar="SET", help="Only this set; repeatable.")
 @click.option(
-    "--prefix", "prefixes", multiple=True, metavar="FORMAT",
+    "-p", "--prefix", "prefixes", multiple=True, metavar="FORMAT",
     help="Metadata format; repeatable. Default: oai_dc.",
 )  # fmt: skip
 @click.option(

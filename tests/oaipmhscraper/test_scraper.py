@@ -1,13 +1,18 @@
 """OAIPMHScraper: opening, stored state, and requests."""
 
+import io
 import os
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from misbehaving import misbehaving
 
 from oaipmhclient.errors import PageUnreadable
+from oaipmhprovider.server import SampleServer
 from oaipmhscraper.errors import BaseURLConflict, NoBaseURL
+from oaipmhscraper.progress import Bar
+from oaipmhscraper.receipt import HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import EndpointUnreachable, RequestRefused
 from recordsilo import Silo
@@ -289,3 +294,31 @@ def test_every_request_takes_a_turn_of_the_pace_that_was_given(silo_dir):
         assert len(server.repository.asked) == asked + 1
     assert turns.turns == asked + 1
     assert 0.0 in turns.pauses
+
+
+def test_a_scraper_shows_its_silo_and_its_repository(repository, silo_dir):
+    with scraper_of(repository, silo_dir) as scraper:
+        assert repr(scraper) == f"OAIPMHScraper({silo_dir!r}, {URL!r})"
+
+
+def test_a_format_that_there_is_not_is_told_without_the_frames_of_threads(silo_dir):
+    with (
+        SampleServer(port=0) as server,
+        OAIPMHScraper(silo_dir, server.base_url) as scraper,
+        pytest.raises(HarvestStopped) as told,
+    ):
+        scraper.getRecords("nope")
+    shown = "".join(traceback.format_exception(told.value))
+    assert "direct cause" not in shown
+    assert "fetchers.py" not in shown
+
+
+def test_a_bar_without_a_list_prints_nothing():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    with Bar(terminal):
+        pass
+    assert terminal.getvalue() == ""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recordsilo import Silo
-from recordsilo.cli import Failure, silo_command
+from recordsilo.cli import silo_command
 from recordsilo.commands.options import check_not_empty, selecting
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
@@ -261,6 +261,30 @@ def test_a_value_that_no_record_has_is_remarked_on(terns: Silo) -> None:
     assert (result.exit_code, result.stderr) == (0, "silo: no record has the type 'x'\n")
 
 
+def test_a_list_of_identifiers_names_all_that_are_missing_and_ignores_comments(
+    terns: Silo, tmp_path: Path
+) -> None:
+    there = next(iter(terns))
+    file = tmp_path / "ids"
+    file.write_text(f"# asked for by mail\n\n{there}\nnope\n  # more\nnor this\n")
+    refused = CliRunner().invoke(silo_command, ("ls", terns.path, "--ids", str(file)))
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "'nope'" in refused.stderr
+    assert "'nor this'" in refused.stderr
+    assert "--missing skip" in refused.stderr
+    done = CliRunner().invoke(
+        silo_command, ("ls", terns.path, "--ids", str(file), "--missing", "skip")
+    )
+    assert (done.exit_code, done.stdout.count("\n")) == (0, 1)
+    assert done.stdout.startswith(there)
+    assert "'nope'" in done.stderr
+    assert "'nor this'" in done.stderr
+    none = CliRunner().invoke(
+        silo_command, ("ls", terns.path, "--item", "nope", "--missing", "skip")
+    )
+    assert (none.exit_code, none.stdout) == (2, "")
+
+
 @pytest.mark.parametrize("query", ["-titel:solar", "-doi:*", "-year:2016"])
 def test_an_unknown_field_is_named_although_records_are_found(terns: Silo, query: str) -> None:
     table = os.path.join(terns.path, "table.csv")
@@ -292,11 +316,16 @@ def test_a_search_prints_nothing_but_records_and_all_of_them_with_0(
     assert (len(whole["records"]), whole["next"]) == (len(terns), None)
 
 
-def test_commands_that_find_nothing_say_why(terns: Silo) -> None:
+def test_commands_that_find_nothing_say_why(
+    terns: Silo, capsys: pytest.CaptureFixture[str]
+) -> None:
     for command in (("search", terns.path, "titel:x"), ("ls", terns.path, "--search", "titel:x")):
         result = CliRunner().invoke(silo_command, command)
         assert (result.exit_code, "there is no field 'titel'" in result.stderr) == (0, True)
     result = CliRunner().invoke(silo_command, ("search", terns.path, "nothing"))
     assert (result.stdout, result.stderr) == ("", "0 found\n")
-    with pytest.raises(Failure, match="is selected by search titel:x; titel:x was searched as"):
+    with click.Context(silo_command), pytest.raises(click.exceptions.Exit) as ended:
         check_not_empty(terns, Selection("titel:x"))
+    assert ended.value.exit_code == 0
+    said = capsys.readouterr().err
+    assert "is selected by search titel:x; titel:x was searched as" in said

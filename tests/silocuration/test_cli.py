@@ -80,6 +80,7 @@ def test_a_rule_is_listed_tested_applied_and_undone(run: Run, myrepo: str, silo:
     undone = run("bulk", "undo", myrepo, job["job"])
     assert (undone.code, "2 undone, 1 kept" in undone.out) == (1, True)
     assert "oai:repo.example:1 was changed since" in undone.out
+    assert "type: article → Article\n" in undone.out
     assert "1 kept" in run("bulk", "show", myrepo, job["job"]).out
     assert run("bulk", "resume", myrepo, job["job"], "-q").code == 1
 
@@ -178,7 +179,7 @@ def test_a_mistyped_column_refuses_the_whole_sheet(
         "crawl seeds REPO --set nope",
     ],
 )
-def test_a_selection_without_records_is_refused(
+def test_a_selection_without_records_does_nothing(
     run: Run, myrepo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -188,7 +189,8 @@ def test_a_selection_without_records_is_refused(
     if " there " in command:
         assert run("export", "files", myrepo, "there", "-q").code == 0
     result = run(*(myrepo if word == "REPO" else word for word in command.split()))
-    refused(result, f"no record of {myrepo} is selected by set nope")
+    assert (result.code, result.out) == (0, "")
+    assert f"silo: no record of {myrepo} is selected by set nope" in result.err
     assert not {"out", "out.csv"} & set(os.listdir())
     assert run("bulk", "list", myrepo).out == ""
 
@@ -234,7 +236,9 @@ def test_clusters_become_a_rule_that_can_be_applied(
     assert silo.search('subject:"Tides, moon"').total == 4
 
 
-def test_values_said_to_be_distinct_are_no_longer_listed(run: Run, myrepo: str, silo: Silo) -> None:
+def test_values_said_to_be_distinct_are_no_longer_listed(
+    run: Run, myrepo: str, silo: Silo, tmp_path: Path
+) -> None:
     silo.get_item("x").put_stream("oai_dc", b"<dc><subject>moon tides</subject></dc>", None, True)
     assert run("clusters", myrepo).out.startswith("subject:\n        3  Tides, moon\n")
     distinct = ("--distinct", "Tides, moon", "--distinct", "moon tides")
@@ -244,6 +248,11 @@ def test_values_said_to_be_distinct_are_no_longer_listed(run: Run, myrepo: str, 
     assert run("clusters", myrepo, "subject", *distinct[:2]).code == 2
     assert run("clusters", myrepo, "subject", *distinct).code == 0
     assert run("clusters", myrepo).out == "0 clusters\n"
+    rule = tmp_path / "merge.toml"
+    nothing = run("clusters", myrepo, "--rule", str(rule))
+    assert (nothing.code, nothing.out) == (0, "0 clusters\n")
+    assert nothing.err == "silo: no clusters, so no rule was written\n"
+    assert not rule.exists()
 
 
 def test_upstream_lists_proposes_and_decides(
@@ -276,7 +285,7 @@ def test_upstream_lists_proposes_and_decides(
         (("sheet", "export", "o.csv"), "select records with"),
         (("sheet", "export", "o.csv", "--filter", "year"), "is not a filter"),
         (("sheet", "export", "o.csv", "--filter", "shoe=42"), "there is no filter"),
-        (("sheet", "export", "o.csv", "--all", "--item", "x"), "--all takes no other"),
+        (("sheet", "export", "o.csv", "--all", "--set", "x"), "--all takes no other"),
         (("attach", "--premis"), "select records with"),
         (("attach", "--all"), "give a FILE or --premis"),
         (("bulk", "undo", "20261121T213000Z-0a1b2c"), "there is no job"),

@@ -320,7 +320,7 @@ def test_an_address_of_lists_with_and_without_its_format_is_one_endpoint(many: s
     for form, given in (("core", core), ("lines", url)):
         added = _silo("add", many, "-", "--as", form, given=given).stdout
     assert "0 added, 1 known already as a.example.org; the fleet has 1 endpoint\n" in added
-    assert "1 added" in _silo("add", many, url, "--prefix", "mods").stdout
+    assert "1 added" in _silo("add", many, url, "-p", "mods").stdout
 
 
 def test_a_paused_endpoint_is_said_to_run_once(many: str) -> None:
