@@ -181,7 +181,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST",   "/bulk/jobs/{job}/undo",         bulk_report.undo,     Body.FIELDS),
     Route("POST",   "/bulk/jobs/{job}/discard",      bulk_report.put_away, Body.FIELDS),
     Route("GET",    "/bulk/sheet",                   sheets.show,          Body.NONE,   CURATOR),
-    Route("GET",    "/bulk/sheet.csv",               sheets.export),
+    Route("GET",    "/bulk/sheet.csv",               sheets.export,        Body.NONE,   CURATOR),
     Route("POST",   "/bulk/sheet",                   sheets.send,          Body.FILE),
     Route("GET",    "/bulk/attach",                  sheets.ask_attach,    Body.NONE,   CURATOR),
     Route("POST",   "/bulk/attach",                  sheets.send_attachment, Body.FILE),

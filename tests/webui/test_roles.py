@@ -82,7 +82,7 @@ POST   /bulk/jobs/{job}/resume                                  -   - 404 404
 POST   /bulk/jobs/{job}/undo                                    -   - 404 404
 POST   /bulk/jobs/{job}/discard                                 -   - 404 404
 GET    /bulk/sheet                                              -   - 200 200
-GET    /bulk/sheet.csv                                          - 200 200 200
+GET    /bulk/sheet.csv                                          -   - 200 200
 POST   /bulk/sheet                                              -   - 400 400
 GET    /bulk/attach                                             -   - 200 200
 POST   /bulk/attach                                             -   - 400 400

@@ -100,6 +100,10 @@ def test_slow_readers_of_large_files_leave_the_page_to_others(client: Any, silo:
         refused = client.get(big)
         assert (refused.status, refused.headers["Retry-After"]) == (503, "10")
         assert f"{MOST_OF_ONE} downloads to your address are running" in refused.text
+        sheet = client.get("/bulk/sheet.csv")  # refused before all records are read for it
+        assert (sheet.status, sheet.headers["Retry-After"]) == (503, "10")
         for path in ("/", "/search", "/search/results.csv", urls.file(PLAIN, "1", "oai_dc")):
             assert client.get(path).status == 200
         assert client.ask("HEAD", big).headers["Content-Length"] == str(LARGE)
+    assert client.ask("HEAD", "/bulk/sheet.csv").status == 200
+    assert client.get("/bulk/sheet.csv").status == 200

@@ -83,7 +83,8 @@ class Response:
 
     Attributes:
         content_length: Of a streamed body, if it is known.
-        is_live: Whether a streamed body tells what happens now, so that no part of it may wait.
+        is_live: Whether a streamed body occupies a place before any of it is read: it tells what
+            happens now, or its beginning takes long to make.
     """
 
     status: int = 200

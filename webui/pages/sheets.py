@@ -1,7 +1,6 @@
 """Spreadsheets of records, and files for many records: upload, then preview as a batch edit."""
 
 import io
-import tempfile
 from collections.abc import Callable
 from typing import BinaryIO
 
@@ -17,7 +16,7 @@ from webui.editing.changes import path_of, uploaded
 from webui.http.bodies import human_size
 from webui.http.errors import BadRequest, TooLarge, WebError, as_web_error
 from webui.http.messages import Response
-from webui.http.streams import FileBody
+from webui.http.streams import Piped
 from webui.rendering import View
 from webui.search.chosen_records import Chosen, from_address, selected
 from webui.site import Call
@@ -25,22 +24,20 @@ from webui.words.texts import text as _
 
 
 def export(call: Call) -> Response:
-    """Send the selected records as CSV, to be edited and imported again."""
-    chosen = from_address(call)
-    identifiers = chosen.select.find(call.site.silo)
-    file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  # closed by whoever sends it
-    try:
-        out = io.TextIOWrapper(file, "utf-8-sig", newline="")
-        write_csv(call.site.silo, identifiers, out)
-        out.flush()
-        out.detach()
-        size = file.tell()
-        file.seek(0)
-    except BaseException:
-        file.close()
-        raise
+    """Send the selected records as CSV, to be edited and imported again, while they are read."""
+    silo, identifiers = call.site.silo, from_address(call).select.find(call.site.silo)
     headers = {"Content-Disposition": 'attachment; filename="records.csv"'}
-    return Response(200, FileBody(b"", file), "text/csv; charset=utf-8", headers, size)
+
+    def written(out: BinaryIO) -> None:
+        text = io.TextIOWrapper(out, "utf-8-sig", newline="")
+        try:
+            write_csv(silo, identifiers, text)
+        finally:
+            text.detach()
+
+    # All records are read for the columns, before the first line: its place is taken at once.
+    body = b"" if call.request.method == "HEAD" else Piped(written)
+    return Response(200, body, "text/csv; charset=utf-8", headers, is_live=True)
 
 
 def show(call: Call) -> View:
