@@ -18,8 +18,6 @@ from uuid import uuid4
 
 from oaipmhscraper.warc.object_store import check_address
 from politeweb.errors import shortened
-from recordsilo.disk.names import check_version_name
-from recordsilo.errors import VersionNameError
 from silofleet.ending import Before
 from silofleet.errors import BrokerUnreachable, FleetRefused
 from silofleet.hosts import PaceSpec
@@ -27,7 +25,7 @@ from silofleet.ledger import Run, whole_number
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, Outcome
-from silofleet.wishes import check_node
+from silofleet.wishes import check_node, fault_of_name
 from silowork.queue import Broker
 
 TASK = "silo.fleet.run"
@@ -87,7 +85,9 @@ def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], pla
     """
     try:
         before = found["before"]
-        name, store = check_version_name(str(found["endpoint"])), found.get("warc_store")
+        name, store = str(found["endpoint"]), found.get("warc_store")
+        if fault := fault_of_name(name):
+            raise ValueError(f"{name!r} cannot name a Silo: {fault}")
         return Order(
             run=int(found["run"]),
             endpoint=name,
@@ -116,7 +116,7 @@ def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], pla
             warc_store=check_address(str(store)) if store else "",
         )
     except (
-        KeyError, TypeError, ValueError, AttributeError, OverflowError, VersionNameError
+        KeyError, TypeError, ValueError, AttributeError, OverflowError
     ) as error:  # fmt: skip
         raise FleetRefused(f"an order in the broker is malformed: {error!r}") from None
 

@@ -298,8 +298,8 @@ class Fleet:
 
         Raises:
             NoSuchEndpoint: There is none of a name; nothing was removed.
-            FleetRefused: A Silo is to be deleted whose endpoint is at work, or that is on
-                another machine; nothing was removed.
+            FleetRefused: A Silo is to be deleted whose endpoint is at work, that is on another
+                machine, or whose directory holds accounts; nothing was removed.
         """
         found = [self.name_of(name) for name in names]
         for facts in map(self.ledger.facts_of, found) if with_silos else ():
@@ -309,6 +309,10 @@ class Fleet:
                 raise FleetRefused(
                     f"the Silo of {facts.name} is on the node {facts.node}; remove it without"
                     f" --with-silos, and then delete the directory {facts.name} there"
+                )
+            if os.path.lexists(os.path.join(self.silo_path(facts.name), "accounts")):
+                raise FleetRefused(
+                    f"{self.silo_path(facts.name)} holds accounts of people, so it is not deleted"
                 )
         with self._locked():
             remove_endpoints(self.directory, found)

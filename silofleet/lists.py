@@ -20,11 +20,13 @@ from recordsilo.formats.documents import NoDocument, parsed_whole
 from silofleet.errors import FleetRefused
 from silofleet.schedule import host_of
 from silofleet.values import Endpoint
-from silofleet.wishes import address_of
+from silofleet.wishes import address_of, fault_of_name
 from silowork.errors import JobRefused
 from silowork.schedule import duration_of
 
 LONGEST_NAME = 64
+MOST_BYTES = 64 * 1024 * 1024
+"""Maximum size of a list, whatever its form."""
 _LONGEST_CELL = 100_000
 _MOST_REFUSED = 1_000
 """If so many rows stand before the first endpoint, and none is one, the file is no list."""
@@ -77,7 +79,7 @@ def read_list(
     """Read a list.
 
     Args:
-        content: Of a file, UTF-8, or UTF-16 with its mark.
+        content: Of a file, UTF-8, or UTF-16 with its mark; at most `MOST_BYTES`.
         form: One of `FORMS`; guessed if it is empty.
         taken: Names that the endpoints must not have.
         shown: Called with the number of endpoints so far.
@@ -85,6 +87,8 @@ def read_list(
     Raises:
         FleetRefused: The whole is no list of that form.
     """
+    if len(content) > MOST_BYTES:
+        raise FleetRefused(f"the list is larger than the limit of {MOST_BYTES >> 20} MiB; split it")
     text = _text_of(content)
     form = form or _guessed(text)
     if form not in _READERS:
@@ -173,7 +177,7 @@ def name_of(url: str, taken: Collection[str]) -> str:
 
 
 def _unlike(name: str, url: str, taken: Collection[str]) -> str:
-    if name not in taken and name != "fleet":
+    if name not in taken and not fault_of_name(name):
         return name
     short = name[: LONGEST_NAME - _DIGITS - 5].rstrip("-._")
     hashed = f"{short}-{hashlib.sha256(url.encode()).hexdigest()[:_DIGITS]}"

@@ -25,6 +25,7 @@ from politeweb.settings import HttpSettings
 from recordsilo.disk.atomic_file import make_parents, remove_left_over, replace_file
 from recordsilo.disk.names import check_version_name
 from recordsilo.errors import VersionNameError
+from recordsilo.state import STATE_FILE
 from silofleet.errors import FleetRefused, WishesInvalid
 from silofleet.values import Endpoint, Hours, Policy
 from silowork.errors import JobRefused
@@ -36,6 +37,11 @@ _LISTS = ("prefixes", "sets", "tags")
 _FLAGS = {
     "adaptive": "adaptive", "giant": "is_giant", "paused": "is_paused", "spread": "is_spread",
 }  # fmt: skip
+_OWN_NAMES = frozenset({"accounts", "curation", "fleet", STATE_FILE})
+"""Names in a directory of Silos that have another meaning there, or may get one."""
+_OWN_SUFFIXES = (".crawls", ".exports")
+"""Of directories beside a Silo: its exports, and the inputs of its crawls."""
+_LONGEST_ADDRESS = 2_000
 _LONGEST_INTERVAL = 86_400.0
 _MOST = {"jitter": 0.5, "fewer": 1.0, "interval": _LONGEST_INTERVAL}
 """The most that these may be in [policy]."""
@@ -331,20 +337,26 @@ def _endpoint(values: Mapping[str, Any], where: str) -> Endpoint:
         if not values.get(key):
             raise FleetRefused(f"{where}: it has no {key}")
     address_of(values["url"])
-    try:
-        check_version_name(values["name"])
-    except VersionNameError as error:
-        raise FleetRefused(
-            f"{where}: {values['name']!r} cannot name a Silo: {error.reason}"
-        ) from None
-    if values["name"].startswith((".", "-")):
-        raise FleetRefused(
-            f"{where}: a name may not begin with a dot, as the fleet's own directories do, or with"
-            " a hyphen"
-        )
-    if values["name"] == "fleet":
-        raise FleetRefused(f"{where}: the directory fleet has the fleet's own files")
+    if fault := fault_of_name(values["name"]):
+        raise FleetRefused(f"{where}: {values['name']!r} cannot name a Silo: {fault}")
     return Endpoint(**values)
+
+
+def fault_of_name(name: str) -> str:
+    """Why the name of an endpoint cannot be that of its Silo in the fleet; empty if it can."""
+    try:
+        check_version_name(name)
+    except VersionNameError as error:
+        return error.reason
+    if name.startswith((".", "-")):
+        return (
+            "a name may not begin with a dot, as the fleet's own directories do, or with a hyphen"
+        )
+    if name.casefold() in _OWN_NAMES:
+        return "the fleet's own files or accounts have that name; choose another"
+    if name.casefold().endswith(_OWN_SUFFIXES):
+        return "files that belong to the Silos beside it have such names; choose another"
+    return ""
 
 
 def address_of(text: str) -> str:
@@ -353,6 +365,8 @@ def address_of(text: str) -> str:
     Raises:
         FleetRefused: Not a valid address, or it has a password.
     """
+    if len(text) > _LONGEST_ADDRESS:
+        raise FleetRefused(f"an address of more than {_LONGEST_ADDRESS:,} characters is none")
     try:
         address = BaseURL.parse(text)
     except RequestRefused as error:

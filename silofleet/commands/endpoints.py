@@ -17,7 +17,7 @@ from recordsilo.progress import counting
 from silofleet.commands.group import directory, opened, told
 from silofleet.errors import FleetRefused
 from silofleet.fleet import make_fleet
-from silofleet.lists import FORMS, Listed, check_prefixes, name_of, read_list
+from silofleet.lists import FORMS, MOST_BYTES, Listed, check_prefixes, name_of, read_list
 from silofleet.values import Endpoint
 from silofleet.wishes import address_of, hours_of, wishes_path
 from silowork.errors import JobRefused
@@ -164,10 +164,10 @@ def _listed(what: str, form: str | None, taken: Collection[str]) -> Listed:
 
 def _content(what: str) -> bytes:
     if what == "-":
-        return sys.stdin.buffer.read()
+        return sys.stdin.buffer.read(MOST_BYTES + 1)
     try:
         with open(what, "rb") as file:
-            return file.read()
+            return file.read(MOST_BYTES + 1)
     except OSError as error:
         fail(
             f"{what} cannot be read: {error.strerror}; give a file, or an address that begins"

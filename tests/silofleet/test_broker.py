@@ -61,6 +61,8 @@ def test_an_order_comes_back_with_the_directories_of_the_node() -> None:
     "changed",
     [
         {"endpoint": "../x"},
+        {"endpoint": "curation"},
+        {"endpoint": "x.exports"},
         {"run": "x"},
         {"before": None},
         {"prefixes": 3},

@@ -436,6 +436,22 @@ def test_a_silo_on_another_machine_is_not_said_to_be_deleted(many: str) -> None:
     assert _silo("remove", many, "a").exit_code == 0
 
 
+def test_a_directory_with_accounts_is_never_deleted(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    Granary(many).get_silo("a").close()
+    Path(many, "a", "accounts").mkdir()
+    refused = _silo("remove", many, "a", "--with-silos", "--yes")
+    assert (refused.exit_code, "holds accounts" in refused.stderr) == (2, True)
+    assert Granary(many).silos == ["a"]
+    assert len(_status(many)) == 1
+
+
+@pytest.mark.parametrize("name", ["curation", "accounts", "a.exports", "persisted_state.json"])
+def test_no_endpoint_takes_a_name_that_the_directory_needs(many: str, name: str) -> None:
+    refused = _silo("add", many, "http://a.example.org/oai", "--name", name)
+    assert (refused.exit_code, "cannot name a Silo" in refused.stderr) == (2, True)
+
+
 def test_only_a_silo_that_was_there_is_said_to_be_deleted(many: str) -> None:
     for name in "ab":
         _silo("add", many, f"http://{name}.example.org/oai", "--name", name)

@@ -201,3 +201,25 @@ def test_a_file_that_is_no_list_is_refused_before_its_end() -> None:
     ):
         read_list(b"# x\n" + b"nonsense\n" * 5_000)
     assert len(read_list(b"%s\n" % OAI.encode() + b"nonsense\n" * 5_000).refused) == 5_000
+
+
+@pytest.mark.parametrize(
+    "name", ["curation", "accounts", "fleet", "persisted_state.json", "x.exports", "x.crawls"]
+)
+def test_no_list_gives_a_silo_a_name_with_another_meaning_in_the_directory(name):
+    (found,) = read_list(f"url,name\n{OAI},{name}\n".encode()).endpoints
+    assert re.fullmatch(f"{re.escape(name)}-[0-9a-f]{{6}}", found.name)
+    assert name_of(f"http://{name}/oai", ()) != name
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_list_of_any_form_has_a_limit(form, monkeypatch):
+    monkeypatch.setattr("silofleet.lists.MOST_BYTES", 1024 * 1024)
+    with pytest.raises(FleetRefused, match="larger than the limit of 1 MiB"):
+        read_list(b" " * (1024 * 1024 + 1), form)
+
+
+def test_what_is_longer_than_any_address_is_refused_with_its_place():
+    listed = read_list(f"http://a/{'a' * 2_000}\n{OAI}\n".encode())
+    assert urls(listed) == [OAI]
+    assert listed.refused == [("line 1", "an address of more than 2,000 characters is none")]
