@@ -12,14 +12,16 @@ OTHERS = {
     "search": {"--search", "--item", "--ids"},  # the query is its argument
     "harvest": {"--search", "--filter", "--state", "--since", "--item", "--ids"},
     "state": OPTIONS - {"--set"},
-    **{f"usage {one}": OPTIONS - {"--until"} for one in ("report", "show", "top", "totals")},
+    **{f"usage {one}": OPTIONS - {"--until"} for one in ("show", "top", "totals")},
+    "usage report": OPTIONS - {"--until", "--filter"},
     "fleet add": OPTIONS - {"--set"},
     "fleet status": OPTIONS - {"--state"},
     "fleet search": {"--search", "--item", "--ids"},
     **{f"usage visitors {one}": OPTIONS - {"--set"} for one in ("flatten", "profile")},
 }
 """Commands with some of the names, and the names they lack: `harvest` selects at the source,
-``--set`` of `state` and of `usage visitors` is a setting, and `usage` selects periods. `fleet add`
+``--set`` of `state` and of `usage visitors` is a setting, `usage` selects periods, and the
+``--filter`` of `usage report` is one of COUNTER's. `fleet add`
 and `fleet status` are about repositories; the query of `fleet search` is its argument."""
 
 
