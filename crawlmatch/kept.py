@@ -14,6 +14,7 @@ from typing import Any
 
 from crawlmatch.errors import CrawlError, CrawlNotFound
 from crawlmatch.receipts import MatchReceipt
+from recordsilo.disk.database_log import database_uri
 
 FORMAT = 1
 DIRECTORY = "crawls"
@@ -100,7 +101,7 @@ class Crawl:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Query `crawl_result`, read-only."""
-        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(database_uri(self.database), uri=True)) as connection:
             connection.row_factory = sqlite3.Row
             return [dict(row) for row in connection.execute(sql, values)]
 

@@ -15,6 +15,7 @@ from typing import Any
 from crawlmatch.kept import KeptCrawl, kept_crawls
 from crawlmatch.outcomes import Outcome
 from recordsilo import Silo
+from recordsilo.disk.database_log import database_uri
 from recordsilo.index.facets import Facet
 from recordsilo.panels import Cell, Panel, PanelView, Table
 
@@ -70,7 +71,7 @@ def stamp(path: str) -> str:
 
 
 def _rows(crawl: KeptCrawl, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    with closing(sqlite3.connect(f"file:{crawl.database}?mode=ro", uri=True)) as connection:
+    with closing(sqlite3.connect(database_uri(crawl.database), uri=True)) as connection:
         yield from connection.execute(sql, values)
 
 

@@ -19,7 +19,7 @@ from threading import RLock
 from typing import Any, Literal, Self, TypeAlias
 
 from recordsilo.disk.atomic_file import flush_directory
-from recordsilo.disk.database_log import keep_log
+from recordsilo.disk.database_log import database_uri, keep_log
 
 SECONDS_UNTIL_BUSY = 60.0
 """How long a process waits for another one's transaction."""
@@ -197,9 +197,9 @@ class LedgerFile:
             logs = (f"{place}-wal", f"{place}-journal")
             is_whole = self._kind.has_log and not any(map(_has_rows, logs))
             how = "immutable=1" if is_whole else "mode=ro"
-            place = f"file:{_quoted(place)}?{how}"
+            place = database_uri(place, how)
         elif self._mode != "create":
-            place = f"file:{_quoted(place)}?mode=rw"
+            place = database_uri(place, "mode=rw")
         return sqlite3.connect(
             place,
             timeout=SECONDS_UNTIL_BUSY,
@@ -285,8 +285,3 @@ def _has_rows(path: str) -> bool:
         return os.path.getsize(path) > 0
     except FileNotFoundError:
         return False
-
-
-def _quoted(path: str) -> str:
-    """A path, quoted for SQLite's ``file:`` URI."""
-    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

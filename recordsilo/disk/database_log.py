@@ -52,6 +52,11 @@ def read_only_uri(path: str) -> str:
         OSError: The file cannot be read.
     """
     how = "immutable=1" if has_log(path) and not is_logged(path) else "mode=ro"
+    return database_uri(path, how)
+
+
+def database_uri(path: str, how: str = "mode=ro") -> str:
+    """The URI by which SQLite opens a database; characters of the path do not end it."""
     return f"file:{quote(os.fsencode(path))}?{how}"
 
 

@@ -14,8 +14,9 @@ from wsgiref.util import setup_testing_defaults
 import pytest
 from crawl_silo import put
 
-from crawlmatch.kept import DATABASE
+from crawlmatch.kept import DATABASE, Crawl, kept_crawls
 from crawlmatch.link_outcomes import panel
+from crawlmatch.receipts import MatchReceipt
 from crawlmatch.results import COLUMNS, write_sqlite
 from recordsilo import Silo
 from recordsilo.errors import SearchError
@@ -82,6 +83,19 @@ def test_records_are_found_by_the_outcomes_of_their_links(crawled: Silo) -> None
     assert found(crawled, link_outcome=["fulltext", "http-4xx"]) == [ONE, TWO]
     with pytest.raises(SearchError, match="there is no link_outcome 'landing'; there are fulltext"):
         found(crawled, link_outcome=["landing"])
+
+
+def test_a_silo_may_have_any_character_in_its_path(tmp_path: Path) -> None:
+    with Silo(str(tmp_path / "a#b?mode=rwc%41"), "info:") as silo:
+        put(silo, ONE, "http://a.example.org/1")
+        link = "http://a.example.org/1"
+        keep(silo, "spring", "2024-05-02T00:00:00", (ONE, link, "fulltext", "-", link))
+        assert found(silo, link_outcome=["fulltext"]) == [ONE]
+        assert panel(silo, ONE, "en") is not None
+        (kept,) = kept_crawls(silo.path)
+        crawl = Crawl(kept.name, kept.path, kept.matched, "", MatchReceipt([], 1, {}, {}, {}))
+        assert crawl.rows("SELECT count(*) AS rows FROM crawl_result") == [{"rows": 1}]
+    assert os.listdir(tmp_path) == ["a#b?mode=rwc%41"]
 
 
 def test_records_are_found_by_the_status_and_the_domain_of_their_links(crawled: Silo) -> None:
