@@ -335,6 +335,30 @@ def replace_file(path: str, content: bytes, mode: int = 0o644) -> None:
     flush_directory(os.path.dirname(path))
 
 
+def make_file(path: str, content: bytes, mode: int = 0o644) -> None:
+    """Create a file atomically and durably; see `replace_file`.
+
+    On a file system without hard links it is replaced if another process creates it meanwhile.
+
+    Raises:
+        FileExistsError: It exists; it is not changed.
+    """
+    staged = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    write_new(staged, (content,), StrictBarrier(), mode)
+    try:
+        os.link(staged, path)
+    except OSError as error:
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from None
+        if error.errno not in _NO_LINK:
+            raise
+        os.rename(staged, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(staged)
+    flush_directory(os.path.dirname(path))
+
+
 def remove_left_over(path: str) -> None:
     """Remove what killed processes staged for `replace_file`, an hour later."""
     for staged in glob.glob(f"{glob.escape(path)}.*.tmp"):

@@ -27,6 +27,7 @@ from recordsilo.disk.atomic_file import (
     StrictBarrier,
     flush_directory,
     group_barrier,
+    make_file,
     move,
     remove_tree,
     replace_file,
@@ -37,6 +38,7 @@ from siloexport.errors import (
     CannotTakeBack,
     Conflict,
     DepositFailed,
+    LedgerInUse,
     SourceChanged,
     TargetFull,
     TargetUnusable,
@@ -219,19 +221,37 @@ class DirectoryTarget:
         content = text.encode()
         try:
             os.makedirs(f"{self.directory}/{NOTES}", exist_ok=True)
-            if read_marker(self.directory) != content:
-                replace_file(f"{self.directory}/{MARKER}", content)
+            self._mark(content)
             self._sweep()
         except OSError as error:
             kind = TargetFull if error.errno in _NO_ROOM else TargetUnusable
             raise kind(f"{self.shown} cannot be written: {error.strerror}") from error
+
+    def _mark(self, content: bytes) -> None:
+        """Write the marker; of exports that find none at the same time, only one does.
+
+        Raises:
+            LedgerInUse: Another export has begun here since `probe`.
+        """
+        before = read_marker(self.directory)
+        if not before:
+            try:
+                make_file(f"{self.directory}/{MARKER}", content)
+            except FileExistsError:
+                before = read_marker(self.directory)
+        key = marked(before, "export")
+        if key and key != self._key:
+            raise LedgerInUse(f"another export to {self.shown} has begun; wait until it ends")
+        if before and before != content:
+            replace_file(f"{self.directory}/{MARKER}", content)
 
     def _sweep(self) -> None:
         """Remove what a killed export left, except what `recover` needs."""
         with os.scandir(self.directory) as there:
             left = [entry.name for entry in there if entry.name.startswith(MARKER)]
         for name in filter(_STAGED_MARKER.fullmatch, left):
-            os.unlink(f"{self.directory}/{name}")
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{self.directory}/{name}")
         names = {name for name in left if name.startswith(MARKER + "-")}
         for name in names:
             staged = name.removesuffix(_OLD)

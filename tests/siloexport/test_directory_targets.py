@@ -4,6 +4,8 @@ import hashlib
 import json
 import shutil
 import tarfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import bagit
@@ -16,7 +18,8 @@ from recordsilo import Silo
 from recordsilo.disk.names import check_path
 from recordsilo.errors import PathNameError
 from siloexport import BagTarget, Export, FilesTarget, Policy, Selection, Target, Versions
-from siloexport.targets.directory import directory_name
+from siloexport.errors import LedgerInUse
+from siloexport.targets.directory import MARKER, directory_name
 
 
 def _can_be_named(name: str) -> bool:
@@ -283,3 +286,31 @@ class TestBags(TargetContract):
         report = Export(silo, rig.target()).verify()
         assert {one.identifier for one in report.first} == {"oai:example.org:3"}
         assert any("differs from the Silo" in one.detail for one in report.first)
+
+
+@pytest.mark.parametrize("kind", [FilesTarget, BagTarget])
+def test_of_exports_that_begin_at_once_in_a_new_directory_one_goes_on(
+    tmp_path: Path, kind: type[FilesTarget] | type[BagTarget]
+) -> None:
+    targets = [kind(str(tmp_path / "new")) for _ in range(4)]
+    for target in targets:
+        target.probe()
+    begin = threading.Barrier(len(targets))
+
+    def prepare(target: Target) -> str:
+        begin.wait()
+        try:
+            target.prepare()
+        except LedgerInUse as error:
+            return str(error)
+        return ""
+
+    with ThreadPoolExecutor(len(targets)) as threads:
+        said = list(threads.map(prepare, targets))
+    refused = f"another export to {tmp_path / 'new'} has begun; wait until it ends"
+    assert sorted(said) == ["", *[refused] * 3]
+    again = kind(str(tmp_path / "new"))
+    again.probe()
+    again.prepare()
+    assert again.key == targets[said.index("")].key
+    assert [path.name for path in (tmp_path / "new").iterdir() if path.is_file()] == [MARKER]
