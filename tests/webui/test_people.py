@@ -166,7 +166,7 @@ def test_who_signs_in_goes_on_to_where_they_were(shown: Any) -> None:
 
 @pytest.mark.parametrize(
     "then", ["//evil.example", "https://evil.example", "/\\evil.example", "/a\r\nSet-Cookie: b=c",
-             "javascript:alert(1)", "", "\\\\evil", "/\tevil"]
+             "javascript:alert(1)", "", "\\\\evil", "/\tevil", "/\u2028x", "/x\ud7ffé"]
 )  # fmt: skip
 def test_signing_in_leads_nowhere_else(shown: Any, then: str) -> None:
     fields = {"name": "vera", "password": PASSWORD, "next": then}

@@ -211,7 +211,7 @@ def require(user: User, needed: Role) -> None:
     )
 
 
-_OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
+_OWN_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]*")
 
 
 def own_path(text: str) -> str:
