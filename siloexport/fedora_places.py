@@ -208,11 +208,11 @@ def checked_address(text: str) -> str:
     except ValueError:
         is_valid = False
     if not _ADDRESS.fullmatch(url) or not is_valid or len(url) > _LONGEST or "\\" in url:
-        raise JobRefused("the address must begin with http:// or https:// and name a server")
+        raise JobRefused("the address must begin with http:// or https:// and name a server", "url")
     if "@" in parts.netloc:
-        raise JobRefused("the address must not contain a user or password")
+        raise JobRefused("the address must not contain a user or password", "url")
     if "?" in url or "#" in url:
-        raise JobRefused("the address must not contain a query or fragment (? or #)")
+        raise JobRefused("the address must not contain a query or fragment (? or #)", "url")
     return url
 
 
@@ -230,11 +230,11 @@ def add_place(silo_path: str, name: str, address: str, user: str = "", password:
         JobRefused: The name is taken or invalid, or the address or the credentials are invalid.
     """
     if not _NAME.fullmatch(name):
-        raise JobRefused("the name of a place has up to 64 letters a-z, digits and hyphens")
+        raise JobRefused("the name of a place has up to 64 letters a-z, digits and hyphens", "name")
     url = checked_address(address)
     with _locked(silo_path):
         if os.path.exists(_path(silo_path, name)) or name in operator_places(silo_path):
-            raise JobRefused(f"there is an export place {name!r} already")
+            raise JobRefused(f"there is an export place {name!r} already", "name")
         _store(silo_path, name, url, user, password)
 
 
@@ -286,7 +286,8 @@ def _store(silo_path: str, name: str, url: str, user: str, password: str) -> Non
     """Write the address first: a password never exists before its address."""
     if (user or password) and not _is_login(user, password):
         raise JobRefused(
-            "a user has no colon, and neither user nor password is empty or has control characters"
+            "a user has no colon, and neither user nor password is empty or has control characters",
+            "user",
         )
     _forget(silo_path, name)
     _write(_path(silo_path, name), tomli_w.dumps({"url": url}), 0o755)

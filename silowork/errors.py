@@ -14,7 +14,15 @@ class NoSuchJob(JobsError):
 
 
 class JobRefused(JobsError, ValueError):
-    """A job that cannot be started in this way, or an action that its state does not allow."""
+    """A job that cannot be started in this way, or an action that its state does not allow.
+
+    Attributes:
+        field: The field of a form that is wrong; empty if none is named.
+    """
+
+    def __init__(self, sentence: str, field: str = "") -> None:
+        self.field = field
+        super().__init__(sentence)
 
 
 class LedgerUnreadable(JobsError):

@@ -7,10 +7,12 @@ autoreload, no sessions, so several applications can run in one process.
 
 import contextlib
 import functools
+import io
 import logging
 import os
 import sqlite3
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -22,6 +24,7 @@ from recordsilo.errors import IndexProblem, ManifestUnreadable, RecordSiloError
 from silocuration.errors import CurationError
 from webui import routes, urls
 from webui.api.document import document
+from webui.form_again import SHOWN_AGAIN, form_again
 from webui.http import security
 from webui.http.bodies import FORM_LIMIT, LIST_LIMIT, content_length, read_form
 from webui.http.errors import UNFORESEEN, BadRequest, WebError, as_web_error, from_store
@@ -32,6 +35,7 @@ from webui.http.messages import (
     conditional,
     from_environ,
     mounted,
+    parse_pairs,
     prefers_json,
     redirect,
     target_path,
@@ -40,7 +44,7 @@ from webui.http.multipart import Form
 from webui.http.streams import placed
 from webui.people.authentication import Gate, SignInRequired, require
 from webui.people.roles import NOBODY, User
-from webui.rendering import View, answer, error_answer
+from webui.rendering import PAGE, View, answer, error_answer
 from webui.site import Call, Settings, Site
 from webui.urls import TWIN
 
@@ -192,7 +196,13 @@ def _asks_json(environ: dict[str, Any]) -> bool:
 
 
 def _handle(
-    site: Site, request: Request, found: routes.Found, user: User, *, as_json: bool
+    site: Site,
+    request: Request,
+    found: routes.Found,
+    user: User,
+    *,
+    as_json: bool,
+    may_show_form: bool = True,
 ) -> Response:
     try:
         require(user, found.route.needs)
@@ -206,11 +216,50 @@ def _handle(
         return Response(HTTPStatus.CONTINUE)
     with _form(site, request, found.route.body) as form:
         call = Call(site, request, found.params, form, as_json, found.is_twin, user)
-        outcome = _handled(call, found)
+        try:
+            outcome = _handled(call, found)
+        except (WebError, CurationError, RecordSiloError) as error:
+            again = None if as_json or not may_show_form else _form_again(call, error)
+            if again is None:
+                raise
+            outcome = again
     if isinstance(outcome, View):
         outcome = answer(site, outcome, as_json=as_json, user=user)
     outcome = conditional(request, outcome)
     return outcome if request.method == "HEAD" else placed(outcome, request.remote_addr)
+
+
+def _form_again(call: Call, error: Exception) -> Response | None:
+    """The page that has the form, filled in as it was sent, with the error; None if there is none.
+
+    A form that only asks is on the page itself; that of a change is on the page from which the
+    request came.
+    """
+    request, refusal = call.request, as_web_error(error, call.site.silo.path)
+    came = urlsplit(_came_from({"HTTP_REFERER": request.headers.get("referer", "")}))
+    path = came.path.removeprefix(urls.at("/").rstrip("/"))
+    if request.is_safe and path != request.raw_path:
+        came, path = urlsplit(""), request.raw_path
+    if refusal.status not in SHOWN_AGAIN or not path:
+        return None
+    given = request.query if request.is_safe else call.form.fields
+    pairs = parse_pairs(came.query)
+    asked = replace(
+        request, method="GET", raw_path=path, query=dict(pairs), pairs=pairs, body=io.BytesIO(),
+        headers={n: v for n, v in request.headers.items() if not n.startswith(("if-", "content-"))},
+    )  # fmt: skip
+    try:
+        found = routes.find("GET", path)
+        page = _handle(call.site, asked, found, call.user, as_json=False, may_show_form=False)
+    except (WebError, CurationError, RecordSiloError, OSError, sqlite3.Error):
+        return None
+    if not isinstance(page.body, bytes):
+        page.body.close()
+        return None
+    if page.status != HTTPStatus.OK or page.content_type != PAGE:
+        return None
+    body = form_again(page.body, urls.at(request.raw_path), request.method, given, refusal)
+    return None if body is None else Response(refusal.status, body, PAGE, refusal.headers)
 
 
 def _handled(call: Call, found: routes.Found) -> View | Response:

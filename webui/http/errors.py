@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
+from typing import Self
 
 from recordsilo import errors as store
 from silocuration import errors as curation
@@ -24,6 +25,8 @@ class WebError(Exception):
 
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     code = "internal"
+    field = ""
+    """The field of a form that is wrong; empty if none is named."""
 
     def __init__(
         self, message: str, /, headers: Mapping[str, str] | None = None, **values: object
@@ -31,6 +34,11 @@ class WebError(Exception):
         self.message = _(message, **values)
         self.headers = dict(headers or {})
         super().__init__(self.message)
+
+    def at(self, field: str) -> Self:
+        """Name the field of the form that is wrong."""
+        self.field = field
+        return self
 
 
 class BadRequest(WebError):
@@ -154,6 +162,13 @@ STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = 
     (store.SourceFailed, HTTPStatus.BAD_REQUEST, "upload_broken_off"),
 )
 """Store error → status and code; the first match counts. Other errors are the machine's."""
+_FIELDS: Mapping[type[store.RecordSiloError], str] = {
+    store.VersionExists: "name",
+    store.VersionNameError: "name",
+    store.IdentifierError: "id",
+    store.PathNameError: "path",
+}
+"""The field whose value an error is about."""
 
 UNFORESEEN = "An unexpected error occurred. Nothing was changed; see the log of the server."
 UNREADABLE = (
@@ -170,7 +185,7 @@ def from_store(error: store.RecordSiloError, silo_path: str) -> WebError:
     """
     for kind, status, code in STORE_ERRORS:
         if isinstance(error, kind):
-            return _web_error(status, code, _words(error, silo_path))
+            return _web_error(status, code, _words(error, silo_path)).at(_FIELDS.get(kind, ""))
     if isinstance(error, store.ManifestUnreadable):
         path = os.path.relpath(error.path, silo_path)
         message = _(UNREADABLE, path=path)
@@ -239,7 +254,7 @@ def told_as(*kinds: tuple[type[Exception], type[WebError]]) -> Iterator[None]:
         yield
     except tuple(kind for kind, _answer in kinds) as error:
         answer = next(answer for kind, answer in kinds if isinstance(error, kind))
-        raise answer(as_sentence(str(error))) from None
+        raise answer(as_sentence(str(error))).at(getattr(error, "field", "")) from None
 
 
 def as_sentence(words: str) -> str:

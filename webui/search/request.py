@@ -37,7 +37,8 @@ _VALUED = (*SMALL_FIELDS, *LARGE_FIELDS)
 _SINGLE = ("q", "since", "until", "sort", "limit", "after")
 _SEVERAL = ("open", "back", "by")  # open: in addresses of earlier releases; has no effect
 YEAR = "year"
-_YEARS = ("year_from", "year_to")
+YEAR_TO = "year_to"
+_YEARS = ("year_from", YEAR_TO)
 _BY = ("name", "count")
 FIRST = "first"
 """Represents the first page among cursors, which are JSON and so never equal to it."""
@@ -356,6 +357,9 @@ def _range_of_years(given: Mapping[str, str]) -> list[Pair]:
     first, last = (given.get(name, "").strip() for name in _YEARS)
     if not first and not last:
         return []
+    if first.isdigit() and last.isdigit() and int(first) > int(last):
+        said = "The years end ({last}) before they begin ({first})."
+        raise BadRequest(said, first=first, last=last).at(YEAR_TO)
     return [(YEAR, first if first == last else f"{first}..{last}")]
 
 

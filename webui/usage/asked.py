@@ -89,7 +89,8 @@ def asked_of(call: Call, bounds: tuple[str, str]) -> Asked:
     try:
         period_of(first, last)
     except PeriodInvalid as error:
-        raise BadRequest(as_sentence(str(error))) from error
+        wrong = "from" if first and repr(first) in str(error) else "until"
+        raise BadRequest(as_sentence(str(error))).at(wrong) from error
     by = query.get("by", "") or "all"
     if by not in MEASURES:
         raise BadRequest("Unknown order; choose one of {known} (by).", known=", ".join(MEASURES))
