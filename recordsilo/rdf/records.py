@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from recordsilo.disk.atomic_file import Barrier
 from recordsilo.disk.names import check_path, version_dirname
-from recordsilo.errors import FileNotInVersion
+from recordsilo.errors import FileNotInVersion, VersionFrozen
 from recordsilo.rdf.aggregation import (
     RDFFile,
     aggregated_in,
@@ -282,7 +282,9 @@ class RDFRecord(HarvestedRecord):
 
         Raises:
             RDFTermError: See `RDFManifest.add_triple`.
+            VersionFrozen: The cursor's version is kept as harvested.
         """
+        self._check_writable()
         self.get_rdf_manifest().add_triple(s, p, o)
 
     def del_triple(self, s: Any, p: Any, o: Any = None) -> None:
@@ -290,8 +292,17 @@ class RDFRecord(HarvestedRecord):
 
         Args:
             s, p, o: Subject, predicate, object; see `RDFManifest` for the meaning of texts.
+
+        Raises:
+            VersionFrozen: The cursor's version is kept as harvested.
         """
+        self._check_writable()
         self.get_rdf_manifest().del_triple(s, p, o)
+
+    def _check_writable(self) -> None:
+        """Refuse a statement at once: it would stand in the way of every later change."""
+        if self.is_frozen():
+            raise VersionFrozen(self.item_id, self.currentversion)
 
     def add_namespace(self, prefix: str, uri: str) -> None:
         """Add a prefix to the graph in use; see `RDFManifest.add_namespace`."""

@@ -287,11 +287,21 @@ def newly_frozen(
         if version.name in written or not is_frozen(after, version.name):
             continue
         known: Iterable[str] = ()
-        if before is not None and before.has(version.name) and is_frozen(before, version.name):
+        if before is not None and _was_settled(before, after, version.name):
             known = frozenset(before.version(version.name).paths)
         yield from (
             f"{version_dirname(version.name)}/{path}" for path in version.paths if path not in known
         )
+
+
+def _was_settled(before: Manifest, after: Manifest, name: str) -> bool:
+    """Whether a frozen version's files are read-only already, as far as that was possible.
+
+    Earlier releases stored them writable, and protected them when a later version was made.
+    """
+    if not before.has(name) or not is_frozen(before, name):
+        return False
+    return before.versions[-1].name != name or after.versions[-1].name == name
 
 
 def _staged_name(staged: str) -> str:

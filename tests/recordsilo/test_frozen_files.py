@@ -94,6 +94,12 @@ def test_a_delta_clone_of_2010_keeps_the_rights_of_the_files_that_it_shares(
     assert os.stat(old.to_dirpath("oai_dc", "1")).st_nlink == 2
 
 
+def test_a_clone_protects_what_an_earlier_release_stored_writable(record: HarvestedRecord) -> None:
+    os.chmod(record.to_dirpath("oai_dc", "1"), 0o644)
+    record.clone_version("1", "wc")
+    assert [mode(record, "oai_dc", v) for v in record.versions] == [0o444, 0o644]
+
+
 def test_a_large_file_of_a_harvested_version_is_read_only_too(silo: Silo) -> None:
     staged = silo.staging.new_path()
     digest = atomic_file.write_new(staged, (b"%PDF",), StrictBarrier())
