@@ -26,6 +26,7 @@ from recordsilo.cli import ExitCode, example, fail
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.errors import NotASilo, RecordSiloError, SiloNotFound
 from recordsilo.granary import is_granary
+from recordsilo.silo import may_become_a_silo
 from silowork.commands import broker_option, force_option
 from silowork.embedded import EmbeddedWorker
 from silowork.queue import Broker
@@ -100,7 +101,8 @@ def serve(
 ) -> None:
     """Serve the Silo DIR as a web page, to search and curate its records.
 
-    DIR may also be a directory of Silos; each is then under /silos/NAME/.
+    DIR may also be a directory of Silos; each is then under /silos/NAME/. In a directory that is
+    empty or does not exist, an empty Silo is made, and the page offers its first harvest.
 
     The page is at http://127.0.0.1:8080/ until Ctrl-C; http://localhost:8080/ works too.
     It can be started beside a harvest, and shows records as they arrive.
@@ -116,17 +118,24 @@ def serve(
         _check_accounts(silo_dir, settings)
         _serve_shelf(silo_dir, host, port, replace(settings, on_shelf=True))
         return
-    try:
-        opened = Silo(silo_dir, create=False)
-    except (NotASilo, SiloNotFound) as error:
-        fail(
-            f"{error}; to make one: silo harvest ADDRESS {silo_dir}, with the address of a "
-            f"repository, or silo demo {silo_dir}, with a sample"
-        )
-    with opened as silo:
+    with _opened(silo_dir) as silo:
         silo.tell_removals()
         _check_accounts(silo_dir, settings)
         _serve(silo, host, port, settings)
+
+
+def _opened(silo_dir: str) -> Silo:
+    """Open a Silo; make an empty one of a directory that is empty or does not exist."""
+    try:
+        is_new = may_become_a_silo(silo_dir)
+        silo = Silo(silo_dir, create=is_new)
+    except NotADirectoryError:
+        fail(f"{silo_dir} is not a directory")
+    except (NotASilo, SiloNotFound) as error:
+        fail(f"{error}; to make one: silo init DIR, or silo demo DIR with a sample repository")
+    if is_new:
+        click.echo(f"silo: there was no Silo in {silo_dir}; made an empty one", err=True)
+    return silo
 
 
 def _check_accounts(directory: str, settings: Settings) -> None:

@@ -1,9 +1,10 @@
-"""The commands `silo identify`, `formats`, `sets`, `harvest` and `update`.
+"""The commands `silo identify`, `formats`, `sets`, `init`, `harvest` and `update`.
 
 Exit codes: 0 whole; 1 finished with losses, listed in the receipt; 2 usage; 3 the endpoint is
 unusable; 75 stopped early, continued by the same command; 130 interrupted.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,8 +26,9 @@ from oaipmhscraper.repository_state import state_of
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import undone_if_refused
 from politeweb.settings import HttpSettings
-from recordsilo.cli import example
+from recordsilo.cli import example, fail
 from recordsilo.commands.options import OutputFile
+from recordsilo.silo import VERSION_FILE, Silo, may_become_a_silo
 
 ALL = "all"
 """A prefix that stands for every format of the repository."""
@@ -274,3 +276,31 @@ def update(
         )
         scraper.learn_choices()
     report.finished(receipt)
+
+
+@click.command(
+    epilog=example("silo init myrepo", "silo init myrepo https://eprints.example.org/cgi/oai2")
+)
+@click.argument("directory", metavar="DIR")
+@click.argument("url", metavar="[URL]", required=False)
+def init(directory: str, url: str | None) -> None:
+    """Make an empty Silo in DIR, which does not exist or is empty.
+
+    With URL, the Silo is for the records of that OAI-PMH repository, which is asked to identify
+    itself. Its records come with: silo harvest URL DIR.
+    """
+    if not may_become_a_silo(directory):
+        what = (
+            "is a Silo already"
+            if os.path.exists(os.path.join(directory, VERSION_FILE))
+            else "holds other files"
+        )
+        fail(f"{directory} {what}; name a directory that does not exist or is empty")
+    if url is None:
+        with sentences():
+            Silo(directory).close()
+    else:
+        with sentences(), OAIPMHScraper(directory, url):
+            pass
+    follow = f"silo harvest {url or 'URL'} {directory}"
+    click.echo(f"{directory} is an empty Silo; to fill it: {follow}")

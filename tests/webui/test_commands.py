@@ -119,12 +119,25 @@ def test_without_a_port_another_free_one_is_taken_and_said(
 
 
 @pytest.mark.parametrize("name", ["empty", "missing"])
-def test_serve_says_how_to_make_a_silo_where_none_is(tmp_path: Any, name: str) -> None:
+def test_serve_makes_an_empty_silo_where_nothing_is(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(cli, "_serve", lambda silo, *_: None)
     result = CliRunner().invoke(cli.serve, [f"{tmp_path}/{name}"])
-    assert result.exit_code == 2
-    assert f"to make one: silo harvest ADDRESS {tmp_path}/{name}" in result.output
-    assert not list((tmp_path / "empty").iterdir())
+    assert result.exit_code == 0
+    assert f"there was no Silo in {tmp_path}/{name}; made an empty one" in result.output
+    assert len(Silo(f"{tmp_path}/{name}", create=False)) == 0
+
+
+def test_serve_makes_no_silo_among_other_files(tmp_path: Any) -> None:
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "one.pdf").touch()
+    for name in ("papers", "no/parent", "papers/one.pdf"):
+        result = CliRunner().invoke(cli.serve, [f"{tmp_path}/{name}"])
+        assert result.exit_code == 2
+        assert result.output.startswith("Error: " if result.output.startswith("E") else "silo: ")
+    assert [one.name for one in (tmp_path / "papers").iterdir()] == ["one.pdf"]
 
 
 def test_listening_beyond_loopback_has_to_be_meant(harvested: str) -> None:
@@ -145,7 +158,7 @@ def test_beyond_loopback_people_sign_in_and_are_warned(run: Callable[..., Any], 
     assert "passwords go to 0.0.0.0 as they are typed" in process.communicate()[1]
 
 
-@pytest.mark.parametrize("name", ["missing", "other"])
+@pytest.mark.parametrize("name", ["other", "no/parent"])
 def test_what_is_no_silo_is_a_sentence_and_nothing_is_made(
     silo_here: Callable[..., tuple[int, str, str]], tmp_path: Any, name: str
 ) -> None:

@@ -241,7 +241,7 @@ def test_an_empty_silo_offers_a_harvest_or_the_command(
         page = stage_client.get("/", headers={"X-User": "x"}).text
         found = stage_client.get("/", headers={"X-User": "x"}, accept="application/json").json
     assert found["records"] == 0
-    assert ('<form class="begin" action="/jobs" method="post">' in page) == (role is Role.MANAGER)
+    assert ('<form class="short" action="/jobs" method="post">' in page) == (role is Role.MANAGER)
     assert ("silo harvest https://" in page) == (role is Role.VIEWER)
     assert 'name="kind" value="harvest"' in page or role is Role.VIEWER
 

@@ -301,5 +301,7 @@ def _fields(given: Mapping[str, str]) -> dict[str, str]:
     ticked = [name for name in fields if name.startswith("prefix-")]
     if ticked:
         prefixes = [one.removeprefix("prefix-") for one in ticked]
-        fields["prefixes"] = " ".join([*prefixes, fields.get("prefixes", "")]).strip()
+        fields["prefixes"] = " ".join(
+            dict.fromkeys([*prefixes, *fields.get("prefixes", "").split()])
+        )
     return {name: text for name, text in fields.items() if name not in ticked}

@@ -105,7 +105,7 @@ ${when_field()}
       <p class="tick"><input id="prefix-${one}" name="prefix-${one}" value="yes" type="checkbox"${" checked" if is_ticked else ""}> <label for="prefix-${one}">${one}</label></p>
 % endfor
       <p><label for="prefixes">${_("Other formats")} <span class="optional">${_("(optional)")}</span></label>
-      <input id="prefixes" name="prefixes" value="${given.get("prefixes", "")}" aria-describedby="prefixes-hint" spellcheck="false">
+      <input id="prefixes" name="prefixes" value="${" ".join(one for one in given.get("prefixes", "").split() if one not in dict(formats))}" aria-describedby="prefixes-hint" spellcheck="false">
       <small id="prefixes-hint">${_("Metadata prefixes, separated by spaces.")}</small></p>
     </fieldset>
     <p><label for="set">${_("Set")}</label>

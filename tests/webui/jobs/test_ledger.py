@@ -49,7 +49,7 @@ def test_a_job_with_a_failed_record_is_never_done(ledger: JobLedger) -> None:
     ledger.end(job.job_id, Ending(False, problems=[Problem("a:1", "is gone")]))
     ended = ledger.job(job.job_id)
     assert (ended.state, ended.problems) == (State.FAILED, 1)
-    assert ended.actions == (Action.RETRY,)
+    assert ended.actions == (Action.RETRY, Action.DISMISS)
     assert ledger.problems(job.job_id) == [(1, Problem("a:1", "is gone"))]
     assert Ending(True, sentence="the disk is full").state is State.FAILED
 
