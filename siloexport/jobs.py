@@ -114,9 +114,15 @@ def is_beside(kind: TargetKind) -> bool:
 
 
 def _beside(work: Work) -> str:
-    """Return the path of the export, and make the directory above it unless for a dry run."""
+    """Return the path of the export, and make the directory above it unless for a dry run.
+
+    Raises:
+        JobRefused: There is a symbolic link, which could lead anywhere.
+    """
     given = work.arguments
     place = place_of(work.silo_path, str(given["name"]), str(given.get("form", "")))
+    if os.path.islink(place):
+        raise JobRefused(f"{place} is a symbolic link, which a job does not follow; remove it")
     if not given.get(DRY_RUN):
         os.makedirs(os.path.dirname(place), exist_ok=True)
     return place

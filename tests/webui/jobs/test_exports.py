@@ -104,6 +104,16 @@ def test_json_lines_hold_what_a_search_finds(few: str) -> None:
     assert [json.loads(line)["record"] for line in lines] == [NAMES[2]]
 
 
+@pytest.mark.parametrize(("form", "ending"), [("csv", ".csv"), ("files", "")])
+def test_a_job_follows_no_symbolic_link(few: str, tmp_path: Path, form: str, ending: str) -> None:
+    place, outside = Path(f"{few}.exports/all{ending}"), tmp_path / "outside"
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(outside)
+    job = done(few, form=form, name="all")
+    assert (job.state, "is a symbolic link" in job.sentence) == (State.FAILED, True)
+    assert not outside.exists()
+
+
 @pytest.mark.parametrize("form", ["csv", "files"])
 def test_an_export_of_no_record_says_so(few: str, form: str) -> None:
     job = done(few, form=form, name="none", query="type:thesis")
@@ -171,6 +181,9 @@ def test_a_table_is_had_from_the_page_of_its_job(client: Any, silo: Silo) -> Non
     assert table.headers["Content-Type"].startswith("text/csv")
     assert table.headers["Content-Disposition"] == 'attachment; filename="all.csv"'
     assert table.body == Path(silo.path + ".exports/all.csv").read_bytes()
+    os.unlink(silo.path + ".exports/all.csv")
+    os.symlink("/etc/hostname", silo.path + ".exports/all.csv")
+    assert client.get(url, accept="application/json").status == 404
     os.unlink(silo.path + ".exports/all.csv")
     assert client.get(url, accept="application/json").status == 404
     files = done(silo.path, form="files", name="plain")
