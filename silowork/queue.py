@@ -65,6 +65,8 @@ class Broker:
     def app(self, queue: str = "") -> "Celery":
         """Return the Celery application for this broker; opens nothing.
 
+        It has no tasks, not even Celery's own: whoever writes into the broker could call them.
+
         Args:
             queue: The queue to send to and receive from; empty for neither.
 
@@ -92,6 +94,8 @@ class Broker:
             worker_send_task_events=False,
             enable_utc=True,
         )
+        for name in list(app.tasks):
+            app.tasks.unregister(name)
         return app
 
 

@@ -67,6 +67,8 @@ def test_messages_that_are_none_are_dropped_with_one_sentence_each(
         b"nonsense", b"\xff\xfe", b"[" * 100_000, b"3", b"[]", b"{}", b'{"properties": []}',
         _message(b"nonsense", HEADERS), _message(b"{}", HEADERS), _message(b"3", HEADERS),
         _message(b"[[], {}, {}]", HEADERS | {"task": "another"}),
+        _message(b"[[], {}, {}]", HEADERS | {"task": "celery.map"}),
+        _message(b"[[], {}, {}]", HEADERS | {"task": "celery.chord_unlock"}),
         _message(b"[[], {}, {}]", HEADERS | {"timelimit": 3}), _message(b"[[], {}, {}]", 3),
         _message(b"[[], {}, {}]", HEADERS), _message(b"[[2, 3], {}, {}]", HEADERS),
         _message(b'[["x"], {}, {}]', HEADERS), _message(b'[[], {"number": 15}, {}]', HEADERS),
