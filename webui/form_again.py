@@ -4,6 +4,7 @@ No handler needs to know how its form is shown: the page that has the form is as
 the form in it is found by where it is sent.
 """
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -17,6 +18,8 @@ SHOWN_AGAIN = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT)
 """The refusals that a person can mend in the form."""
 _FIXED = ("hidden", "password", "file", "submit", "button")
 """Types of inputs that keep what the page gives them."""
+_NO_TEXT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no page can hold."""
 
 
 def form_again(
@@ -39,9 +42,10 @@ def form_again(
     if not found:
         return None
     form = max(found, key=lambda one: len(given.keys() & _names(one)))
+    typed = {name: _NO_TEXT.sub("\ufffd", text) for name, text in given.items()}
     for control in form.iter("input", "select", "textarea"):
-        _fill(control, given)
-    _tell(form, error)
+        _fill(control, typed)
+    _tell(form, error.field, _NO_TEXT.sub("\ufffd", error.message))
     text: bytes = lxml.html.tostring(document, encoding="utf-8", doctype="<!doctype html>")
     return text
 
@@ -79,20 +83,20 @@ def _mark(control: HtmlElement, name: str, is_so: bool) -> None:
         control.set(name, "")
 
 
-def _tell(form: HtmlElement, error: WebError) -> None:
-    """Say it beside the field that the error names, or else at the beginning of the form."""
+def _tell(form: HtmlElement, field: str, sentence: str) -> None:
+    """Say it beside the field that is wrong, or else at the beginning of the form."""
     fields = [one for one in form.iter("input", "select", "textarea") if one.get("name")]
-    named = next((one for one in fields if one.get("name") == error.field), None)
+    named = next((one for one in fields if one.get("name") == field), None)
     if named is None:
         note = form.makeelement("p", {"class": "note fault", "role": "alert", "dir": "auto"})
-        note.text = error.message
+        note.text = sentence
         form.insert(0, note)
         return
-    note_id = f"{named.get('id') or error.field}-fault"
+    note_id = f"{named.get('id') or field}-fault"
     note = form.makeelement(
         "small", {"class": "fault", "role": "alert", "dir": "auto", "id": note_id}
     )
-    note.text = error.message
+    note.text = sentence
     named.addnext(note)
     named.set("aria-invalid", "true")
     told = named.get("aria-describedby")

@@ -84,6 +84,12 @@ def test_markup_in_what_was_typed_stays_text(client: Any, silo: Silo) -> None:
     assert shown(answer, "name")[0] == attack
 
 
+def test_characters_that_no_page_can_hold_are_replaced(client: Any) -> None:
+    answer = client.get("/search?q=a%00b&year_from=2018&year_to=2016", accept=HTML)
+    assert answer.status == 400
+    assert shown(answer, "q")[0] in {"", "a\ufffdb"}
+
+
 def test_a_referrer_of_another_page_changes_nothing(client: Any, silo: Silo) -> None:
     for page in ("/search", "/static/silo.css", "//elsewhere.example/", "/records/nope", "/\\x"):
         answer = sent(client, f"/records/{RECORD}/versions", {"name": "a/b"}, page)

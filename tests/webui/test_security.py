@@ -441,7 +441,8 @@ def test_a_body_that_never_comes_holds_up_nobody_else(client: Any, silo: Silo) -
 def test_a_refusal_leads_back_to_the_form_and_nowhere_else(
     client: Any, referer: str, link: str
 ) -> None:
-    refused = client.get("/search?year=2018..2015", headers={"Referer": referer})
+    fields, headers = {"name": "?", "url": "http://h/rest"}, {"Referer": referer}
+    refused = client.post("/places", fields, headers=headers, accept="text/html")
     assert refused.status == 400
     assert ("Go back" in refused.text) == bool(link)
     assert link in refused.text
