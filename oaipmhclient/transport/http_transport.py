@@ -55,21 +55,32 @@ class Transport(Protocol):
 
 
 class Outage:
-    """Whether a repository gives no answer; shared by its transports, so that one line says so."""
+    """Whether a repository gives no answer; shared by its transports, so that one line says so.
+
+    Attributes:
+        number: How many there have been.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._is_on = False
+        self.number = 0
 
     def begins(self) -> bool:
         """Note a request without an answer; return whether it is the first since an answer."""
         with self._lock:
             is_first, self._is_on = not self._is_on, True
+            self.number += is_first
             return is_first
 
-    def ends(self) -> None:
-        """Note an answer."""
-        self._is_on = False
+    def ends(self, number: int) -> None:
+        """Note an answer; one to a request that was sent before the outage does not end it.
+
+        Args:
+            number: `number` when the request was sent.
+        """
+        with self._lock:
+            self._is_on = self._is_on and number != self.number
 
 
 class HttpTransport:
@@ -178,7 +189,7 @@ class HttpTransport:
     def _attempt(self, params: Mapping[str, str], attempt: int, most: int) -> Answer:
         if attempt > 1:
             self.traffic = replace(self.traffic, retried=self.traffic.retried + 1)
-        before = self.traffic.received
+        before, outage = self.traffic.received, self._outage.number
         outcome, status = Outcome.FAILED, None
         try:
             answer = self._send(params, attempt)
@@ -198,7 +209,7 @@ class HttpTransport:
         finally:
             self._tell(outcome, self.traffic.received - before, status)
         self._has_answered = self._has_answered or begins_as_oai(answer.body)
-        self._outage.ends()
+        self._outage.ends(outage)
         return answer
 
     def _judged(self, answer: Answer, attempt: int) -> Outcome:

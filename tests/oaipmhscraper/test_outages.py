@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from misbehaving import MisbehavingServer, Repository
 from misbehaving.repository import changed, many_items
 
+from oaipmhclient.transport.http_transport import Outage
 from oaipmhprotocol.queries import with_short_tokens
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.receipt import HarvestStopped
@@ -96,3 +97,13 @@ def test_details_are_shown_with_v(dying, tmp_path, verbose, caplog):
 )
 def test_a_token_is_cut_to_twelve_characters(text, short):
     assert with_short_tokens(text).endswith(f"resumptionToken={short}")
+
+
+def test_an_answer_that_was_under_way_does_not_end_an_outage():
+    outage = Outage()
+    before = outage.number
+    assert outage.begins()
+    outage.ends(before)
+    assert not outage.begins()
+    outage.ends(outage.number)
+    assert outage.begins()
