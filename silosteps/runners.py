@@ -7,11 +7,13 @@ name each time. Then any queue with at-least-once delivery can run it too.
 import multiprocessing
 import os
 import pickle
+import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -47,7 +49,8 @@ def in_order(
     with ProcessPoolExecutor(processes, context, initializer=_end_with_parent) as pool:
         try:
             for job in jobs:
-                waiting.append(pool.submit(_tried, task, job))
+                with _held_back(signal.SIGINT):
+                    waiting.append(pool.submit(_tried, task, job))
                 if len(waiting) > 2 * processes:
                     yield _result(waiting.popleft())
             while waiting:
@@ -108,8 +111,23 @@ def _result(done: "Future[Result | _Failed]") -> Result:
     return found
 
 
+@contextmanager
+def _held_back(number: signal.Signals) -> Iterator[None]:
+    """Let a signal wait; processes that are started meanwhile hold it back until they are ready."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _end_with_parent() -> None:
-    """End this process when the one that started it is killed; by itself it would wait for ever."""
+    """End this process with the one that started it, and by Ctrl-C without a traceback.
+
+    By itself, it would wait for ever when that one is killed.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_wait_and_end, daemon=True).start()
 
 

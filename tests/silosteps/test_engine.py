@@ -139,3 +139,24 @@ def _runs(pid: str) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+from silosteps.runners import in_order
+
+threading.Timer(float(sys.argv[1]), os.killpg, (0, signal.SIGINT)).start()
+try:
+    list(in_order(time.sleep, [60, 60, 60], processes=2))
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize("seconds", ["0.1", "1.5"])
+def test_an_interrupt_of_several_processes_has_no_traceback(seconds: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, seconds],
+        capture_output=True, text=True, timeout=50, check=False, start_new_session=True,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (130, "")
