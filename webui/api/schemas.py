@@ -81,6 +81,7 @@ _ROW = members(
     current_version=TEXT,
     versions=COUNT,
     revision=COUNT,
+    unreadable=TRUTH,
     columns={
         **table(several(TEXT)),
         "description": "Values of the columns that packages contribute.",
