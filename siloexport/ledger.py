@@ -71,6 +71,7 @@ class Ledger:
     def __init__(self, path: str, mode: Mode = "write") -> None:
         self.path = path
         self._file = LedgerFile(path, _KIND, "create" if path == ":memory:" else mode).open()
+        self._only_reads = mode == "read"
         self._flock: int | None = None
 
     @classmethod
@@ -440,7 +441,9 @@ class Ledger:
         return str(rows[0][0]) if rows else None
 
     def note_sha512(self, digest: Digest, sha512: str) -> None:
-        """Store the SHA-512 of content."""
+        """Store the SHA-512 of content; nothing is stored where the ledger is only read."""
+        if self._only_reads:
+            return
         with self._file.transaction() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO sha512 VALUES (?, ?, ?)",

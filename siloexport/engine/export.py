@@ -8,11 +8,10 @@ from functools import partial
 from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.disk.digest import Digest
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.records.manifest import Manifest
 from recordsilo.selection import Selection, selection_table
-from siloexport.content import Packer, Sha512Cache, with_digests
+from siloexport.content import Packer, with_digests
 from siloexport.engine import checking
 from siloexport.engine.deposits import Depositor, Given, GroupResult, Retries, RunStopped
 from siloexport.engine.parallel import Workers
@@ -281,19 +280,6 @@ _Do = Callable[[Sequence[Given]], GroupResult]
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadOnlyCache:
-    """The SHA-512 in the ledger, for a plan, which writes nothing."""
-
-    ledger: Ledger
-
-    def known_sha512(self, digest: Digest) -> str | None:
-        return self.ledger.known_sha512(digest)
-
-    def note_sha512(self, digest: Digest, sha512: str) -> None:
-        """Store nothing."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Run:
     """One run, or one dry run."""
 
@@ -310,7 +296,7 @@ class _Run:
 
     def plan(self, jobs: int, on_conflict: OnConflict) -> RunReport:
         """Find out what `carry_out` would do, in the same way but without a change."""
-        depositor = self._depositor(on_conflict, _ReadOnlyCache(self.ledger))
+        depositor = self._depositor(on_conflict)
         stopped = ""
         try:
             self._all(partial(_foreseen, depositor), jobs, on_conflict, 1)
@@ -323,7 +309,7 @@ class _Run:
         return self._report(dry_run=True, stopped=stopped)
 
     def carry_out(self, jobs: int, on_conflict: OnConflict) -> RunReport:
-        depositor = self._depositor(on_conflict, self.ledger)
+        depositor = self._depositor(on_conflict)
         stopped = ""
         try:
             self._recover(depositor)
@@ -342,11 +328,11 @@ class _Run:
         self.ledger.end_run(self.run_id, "stopped" if stopped else "done", self._counts())
         return report
 
-    def _depositor(self, on_conflict: OnConflict, cache: Sha512Cache) -> Depositor:
+    def _depositor(self, on_conflict: OnConflict) -> Depositor:
         return Depositor(
             self.export.target,
             self.ledger,
-            Packer.of(self.export.silo, self.policy, cache),
+            Packer.of(self.export.silo, self.policy, self.ledger),
             self.run_id,
             on_conflict,
             self.export.retries,

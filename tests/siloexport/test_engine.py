@@ -228,11 +228,14 @@ def test_report_is_json(silo: Silo, tmp_path: Path) -> None:
 
 
 def test_sha512_is_read_once(silo: Silo, tmp_path: Path) -> None:
-
     target = flaky(tmp_path)
     Export(silo, target).run()
     with Ledger.open(silo.path, target.key, target.shown) as ledger:
         ledger.note_sha512(Digest("ab", 2), "cd")
+        assert ledger.known_sha512(Digest("ab", 2)) == "cd"
+        assert ledger.known_sha512(Digest("ab", 3)) is None
+    with Ledger.look(silo.path, target.key) as ledger:
+        ledger.note_sha512(Digest("ab", 3), "ef")
         assert ledger.known_sha512(Digest("ab", 2)) == "cd"
         assert ledger.known_sha512(Digest("ab", 3)) is None
 
