@@ -77,7 +77,8 @@ class Engine:
         if self._watch:
             self._watch(step)
         try:
-            self._connection.execute(sql, values or None)
+            with _interruptible():
+                self._connection.execute(sql, values or None)
         except self._error as error:
             raise self._as_ours(step, str(error)) from error
         return self
@@ -90,17 +91,24 @@ class Engine:
 
     def rows(self, size: int = 50_000) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of the last step in batches."""
-        while rows := self._connection.fetchmany(size):
+        while rows := self._next_rows(size):
             yield rows
+
+    def _next_rows(self, size: int) -> list[tuple[Any, ...]]:
+        with _interruptible():
+            found: list[tuple[Any, ...]] = self._connection.fetchmany(size)
+        return found
 
     def all(self) -> list[tuple[Any, ...]]:
         """Return all rows of the last step."""
-        found: list[tuple[Any, ...]] = self._connection.fetchall()
+        with _interruptible():
+            found: list[tuple[Any, ...]] = self._connection.fetchall()
         return found
 
     def columns(self) -> list[np.ndarray[Any, Any]]:
         """Return the columns of the last step, which have no NULL."""
-        return list(self._connection.fetchnumpy().values())
+        with _interruptible():
+            return list(self._connection.fetchnumpy().values())
 
     def table_of_lines(self, name: str, lines: bytes) -> None:
         """Create a table of lines with one column, ``line``; the last LF may be missing.
@@ -121,9 +129,10 @@ class Engine:
         self._leave_result()
         self._connection.register("_given", dict(columns))
         try:
-            self._connection.execute(
-                f"CREATE OR REPLACE TEMP TABLE {_identifier(name)} AS SELECT * FROM _given"  # noqa: S608  # checked: a name
-            )
+            with _interruptible():
+                self._connection.execute(
+                    f"CREATE OR REPLACE TEMP TABLE {_identifier(name)} AS SELECT * FROM _given"  # noqa: S608  # checked: a name
+                )
         finally:
             self._connection.unregister("_given")
 
@@ -151,6 +160,17 @@ class Engine:
     def __exit__(self, *exception: object) -> None:
         with contextlib.suppress(self._error):
             self.close()
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C be KeyboardInterrupt; DuckDB makes a RuntimeError of it during a query."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from None
 
 
 def _identifier(name: str) -> str:

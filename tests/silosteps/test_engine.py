@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -160,3 +162,27 @@ def test_an_interrupt_of_several_processes_has_no_traceback(seconds: str) -> Non
         capture_output=True, text=True, timeout=50, check=False, start_new_session=True,
     )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (130, "")
+
+
+def test_ctrl_c_during_a_query_is_the_interrupt_that_it_was(tmp_path: Path) -> None:
+    class Interrupted:
+        """DuckDB's connection, as a signal finds it in a query."""
+
+        def __getattr__(self, _name: str) -> Callable[..., Any]:
+            def act(*_: object) -> None:
+                raise RuntimeError("Query interrupted")
+
+            return act
+
+    with Engine({"one": "SELECT 1"}, str(tmp_path)) as engine:
+        connection, engine._connection = engine._connection, Interrupted()
+        for act in (
+            lambda: engine.run("one"),
+            engine.all,
+            engine.columns,
+            lambda: [*engine.rows()],
+        ):
+            with pytest.raises(KeyboardInterrupt):
+                act()
+        engine._connection = connection
+        assert engine.run("one").all() == [(1,)]
