@@ -135,7 +135,7 @@ def _check_address(url: str) -> None:
 
 
 def _asked_update(*_: object) -> Asked:
-    return Asked("Update: every format and set harvested before", {})
+    return Asked("Update all formats and sets", {})
 
 
 _ERRORS = (ScraperError, OAIError)

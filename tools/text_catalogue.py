@@ -39,6 +39,7 @@ from webui.pages import (
     bulk_report,
     clusters,
     crawls,
+    jobs,
     manage_accounts,
     new_jobs,
     places,
@@ -47,6 +48,7 @@ from webui.pages import (
     search,
     upstream,
 )
+from webui.people import authentication
 from webui.people.roles import Role
 from webui.record.columns import LABELS
 from webui.record.view import FIELDS
@@ -109,6 +111,8 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "record/view.py", (label for label, _name in FIELDS)
     yield "bulk/rule_form.py", _words_of_changes()
     yield "people/roles.py", (role.label for role in Role)
+    yield "people/authentication.py", authentication.ONLY.values()
+    yield "pages/jobs.py", (*jobs.DOWNLOADS.values(), "Download table")
     yield "http/errors.py", (UNFORESEEN, UNREADABLE)
     yield "http/machine_errors.py", (DISK_FULL, NOT_WRITABLE, FILE_UNREADABLE, BUSY)
     yield "http/errors.py", _phrases()

@@ -164,8 +164,8 @@ def test_paging_filtering_and_jumping(open_page: Callable[..., Page]) -> None:
     page.get_by_role("link", name="Yes 1").click()
     expect(page.get_by_text("1 record", exact=True)).to_be_visible()
     page.get_by_role("link", name="Clear all").click()
-    page.get_by_label("Search, or an identifier").fill(PLAIN)
-    page.get_by_label("Search, or an identifier").press("Enter")
+    page.get_by_label("Search titles, people, subjects, or paste an identifier").fill(PLAIN)
+    page.get_by_label("Search titles, people, subjects, or paste an identifier").press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
 
 

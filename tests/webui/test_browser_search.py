@@ -33,7 +33,7 @@ def test_a_librarian_finds_narrows_and_keeps(
     open_page: Callable[..., Page], picture: Callable[[Page, str], None], with_scripts: bool
 ) -> None:
     page = open_page("/search", java_script_enabled=with_scripts)
-    page.get_by_label("Search, or an identifier").fill("keeping")
+    page.get_by_label("Search titles, people, subjects, or paste an identifier").fill("keeping")
     page.get_by_role("button", name="Search", exact=True).click()
     expect(page.get_by_text("1 record", exact=True)).to_be_visible()
 
@@ -48,7 +48,9 @@ def test_a_librarian_finds_narrows_and_keeps(
 
     page.get_by_label("Name of the search").fill("By Núria Ortega")
     page.get_by_role("button", name="Save search").click()
-    expect(page.get_by_label("Search, or an identifier")).to_have_value("keeping")
+    expect(
+        page.get_by_label("Search titles, people, subjects, or paste an identifier")
+    ).to_have_value("keeping")
     page.get_by_role("link", name="Saved searches").first.click()
     page.get_by_role("link", name="By Núria Ortega").click()
     expect(chosen).to_contain_text("Creator: Ortega, Núria")
@@ -96,7 +98,7 @@ def test_a_curated_record_shows_its_changes_and_any_two_versions_are_compared(
 @pytest.mark.long
 def test_searching_needs_the_keyboard_only(open_page: Callable[..., Page]) -> None:
     page = open_page("/sets")
-    search = page.get_by_label("Search, or an identifier")
+    search = page.get_by_label("Search titles, people, subjects, or paste an identifier")
     _tab_to(page, search)
     page.keyboard.type("keeping")
     page.keyboard.press("Enter")

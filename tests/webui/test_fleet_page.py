@@ -89,13 +89,13 @@ def test_the_states_are_counted_and_trouble_comes_first(page: Any) -> None:
     assert "Last runs: Whole: 2" in text
     assert "delft &amp; co" in text
     assert 'href="/fleet"' in page.get("/").text
-    assert "No clock runs this fleet" not in text
+    assert "The scheduler is not running" not in text
 
 
 def test_a_fleet_without_a_clock_says_so(page: Any, fleet: str) -> None:
     with FleetLedger(fleet) as ledger:
         ledger.clock_beat(datetime.now(UTC) - timedelta(hours=1))
-    assert "No clock runs this fleet" in page.get("/fleet").text
+    assert "The scheduler is not running" in page.get("/fleet").text
 
 
 def test_a_node_that_never_reported_is_named(page: Any, fleet: str) -> None:

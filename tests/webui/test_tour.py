@@ -106,7 +106,7 @@ def test_the_tour_is_walked(
     page = open_page(here, viewport={"width": 1280, "height": 800})
 
     # 1. Find
-    page.get_by_label("Search, or an identifier").fill("pollinator")
+    page.get_by_label("Search titles, people, subjects, or paste an identifier").fill("pollinator")
     page.keyboard.press("Enter")
     expect(page.get_by_text("28 records", exact=True)).to_be_visible()
     page.get_by_role("link", name=re.compile("^Article ")).first.click()
@@ -170,7 +170,7 @@ def test_the_tour_is_walked(
     expect(page.get_by_role("heading", name="Nothing to decide")).to_be_visible()
 
     # 6. Export
-    page.get_by_label("Search, or an identifier").fill("pollinator")
+    page.get_by_label("Search titles, people, subjects, or paste an identifier").fill("pollinator")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Select all 28").click()
     page.get_by_text("Selection", exact=True).click()

@@ -29,6 +29,8 @@ from webui.site import Call
 from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
+DOWNLOADS = {"zip": "Download zip", "links": "Download list"}
+"""Form of an export → the label of its file, an English text of the catalogue."""
 PAGE = 50
 PROBLEMS = 200
 """Maximum number of problems on the page of a job."""
@@ -83,6 +85,7 @@ def show_one(call: Call) -> View | Response:
         "download": urls.job_file(job.job_id)
         if any(job.counts.values()) and _table_of(call, job)
         else "",
+        "download_label": _(DOWNLOADS.get(str(job.arguments.get("form")), "Download table")),
         "problem": twin["problem"],
         "problems": [one for one in problems if one[1] != Problem("", job.sentence)],
         "following": following,

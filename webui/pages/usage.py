@@ -323,7 +323,7 @@ def _found(usage: Usage, call: Call, kind: str) -> Used:
             raise NotFound("This is no key of an entity.")
         return usage.entity(key)
     except EntityUnknown as error:
-        raise NotFound("No record that was used is of this name.") from error
+        raise NotFound("Nothing of this name has been used.") from error
 
 
 def _top(

@@ -192,6 +192,13 @@ class Gate:
             return None
 
 
+ONLY = {
+    Role.CURATOR: "Only curators and managers can do this. You are signed in as {name} ({role}).",
+    Role.MANAGER: "Only managers can do this. You are signed in as {name} ({role}).",
+}
+"""English texts of the catalogue."""
+
+
 def require(user: User, needed: Role) -> None:
     """Check that a user has at least a role.
 
@@ -204,10 +211,9 @@ def require(user: User, needed: Role) -> None:
     if not user.may(Role.VIEWER):
         raise SignInRequired
     raise NotAllowed(
-        "This needs the role {needed}; {name} has the role {role}. Nothing was changed.",
+        ONLY[needed],
         name=user.name,
         role=_(user.role.label),
-        needed=_(needed.label),
     )
 
 

@@ -39,7 +39,7 @@ ${self.head()}\
     </nav>
 % if page_url.partition("?")[0] != urls.search():
     <form class="find" aria-label="${_('Search')}" action="${urls.search()}" method="get">
-      <label class="unseen" for="find">${_("Search, or an identifier")}</label>
+      <label class="unseen" for="find">${_("Search titles, people, subjects, or paste an identifier")}</label>
       <input id="find" name="q" type="search" placeholder="${_('Search')}" autocomplete="off" spellcheck="false" dir="auto">
       <button type="submit" class="quiet">${_("Find")}</button>
     </form>

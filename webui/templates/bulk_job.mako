@@ -175,7 +175,7 @@ ${lists.steps(_("Pages of the changes"), changes_first, "", changes_following)}
     <input id="message" name="message" type="text" autocomplete="off" dir="auto">
   </p>
   <p class="act"><button name="do" value="apply">${counted("Change {n} record", "Change {n} records", to_change[0])}</button>
-  <button class="quiet" name="do" value="keep">${_("Count what is ticked") if not changes_following else _("Keep, and show the next page")}</button>
+  <button class="quiet" name="do" value="keep">${_("Update counts") if not changes_following else _("Keep, and show the next page")}</button>
 % if toml:
   <a class="button" href="${urls.with_query(urls.bulk(), {'job': report.job_id})}">${_("Back to the form")}</a>
 % endif

@@ -9,7 +9,7 @@ ${parts.done(done)}
 </div>
 <p class="hint">${_("Probable variants of one value. Merge them into a rule, and preview it before you apply it.")}
 % if may_change:
-${_("Ticked: values that differ only in case, spaces or punctuation.")} ${_("Tick others if you are sure; at initials, numbers and short values, such a difference may matter.")}\
+${_("Ticked: values that differ only in case, spaces or punctuation.")} ${_("Tick others if you are sure. Be careful with initials, numbers and short values.")}\
 % endif
 </p>
 <form class="search" action="${urls.clusters()}" method="get" aria-label="${_('Find clusters')}">

@@ -9,7 +9,7 @@
   <p class="count" role="status">${counted("{n} repository", "{n} repositories", total)}</p>
   <p class="under"><a href="${urls.home()}">${_("All Silos")}</a></p>
 % if day:
-  <p class="under"><a href="#day">${_("The day")}</a></p>
+  <p class="under"><a href="#day">${_("Last and next 24 hours")}</a></p>
 % endif
 % if nodes:
   <p class="under"><a href="#nodes">${_("Nodes")}</a></p>
@@ -24,7 +24,7 @@
 </ul>
 
 % if total and not is_at_work:
-<p class="note" role="status">${_("No clock runs this fleet now, so no run starts:")} <code>silo fleet run DIR</code></p>
+<p class="note" role="status">${_("The scheduler is not running, so no run starts:")} <code>silo fleet run DIR</code></p>
 % endif
 
 % for node, number in awaited:
@@ -103,7 +103,7 @@ ${lists.steps(_("Pages of the list"), previous=previous_url, following=next_url)
 % endif
 
 % if day:
-<h2 id="day">${_("The day")}</h2>
+<h2 id="day">${_("Last and next 24 hours")}</h2>
 % if not asked.is_everything:
 <p class="under">${counted("Only runs of the {n} repository in this list are counted.", "Only runs of the {n} repositories in this list are counted.", total)}</p>
 % endif
@@ -118,14 +118,14 @@ ${charts.figure(picture, f"day-{loop.index}")}
 <h2 id="nodes">${_("Nodes")}</h2>
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Nodes')}">
 <table class="cards">
-  <thead><tr><th scope="col">${_("Node")}</th><th scope="col">${_("Last report")}</th><th scope="col" class="number">${_("Runs at a time")}</th><th scope="col" class="number">${_("Room for records")}</th></tr></thead>
+  <thead><tr><th scope="col">${_("Node")}</th><th scope="col">${_("Last report")}</th><th scope="col" class="number">${_("Runs at a time")}</th><th scope="col" class="number">${_("Free capacity (records)")}</th></tr></thead>
   <tbody>
 % for node, lost, room in nodes:
     <tr>
       <th scope="row" dir="auto">${node.name}</th>
       <td data-label="${_('Last report')}">${fleet.moment(node.seen, "")}${" " + _("(lost)") if lost else ""}</td>
       <td class="number" data-label="${_('Runs at a time')}">${node.slots}</td>
-      <td class="number" data-label="${_('Room for records')}">${f"{room:,}"}</td>
+      <td class="number" data-label="${_('Free capacity (records)')}">${f"{room:,}"}</td>
     </tr>
 % endfor
   </tbody>

@@ -26,7 +26,7 @@ ${live.running(shown, url)}
 <p><a class="button filled" href="${urls.crawl(job.report['crawl'])}">${_("Show the report")}</a></p>
 % endif
 % if download:
-<p><a class="button filled" href="${download}" download>${_("Download table")}</a></p>
+<p><a class="button filled" href="${download}" download>${download_label}</a></p>
 % endif
 ${live.buttons(shown)}
 ${live.receipt(receipt)}

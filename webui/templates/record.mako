@@ -204,7 +204,7 @@ ${parts.xml(xml.pieces, xml.path)}
 <section class="card curate" aria-labelledby="curate">
   <h2 id="curate">${_("Curate")}</h2>
 % if shown.curated:
-  <p>${_("Version {name} is a working copy; edit it freely. The harvested version does not change.", name=shown.name)}</p>
+  <p>${_("You are editing a copy. The harvested version stays as it is.")}</p>
 % if view.xml:
   <p class="act"><a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit', **{'from': came_from})}">${_("Edit the description")}</a></p>
 % endif

@@ -14,8 +14,8 @@ ${parts.done(done)}
 
 <form class="search list" action="${urls.search()}" method="get" aria-label="${_('Search the records')}">
   <p class="words">
-    <label for="q" class="unseen">${_("Search, or an identifier")}</label>
-    <input id="q" name="q" type="search" value="${request.q}" placeholder="${_('Search, or an identifier')}" autocomplete="off" spellcheck="false" dir="auto" aria-describedby="q-hint">
+    <label for="q" class="unseen">${_("Search titles, people, subjects, or paste an identifier")}</label>
+    <input id="q" name="q" type="search" value="${request.q}" placeholder="${_('Search titles, people, subjects, or paste an identifier')}" autocomplete="off" spellcheck="false" dir="auto" aria-describedby="q-hint">
   </p>
   <p>
     <label for="sort" class="unseen">${_("Order")}</label>

@@ -7,7 +7,7 @@
   <h1>${_("Silos")}</h1>
   <p class="count">${counted("{n} Silo in this directory", "{n} Silos in this directory", total)}</p>
 % if fleet_url:
-  <p class="under"><a href="${fleet_url}">${_("Repositories: which are well, and which are not")}</a></p>
+  <p class="under"><a href="${fleet_url}">${_("Repository status")}</a></p>
 % endif
 % if years:
   <p class="under">${_("The bars show the records of each Silo by year, {first} to {last}.", first=years[0], last=years[1])}</p>

@@ -5,11 +5,11 @@
 <dl class="figures">
   <div><dt>${_("Views")}</dt><dd>${f"{some.views:,}"}</dd></div>
   <div><dt>${_("Downloads")}</dt><dd>${f"{some.total_requests:,}"}</dd></div>
-  <div><dt>${_("Used in a session")}</dt><dd>${f"{some.unique_investigations:,}"}</dd></div>
-  <div><dt>${_("Downloaded in a session")}</dt><dd>${f"{some.unique_requests:,}"}</dd></div>
+  <div><dt>${_("Unique uses")}</dt><dd>${f"{some.unique_investigations:,}"}</dd></div>
+  <div><dt>${_("Unique downloads")}</dt><dd>${f"{some.unique_requests:,}"}</dd></div>
 </dl>
 <details class="rules">
-  <summary>${_("Rules, and the figures of 2010")}</summary>
+  <summary>${_("How we count")}</summary>
   <p class="hint">${_("COUNTER R5.1: double clicks within 30 seconds count once, and robots and machines are left out. In a session (a user, a day, an hour) a record counts once.")}</p>
   <p class="hint">${_("The rule of 2010 counts one use for each address, record, day and kind: {views} views, {downloads} downloads, {others} others. Visitors, of each record and day: {visitors}.", views=f"{some.views_2010:,}", downloads=f"{some.downloads_2010:,}", others=f"{some.others_2010:,}", visitors=f"{some.visitors:,}")}</p>
 </details>
@@ -44,8 +44,8 @@
   </svg>
 % if map.places:
   <ul class="legend">
-% for css, least in map.legend:
-    <li><svg width="12" height="12" aria-hidden="true" class="drawing map"><rect class="${css}" width="12" height="12"/></svg> ${_("from {number}", number=f"{least:,}")}</li>
+% for (css, least), (_next, after) in zip(map.legend, (*map.legend[1:], ("", 0))):
+    <li><svg width="12" height="12" aria-hidden="true" class="drawing map"><rect class="${css}" width="12" height="12"/></svg> ${_("{first}–{last}", first=f"{least:,}", last=f"{after - 1:,}") if after > least + 1 else f"{least:,}" if after else _("{number} and more", number=f"{least:,}")}</li>
 % endfor
   </ul>
 % endif
