@@ -65,6 +65,8 @@ def _note(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, done: list[str
 def test_a_kill_at_any_step_of_a_group_leaves_nothing_wrong(
     silo: Silo, five: Selection, tmp_path: Path, form: str
 ) -> None:
+    for identifier in FIVE[:3]:
+        silo[identifier].clone_version("1", "workingcopy")
     step, codes = 0, {KILLED}
     while KILLED in codes:
         step, codes, out = step + 1, set(), tmp_path / f"out{step}"
@@ -81,7 +83,8 @@ def test_a_kill_at_any_step_of_a_group_leaves_nothing_wrong(
             assert not list(out.glob(".silo-export-*"))
             with silo.batch(FIVE[:3]) as batch:
                 for identifier in FIVE[:3]:
-                    batch.edit(identifier).put("1", "turn.txt", f"{step}{turn}".encode())
+                    edit = batch.edit(identifier)
+                    edit.put("workingcopy", "turn.txt", f"{step}{turn}".encode())
     assert step > 15
 
 
