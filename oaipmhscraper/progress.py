@@ -52,20 +52,20 @@ class Bar:
         from rich.console import Console  # noqa: PLC0415
         from rich.progress import (  # noqa: PLC0415
             BarColumn,
-            Progress,
             TextColumn,
             TimeElapsedColumn,
             TimeRemainingColumn,
         )
 
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
-            TextColumn("{task.fields[count]}"),
-            TextColumn("{task.fields[rate]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[beside]}"),
+        from recordsilo.progress import FittingProgress  # noqa: PLC0415
+
+        name, count = (TextColumn(text) for text in ("{task.description}", "{task.fields[count]}"))
+        drawn, rate = BarColumn(bar_width=30), TextColumn("{task.fields[rate]}")
+        elapsed, left = TimeElapsedColumn(), TimeRemainingColumn()
+        others = TextColumn("{task.fields[beside]}")
+        self._progress = FittingProgress(
+            (name, drawn, count, rate, elapsed, left, others),
+            dispensable=(drawn, rate, others, left, elapsed),
             console=Console(file=stream),
         )
         self._tasks: dict[str, TaskID] = {}

@@ -9,6 +9,7 @@ from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhscraper.progress import Bar, Lines, Silence, display
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, Receipt, total
 from oaipmhscraper.scraper import OAIPMHScraper
+from recordsilo.progress import counting
 
 STARTED = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 ENDED = datetime(2026, 1, 1, 12, 0, 2, tzinfo=UTC)
@@ -139,6 +140,29 @@ def test_a_terminal_gets_a_bar_for_each_list():
         bar(ListReceipt("p", counts=counts(new=7), ended=True))
     assert "5,000 of 12,000 records" in stream.getvalue()
     assert "7 records" in stream.getvalue()
+
+
+@pytest.mark.parametrize(("width", "bar_fits"), [(140, True), (80, False), (40, False)])
+def test_a_narrow_terminal_loses_the_bar_before_a_number(monkeypatch, width, bar_fits):
+    monkeypatch.setenv("COLUMNS", str(width))
+    stream = Terminal()
+    with Bar(stream) as bar:
+        more = {"open_windows": 6, "retried": 12}
+        bar(ListReceipt("oai_dc", counts=counts(12_345_678, new=1_234_567), **more))
+    shown = stream.getvalue()
+    assert "1,234,567 of 12,345,678 records" in shown
+    assert ("\u2501" * 10 in shown) is bar_fits
+    assert "\u2026" not in shown
+    assert ("6 parts at a time" in shown) is bar_fits
+
+
+@pytest.mark.parametrize("width", [80, 30])
+def test_a_count_is_whole_in_a_narrow_terminal(monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    stream = Terminal()
+    with counting("checking", 1_000_000, stream=stream) as show:
+        show(999_999)
+    assert " 999999/1000000" in stream.getvalue()
 
 
 @pytest.mark.parametrize(("quiet", "shown"), [(False, True), (True, False)])
