@@ -18,7 +18,7 @@ from politeweb.settings import HttpSettings
 from politeweb.shared_pace import turns_beside
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.commands.options import check_not_empty, selecting
+from recordsilo.commands.options import check_not_empty, quiet_option, selecting
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 
@@ -74,7 +74,7 @@ USUAL_DELAY = 1.0
     help="Also follow links to private addresses.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--quiet", is_flag=True, help="Print nothing on success, one line otherwise.")
+@quiet_option
 @http_options
 @click.pass_context
 def fetch_files_command(

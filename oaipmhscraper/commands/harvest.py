@@ -27,16 +27,13 @@ from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import undone_if_refused
 from politeweb.settings import HttpSettings
 from recordsilo.cli import example, fail
-from recordsilo.commands.options import OutputFile
+from recordsilo.commands.options import OutputFile, quiet_option
 from recordsilo.silo import VERSION_FILE, Silo, may_become_a_silo
 
 ALL = "all"
 """A prefix that stands for every format of the repository."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-quiet_option = click.option(
-    "--quiet", is_flag=True, help="Print nothing on success, one line otherwise."
-)
 
 
 @click.command(epilog=example("silo identify https://eprints.example.org/cgi/oai2"))

@@ -18,7 +18,7 @@ from recordsilo.audit.record_check import RecordCheck
 from recordsilo.audit.repair import Mended, Outcome, Repair
 from recordsilo.audit.sampling import share_of
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import Number
+from recordsilo.commands.options import Number, quiet_option
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import version_dirname
 from recordsilo.errors import did_you_mean
@@ -93,9 +93,10 @@ def _known(
 @click.option("--codes", is_flag=True, is_eager=True, expose_value=False, callback=_print_codes,
               help="List the codes of all findings, and exit.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
+@quiet_option
 def check(*,
     silo_dir: str, sample: float | None, seed: str | None, budget: float | None, resume: bool,
-    without: tuple[str, ...], as_json: bool,
+    without: tuple[str, ...], as_json: bool, quiet: bool,
 ) -> int:  # fmt: skip
     """Check the files of a Silo, its manifests and its index.
 
@@ -115,9 +116,10 @@ def check(*,
     so_far = _begin(silo_dir, sample, seed, resume=resume)
     audit = Audit(silo_dir, share=so_far.share, seed=so_far.seed, without=without)
     run = _Run(audit, so_far, budget, _printer(as_json))
-    with counting("checking") as show_progress:
+    with counting("checking", quiet=quiet) as show_progress:
         run.go(show_progress)
-    _print_summary(run, as_json)
+    if as_json or not quiet or run.so_far.warnings or run.so_far.damage or not run.is_finished:
+        _print_summary(run, as_json)
     return _exit_code(run.so_far.warnings, run.so_far.damage, is_finished=run.is_finished)
 
 
@@ -231,7 +233,8 @@ def _counts(warnings: int, damage: int) -> str:
 @click.argument("silo_dir", metavar="DIR")
 @click.option("--dry-run", is_flag=True, help="Preview only; change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
-def repair(*, silo_dir: str, dry_run: bool, as_json: bool) -> int:
+@quiet_option
+def repair(*, silo_dir: str, dry_run: bool, as_json: bool, quiet: bool) -> int:
     """Repair what can be repaired without guessing, and report the rest.
 
     Unfinished writes are finished or removed, a torn manifest is restored from its
@@ -240,7 +243,7 @@ def repair(*, silo_dir: str, dry_run: bool, as_json: bool) -> int:
     `silo check`. The exit codes are those of `silo check`, for the findings that remain.
     """
     mended = warnings = damage = 0
-    with counting("repairing") as show_progress:
+    with counting("repairing", quiet=quiet) as show_progress:
         for outcome in Repair(silo_dir, dry_run=dry_run).run():
             _print_outcome(outcome, as_json, dry_run=dry_run)
             is_mended = isinstance(outcome, Mended)
@@ -252,7 +255,7 @@ def repair(*, silo_dir: str, dry_run: bool, as_json: bool) -> int:
     if as_json:
         summary = {"mended": mended, "warnings": warnings, "damage": damage, "dry_run": dry_run}
         click.echo(json.dumps({"summary": summary}))
-    else:
+    elif not quiet or mended or warnings or damage:
         would = "would be repaired" if dry_run else "repaired"
         click.echo(f"{mended:,} {would}, left: {_counts(warnings, damage)}")
     return _exit_code(warnings, damage)

@@ -26,6 +26,10 @@ NAMED = 1000
 
 directory = click.argument("silo_dir", metavar="DIR")
 identifier = click.argument("item", metavar="ID")
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True,
+    help="Print only data and problems: no progress, and no summary if all went well.",
+)  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _FILTERS = (
     click.option("--filter", "texts", multiple=True, metavar="FIELD=VALUE",

@@ -18,6 +18,7 @@ from recordsilo.commands.options import (
     directory,
     filtering,
     identifier,
+    quiet_option,
     remark_on,
     selecting,
     why,
@@ -487,7 +488,8 @@ def rm(*,
 
 @click.command(epilog=example("silo reindex myrepo"))
 @directory
-def reindex(silo_dir: str) -> int:
+@quiet_option
+def reindex(silo_dir: str, *, quiet: bool) -> int:
     """Rebuild the index from the manifests; needed after files were moved by hand."""
     with open_silo(silo_dir) as silo:
         if not silo.index_is_kept:
@@ -498,11 +500,14 @@ def reindex(silo_dir: str) -> int:
                     ExitCode.STOPPED,
                 )
             fail(f"no permission to write to the Silo {silo_dir}")
-        with counting("indexing") as show_progress:
+        with counting("indexing", quiet=quiet) as show_progress:
             total = silo.reindex(show_progress)
         problems = silo.index_problems()
         for _, sentence in problems:
             click.echo(f"silo: {sentence}", err=True)
         read = total - len(silo.unread())
-        click.echo(f"{read:,} records indexed" + (f", {len(problems):,} not" if problems else ""))
+        if not quiet or problems:
+            click.echo(
+                f"{read:,} records indexed" + (f", {len(problems):,} not" if problems else "")
+            )
     return ExitCode.LOSSES if problems else ExitCode.OK

@@ -21,6 +21,7 @@ from recordsilo.commands.options import (
     as_json,
     check_not_empty,
     directory,
+    quiet_option,
     selecting,
     why,
 )
@@ -49,7 +50,6 @@ from silocuration.commands.errors import sentences
 from silocuration.editing.rule_files import load_rules, rule_names
 from silocuration.errors import CurationError, PatternTooSlow, RecordTooSlow, RuleRefused
 
-quiet = click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 dry_run = click.option("--dry-run", is_flag=True, help="Preview only; change nothing.")
 
 
@@ -99,7 +99,7 @@ def list_rules(*, silo_dir: str, as_json: bool) -> int:
 @click.option("-n", "--samples", type=click.IntRange(0, 1000), default=5, show_default=True,
               help="Show this many changes.")  # fmt: skip
 @as_json
-@quiet
+@quiet_option
 def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: bool) -> int:
     """Show what a rule would do: how many records and values, with samples. Writes nothing.
 
@@ -115,7 +115,7 @@ def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: 
 @why
 @dry_run
 @as_json
-@quiet
+@quiet_option
 def apply_rules(
     *, silo_dir: str, name: str, agent: str, message: str, dry_run: bool, as_json: bool, quiet: bool
 ) -> int:
@@ -158,7 +158,7 @@ def sheet() -> None:
 @click.option("--on-conflict", type=click.Choice(["fail", "overwrite"]), default="fail",
               help="If FILE is not as last exported: leave it and fail, or overwrite it.",
               show_default=True)  # fmt: skip
-@quiet
+@quiet_option
 def export_sheet(
     *, silo_dir: str, file: str, select: Selection, everything: bool, columns: tuple[str, ...],
     on_conflict: str, quiet: bool,
@@ -198,7 +198,7 @@ def export_sheet(
 @why
 @dry_run
 @as_json
-@quiet
+@quiet_option
 def import_sheet(
     *, silo_dir: str, file: Any, agent: str, message: str, dry_run: bool, as_json: bool, quiet: bool
 ) -> int:
@@ -229,7 +229,7 @@ def import_sheet(
 @why
 @dry_run
 @as_json
-@quiet
+@quiet_option
 def attach(
     *, silo_dir: str, file: Any, path: str | None, premis: bool, select: Selection,
     everything: bool, agent: str, message: str,
@@ -285,7 +285,7 @@ def show_job(*, silo_dir: str, job: str, as_json: bool) -> None:
 @directory
 @click.argument("job")
 @as_json
-@quiet
+@quiet_option
 def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
     """Continue a batch edit that was stopped."""
     with sentences(job), open_silo(silo_dir) as silo:
@@ -297,7 +297,7 @@ def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
 @click.argument("job")
 @click.option("--agent", default="", help="Name for the log (default: the user).")
 @as_json
-@quiet
+@quiet_option
 def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> int:
     """Undo a batch edit. Records that have changed since are kept as they are, and named."""
     with sentences(job), open_silo(silo_dir) as silo:

@@ -11,7 +11,7 @@ import click
 from recordsilo import Silo
 from recordsilo.cells import split
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import OutputFile, as_json, directory
+from recordsilo.commands.options import OutputFile, as_json, directory, quiet_option
 from recordsilo.index.facets import labels_of
 from recordsilo.progress import counting
 from silocuration.commands.errors import sentences
@@ -233,10 +233,11 @@ def _merging(found: Iterable[Variants]) -> RuleSet:
 )
 @agent_option
 @as_json
+@quiet_option
 def upstream(
     *, silo_dir: str, propose: bool, accepted: tuple[str, ...], kept: tuple[str, ...],
     followed: tuple[str, ...], resolved: str | None, takes: tuple[str, ...], agent: str,
-    as_json: bool,
+    as_json: bool, quiet: bool,
 ) -> int:  # fmt: skip
     """List curated records that the source has changed, or decide about them."""
     who = agent or getpass.getuser()
@@ -249,13 +250,13 @@ def upstream(
         elif takes:
             fail("--take goes with --resolve")
         if propose:
-            return _propose(silo, who, as_json=as_json)
+            return _propose(silo, who, as_json=as_json, quiet=quiet)
         if not (accepted or kept or followed or resolved):
             _print_reviews(silo, as_json=as_json)
     return ExitCode.OK
 
 
-def _propose(silo: Silo, agent: str, *, as_json: bool) -> int:
+def _propose(silo: Silo, agent: str, *, as_json: bool, quiet: bool) -> int:
     report = propose_all(silo, agent=agent)
     waiting = {kind.value: number for kind, number in report.waiting.items()}
     if as_json:
@@ -263,7 +264,8 @@ def _propose(silo: Silo, agent: str, *, as_json: bool) -> int:
     else:
         listed = ", ".join(f"{number:,} {kind}" for kind, number in waiting.items())
         to_decide = f"to decide: {listed}" if listed else "nothing to decide"
-        click.echo(f"{report.proposed:,} proposed; {to_decide}")
+        if not quiet or report.proposed or listed:
+            click.echo(f"{report.proposed:,} proposed; {to_decide}")
         for identifier, reason in report.failed:
             click.echo(f"silo: {identifier} {reason}", err=True)
     return ExitCode.LOSSES if report.failed else ExitCode.OK

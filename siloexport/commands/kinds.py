@@ -14,7 +14,7 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import as_json, check_not_empty, directory, selecting
+from recordsilo.commands.options import as_json, check_not_empty, directory, quiet_option, selecting
 from recordsilo.progress import counting
 from siloexport.commands import options
 from siloexport.commands.output import (
@@ -85,7 +85,7 @@ def _file_command(kind: TargetKind) -> click.Command:
     @selecting
     @options.replace_file
     @_fields(kind)
-    @options.quiet
+    @quiet_option
     def command(silo_dir: str, out: str, **given: Any) -> int:
         with options.export_errors():
             values = _taken(kind, given, silo_dir)

@@ -12,6 +12,7 @@ from oaipmhscraper.harvests.archiving import Moved, bring_back, verify
 from oaipmhscraper.harvests.archiving import archive as archive_silo
 from recordsilo import Granary
 from recordsilo.cli import ExitCode, example, fail, shown
+from recordsilo.commands.options import quiet_option
 from recordsilo.progress import counting
 from recordsilo.silo import VERSION_FILE
 from silofleet.commands.group import told
@@ -38,7 +39,7 @@ SHOWN = 20
     "--verify", "verifies", is_flag=True,
     help="Read the files in the store and compare their SHA-256; write and delete nothing.",
 )  # fmt: skip
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 def archive(
     *,
     directory: str,

@@ -9,6 +9,7 @@ import click
 
 from recordsilo import Granary
 from recordsilo.cli import ExitCode, example
+from recordsilo.commands.options import quiet_option
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.progress import counting
 from silofleet.clock import Clock, Runner, Shown, Summary
@@ -40,7 +41,7 @@ SLOTS, UNITS = 8, 2
     "--until-idle", is_flag=True,
     help="End when every endpoint that is due now has had one run, failures included.",
 )  # fmt: skip
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @contact_option
 @broker_option
 def run(

@@ -15,7 +15,7 @@ import click
 from recordsilo import Granary
 from recordsilo.cells import guarded, joined
 from recordsilo.cli import ExitCode, example, fail, open_silo, shown
-from recordsilo.commands.options import as_json, filtering, remark_on
+from recordsilo.commands.options import as_json, filtering, quiet_option, remark_on
 from recordsilo.errors import SearchError
 from recordsilo.granary import is_granary
 from recordsilo.index import SearchFilters
@@ -118,7 +118,8 @@ def _not_asked(granary: Granary, asked: Collection[str]) -> Counter[str]:
 @directory
 @click.option("--rebuild", is_flag=True, help="Rebuild the index from all records.")
 @as_json
-def index_command(*, directory: str, rebuild: bool, as_json: bool) -> int:
+@quiet_option
+def index_command(*, directory: str, rebuild: bool, as_json: bool, quiet: bool) -> int:
     """Update the search index of all Silos of DIR.
 
     With the index, a search over all Silos takes milliseconds however many there are. Only what
@@ -126,7 +127,7 @@ def index_command(*, directory: str, rebuild: bool, as_json: bool) -> int:
     stopped, the same command continues.
     """
     granary = granary_at(directory)
-    with counting("records fed") as progress:
+    with counting("records fed", quiet=quiet) as progress:
         try:
             fed = feed(granary, rebuild=rebuild, progress=progress)
         except IndexNotWritten as error:
@@ -137,10 +138,11 @@ def index_command(*, directory: str, rebuild: bool, as_json: bool) -> int:
     else:
         if fed.anew and not rebuild:
             click.echo(f"silo: the index was rebuilt: {fed.anew}", err=True)
-        click.echo(
-            f"{fed.written:,} records written and {fed.removed:,} removed, of {fed.changed:,} "
-            f"changed Silos of {fed.silos:,}"
-        )
+        if not quiet:
+            click.echo(
+                f"{fed.written:,} records written and {fed.removed:,} removed, of {fed.changed:,} "
+                f"changed Silos of {fed.silos:,}"
+            )
     for one in fed.missing:
         click.echo(shown(f"silo: {one.name} cannot be read: {one.why}"), err=True)
     return ExitCode.LOSSES if fed.missing else ExitCode.OK

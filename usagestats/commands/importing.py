@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.commands.options import as_json, directory
+from recordsilo.commands.options import as_json, directory, quiet_option
 from usagestats.commands.group import opened
 from usagestats.commands.trying import log_format, profile
 from usagestats.rules.settings import logs_of, read_settings
@@ -32,7 +32,8 @@ _SECONDS = 5.0
     help="Number of processes.",
 )  # fmt: skip
 @as_json
-def import_command(silo_dir: str, *, as_json: bool, **given: Any) -> int:
+@quiet_option
+def import_command(silo_dir: str, *, as_json: bool, quiet: bool, **given: Any) -> int:
     """Import access logs, and count the uses of records in them.
 
     Lines that were imported before are recognised, also in files that were renamed, compressed
@@ -51,13 +52,16 @@ def import_command(silo_dir: str, *, as_json: bool, **given: Any) -> int:
             logs, given["profile"] or "", given["log_format"] or "",
             complete=given["complete"], again=given["again"], processes=given["processes"],
         )  # fmt: skip
-        with _Display() as show:
+        with _Display(quiet=quiet) as show:
             receipt = import_logs(silo_dir, request, progress=show)
     for sentence in receipt.failed:
         click.echo(f"silo: {sentence}", err=True)
     if receipt.failed and receipt.files and not (receipt.lines or receipt.known):
         return ExitCode.USAGE
-    click.echo(json.dumps(receipt.as_json(), indent=2) if as_json else receipt.text())
+    if as_json:
+        click.echo(json.dumps(receipt.as_json(), indent=2))
+    elif not quiet or not receipt.whole:
+        click.echo(receipt.text())
     return ExitCode.OK if receipt.whole else ExitCode.LOSSES
 
 
@@ -70,9 +74,9 @@ def _is_to_be_counted(silo_dir: str) -> bool:
 class _Display:
     """Shows the lines so far and their speed: in a terminal at once, else every 5 seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool) -> None:
         self._begun = self._last = time.monotonic()
-        self._in_terminal = sys.stderr.isatty()
+        self._quiet, self._in_terminal = quiet, sys.stderr.isatty() and not quiet
 
     def __enter__(self) -> "_Display":
         return self
@@ -84,7 +88,7 @@ class _Display:
     def __call__(self, name: str, lines: int) -> None:
         """Show how far the import is."""
         now = time.monotonic()
-        if not self._in_terminal and now - self._last < _SECONDS:
+        if self._quiet or (not self._in_terminal and now - self._last < _SECONDS):
             return
         self._last = now
         text = f"{name}: {lines:,} lines, {lines / max(now - self._begun, 1e-3):,.0f} lines/s"
