@@ -9,6 +9,8 @@ the Silo's own locks make doubles harmless. A Redis database belongs to one flee
 import dataclasses
 import json
 import logging
+import os
+import secrets
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -18,19 +20,21 @@ from uuid import uuid4
 
 from oaipmhscraper.warc.object_store import check_address
 from politeweb.errors import shortened
+from recordsilo.disk.atomic_file import make_file
 from silofleet.ending import Before
-from silofleet.errors import BrokerUnreachable, FleetRefused
+from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
 from silofleet.hosts import PaceSpec
 from silofleet.ledger import Run, whole_number
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, Outcome
-from silofleet.wishes import check_node, fault_of_name
+from silofleet.wishes import check_node, fault_of_name, wishes_path
 from silowork.queue import Broker
 
 TASK = "silo.fleet.run"
 ORDERS, NODES, REPORTS, LEASE = "fleet:orders", "fleet:nodes", "fleet:reports", "fleet:lease:"
 MARK = "fleet:mark"
+OWNER = "fleet:owner"
 """Key of a value that the clock changes at each look, to see whether the Redis forgot something."""
 SECONDS_BETWEEN_BEATS = 30
 SECONDS_BETWEEN_LOOKS = 10.0
@@ -188,6 +192,20 @@ def _moment(text: str) -> datetime:
 # --------------------------------------------------------------------------- the clock's side
 
 
+def fleet_name(directory: str) -> str:
+    """Return the random name by which a Redis knows a fleet; it is made at the first call.
+
+    Args:
+        directory: The fleet.
+    """
+    path = os.path.join(os.path.dirname(wishes_path(directory)), "broker-name")
+    with suppress(FileExistsError):
+        if not os.path.exists(path):
+            make_file(path, secrets.token_hex(8).encode())
+    with open(path, encoding="ascii") as file:
+        return file.read().strip()
+
+
 class Nodes:
     """A runner whose nodes are reached through a Redis; see `silofleet.clock.Runner`.
 
@@ -214,17 +232,26 @@ class Nodes:
         """Run → records listed so far, and promised."""
         return self._progress
 
-    def reach(self) -> None:
-        """Check that the Redis answers.
+    def reach(self, directory: str) -> None:
+        """Check that the Redis answers, and that it is this fleet's.
+
+        Two fleets would take each other's runs and reports, as both count runs from 1.
+
+        Args:
+            directory: The fleet.
 
         Raises:
-            BrokerUnreachable: It does not.
+            BrokerUnreachable: It does not answer.
+            BrokerOfAnother: It belongs to another fleet.
         """
-        self._ping()
+        if not self._is_of(fleet_name(directory)):
+            raise BrokerOfAnother(OWNER)
 
     @unreachable
-    def _ping(self) -> None:
-        self._redis.ping()
+    def _is_of(self, name: str) -> bool:
+        if self._redis.set(OWNER, name, nx=True):
+            return True
+        return bool(self._redis.get(OWNER) == name.encode())
 
     def nodes(self) -> list[Node]:
         """The nodes that reported in the last two minutes; none while the Redis is away.

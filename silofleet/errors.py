@@ -94,3 +94,13 @@ class BrokerUnreachable(FleetError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"the broker cannot be reached: {reason}")
+
+
+class BrokerOfAnother(FleetError):
+    """The Redis belongs to another fleet."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            "the broker belongs to another fleet; name another database of the Redis, such as "
+            f"redis://host/1, or delete its key {key} if that fleet is gone (redis-cli del {key})"
+        )

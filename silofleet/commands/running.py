@@ -84,7 +84,7 @@ def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
     from silofleet.broker import Nodes  # noqa: PLC0415  # loads Celery
 
     nodes = Nodes(broker)
-    nodes.reach()
+    nodes.reach(directory)
     yield nodes
 
 

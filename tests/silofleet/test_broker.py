@@ -1,6 +1,7 @@
 """Runs on nodes that a real Redis reaches: sent, leased, reported, lost."""
 
 import json
+import os
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -32,7 +33,7 @@ from silofleet.broker import (
     queue_of,
 )
 from silofleet.ending import Before
-from silofleet.errors import BrokerUnreachable, FleetRefused
+from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
 from silofleet.hosts import PaceSpec
 from silofleet.ledger import Run
 from silofleet.node import FleetNode
@@ -40,6 +41,7 @@ from silofleet.redis_hosts import RedisPace
 from silofleet.run import Order
 from silofleet.slots import Slots
 from silofleet.values import Ended, Outcome
+from silofleet.wishes import wishes_path
 from silowork import queue
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -309,10 +311,23 @@ def test_a_disk_that_is_gone_is_not_said_to_be_the_broker(broker: str, tmp_path:
         FleetNode(str(tmp_path / "gone"), "n9", broker, 1).join()
 
 
-def test_a_redis_that_is_away_stops_nothing_but_new_runs() -> None:
+def test_a_redis_belongs_to_one_fleet(broker: str, tmp_path: Path) -> None:
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    for directory in (one, two):
+        os.makedirs(os.path.dirname(wishes_path(directory)))
+    Nodes(broker).reach(one)
+    Nodes(broker).reach(one)
+    with pytest.raises(BrokerOfAnother, match="redis-cli del fleet:owner"):
+        Nodes(broker).reach(two)
+    redis.Redis.from_url(broker).delete("fleet:owner")
+    Nodes(broker).reach(two)
+
+
+def test_a_redis_that_is_away_stops_nothing_but_new_runs(tmp_path: Path) -> None:
+    os.makedirs(os.path.dirname(wishes_path(str(tmp_path))))
     nodes = Nodes(f"redis://127.0.0.1:{free_port()}/0")
     with pytest.raises(BrokerUnreachable):
-        nodes.reach()
+        nodes.reach(str(tmp_path))
     assert nodes.nodes() == []
     assert nodes.finished(0) == []
     assert nodes.keeps(Run(7, "one", "n1", 2, NOW, NOW))
