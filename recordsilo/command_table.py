@@ -71,6 +71,7 @@ SECTIONS: Sections = {
         "fleet": "harvest many repositories again and again",
     },
     "Begin": {
+        "help": "print a page of the documentation",
         "init": "make an empty Silo",
         "demo": "harvest a sample repository and show it",
     },

@@ -66,7 +66,7 @@ def _ending(looked: Pass) -> Ending:
     }
     text = "\n".join(f"{number:>12,}  {name}" for name, number in counts.items())
     clean = not looked.warnings and not looked.damage
-    notes = [] if clean else ["What to do: silo check, silo repair (docs/audit.md)."]
+    notes = [] if clean else ["What to do: silo check, silo repair (silo help audit)."]
     report = {**counts, "notes": notes}
     return Ending(clean, "\n".join([text, *notes]), report, counts, problems=None)
 

@@ -117,7 +117,7 @@ class NothingRead(UsageError):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"{name} is in no known log format; name one with --format, or describe it in "
-            "usage/usage.toml (docs/usage.md)"
+            "usage/usage.toml (silo help usage)"
         )
 
 

@@ -102,7 +102,7 @@ def check(*,
 
     Checks that other packages contribute run last.
 
-    Nothing is changed. Each finding has a code (docs/audit.md), the path, what was
+    Nothing is changed. Each finding has a code (silo help audit), the path, what was
     expected and found, and what to do.
 
     \b

@@ -43,7 +43,7 @@ _FILTERS = (
 )  # fmt: skip
 _NAMES = (
     click.option("--search", "query", metavar="QUERY",
-                 help="Only records that match this query (docs/search.md)."),
+                 help="Only records that match this query (silo help search)."),
     *_FILTERS,
     click.option("--item", "items", multiple=True, metavar="ID",
                  help="Only this record; repeatable."),

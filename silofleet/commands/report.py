@@ -37,7 +37,7 @@ def report(directory: str, *, as_json: bool) -> None:
     and the nodes.
 
     The exit code is 0 even if endpoints are not well. For messages when something happens, see
-    [notices] in docs/fleet.md.
+    [notices] in silo help fleet.
     """
     now = datetime.now(UTC)
     with opened(directory) as fleet:

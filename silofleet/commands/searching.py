@@ -194,7 +194,7 @@ def granary_at(path: str) -> Granary:
     if os.path.exists(wishes_path(path)) and not granary.silos:
         fail(
             f"the fleet {path} has no Silos here yet; if they are on nodes, name their pages in"
-            " [nodes] of fleet/endpoints.toml (docs/search.md)"
+            " [nodes] of fleet/endpoints.toml (silo help search)"
         )
     if not granary.silos:
         fail(f"{path} is not a directory of Silos: none of its directories is a Silo")

@@ -43,7 +43,7 @@ def try_line(
         spec = log_format or rules.settings.format
         reader = reader_of(spec) if spec else detected(lines[:100])
         if reader is None:
-            fail("this line is of no known format; name one with --format, or see docs/usage.md")
+            fail("this line is of no known format; name one with --format, or see silo help usage")
         unreadable = False
         for one in lines:
             found = classify(one, reader, rules)

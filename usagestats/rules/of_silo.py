@@ -175,7 +175,7 @@ def rules_of(silo: Silo, profile: str = "", *, remember: bool = True) -> tuple[R
             raise ProfileNeeded(
                 f"nothing says which address means which record of {silo.storage_dir}; "
                 f"name its software, --profile {' | '.join(PROFILES)}, or write patterns into "
-                "usage/usage.toml (docs/usage.md)"
+                "usage/usage.toml (silo help usage)"
             )
     if remember and settings.profile != known:
         choose_profile(silo.path, settings.profile)

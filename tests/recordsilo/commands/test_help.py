@@ -1,0 +1,36 @@
+"""`silo help`: pages that are installed with the package."""
+
+import pytest
+from click.testing import CliRunner
+
+from recordsilo.cli import silo_command
+from recordsilo.commands import help as help_module
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(silo_command, ["help", *arguments])
+    return done.exit_code, done.output
+
+
+def test_pages_are_listed_and_printed() -> None:
+    code, listed = run()
+    assert code == 0
+    assert "usage-live " in listed
+    code, page = run("search")
+    assert page.startswith("# Search\n")
+    assert page.endswith("The command: silo search --help\n")
+    assert run("glossary")[1].startswith("# ")
+
+
+def test_a_command_without_a_page_shows_its_help() -> None:
+    assert run("clone")[1].startswith("Usage: silo clone ")
+
+
+def test_an_unknown_topic_is_a_sentence() -> None:
+    said = "silo: there is no page and no command 'serch'; did you mean 'search' or 'user'?\n"
+    assert run("serch") == (2, said)
+
+
+def test_without_pages_commands_have_their_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(help_module, "_pages", dict)
+    assert run("search")[1].startswith("Usage: silo search ")
