@@ -74,6 +74,7 @@ SECTIONS: Sections = {
         "help": "print a page of the documentation",
         "init": "make an empty Silo",
         "demo": "harvest a sample repository and show it",
+        "completion": "print the script of a shell's TAB key",
     },
 }
 SYNONYMS: Mapping[str, tuple[str, ...]] = {

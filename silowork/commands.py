@@ -6,20 +6,28 @@ import os
 from collections.abc import Callable
 
 import click
+from click.shell_completion import CompletionItem
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import F
+from recordsilo.commands.completion import names_in, offered
+from recordsilo.commands.options import F, directory
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.extras import needed
 from recordsilo.granary import is_granary
 from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.kinds import done_in_all
+from silowork.ledger import LEDGER
 from silowork.queue import Broker
 from silowork.service import Jobs
 from silowork.values import Action, Job, State
 
 MOST = 100
 PROBLEMS = 1000
+
+
+def job_ids(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Complete the ID of a job of the Silo; the newest come first."""
+    return offered(names_in(ctx, LEDGER, "SELECT id FROM job ORDER BY made DESC"), typed)
 
 
 def _usable_broker(_ctx: click.Context, _param: click.Parameter, url: str) -> str:
@@ -60,8 +68,8 @@ broker_option = broker_option_for(
         "silo jobs myrepo 20261121T222100Z-0a1b2c --do retry",
     )
 )
-@click.argument("silo_dir", metavar="DIR")
-@click.argument("job_id", metavar="[JOB]", default="")
+@directory
+@click.argument("job_id", metavar="[JOB]", default="", shell_complete=job_ids)
 @click.option(
     "--do",
     "action",
@@ -136,7 +144,7 @@ force_option = click.option(
         "silo worker myrepo", "silo worker many", "silo worker myrepo --broker redis://host/0"
     )
 )
-@click.argument("silo_dir", metavar="DIR")
+@directory
 @click.option(
     "--slots",
     type=click.IntRange(1, 64),

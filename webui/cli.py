@@ -23,6 +23,7 @@ from oaipmhscraper.receipt import HarvestInterrupted
 from politeweb.addresses import is_loopback
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail
+from recordsilo.commands.options import directory
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.errors import NotASilo, RecordSiloError, SiloNotFound
 from recordsilo.granary import is_granary
@@ -54,7 +55,7 @@ _port_option = click.option(
 
 
 @click.command(epilog=example("silo serve myrepo", "silo serve myrepo --port 8090"))
-@click.argument("silo_dir", metavar="DIR")
+@directory
 @_port_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(

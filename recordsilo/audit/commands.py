@@ -18,7 +18,7 @@ from recordsilo.audit.record_check import RecordCheck
 from recordsilo.audit.repair import Mended, Outcome, Repair
 from recordsilo.audit.sampling import share_of
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import Number, quiet_option
+from recordsilo.commands.options import Number, directory, identifier, quiet_option
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import version_dirname
 from recordsilo.errors import did_you_mean
@@ -76,7 +76,7 @@ def _known(
     "silo check myrepo --budget 3600 --resume   # a part each night",
     "silo check myrepo --json | jq .code | sort | uniq -c",
 ))  # fmt: skip
-@click.argument("silo_dir", metavar="DIR")
+@directory
 @click.option("--sample", metavar="P", callback=_share,
               help="Checksum only a random share of the records, such as 10% or 0.1; compare"
                    " names and sizes of the others.")  # fmt: skip
@@ -230,7 +230,7 @@ def _counts(warnings: int, damage: int) -> str:
 
 
 @click.command(epilog=example("silo repair myrepo --dry-run", "silo repair myrepo"))
-@click.argument("silo_dir", metavar="DIR")
+@directory
 @click.option("--dry-run", is_flag=True, help="Preview only; change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
 @quiet_option
@@ -287,8 +287,8 @@ def _print_outcome(outcome: Outcome, as_json: bool, *, dry_run: bool) -> None:
     "silo accept myrepo 6102 -m 'typos corrected with an editor'",
     "silo accept myrepo 6102 docs/licence.txt --version workingcopy",
 ))  # fmt: skip
-@click.argument("silo_dir", metavar="DIR")
-@click.argument("item", metavar="ID")
+@directory
+@identifier
 @click.argument("files", metavar="[FILE]...", nargs=-1)
 @click.option("-v", "--version", help="Only this curated version (default: all of them).")
 @click.option("--agent", default="", help="Name for the log (default: the user).")

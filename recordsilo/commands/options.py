@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from recordsilo.cli import ExitCode, fail, open_silo, shown
+from recordsilo.commands import completion
 from recordsilo.commands.granary_list import silos_in
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
@@ -24,8 +25,8 @@ MAX_IDS_BYTES = 64 << 20
 NAMED = 1000
 """The largest number of missing identifiers that are named."""
 
-directory = click.argument("silo_dir", metavar="DIR")
-identifier = click.argument("item", metavar="ID")
+directory = click.argument("silo_dir", metavar="DIR", shell_complete=completion.directories)
+identifier = click.argument("item", metavar="ID", shell_complete=completion.identifiers)
 quiet_option = click.option(
     "-q", "--quiet", is_flag=True,
     help="Print only data and problems: no progress, and no summary if all went well.",
@@ -33,9 +34,11 @@ quiet_option = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _FILTERS = (
     click.option("--filter", "texts", multiple=True, metavar="FIELD=VALUE",
+                 shell_complete=completion.conditions,
                  help="Only records with this value; repeatable (the same field: any value). "
                       "FIELD!=VALUE: without it; year=2010..2016: a range."),
-    click.option("--set", "set_spec", metavar="SPEC", help="Only records in this set or below it."),
+    click.option("--set", "set_spec", metavar="SPEC", shell_complete=completion.sets,
+                 help="Only records in this set or below it."),
     click.option("--state", type=click.Choice(STATES),
                  help="Only records whose current version has this status."),
     click.option("--since", metavar="DATE", help="Earliest datestamp, YYYY-MM-DD."),
@@ -46,8 +49,9 @@ _NAMES = (
                  help="Only records that match this query (silo help search)."),
     *_FILTERS,
     click.option("--item", "items", multiple=True, metavar="ID",
+                 shell_complete=completion.identifiers,
                  help="Only this record; repeatable."),
-    click.option("--ids", "ids_file", metavar="FILE",
+    click.option("--ids", "ids_file", metavar="FILE", shell_complete=completion.files,
                  help="Only the records in this file, one per line; - is standard input. Empty "
                       "lines and those that begin with # are ignored."),
     click.option("--missing", type=click.Choice(["refuse", "skip"]), default="refuse",

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.commands import completion
 from recordsilo.commands.granary_list import print_silos, silos_in
 from recordsilo.commands.options import (
     as_json,
@@ -59,7 +60,13 @@ LIST_CHUNK = 500
 )
 @click.option("--upstream-newer", is_flag=True, default=None,
               help="Only curated records with a newer harvested version.")  # fmt: skip
-@click.option("--from", "start", metavar="ID", help="Start at this identifier.")
+@click.option(
+    "--from",
+    "start",
+    metavar="ID",
+    shell_complete=completion.identifiers,
+    help="Start at this identifier.",
+)
 @click.option(
     "-n",
     "--limit",
@@ -184,9 +191,10 @@ def _line(row: Row, *, is_readable: bool) -> str:
     "facets",
     metavar="FIELD",
     multiple=True,
+    shell_complete=completion.fields,
     help="Count the values of this field; repeatable.",
 )
-@click.option("--sort", metavar="ORDER",
+@click.option("--sort", metavar="ORDER", shell_complete=completion.orders,
               help=f"{', '.join(SORTS)}, or a number that a package contributes (-NAME: greatest "
                    "first). Default: relevance; without words, identifier.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(0, 1000), default=25, show_default=True,
@@ -342,8 +350,9 @@ def _version_lines(record: HarvestedRecord, name: str) -> Iterator[str]:
 @click.command(epilog=example("silo cat myrepo 6102 oai_dc", "silo cat myrepo 6102 --version 1"))
 @directory
 @identifier
-@click.argument("file", required=False)
-@click.option("-v", "--version", help="A version (default: the current one).")
+@click.argument("file", required=False, shell_complete=completion.paths)
+@click.option("-v", "--version", shell_complete=completion.versions,
+              help="A version (default: the current one).")  # fmt: skip
 def cat(*, silo_dir: str, item: str, file: str | None, version: str | None) -> None:
     """Print a file of a record unchanged; without FILE, its metadata."""
     with open_silo(silo_dir) as silo:
@@ -366,7 +375,7 @@ def _main_file(record: HarvestedRecord, version: str | None) -> str:
 @click.command(epilog=example("less $(silo path myrepo 6102)/oai_dc"))
 @directory
 @identifier
-@click.argument("version", required=False)
+@click.argument("version", required=False, shell_complete=completion.versions)
 def path(*, silo_dir: str, item: str, version: str | None) -> None:
     """Print the path of a version on disk (default: the current version)."""
     with open_silo(silo_dir) as silo:
@@ -383,9 +392,10 @@ def path(*, silo_dir: str, item: str, version: str | None) -> None:
 ))  # fmt: skip
 @directory
 @identifier
-@click.argument("source", metavar="FILE", type=click.File("rb"))
+@click.argument("source", metavar="FILE", type=click.File("rb"), shell_complete=completion.files)
 @click.option("--as", "name", help="Name in the version (default: the name of FILE).")
-@click.option("-v", "--version", help="A curated version (default: the current one).")
+@click.option("-v", "--version", shell_complete=completion.versions,
+              help="A curated version (default: the current one).")  # fmt: skip
 @click.option("--metadata", is_flag=True, default=None, help="Mark the file as metadata.")
 @click.option("--new", is_flag=True, help="Create the record if it does not exist.")
 @why
@@ -425,7 +435,7 @@ def _check_curated(record: HarvestedRecord, version: str, clone: str) -> None:
 @click.command(epilog=example("silo clone myrepo 6102", "silo clone myrepo 6102 1 workingcopy"))
 @directory
 @identifier
-@click.argument("original", required=False)
+@click.argument("original", required=False, shell_complete=completion.versions)
 @click.argument("new", default="workingcopy")
 @why
 def clone(

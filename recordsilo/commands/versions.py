@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from recordsilo.cli import example, open_silo, shown
+from recordsilo.commands import completion
 from recordsilo.commands.options import as_json, directory, identifier, why
 from recordsilo.disk.digest import Digest
 from recordsilo.records.differences import Differences, FileDifference
@@ -23,7 +24,7 @@ NO_STATE = "none"
 ))  # fmt: skip
 @directory
 @identifier
-@click.argument("version", required=False)
+@click.argument("version", required=False, shell_complete=completion.versions)
 @click.option("--set", "new", type=click.Choice((*STATES, NO_STATE)),
               help="Set this status.")  # fmt: skip
 @why
@@ -124,8 +125,8 @@ class DiffExit(IntEnum):
 ))  # fmt: skip
 @directory
 @identifier
-@click.argument("before", metavar="V1")
-@click.argument("after", metavar="V2")
+@click.argument("before", metavar="V1", shell_complete=completion.versions)
+@click.argument("after", metavar="V2", shell_complete=completion.versions)
 @as_json
 def diff(*, silo_dir: str, item: str, before: str, after: str, as_json: bool) -> int:
     """Compare two versions of a record on disk.

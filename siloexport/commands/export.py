@@ -5,9 +5,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from recordsilo import Silo
 from recordsilo.cli import Group, broken_command, example, open_silo
+from recordsilo.commands import completion
 from recordsilo.commands.options import as_json, directory, selecting
 from recordsilo.contributions import ContributionBroken
 from siloexport.commands import options
@@ -22,6 +24,7 @@ from siloexport.commands.output import (
 from siloexport.commands.runs import share, shown_of
 from siloexport.engine.export import Export
 from siloexport.errors import TargetUnusable
+from siloexport.ledger import ledger_path
 from siloexport.plan import Versions
 from siloexport.target_kinds import Opening, kind_named, kind_names, kinds
 from siloexport.targets import Target
@@ -58,7 +61,17 @@ def export() -> None:
     """See `_HELP`."""
 
 
-to_directory = click.argument("out", metavar="OUT")
+def run_ids(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Complete the ID of a run to the directory OUT; the newest come first."""
+    try:
+        key = marked(read_marker(str(ctx.params.get("out") or "")), "export")
+    except (TargetUnusable, OSError, ValueError):
+        return []
+    sql = "SELECT id FROM run ORDER BY number DESC"
+    return completion.offered(completion.names_in(ctx, (ledger_path("", key),), sql), typed)
+
+
+to_directory = click.argument("out", metavar="OUT", shell_complete=completion.directories)
 
 
 # -- commands on an export --------------------------------------------------------------
@@ -145,7 +158,7 @@ def reconcile(silo_dir: str, out: str, **given: Any) -> int:
 @export.command(epilog=example("silo export rollback myrepo out 20260301T101500Z-0a1b2c"))
 @directory
 @to_directory
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=run_ids)
 @options.purge
 @as_json
 def rollback(silo_dir: str, out: str, run_id: str, purge: bool, **given: Any) -> int:

@@ -14,6 +14,7 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.commands import completion
 from recordsilo.commands.options import as_json, check_not_empty, directory, quiet_option, selecting
 from recordsilo.progress import counting
 from siloexport.commands import options
@@ -81,7 +82,7 @@ def _taken(kind: TargetKind, given: dict[str, Any], silo_path: str) -> dict[str,
 def _file_command(kind: TargetKind) -> click.Command:
     @click.command(kind.name, help=kind.help, epilog=example(*kind.examples))
     @directory
-    @click.argument("out", metavar="OUT", default="-")
+    @click.argument("out", metavar="[OUT]", default="-", shell_complete=completion.files)
     @selecting
     @options.replace_file
     @_fields(kind)
@@ -138,7 +139,7 @@ def _directory_command(kind: TargetKind) -> click.Command:
 
     @click.command(kind.name, help=kind.help, epilog=example(*kind.examples))
     @directory
-    @click.argument("out", metavar="OUT")
+    @click.argument("out", metavar="OUT", shell_complete=completion.directories)
     @selecting
     @options.what_goes
     @options.how_run

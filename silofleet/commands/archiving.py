@@ -12,6 +12,7 @@ from oaipmhscraper.harvests.archiving import Moved, bring_back, verify
 from oaipmhscraper.harvests.archiving import archive as archive_silo
 from recordsilo import Granary
 from recordsilo.cli import ExitCode, example, fail, shown
+from recordsilo.commands import completion
 from recordsilo.commands.options import quiet_option
 from recordsilo.progress import counting
 from recordsilo.silo import VERSION_FILE
@@ -28,7 +29,7 @@ SHOWN = 20
         "silo fleet archive many oxford --back",
     )
 )
-@click.argument("directory", metavar="DIR")
+@click.argument("directory", metavar="DIR", shell_complete=completion.directories)
 @click.argument("names", metavar="[NAME]…", nargs=-1)
 @click.option(
     "--to", "address", metavar="URL",

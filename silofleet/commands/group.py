@@ -10,12 +10,13 @@ import click
 from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings
 from recordsilo.cli import ExitCode, fail
+from recordsilo.commands import completion
 from recordsilo.errors import RecordSiloError
 from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, LedgerUnreadable
 from silofleet.fleet import UNHEARD, Fleet, Line
 from silowork.commands import broker_option_for
 
-directory = click.argument("directory", metavar="DIR")
+directory = click.argument("directory", metavar="DIR", shell_complete=completion.directories)
 
 
 def _sendable(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:

@@ -9,6 +9,7 @@ from typing import TextIO
 import click
 
 from recordsilo.cli import ExitCode, example
+from recordsilo.commands import completion
 from silofleet.commands.group import directory, told
 from silofleet.fleet import LOCAL
 from silofleet.rebuild import path_before, read_found, rebuild, silos_of
@@ -17,7 +18,7 @@ SHOWN = 20
 
 
 @click.command(epilog=example("silo fleet receipts /srv/silos --node n3 > n3.jsonl"))
-@click.argument("directory", metavar="GRANARY")
+@click.argument("directory", metavar="GRANARY", shell_complete=completion.directories)
 @click.option("--node", default=LOCAL, metavar="NAME", help="Name of this node.")
 def receipts(directory: str, node: str) -> None:
     """Print what the Silos in the directory GRANARY say of their harvests, for a rebuild."""

@@ -9,6 +9,7 @@ import click
 
 from recordsilo import Granary
 from recordsilo.cli import ExitCode, example
+from recordsilo.commands import completion
 from recordsilo.commands.options import quiet_option
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.progress import counting
@@ -91,7 +92,7 @@ def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
 @click.command(
     epilog=example("silo fleet worker /srv/silos --node n3 --broker redis://clock.example.org/0")
 )
-@click.argument("directory", metavar="GRANARY")
+@click.argument("directory", metavar="GRANARY", shell_complete=completion.directories)
 @click.option("--node", required=True, metavar="NAME", help="Name of this node; unique.")
 @click.option(
     "--slots", type=click.IntRange(1, 256), default=SLOTS, show_default=True,

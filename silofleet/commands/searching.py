@@ -15,6 +15,7 @@ import click
 from recordsilo import Granary
 from recordsilo.cells import guarded, joined
 from recordsilo.cli import ExitCode, example, fail, open_silo, shown
+from recordsilo.commands import completion
 from recordsilo.commands.options import as_json, filtering, quiet_option, remark_on
 from recordsilo.errors import SearchError
 from recordsilo.granary import is_granary
@@ -31,7 +32,7 @@ from silofleet.search.tokens import keep_token, make_token, remove_token
 from silofleet.search.values import SORTS, AllSearch, Answer, Hit, Place, usual_facets
 from silofleet.wishes import load_wishes, wishes_path
 
-directory = click.argument("directory", metavar="DIR")
+directory = click.argument("directory", metavar="DIR", shell_complete=completion.directories)
 _COLUMNS = (
     "repository", "identifier", "title", "creators", "year", "types", "doi", "also_in",
 )  # fmt: skip
