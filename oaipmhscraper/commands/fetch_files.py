@@ -32,7 +32,7 @@ USUAL_DELAY = 1.0
         r"silo fetch-files myrepo --rule 'dc:identifier=~https://repo\.example/.*\.pdf'"
     ),
 )
-@click.argument("directory", type=click.Path(file_okay=False))
+@click.argument("directory", metavar="DIR", type=click.Path(file_okay=False))
 @click.option(
     "--rule",
     "rules",
@@ -94,7 +94,7 @@ def fetch_files_command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Download the files that records in the Silo DIRECTORY link to.
+    """Download the files that records in the Silo DIR link to.
 
     Files are stored below files/ in a version of their record, with their origin. Another run
     fetches the missing ones; a link without a file is noted in its record with the reason.

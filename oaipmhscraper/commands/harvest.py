@@ -27,6 +27,7 @@ from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import undone_if_refused
 from politeweb.settings import HttpSettings
 from recordsilo.cli import example, fail
+from recordsilo.commands import completion
 from recordsilo.commands.options import OutputFile, quiet_option
 from recordsilo.silo import VERSION_FILE, Silo, may_become_a_silo
 
@@ -91,7 +92,7 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
 @click.command(
     epilog=example("silo harvest https://eprints.example.org/cgi/oai2 myrepo -p oai_dc -p uketd_dc")
 )
-@click.argument("places", nargs=-1, metavar="URL DIRECTORY")
+@click.argument("places", nargs=-1, metavar="URL DIR", shell_complete=completion.directories)
 @click.option(
     "-p",
     "--prefix",
@@ -113,7 +114,7 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
 @click.option(
     "--moved",
     is_flag=True,
-    help="Store URL as the new address of the repository of DIRECTORY; harvest nothing.",
+    help="Store URL as the new address of the repository of DIR; harvest nothing.",
 )
 @click.option(
     "--replay",
@@ -121,7 +122,7 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
     multiple=True,
     type=click.Path(exists=True),
     metavar="WARC",
-    help="Create the new Silo DIRECTORY from recorded responses: a WARC file, or a directory of"
+    help="Create the new Silo DIR from recorded responses: a WARC file, or a directory of"
     " WARC files, such as harvests/ of a Silo; repeatable. Sends no requests.",
 )
 @click.option(
@@ -152,7 +153,7 @@ def harvest(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Harvest the OAI-PMH repository at URL into the Silo DIRECTORY.
+    """Harvest the OAI-PMH repository at URL into the Silo DIR.
 
     If it is stopped or killed, the same command resumes it. Another run stores only
     changes. A receipt counts what was listed and stored.
@@ -162,7 +163,7 @@ def harvest(
         from oaipmhscraper.replay.replay import replay  # noqa: PLC0415 - a harvest needs none of it
 
         _refuse_options_of_requests()
-        (directory,) = _places(places, "DIRECTORY")
+        (directory,) = _places(places, "DIR")
         with sentences(), report.stopped_too(), display(sys.stderr, quiet=quiet) as progress:
             receipt = replay(
                 directory,
@@ -175,7 +176,7 @@ def harvest(
         report.finished(receipt)
         return
     prefixes = prefixes or ("oai_dc",)
-    url, directory = _places(places, "URL", "DIRECTORY")
+    url, directory = _places(places, "URL", "DIR")
     with sentences():
         if moved:
             with OAIPMHScraper(directory, settings=settings, agent="silo harvest") as scraper:
@@ -248,7 +249,7 @@ def _places(given: tuple[str, ...], *names: str) -> tuple[str, ...]:
 
 
 @click.command(epilog=example("silo update myrepo --quiet"))
-@click.argument("directory", type=click.Path(file_okay=False))
+@click.argument("directory", metavar="DIR", type=click.Path(file_okay=False))
 @harvest_options
 @http_options
 @quiet_option
@@ -256,7 +257,7 @@ def _places(given: tuple[str, ...], *names: str) -> tuple[str, ...]:
 def update(
     directory: str, options: HarvestOptions, settings: HttpSettings, quiet: bool, as_json: bool
 ) -> None:
-    """Harvest what has changed since the last harvests of the Silo DIRECTORY.
+    """Harvest what has changed since the last harvests of the Silo DIR.
 
     Stopped harvests are resumed too; `silo harvests` lists them. Suitable for cron: it needs
     no URL, and with --quiet prints nothing on success.
@@ -278,7 +279,7 @@ def update(
 @click.command(
     epilog=example("silo init myrepo", "silo init myrepo https://eprints.example.org/cgi/oai2")
 )
-@click.argument("directory", metavar="DIR")
+@click.argument("directory", metavar="DIR", shell_complete=completion.directories)
 @click.argument("url", metavar="[URL]", required=False)
 def init(directory: str, url: str | None) -> None:
     """Make an empty Silo in DIR, which does not exist or is empty.

@@ -109,7 +109,7 @@ _OPTIONS = [
     click.option(
         "--no-warc",
         is_flag=True,
-        help="Do not store the responses in WARC files below DIRECTORY/harvests.",
+        help="Do not store the responses in WARC files below DIR/harvests.",
     ),
     click.option(
         "--two-processes/--one-process",

@@ -14,7 +14,7 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 
 
 @click.command(epilog=example("silo harvests myrepo", "silo harvests myrepo --forget ID"))
-@click.argument("directory", type=click.Path(file_okay=False, exists=True))
+@click.argument("directory", metavar="DIR", type=click.Path(file_okay=False, exists=True))
 @click.option(
     "--forget",
     metavar="ID",
@@ -30,7 +30,7 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def harvests(directory: str, forget: str | None, given_up: tuple[str, ...], as_json: bool) -> None:
-    """List the harvests of the Silo DIRECTORY with their time, scope and outcome."""
+    """List the harvests of the Silo DIR with their time, scope and outcome."""
     with sentences(), open_silo(directory) as silo:
         if forget is not None:
             _forget(silo.path, forget)

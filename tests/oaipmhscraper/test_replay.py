@@ -341,11 +341,11 @@ def test_the_command_replays(tmp_path, repository):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--replay", ".", "a", "b"], "expected DIRECTORY"),
+        (["--replay", ".", "a", "b"], "expected DIR"),
         (["--replay", ".", "--update", "a"], "--replay takes no --update: it sends no requests"),
         (["--replay", ".", "--delay", "5", "--no-count", "a"], "takes no --count or --delay"),
         (["--replay", "nowhere", "a"], "does not exist"),
-        (["only-one"], "expected URL and DIRECTORY"),
+        (["only-one"], "expected URL and DIR"),
     ],
 )
 def test_a_users_mistake_is_a_sentence(tmp_path, monkeypatch, arguments, sentence):

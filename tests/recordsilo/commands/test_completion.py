@@ -31,7 +31,7 @@ def indexed(myrepo: str) -> str:
 
 @pytest.mark.parametrize(
     "command",
-    ["ls", "show", "check", "harvests", "update", "serve", "jobs", "fetch-files", "worker",
+    ["ls", "show", "check", "harvests", "update", "serve", "jobs", "fetch-files", "init", "worker",
      "fleet report", "usage totals", "export csv", "export files", "rules list", "quality"],
 )  # fmt: skip
 def test_the_directory_of_a_silo_is_completed_as_one(command: str) -> None:
