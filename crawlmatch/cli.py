@@ -15,7 +15,13 @@ import click
 from crawlmatch.errors import check_extra
 from crawlmatch.outcomes import counted
 from recordsilo.cli import ExitCode, Group, example, fail, open_silo
-from recordsilo.commands.options import as_json, check_not_empty, directory, selecting
+from recordsilo.commands.options import (
+    check_not_empty,
+    directory,
+    json_array,
+    json_object,
+    selecting,
+)
 from recordsilo.selection import Selection
 from silosteps.errors import DiskFull, StepsError, WorkerDied
 
@@ -140,7 +146,7 @@ def seeds(
 @inputs
 @out
 @judging
-@as_json
+@json_object
 def map_command(output: str, *, as_json: bool, **given: Any) -> int:
     """Make a shard of inputs. Shards merge in any order."""
     with _told():
@@ -173,7 +179,7 @@ def _written(output: str, request: "Request", given: dict[str, Any], *, as_json:
 @out
 @also
 @judging
-@as_json
+@json_object
 def backward(output: str, *, as_json: bool, **given: Any) -> int:
     """Trace each full text back to the address where the crawler began; needs no seeds."""
     with _told():
@@ -186,7 +192,7 @@ def backward(output: str, *, as_json: bool, **given: Any) -> int:
 @out
 @also
 @judging
-@as_json
+@json_object
 def forward(seed_file: str, output: str, *, as_json: bool, **given: Any) -> int:
     """Trace each seed to its final addresses; full texts without a seed are left out."""
     with _told():
@@ -200,7 +206,7 @@ def forward(seed_file: str, output: str, *, as_json: bool, **given: Any) -> int:
 @out
 @also
 @judging
-@as_json
+@json_object
 def everything(seed_file: str, output: str, *, as_json: bool, **given: Any) -> int:
     """List each seed with its final addresses, and the full texts without a seed."""
     with _told():
@@ -230,7 +236,7 @@ def everything(seed_file: str, output: str, *, as_json: bool, **given: Any) -> i
 )
 @also
 @judging
-@as_json
+@json_object
 def match(
     silo_dir: str,
     seed_files: tuple[str, ...],
@@ -318,7 +324,7 @@ def _input_line(one: Any) -> str:
 @click.argument("asked", metavar="ID|URL")
 @name
 @click.option("--no-lines", is_flag=True, help="Do not look up lines in the logs.")
-@as_json
+@json_array
 def explain(silo_dir: str, asked: str, *, name: str | None, no_lines: bool, as_json: bool) -> None:
     """Explain the outcome of a link: its chain, hop by hop, with the lines of the log."""
     with _told(), open_silo(silo_dir) as silo:
@@ -345,7 +351,7 @@ def explain(silo_dir: str, asked: str, *, name: str | None, no_lines: bool, as_j
 @directory
 @name
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
-@as_json
+@json_object
 def report(silo_dir: str, *, name: str | None, as_csv: bool, as_json: bool) -> None:
     """Report a crawl: outcomes, domains, statuses, media types, breadcrumbs."""
     with _told(engine=False), open_silo(silo_dir) as silo:
@@ -364,7 +370,7 @@ def report(silo_dir: str, *, name: str | None, as_csv: bool, as_json: bool) -> N
 @click.argument("warcs", metavar="WARC...", nargs=-1, required=True, type=click.Path(exists=True))
 @name
 @selecting
-@as_json
+@json_object
 def attach(
     silo_dir: str,
     warcs: tuple[str, ...],
@@ -400,7 +406,7 @@ def attach(
 
 @crawl.command("list", epilog=example("silo crawl list myrepo"))
 @directory
-@as_json
+@json_array
 def list_command(silo_dir: str, *, as_json: bool) -> None:
     """List the crawls in a Silo: name, date of the match, seed rows, full texts."""
     with _told(engine=False), open_silo(silo_dir) as silo:

@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.completion import names_in, offered
-from recordsilo.commands.options import F, directory
+from recordsilo.commands.options import F, directory, json_option
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.extras import needed
 from recordsilo.granary import is_granary
@@ -76,7 +76,7 @@ broker_option = broker_option_for(
     type=click.Choice([action.value for action in Action]),
     help="Pause, resume or stop the job, retry what failed, or dismiss a failure.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option("JSON lines, or with JOB a JSON object")
 @broker_option
 def jobs(*, silo_dir: str, job_id: str, action: str | None, as_json: bool, broker: str) -> int:
     """List the jobs of the Silo DIR, newest first, or show one with its receipt.

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import click
 
 from recordsilo.cli import Group, example, fail, open_silo
-from recordsilo.commands.options import as_json, directory
+from recordsilo.commands.options import directory, json_lines
 from silowork.errors import JobsError
 from silowork.kinds import begun_by_form
 from silowork.ledger import JobLedger
@@ -44,7 +44,7 @@ def schedule() -> None:
 
 @schedule.command("list", epilog=example("silo schedule list myrepo"))
 @directory
-@as_json
+@json_lines
 def list_schedules(*, silo_dir: str, as_json: bool) -> None:
     """List the schedules: name, kind of job, when, next run (UTC), state of the last job."""
     with _opened(silo_dir) as path:

@@ -18,7 +18,7 @@ from politeweb.settings import HttpSettings
 from politeweb.shared_pace import turns_beside
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.commands.options import check_not_empty, quiet_option, selecting
+from recordsilo.commands.options import check_not_empty, json_object, quiet_option, selecting
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 
@@ -73,7 +73,7 @@ USUAL_DELAY = 1.0
     is_flag=True,
     help="Also follow links to private addresses.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_object
 @quiet_option
 @http_options
 @click.pass_context

@@ -28,19 +28,17 @@ from oaipmhscraper.silo_cleanup import undone_if_refused
 from politeweb.settings import HttpSettings
 from recordsilo.cli import example, fail
 from recordsilo.commands import completion
-from recordsilo.commands.options import OutputFile, quiet_option
+from recordsilo.commands.options import OutputFile, json_object, quiet_option
 from recordsilo.silo import VERSION_FILE, Silo, may_become_a_silo
 
 ALL = "all"
 """A prefix that stands for every format of the repository."""
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
 
 @click.command(epilog=example("silo identify https://eprints.example.org/cgi/oai2"))
 @click.argument("url")
 @http_options
-@json_option
+@json_object
 def identify(url: str, settings: HttpSettings, as_json: bool) -> None:
     """Show how the OAI-PMH repository at URL identifies itself."""
     with sentences(), Client(url, settings) as client:
@@ -56,7 +54,7 @@ def identify(url: str, settings: HttpSettings, as_json: bool) -> None:
 @click.command(epilog=example("silo formats https://eprints.example.org/cgi/oai2"))
 @click.argument("url")
 @http_options
-@json_option
+@json_object
 def formats(url: str, settings: HttpSettings, as_json: bool) -> None:
     """List the metadata formats of the repository at URL: prefix, namespace, schema."""
     with sentences(), Client(url, settings) as client:
@@ -74,7 +72,7 @@ def formats(url: str, settings: HttpSettings, as_json: bool) -> None:
 @click.command(epilog=example("silo sets https://eprints.example.org/cgi/oai2"))
 @click.argument("url")
 @http_options
-@json_option
+@json_object
 def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
     """List the sets of the repository at URL: setSpec and setName."""
     with sentences(), Client(url, settings) as client:
@@ -135,7 +133,7 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
 @harvest_options
 @http_options
 @quiet_option
-@json_option
+@json_object
 def harvest(
     *,
     places: tuple[str, ...],
@@ -253,7 +251,7 @@ def _places(given: tuple[str, ...], *names: str) -> tuple[str, ...]:
 @harvest_options
 @http_options
 @quiet_option
-@json_option
+@json_object
 def update(
     directory: str, options: HarvestOptions, settings: HttpSettings, quiet: bool, as_json: bool
 ) -> None:

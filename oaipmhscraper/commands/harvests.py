@@ -11,6 +11,7 @@ from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of, owed_
 from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.receipt import ListReceipt
 from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.commands.options import json_array
 
 
 @click.command(epilog=example("silo harvests myrepo", "silo harvests myrepo --forget ID"))
@@ -28,7 +29,7 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
     help="Stop requesting this record, which earlier harvests listed but could not get;"
     " repeatable; `all` for every such record.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_array
 def harvests(directory: str, forget: str | None, given_up: tuple[str, ...], as_json: bool) -> None:
     """List the harvests of the Silo DIR with their time, scope and outcome."""
     with sentences(), open_silo(directory) as silo:

@@ -22,7 +22,7 @@ from politeweb.errors import EndpointError, RequestRefused
 from politeweb.pace import Pace
 from politeweb.settings import HttpSettings
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.commands.options import Number
+from recordsilo.commands.options import Number, json_object
 
 _DELAY = 1.0
 
@@ -43,7 +43,7 @@ _DELAY = 1.0
     help="Send no more requests after this time.",
 )
 @http_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_object
 def probe(url: str, budget: float, settings: HttpSettings, as_json: bool) -> None:
     """Test the OAI-PMH repository at URL, and report its faults.
 

@@ -18,7 +18,7 @@ from recordsilo.audit.record_check import RecordCheck
 from recordsilo.audit.repair import Mended, Outcome, Repair
 from recordsilo.audit.sampling import share_of
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import Number, directory, identifier, quiet_option
+from recordsilo.commands.options import Number, directory, identifier, json_lines, quiet_option
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import version_dirname
 from recordsilo.errors import did_you_mean
@@ -92,7 +92,7 @@ def _known(
               help="Skip this check of another package; repeatable.")  # fmt: skip
 @click.option("--codes", is_flag=True, is_eager=True, expose_value=False, callback=_print_codes,
               help="List the codes of all findings, and exit.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
+@json_lines
 @quiet_option
 def check(*,
     silo_dir: str, sample: float | None, seed: str | None, budget: float | None, resume: bool,
@@ -232,7 +232,7 @@ def _counts(warnings: int, damage: int) -> str:
 @click.command(epilog=example("silo repair myrepo --dry-run", "silo repair myrepo"))
 @directory
 @click.option("--dry-run", is_flag=True, help="Preview only; change nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
+@json_lines
 @quiet_option
 def repair(*, silo_dir: str, dry_run: bool, as_json: bool, quiet: bool) -> int:
     """Repair what can be repaired without guessing, and report the rest.

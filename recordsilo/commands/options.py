@@ -31,7 +31,16 @@ quiet_option = click.option(
     "-q", "--quiet", is_flag=True,
     help="Print only data and problems: no progress, and no summary if all went well.",
 )  # fmt: skip
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def json_option(printed: str) -> Callable[[F], F]:
+    """Make the option --json; its help says what is printed, such as ``a JSON object``."""
+    return click.option("--json", "as_json", is_flag=True, help=f"Print {printed}.")
+
+
+json_lines = json_option("JSON lines")
+json_array = json_option("a JSON array")
+json_object = json_option("a JSON object")
 _FILTERS = (
     click.option("--filter", "texts", multiple=True, metavar="FIELD=VALUE",
                  shell_complete=completion.conditions,

@@ -14,11 +14,12 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.granary_list import print_silos, silos_in
 from recordsilo.commands.options import (
-    as_json,
     confirm,
     directory,
     filtering,
     identifier,
+    json_lines,
+    json_object,
     quiet_option,
     remark_on,
     selecting,
@@ -74,7 +75,7 @@ LIST_CHUNK = 500
     metavar="N",
     help="Print at most N records; 0: all.",
 )
-@as_json
+@json_lines
 def ls(
     *, silo_dir: str, as_json: bool, start: str | None, limit: int | None, select: Selection,
     **flags: bool | None,
@@ -204,7 +205,7 @@ def _line(row: Row, *, is_readable: bool) -> str:
     metavar="CURSOR",
     help="Continue after a page: the value of `next` in its --json output.",
 )
-@as_json
+@json_object
 def search(
     *,
     silo_dir: str,
@@ -273,7 +274,7 @@ def _result_as_json(silo: Silo, result: SearchResult) -> dict[str, Any]:
 @click.command(epilog=example("silo show myrepo 6102", "silo show myrepo 6102 --json"))
 @directory
 @identifier
-@as_json
+@json_object
 def show(*, silo_dir: str, item: str, as_json: bool) -> None:
     """Show a record: its metadata, and its versions with their files and provenance."""
     with open_silo(silo_dir) as silo:

@@ -9,7 +9,7 @@ import click
 
 from recordsilo.cli import example, open_silo, shown
 from recordsilo.commands import completion
-from recordsilo.commands.options import as_json, directory, identifier, why
+from recordsilo.commands.options import directory, identifier, json_array, json_object, why
 from recordsilo.disk.digest import Digest
 from recordsilo.records.differences import Differences, FileDifference
 from recordsilo.records.manifest import STATES, Version
@@ -58,7 +58,7 @@ def _said(state: str | None) -> str:
 @click.command(epilog=example("silo log myrepo 6102", "silo log myrepo 6102 --json"))
 @directory
 @identifier
-@as_json
+@json_array
 def log(*, silo_dir: str, item: str, as_json: bool) -> None:
     """Print the history of a record, oldest version first."""
     with open_silo(silo_dir) as silo:
@@ -127,7 +127,7 @@ class DiffExit(IntEnum):
 @identifier
 @click.argument("before", metavar="V1", shell_complete=completion.versions)
 @click.argument("after", metavar="V2", shell_complete=completion.versions)
-@as_json
+@json_object
 def diff(*, silo_dir: str, item: str, before: str, after: str, as_json: bool) -> int:
     """Compare two versions of a record on disk.
 

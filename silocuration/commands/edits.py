@@ -18,9 +18,10 @@ from recordsilo import Silo
 from recordsilo.cli import ExitCode, Group, example, fail, open_silo
 from recordsilo.commands.options import (
     OutputFile,
-    as_json,
     check_not_empty,
     directory,
+    json_array,
+    json_object,
     quiet_option,
     selecting,
     why,
@@ -66,7 +67,7 @@ def rules() -> None:
 
 @rules.command("list", epilog=example("silo rules list myrepo"))
 @directory
-@as_json
+@json_array
 def list_rules(*, silo_dir: str, as_json: bool) -> int:
     """List a Silo's rules: name, number of changes, whether kept, and title."""
     code = ExitCode.OK
@@ -98,7 +99,7 @@ def list_rules(*, silo_dir: str, as_json: bool) -> int:
 @click.argument("name")
 @click.option("-n", "--samples", type=click.IntRange(0, 1000), default=5, show_default=True,
               help="Show this many changes.")  # fmt: skip
-@as_json
+@json_object
 @quiet_option
 def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: bool) -> int:
     """Show what a rule would do: how many records and values, with samples. Writes nothing.
@@ -114,7 +115,7 @@ def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: 
 @click.argument("name")
 @why
 @dry_run
-@as_json
+@json_object
 @quiet_option
 def apply_rules(
     *, silo_dir: str, name: str, agent: str, message: str, dry_run: bool, as_json: bool, quiet: bool
@@ -197,7 +198,7 @@ def export_sheet(
 @click.argument("file", type=click.File("rb"))
 @why
 @dry_run
-@as_json
+@json_object
 @quiet_option
 def import_sheet(
     *, silo_dir: str, file: Any, agent: str, message: str, dry_run: bool, as_json: bool, quiet: bool
@@ -228,7 +229,7 @@ def import_sheet(
 @everything
 @why
 @dry_run
-@as_json
+@json_object
 @quiet_option
 def attach(
     *, silo_dir: str, file: Any, path: str | None, premis: bool, select: Selection,
@@ -258,7 +259,7 @@ def bulk() -> None:
 
 @bulk.command("list", epilog=example("silo bulk list myrepo"))
 @directory
-@as_json
+@json_array
 def list_jobs(*, silo_dir: str, as_json: bool) -> None:
     """List the batch edits, newest first: id, progress, agent, title."""
     with sentences(), open_silo(silo_dir) as silo:
@@ -274,7 +275,7 @@ def list_jobs(*, silo_dir: str, as_json: bool) -> None:
 @bulk.command("show", epilog=example("silo bulk show myrepo 20261121T213000Z-0a1b2c"))
 @directory
 @click.argument("job")
-@as_json
+@json_object
 def show_job(*, silo_dir: str, job: str, as_json: bool) -> None:
     """Show what a batch edit did, and which records it skipped."""
     with sentences(), open_silo(silo_dir) as silo:
@@ -284,7 +285,7 @@ def show_job(*, silo_dir: str, job: str, as_json: bool) -> None:
 @bulk.command("resume", epilog=example("silo bulk resume myrepo 20261121T213000Z-0a1b2c"))
 @directory
 @click.argument("job")
-@as_json
+@json_object
 @quiet_option
 def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
     """Continue a batch edit that was stopped."""
@@ -296,7 +297,7 @@ def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
 @directory
 @click.argument("job")
 @click.option("--agent", default="", help="Name for the log (default: the user).")
-@as_json
+@json_object
 @quiet_option
 def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> int:
     """Undo a batch edit. Records that have changed since are kept as they are, and named."""

@@ -11,7 +11,7 @@ import click
 from recordsilo import Silo
 from recordsilo.cells import split
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import OutputFile, as_json, directory, quiet_option
+from recordsilo.commands.options import OutputFile, directory, json_array, json_option, quiet_option
 from recordsilo.index.facets import labels_of
 from recordsilo.progress import counting
 from silocuration.commands.errors import sentences
@@ -62,7 +62,7 @@ agent_option = click.option("--agent", default="", help="Name for the log (defau
     help="Mark records as distinct; use it at least twice.",
 )
 @agent_option
-@as_json
+@json_array
 def quality(
     *, silo_dir: str, by_set: bool, list_duplicates: bool, mark: str | None,
     duplicate_of: str | None, distinct: tuple[str, ...], agent: str, as_json: bool,
@@ -158,7 +158,7 @@ def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
     help="Record that these values of FIELD are not variants; use it at least twice.",
 )
 @agent_option
-@as_json
+@json_array
 def show_clusters(
     *, silo_dir: str, field: str | None, method: str, distance: int | None, limit: int | None,
     rule_file: str | None, distinct: tuple[str, ...], agent: str, as_json: bool,
@@ -232,7 +232,7 @@ def _merging(found: Iterable[Variants]) -> RuleSet:
     help="Value of a conflicting field; separate several VALUEs by ||.",
 )
 @agent_option
-@as_json
+@json_option("a JSON array, or with --propose a JSON object")
 @quiet_option
 def upstream(
     *, silo_dir: str, propose: bool, accepted: tuple[str, ...], kept: tuple[str, ...],

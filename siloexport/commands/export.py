@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 from recordsilo import Silo
 from recordsilo.cli import Group, broken_command, example, open_silo
 from recordsilo.commands import completion
-from recordsilo.commands.options import as_json, directory, selecting
+from recordsilo.commands.options import directory, json_object, selecting
 from recordsilo.contributions import ContributionBroken
 from siloexport.commands import options
 from siloexport.commands.kinds import command_of
@@ -118,7 +118,7 @@ def resume(silo_dir: str, out: str, **given: Any) -> int:
 @export.command(epilog=example("silo export status myrepo out"))
 @directory
 @to_directory
-@as_json
+@json_object
 def status(silo_dir: str, out: str, **given: Any) -> None:
     """Show the records, unfinished deposits and runs in the ledger of OUT."""
     with _opened(silo_dir, out) as (silo, target):
@@ -147,7 +147,7 @@ def verify(silo_dir: str, out: str, **given: Any) -> int:
 @to_directory
 @selecting
 @options.jobs
-@as_json
+@json_object
 def reconcile(silo_dir: str, out: str, **given: Any) -> int:
     """Rebuild the ledger from the content of OUT, for example if curation/exports is lost."""
     with _opened(silo_dir, out) as (silo, target):
@@ -160,7 +160,7 @@ def reconcile(silo_dir: str, out: str, **given: Any) -> int:
 @to_directory
 @click.argument("run_id", metavar="RUN", shell_complete=run_ids)
 @options.purge
-@as_json
+@json_object
 def rollback(silo_dir: str, out: str, run_id: str, purge: bool, **given: Any) -> int:
     """Roll back a run: delete what it created in OUT and nobody has changed since."""
     with _opened(silo_dir, out) as (silo, target):

@@ -15,7 +15,13 @@ import click
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands import completion
-from recordsilo.commands.options import as_json, check_not_empty, directory, quiet_option, selecting
+from recordsilo.commands.options import (
+    check_not_empty,
+    directory,
+    json_object,
+    quiet_option,
+    selecting,
+)
 from recordsilo.progress import counting
 from siloexport.commands import options
 from siloexport.commands.output import (
@@ -239,7 +245,7 @@ def _place_group(kind: TargetKind) -> click.Group:
     )
     @directory
     @to
-    @as_json
+    @json_object
     def status(silo_dir: str, **given: Any) -> None:
         with opened(silo_dir, given) as (silo, target):
             show_status(Export(silo, target), shown_of(given))
@@ -267,7 +273,7 @@ def _place_group(kind: TargetKind) -> click.Group:
     @to
     @selecting
     @options.jobs
-    @as_json
+    @json_object
     def reconcile(silo_dir: str, **given: Any) -> int:
         with opened(silo_dir, given) as (silo, target):
             selection, shown = given["select"], shown_of(given)
@@ -281,7 +287,7 @@ def _place_group(kind: TargetKind) -> click.Group:
     @click.argument("run_id", metavar="RUN")
     @to
     @options.purge
-    @as_json
+    @json_object
     def rollback(silo_dir: str, run_id: str, purge: bool, **given: Any) -> int:
         with opened(silo_dir, given) as (silo, target):
             return show_rollback(Export(silo, target), run_id, shown_of(given), purge=purge)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from recordsilo.cli import ExitCode, fail
-from recordsilo.commands.options import OutputFile, as_json, quiet_option
+from recordsilo.commands.options import OutputFile, json_object, quiet_option
 from siloexport.commands.exit_codes import ExportExit
 from siloexport.errors import (
     ExportError,
@@ -90,7 +90,7 @@ report_file = click.option(
     metavar="FILE.jsonl",
     help="Write a line for each action to it.",
 )
-showing = _all(report_file, as_json, quiet_option)
+showing = _all(report_file, json_object, quiet_option)
 sample = click.option("--sample", default="100%", metavar="SHARE", help="Only a share: 10% or 0.1.")
 purge = click.option("--purge", is_flag=True, help="Leave no tombstones.")
 

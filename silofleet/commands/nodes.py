@@ -11,7 +11,7 @@ from threading import Thread
 import click
 
 from recordsilo.cli import ExitCode, example, fail, shown
-from recordsilo.commands.options import as_json
+from recordsilo.commands.options import json_array
 from silofleet import moving
 from silofleet.commands.group import (
     broker_option,
@@ -35,7 +35,7 @@ SECONDS_BETWEEN_LOOKS = 1.0
 @click.option("--close", "closed", metavar="NAME", help="Place no new Silos on this node.")
 @click.option("--open", "opened_", metavar="NAME", help="Place new Silos on this node again.")
 @click.option("--forget", metavar="NAME", help="Forget a node that will not come back.")
-@as_json
+@json_array
 def nodes(
     directory: str, closed: str | None, opened_: str | None, forget: str | None, *, as_json: bool
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from recordsilo.cli import example, shown
-from recordsilo.commands.options import as_json
+from recordsilo.commands.options import json_object
 from silofleet.commands.group import (
     counted_endpoints,
     directory,
@@ -31,7 +31,7 @@ MOST = 100
     epilog=example("silo fleet report many", "silo fleet report many | mail -s Fleet me")
 )
 @directory
-@as_json
+@json_object
 def report(directory: str, *, as_json: bool) -> None:
     """Print a summary of the fleet DIR: what changed since yesterday, what a person has to do,
     and the nodes.

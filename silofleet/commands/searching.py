@@ -16,7 +16,7 @@ from recordsilo import Granary
 from recordsilo.cells import guarded, joined
 from recordsilo.cli import ExitCode, example, fail, open_silo, shown
 from recordsilo.commands import completion
-from recordsilo.commands.options import as_json, filtering, quiet_option, remark_on
+from recordsilo.commands.options import filtering, json_object, quiet_option, remark_on
 from recordsilo.errors import SearchError
 from recordsilo.granary import is_granary
 from recordsilo.index import SearchFilters
@@ -57,7 +57,7 @@ _COLUMNS = (
                    "first).")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), default=25, show_default=True)
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip so many hits.")
-@as_json
+@json_object
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 def search(
     *, directory: str, words: tuple[str, ...], filters: SearchFilters, facets: tuple[str, ...],
@@ -118,7 +118,7 @@ def _not_asked(granary: Granary, asked: Collection[str]) -> Counter[str]:
 @click.command(name="index", epilog=example("silo fleet index many"))
 @directory
 @click.option("--rebuild", is_flag=True, help="Rebuild the index from all records.")
-@as_json
+@json_object
 @quiet_option
 def index_command(*, directory: str, rebuild: bool, as_json: bool, quiet: bool) -> int:
     """Update the search index of all Silos of DIR.

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from recordsilo.cli import example, fail, shown
-from recordsilo.commands.options import as_json
+from recordsilo.commands.options import json_object
 from silofleet.commands.group import directory, moves_under_way, no_clock, nodes_awaited, opened
 from silofleet.fleet import Line, csv_of
 from silofleet.values import TROUBLED, State
@@ -31,7 +31,7 @@ SHOWN = 50
     "-n", "--limit", type=click.IntRange(min=0), default=SHOWN, show_default=True,
     help="Show so many lines; 0 for all.",
 )  # fmt: skip
-@as_json
+@json_object
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 def status(
     directory: str, states: tuple[str, ...], tag: str, limit: int, *, as_json: bool, as_csv: bool
@@ -94,7 +94,7 @@ def _print(lines: list[Line], limit: int, *, is_filtered: bool) -> None:
 @click.command(epilog=example("silo fleet show many oxford"))
 @directory
 @click.argument("name")
-@as_json
+@json_object
 def show(directory: str, name: str, *, as_json: bool) -> None:
     """Show all that is known of the endpoint NAME, a name or an address, of the fleet DIR."""
     with opened(directory) as fleet:

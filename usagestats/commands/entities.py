@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from recordsilo.cli import example, fail
-from recordsilo.commands.options import as_json, directory
+from recordsilo.commands.options import directory, json_array, json_object
 from usagestats.commands.group import ended, opened
 from usagestats.entities.as_table import as_csv, figures_json, used_json
 from usagestats.entities.bundles import assert_same, take_back
@@ -42,7 +42,7 @@ _HEAD = ("Views", "Downloads", "Other", "Visitors")
 )
 @first_day
 @last_day
-@as_json
+@json_array
 @csv_2010
 def top(
     silo_dir: str,
@@ -78,7 +78,7 @@ def top(
 @click.argument("name", metavar="ID|ENTITY")
 @first_day
 @last_day
-@as_json
+@json_object
 @csv_2010
 def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with_csv: bool) -> int:
     """Show how a record or an entity was used, and its entities or records.

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.commands.options import as_json, directory, quiet_option
+from recordsilo.commands.options import directory, json_object, quiet_option
 from usagestats.commands.group import opened
 from usagestats.commands.trying import log_format, profile
 from usagestats.rules.settings import logs_of, read_settings
@@ -31,7 +31,7 @@ _SECONDS = 5.0
     "-j", "--jobs", "processes", type=click.IntRange(1, 64), default=1, show_default=True,
     help="Number of processes.",
 )  # fmt: skip
-@as_json
+@json_object
 @quiet_option
 def import_command(silo_dir: str, *, as_json: bool, quiet: bool, **given: Any) -> int:
     """Import access logs, and count the uses of records in them.

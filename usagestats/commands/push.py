@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.commands.options import as_json, directory
+from recordsilo.commands.options import directory, json_object
 from recordsilo.disk.locks import Locks
 from silowork.stop import Stop
 from usagestats.commands.group import opened
@@ -46,7 +46,7 @@ client = "token"                          # or "truncated", "raw": how IP addres
     metavar="SECONDS",
     help="How long to wait for an answer.",
 )
-@as_json
+@json_object
 def push(
     silo_dir: str, attempts: int, timeout: float, *, yes: bool, dry_run: bool, as_json: bool
 ) -> int:  # fmt: skip

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from recordsilo.cli import example, fail
-from recordsilo.commands.options import as_json, directory
+from recordsilo.commands.options import directory, json_object
 from usagestats.commands.group import ended, opened
 from usagestats.entities.usage import Usage
 from usagestats.reports.as_json import as_json as report_as_json
@@ -51,7 +51,7 @@ from usagestats.store.periods import period_of
 )  # fmt: skip
 @click.option("--parents", is_flag=True, help="Name the journal or book of each item.")
 @click.option("--total", is_flag=True, help="One number for the whole period.")
-@as_json
+@json_object
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option("--tsv", is_flag=True, help="Print the tabular form with tabs (the default).")
 def report(

@@ -7,7 +7,7 @@ import json
 import click
 
 from recordsilo.cli import example
-from recordsilo.commands.options import as_json, directory
+from recordsilo.commands.options import directory, json_object
 from usagestats.commands.group import ended, opened
 from usagestats.store import queries
 from usagestats.store.counts import Counts
@@ -27,7 +27,7 @@ RULES = {
 @click.option("--from", "first", default="", metavar="DAY", help="First day or month.")
 @click.option("--until", "last", default="", metavar="DAY", help="Last day or month, inclusive.")
 @click.option("--machine", is_flag=True, help="The uses by machines, which are kept apart.")
-@as_json
+@json_object
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 def totals(
     silo_dir: str, first: str, last: str, *, machine: bool, as_json: bool, as_csv: bool

@@ -8,7 +8,7 @@ from datetime import datetime
 import click
 
 from recordsilo.cli import example, fail
-from recordsilo.commands.options import as_json, directory
+from recordsilo.commands.options import directory, json_lines
 from usagestats.commands.group import opened
 from usagestats.lines.readers import FORMATS, detected, reader_of
 from usagestats.rules.classify import Classified, Rules, classify
@@ -31,7 +31,7 @@ profile = click.option(
 @click.argument("line")
 @log_format
 @profile
-@as_json
+@json_lines
 def try_line(
     silo_dir: str, line: str, log_format: str | None, profile: str | None, *, as_json: bool
 ) -> int:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import click
 
 from recordsilo.cli import Group, example, fail, open_silo
-from recordsilo.commands.options import as_json, confirm, directory, yes_option
+from recordsilo.commands.options import confirm, directory, json_array, yes_option
 from recordsilo.granary import is_granary
 from webui.people.accounts import (
     AccountRefused,
@@ -70,7 +70,7 @@ def add(*, silo_dir: str, name: str, role: str, no_password: bool, password_stdi
 
 @user.command("list", epilog=example("silo user list myrepo", "silo user list myrepo --json"))
 @directory
-@as_json
+@json_array
 def list_users(*, silo_dir: str, as_json: bool) -> None:
     """List the accounts: name, role, creation date and sign-in method."""
     with _sentences(), _accounts_of(silo_dir) as path:
