@@ -71,11 +71,6 @@ def sets(ctx: click.Context, _param: click.Parameter, typed: str) -> list[Comple
     return offered(_asked(ctx, _VALUES, "set", typed, typed + _LAST), typed)
 
 
-def formats(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
-    """The metadata prefixes that the Silo has."""
-    return offered(_asked(ctx, _VALUES, "format", typed, typed + _LAST), typed)
-
-
 def identifiers(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
     """The Silo's records: by short identifiers where it has them, and by full ones."""
     prefix = _prefix(ctx)
