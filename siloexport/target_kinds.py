@@ -45,13 +45,19 @@ class Asked(StrEnum):
     """Only in the form of the page."""
 
 
+RESERVED = frozenset({
+    "form", "name", "select", "query", "set", "state", "conflicts", "deletions",
+    "q", "search", "counted", "kind", "when", "at", "dry_run",
+})  # fmt: skip
+"""Names of fields that the form of every export has."""
+
+
 @dataclass(frozen=True, slots=True)
 class FormField:
     """A field of a target: an option of its command, an input of its form.
 
     Attributes:
-        name: Not ``form``, ``name``, ``select``, ``query``, ``set``, ``state``, ``conflicts`` or
-            ``deletions``, which every export has; nor ``versions`` where there is `open`.
+        name: None of `RESERVED`, which every export has; nor ``versions`` where there is `open`.
         label: In English.
         input: Type of the value.
         required: Whether it must have a value.
@@ -78,6 +84,10 @@ class FormField:
     option: str = ""
     example: str = ""
     asked: Asked = Asked.ANYWHERE
+
+    def __post_init__(self) -> None:
+        if self.name in RESERVED:
+            raise ValueError(f"a field of a target cannot be called {self.name!r}: exports have it")
 
     @property
     def flag(self) -> str:

@@ -152,3 +152,9 @@ def test_a_broken_target_is_named_and_the_others_work(
     assert len(out.read_text(encoding="utf-8-sig").splitlines()) == 3
     assert EXPORT.name == "export"
     assert kind_named("files").is_directory
+
+
+@pytest.mark.parametrize("name", ["search", "q", "counted", "name"])
+def test_a_field_cannot_have_a_name_that_every_export_uses(name: str) -> None:
+    with pytest.raises(ValueError, match=f"cannot be called '{name}'"):
+        FormField(name, "Mine")
