@@ -7,8 +7,10 @@ other pages create and delete records.
 
 from http import HTTPStatus
 
+from recordsilo.errors import RecordNotFound, RecordRemoved
 from webui import urls
 from webui.editing import changes
+from webui.http.errors import NotFound
 from webui.http.messages import Response, redirect, revision_tag
 from webui.record.view import record_view, version_as_json
 from webui.rendering import json_answer
@@ -16,8 +18,17 @@ from webui.site import Call
 
 
 def show_record(call: Call) -> Response:
-    """GET ``/<id>``: its page, or its manifest with the keys of 2010."""
-    record = call.record
+    """GET ``/<id>``: its page, or its manifest with the keys of 2010.
+
+    Raises:
+        NotFound: To people, as the address may not be meant for a record.
+    """
+    try:
+        record = call.record
+    except RecordNotFound as error:
+        if call.wants_json or isinstance(error, RecordRemoved):
+            raise
+        raise NotFound("There is no page at this address, and no record of this name.") from None
     if not call.wants_json:
         return redirect(urls.record(record.item_id), HTTPStatus.FOUND)
     return json_answer(record.manifest, headers={"ETag": revision_tag(record.revision)})
