@@ -54,7 +54,7 @@ _BLOCK = re.compile(
 )
 """A table, without the comments and blank lines after it, which may be about the next."""
 _START = """\
-# The repositories of this fleet; see docs/fleet.md. Commands change only what they are about.
+# The repositories of this fleet; see silo help fleet. Commands change only what they are about.
 
 [defaults]
 every = "1d"

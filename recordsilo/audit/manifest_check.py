@@ -226,7 +226,7 @@ def _version_faults(members: dict[str, Json]) -> Iterator[Fault]:
         elif _is_impossible(f"__{name}", "strict"):
             yield Fault(Code.VERSION_IMPOSSIBLE, "a directory's name", shown(name))
         elif _is_refused(name) or name.startswith("manifest.json"):
-            yield Fault(Code.VERSION_NAME, "a name as docs/format.md has it", shown(name))
+            yield Fault(Code.VERSION_NAME, "a name as in silo help format", shown(name))
     if names and str(members.get("currentversion")) not in names:
         expected = "one of " + ", ".join(names)
         yield Fault(Code.CURRENTVERSION, expected, _of(members, "currentversion"))
@@ -254,7 +254,7 @@ def _path_faults(members: dict[str, Json]) -> Iterator[Fault]:
             elif any(_is_impossible(name, "surrogateescape") for name in path.split("/")):
                 yield Fault(Code.FILE_IMPOSSIBLE, f"a path in version {version!r}", shown(path))
             elif any(map(_is_refused, path.split("/"))):
-                yield Fault(Code.FILE_NAME, "a name as docs/format.md has it", shown(path))
+                yield Fault(Code.FILE_NAME, "a name as in silo help format", shown(path))
 
 
 def _listed(members: dict[str, Json], key: str, version: str) -> tuple[Json, ...]:

@@ -217,7 +217,7 @@ def search(
     after: str | None,
     as_json: bool,
 ) -> None:
-    """Find records by words and filters; docs/search.md has the syntax.
+    """Find records by words and filters; silo help search has the syntax.
 
     The number of records found is printed on standard error. Print all of them with -n 0, or
     with `silo ls --search`. Write -- before words that begin with a minus.

@@ -67,7 +67,7 @@ def quality(
     *, silo_dir: str, by_set: bool, list_duplicates: bool, mark: str | None,
     duplicate_of: str | None, distinct: tuple[str, ...], agent: str, as_json: bool,
 ) -> None:  # fmt: skip
-    """Count the findings in the metadata; docs/quality.md explains the codes."""
+    """Count the findings in the metadata; silo help quality explains the codes."""
     if (mark is None) != (duplicate_of is None):
         fail("--mark and --duplicate-of go together")
     if len(distinct) == 1:

@@ -63,7 +63,7 @@ def search(
     *, directory: str, words: tuple[str, ...], filters: SearchFilters, facets: tuple[str, ...],
     sort: str, limit: int, offset: int, as_json: bool, as_csv: bool,
 ) -> int:  # fmt: skip
-    """Find records in all Silos of DIR by words and filters; docs/search.md has the syntax.
+    """Find records in all Silos of DIR by words and filters; silo help search has the syntax.
 
     The field repository has the names of the Silos. Records of one work, which several
     repositories have, are one hit, followed by "also in". A Silo that cannot be searched is

@@ -1,5 +1,8 @@
 """`silo help`: pages that are installed with the package."""
 
+from collections.abc import Iterator
+
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -34,3 +37,20 @@ def test_an_unknown_topic_is_a_sentence() -> None:
 def test_without_pages_commands_have_their_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(help_module, "_pages", dict)
     assert run("search")[1].startswith("Usage: silo search ")
+
+
+def texts(command: click.Command, *path: str) -> Iterator[tuple[str, str]]:
+    """The help of a command and of those below it."""
+    context = click.Context(command, info_name=" ".join(path))
+    yield " ".join(path), command.get_help(context)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            if (below := command.get_command(context, name)) is not None:
+                yield from texts(below, *path, name)
+
+
+def test_help_names_no_file_that_is_not_installed() -> None:
+    named = {
+        path for path, text in texts(silo_command, "silo") if "docs/" in text and ".md" in text
+    }
+    assert named == set()
