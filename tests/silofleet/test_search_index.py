@@ -429,7 +429,7 @@ def test_a_feeding_killed_at_any_time_is_made_up_for(
                 feed(granary, rebuild=turn % 4 == 3)
             finally:
                 os._exit(0)
-        time.sleep(draw.uniform(0.0, 0.3))
+        time.sleep(draw.uniform(0.0, 0.07))
         os.kill(child, signal.SIGKILL)
         kills += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
         answer = search_all(granary, AllSearch())
