@@ -366,7 +366,7 @@ def address_of(text: str) -> str:
         FleetRefused: Not a valid address, or it has a password.
     """
     if len(text) > _LONGEST_ADDRESS:
-        raise FleetRefused(f"an address of more than {_LONGEST_ADDRESS:,} characters is none")
+        raise FleetRefused(f"the address is longer than {_LONGEST_ADDRESS:,} characters")
     try:
         address = BaseURL.parse(text)
     except RequestRefused as error:

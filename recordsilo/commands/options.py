@@ -148,7 +148,10 @@ def _present(silo_dir: str, named: tuple[str, ...], *, skip: bool) -> tuple[str,
     if missing and not (skip and present):
         few = len(missing) == 1 and not skip
         told = next(iter(missing.values())) if few else f"{len(missing):,} records are missing"
-        fail(f"{told}; correct them, or leave them out with --missing skip")
+        if skip:
+            fail(f"none of the {len(missing):,} named records is in the Silo; nothing to do")
+        it = "it" if len(missing) == 1 else "them"
+        fail(f"{told}; correct {it}, or leave {it} out with --missing skip")
     return present
 
 

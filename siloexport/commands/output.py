@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import click
 
+from recordsilo.cli import ExitCode
 from recordsilo.commands.options import check_not_empty
 from recordsilo.selection import Selection
 from siloexport.commands.exit_codes import (
@@ -179,6 +180,13 @@ def show_verification(
         click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
     else:
         _print_verification(report, quiet=shown.quiet)
+    if not (report.records or report.outdated or report.differences or report.unreadable):
+        click.echo(
+            "silo: nothing was compared: the Silo's ledger knows of no such export; "
+            "silo export reconcile rebuilds it from the target",
+            err=True,
+        )
+        return ExitCode.LOSSES
     return exit_of_verification(report)
 
 

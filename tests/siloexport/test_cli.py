@@ -123,6 +123,8 @@ def test_export_can_be_asked_verified_rebuilt_and_taken_back(silo: Silo, tmp_pat
     assert invoke("resume", silo.path, out)[0] == 0
     assert "3 versions of 3 records compared, 0 diff" in invoke("verify", silo.path, out)[1]
     Path(status["ledger"]).unlink()
+    code, _, said = invoke("verify", silo.path, out)
+    assert (code, "nothing was compared" in said) == (1, True)
     assert "3 records found, 3 added or corrected" in invoke("reconcile", silo.path, out)[1]
     (tmp_path / "out" / "oai+example,org+1" / "oai_dc").write_text("by hand")
     code, printed, _ = invoke("verify", silo.path, out)

@@ -222,4 +222,4 @@ def test_a_list_of_any_form_has_a_limit(form, monkeypatch):
 def test_what_is_longer_than_any_address_is_refused_with_its_place():
     listed = read_list(f"http://a/{'a' * 2_000}\n{OAI}\n".encode())
     assert urls(listed) == [OAI]
-    assert listed.refused == [("line 1", "an address of more than 2,000 characters is none")]
+    assert listed.refused == [("line 1", "the address is longer than 2,000 characters")]
