@@ -34,8 +34,9 @@ from silowork.queue import Broker
 TASK = "silo.fleet.run"
 ORDERS, NODES, REPORTS, LEASE = "fleet:orders", "fleet:nodes", "fleet:reports", "fleet:lease:"
 MARK = "fleet:mark"
-OWNER = "fleet:owner"
 """Key of a value that the clock changes at each look, to see whether the Redis forgot something."""
+OWNER = "fleet:owner"
+"""Key of the name of the fleet that uses the Redis."""
 SECONDS_BETWEEN_BEATS = 30
 SECONDS_BETWEEN_LOOKS = 10.0
 _MOST_REPORTS = 1000

@@ -308,3 +308,12 @@ def test_a_damaged_page_of_the_file_loses_the_selection_only(client: Any, silo: 
         assert client.get("/search?q=record").status == 200
         assert client.get("/selection").status == 200
         assert client.post("/selection", {"do": "all", "search": "q=record"}).status == 200
+
+
+def test_what_is_refused_before_it_is_sent_is_never_written() -> None:
+    called: list[object] = []
+    body = Piped(called.append)
+    body.close()
+    body.close()
+    assert called == []
+    assert body._out.closed

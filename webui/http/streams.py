@@ -146,18 +146,16 @@ class Piped:
     """The output of a function, sent while it is written; writing waits for the reader.
 
     Args:
-        write: Writes to a file that cannot seek; runs in its own thread, which ends when
-            the client disconnects.
+        write: Writes to a file that cannot seek; runs in its own thread, which begins when
+            the first block is asked for, and ends when the client disconnects.
     """
 
     def __init__(self, write: Callable[[BinaryIO], object]) -> None:
         reading, writing = os.pipe()
         self._file = io.BufferedReader(io.FileIO(reading), BLOCK)
+        self._out = os.fdopen(writing, "wb", BLOCK)
         self._failed: BaseException | None = None
-        self._thread = threading.Thread(
-            target=self._run, args=(write, os.fdopen(writing, "wb", BLOCK)), daemon=True
-        )
-        self._thread.start()
+        self._thread = threading.Thread(target=self._run, args=(write, self._out), daemon=True)
 
     def _run(self, write: Callable[[BinaryIO], object], file: BinaryIO) -> None:
         try:
@@ -173,6 +171,8 @@ class Piped:
         return self
 
     def __next__(self) -> bytes:
+        if self._thread.ident is None:
+            self._thread.start()
         if block := self._file.read1(BLOCK):
             return block
         self._thread.join()
@@ -181,8 +181,10 @@ class Piped:
         raise StopIteration
 
     def close(self) -> None:
-        """Stop writing; may be called twice."""
+        """Stop writing, or never begin; may be called twice."""
         self._file.close()
+        if self._thread.ident is None:
+            self._out.close()
 
 
 def csv_line(cells: Iterable[str]) -> str:
