@@ -43,6 +43,7 @@ from silofleet.wishes import (
 )
 from silowork.schedule import duration_text
 
+_ACCOUNTS = ("accounts", "curation/accounts")
 LOCAL = "local"
 """The node of a fleet on one machine."""
 UNHEARD = "the clock has not heard of it since the rebuild"
@@ -310,7 +311,8 @@ class Fleet:
                     f"the Silo of {facts.name} is on the node {facts.node}; remove it without"
                     f" --with-silos, and then delete the directory {facts.name} there"
                 )
-            if os.path.lexists(os.path.join(self.silo_path(facts.name), "accounts")):
+            silo_path = self.silo_path(facts.name)  # of a fleet's own directory, or of a Silo
+            if any(os.path.lexists(os.path.join(silo_path, one)) for one in _ACCOUNTS):
                 raise FleetRefused(
                     f"{self.silo_path(facts.name)} holds accounts of people, so it is not deleted"
                 )

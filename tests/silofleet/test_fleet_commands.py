@@ -436,10 +436,19 @@ def test_a_silo_on_another_machine_is_not_said_to_be_deleted(many: str) -> None:
     assert _silo("remove", many, "a").exit_code == 0
 
 
-def test_a_directory_with_accounts_is_never_deleted(many: str) -> None:
+def test_only_a_silo_is_deleted(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    Path(many, "a").mkdir()
+    Path(many, "a", "letter.txt").write_text("mine")
+    _silo("remove", many, "a", "--with-silos", "--yes")
+    assert Path(many, "a", "letter.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", ["accounts", "curation/accounts"])
+def test_a_directory_with_accounts_is_never_deleted(many: str, place: str) -> None:
     _silo("add", many, "http://a.example.org/oai", "--name", "a")
     Granary(many).get_silo("a").close()
-    Path(many, "a", "accounts").mkdir()
+    Path(many, "a", place).mkdir(parents=True)
     refused = _silo("remove", many, "a", "--with-silos", "--yes")
     assert (refused.exit_code, "holds accounts" in refused.stderr) == (2, True)
     assert Granary(many).silos == ["a"]

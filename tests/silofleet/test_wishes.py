@@ -136,7 +136,10 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
         ('[[endpoint]]\nname = "persisted_state.json"\nurl = "http://a"', "files or accounts"),
         ('[[endpoint]]\nname = "x.exports"\nurl = "http://a.example.org"', "the Silos beside it"),
         ('[[endpoint]]\nname = "x.crawls"\nurl = "http://a.example.org"', "the Silos beside it"),
-        (f'[[endpoint]]\nname = "a"\nurl = "http://a/{"a" * 2000}"', "more than 2,000 characters"),
+        (
+            f'[[endpoint]]\nname = "a"\nurl = "http://a/{"a" * 2000}"',
+            "longer than 2,000 characters",
+        ),
         ('[[endpoint]]\nname = "fleet"\nurl = "http://a.example.org"', "the fleet's own files"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nevry = "1d"', "'evry'"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nevery = "soon"', "a duration"),

@@ -8,6 +8,7 @@ import random
 import re
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,11 @@ def test_a_log_of_the_settings_is_a_regular_file(
     write(logs / "access.log", [_ASSET])
     silo_path = new_silo(f'logs = ["{logs}/*"]\n')
     assert logs_of(silo_path, read_settings(silo_path)) == (str(logs / "access.log"),)
+    odd = str(tmp_path / "a[1]")
+    os.mkdir(odd)
+    Path(odd, "access.log").touch()
+    beside = replace(read_settings(silo_path), logs=("access.log",))
+    assert logs_of(odd, beside) == (os.path.join(odd, "access.log"),)
     silo_path = new_silo('logs = ["/dev/zero"]\n')
     done = CliRunner().invoke(silo_command, ["usage", "import", silo_path])
     assert done.exit_code == ExitCode.USAGE

@@ -147,7 +147,7 @@ def logs_of(silo_path: str, settings: Settings) -> tuple[str, ...]:
     """
     found: dict[str, None] = {}
     for pattern in settings.logs:
-        all_names = glob.glob(os.path.join(silo_path, pattern))
+        all_names = glob.glob(os.path.join(glob.escape(silo_path), pattern))
         names = list(filter(os.path.isfile, all_names))  # a device or a pipe may have no end
         if not names:
             reason = (
