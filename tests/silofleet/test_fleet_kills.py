@@ -144,7 +144,10 @@ def _undisturbed(directory: Path, kept: Repositories) -> dict[str, _Found]:
     with _fleet(directory, kept, 0.001) as fleet:
         with Here(str(directory), 8) as here:
             summary = Clock(fleet, here).run(Stop(), until_idle=True)
-        assert set(summary.outcomes.values()) == {Outcome.WHOLE, Outcome.PARTIAL}
+        usual = {Outcome.WHOLE, Outcome.PARTIAL}
+        facts = [line.facts for line in fleet.lines()]
+        others = [(one.name, one.said) for one in facts if one.outcome not in usual]
+        assert set(summary.outcomes.values()) == usual, others
         return _found(fleet, kept, lambda _: directory)
 
 
