@@ -13,16 +13,21 @@ stored, in the record's ``metadata``.
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.errors import ManifestUnreadable, RecordNotFound, RecordSiloError
+from recordsilo.errors import (
+    ManifestUnreadable,
+    RecordNotFound,
+    RecordSiloError,
+    did_you_mean,
+)
 from recordsilo.records.edit import RecordEdit, new_origin
-from recordsilo.records.manifest import Manifest, Version, base_of
+from recordsilo.records.manifest import SETTLED, Manifest, Version, base_of
 from silocuration.activity import Activity, changes_of, log_activity, log_one, of_fields
 from silocuration.batch.job import changed_by_rule
 from silocuration.editing.changes import WORKING_COPY, CannotChange, ReadFile, metadata_fields
@@ -32,8 +37,6 @@ from silocuration.editing.rule_files import RuleSet, kept_rules
 from silocuration.editing.rules import apply
 from silocuration.errors import NoFields, TooMuch, UpstreamRefused
 
-SETTLED = "upstream_settled"
-"""Key of a record's metadata: the newest harvested version that was decided about."""
 PAGE = 100
 _LISTED = 500
 """Rows read from the index at once."""
@@ -392,7 +395,7 @@ def resolve(
     *,
     agent: str,
     if_revision: int | None = None,
-) -> None:
+) -> str:
     """Resolve the fields in conflict: make the proposal with the chosen values.
 
     Args:
@@ -403,14 +406,19 @@ def resolve(
         agent: Who decides.
         if_revision: The expected revision; by default any.
 
+    Returns:
+        The name of the proposed version.
+
     Raises:
-        UpstreamRefused: There is no conflict, or a field has no choice.
+        UpstreamRefused: There is no conflict, a field has no choice, or one with a choice has
+            no conflict.
         RevisionConflict: See `HarvestedRecord`.
     """
     with silo.editing(identifier, if_revision=if_revision) as edit:
         found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
         if found is None or found.kind is not Kind.CONFLICT or found.merged is None:
             raise UpstreamRefused(identifier, "has no conflict to resolve")
+        _check_fields(found, choices)
         missing = [one.name for one in found.conflicts if one.name not in choices]
         if missing:
             raise UpstreamRefused(identifier, f"needs a choice for {', '.join(missing)} as well")
@@ -424,6 +432,15 @@ def resolve(
         for value in of_fields(one.ours, values_of(fields, one.name))
     ]
     log_one(silo.path, "resolve", identifier, found.proposal, *changed, agent=agent)
+    return found.proposal
+
+
+def _check_fields(found: Review, choices: Iterable[str]) -> None:
+    names = [one.name for one in found.conflicts]
+    for name in choices:
+        if name not in names:
+            reason = f"has no conflict in {name!r}, only in {', '.join(names)}"
+            raise UpstreamRefused(found.identifier, reason + did_you_mean(name, names))
 
 
 def _chosen(fields: Fields, name: str, values: tuple[tuple[str, str], ...]) -> Fields:
@@ -471,8 +488,11 @@ def _free_name(taken: list[str], wanted: str) -> str:
     return name
 
 
-def keep(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> None:
+def keep(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> str:
     """Keep the working copy, and ignore the newest version of the source.
+
+    Returns:
+        The name of the version that is ignored.
 
     Raises:
         UpstreamRefused: There is nothing to decide.
@@ -485,10 +505,14 @@ def keep(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = N
         edit.set_metadata(SETTLED, found.theirs)
         edit.log(found.ours, f"Kept by {agent} although the source has version {found.theirs}")
     log_one(silo.path, "keep", identifier, found.ours, agent=agent)
+    return found.theirs
 
 
-def follow(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> None:
+def follow(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> str:
     """Make the newest version of the source the current one; no version is removed.
+
+    Returns:
+        Its name.
 
     Raises:
         UpstreamRefused: There is nothing to decide.
@@ -503,3 +527,4 @@ def follow(silo: Silo, identifier: str, *, agent: str, if_revision: int | None =
         edit.move_cursor(found.theirs)
     followed = ("version", found.ours, found.theirs)
     log_one(silo.path, "follow", identifier, found.theirs, followed, agent=agent)
+    return found.theirs

@@ -19,6 +19,8 @@ T = TypeVar("T")
 OriginKind = Literal["harvest", "clone", "local"]
 STATES = ("in work", "ready", "withheld")
 """The states that a curator can give a version."""
+SETTLED = "upstream_settled"
+"""Key of a record's metadata: the newest harvested version that a curator decided about."""
 
 
 def altered(value: T, **changes: Any) -> T:
@@ -283,14 +285,18 @@ def upstream_newer(manifest: Manifest) -> bool:
     """Whether the cursor's version is curated and its base has a newer harvested version.
 
     A curated version without a harvested base (made here) is behind if a harvested version
-    was added after it.
+    was added after it. None is behind a version that a curator decided about.
     """
     if not manifest.current_version or not manifest.current.is_curated:
         return False
     names = manifest.version_names
     start = base_of(manifest, manifest.current_version) or manifest.current_version
-    later = manifest.versions[names.index(start) + 1 :]
-    return any(version.origin.kind == "harvest" for version in later)
+    later = [
+        version.name
+        for version in manifest.versions[names.index(start) + 1 :]
+        if version.origin.kind == "harvest"
+    ]
+    return bool(later) and later[-1] != manifest.metadata.get(SETTLED)
 
 
 def located(manifest: Manifest, path: str) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cells import split
-from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.cli import ExitCode, example, fail, open_silo, shown
 from recordsilo.commands.options import OutputFile, directory, json_array, json_option, quiet_option
+from recordsilo.errors import nearest
 from recordsilo.index.facets import labels_of
 from recordsilo.progress import counting
 from silocuration.commands.errors import sentences
@@ -241,14 +242,25 @@ def upstream(
 ) -> int:  # fmt: skip
     """List curated records that the source has changed, or decide about them."""
     who = agent or getpass.getuser()
+
+    def tell(sentence: str) -> None:
+        if not quiet:
+            click.echo(shown(sentence), err=as_json)
+
     with sentences(), open_silo(silo_dir) as silo:
-        for decide, chosen in ((accept, accepted), (keep, kept), (follow, followed)):
-            for item in chosen:
-                decide(silo, silo.resolve(item), agent=who)
-        if resolved is not None:
-            _resolve(silo, silo.resolve(resolved), takes, who)
-        elif takes:
+        if takes and resolved is None:
             fail("--take goes with --resolve")
+        for decide, sentence, chosen in (
+            (accept, "the proposal was accepted; the former working copy is {}", accepted),
+            (keep, "the curated version was kept; version {} of the source is ignored", kept),
+            (follow, "version {} of the source is current now; no version was removed", followed),
+        ):
+            for item in chosen:
+                identifier = silo.resolve(item)
+                name = decide(silo, identifier, agent=who)
+                tell(f"{identifier}: {sentence.format(name)}")
+        if resolved is not None:
+            tell(_resolve(silo, silo.resolve(resolved), takes, who))
         if propose:
             return _propose(silo, who, as_json=as_json, quiet=quiet)
         if not (accepted or kept or followed or resolved):
@@ -271,7 +283,8 @@ def _propose(silo: Silo, agent: str, *, as_json: bool, quiet: bool) -> int:
     return ExitCode.LOSSES if report.failed else ExitCode.OK
 
 
-def _resolve(silo: Silo, identifier: str, takes: tuple[str, ...], agent: str) -> None:
+def _resolve(silo: Silo, identifier: str, takes: tuple[str, ...], agent: str) -> str:
+    """Resolve the conflicts of a record; returns what was done, as a sentence."""
     found = review(silo, identifier)
     conflicts = {one.name: one for one in found.conflicts} if found is not None else {}
     choices: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -279,17 +292,31 @@ def _resolve(silo: Silo, identifier: str, takes: tuple[str, ...], agent: str) ->
         name, equals, value = one.partition("=")
         if not equals:
             fail(f"{one!r} is not a valid choice; write title=ours, or title=the value")
-        choices[name] = _chosen(conflicts.get(name), value)
-    resolve(silo, identifier, choices, agent=agent)
+        choices[name] = _chosen(conflicts[name], value) if name in conflicts else ()
+    proposal = resolve(silo, identifier, choices, agent=agent)
+    made = "; ".join(
+        f"{name} {' || '.join(text for text, _ in values) or 'removed'}"
+        for name, values in choices.items()
+    )
+    accepting = f"silo upstream {silo.storage_dir} --accept {identifier}"
+    return f"{identifier}: {proposal} is proposed ({made}); take it with {accepting}"
 
 
-def _chosen(conflict: Conflict | None, value: str) -> tuple[tuple[str, str], ...]:
-    sides: Mapping[str, Fields] = (
-        {} if conflict is None
-        else {"ours": conflict.ours, "theirs": conflict.theirs, "base": conflict.base}
-    )  # fmt: skip
+_LIKE_SIDES = ("mine", "our", "yours", "their", "source", "original", "both")
+"""What people write for a side, besides what is nearly the name of one."""
+
+
+def _chosen(conflict: Conflict, value: str) -> tuple[tuple[str, str], ...]:
+    sides: Mapping[str, Fields] = {
+        "ours": conflict.ours, "theirs": conflict.theirs, "base": conflict.base
+    }  # fmt: skip
     if value in sides:
         return tuple((one.folded, one.lang) for one in sides[value])
+    if value.lower() in _LIKE_SIDES or nearest(value.lower(), sides):
+        fail(
+            f"{conflict.name}={value}: take ours, theirs or base; if {value!r} itself is to be the "
+            f"value, write '{conflict.name}={value}||'"
+        )
     return tuple((part.strip(), "") for part in split(value) if part.strip())
 
 

@@ -116,6 +116,14 @@ def test_upstream_newer_is_said_of_curated_cursors_only() -> None:
     assert not upstream_newer(Manifest("a", ""))
 
 
+def test_upstream_is_not_newer_once_a_curator_decided_about_the_newest_version() -> None:
+    versions = (("1", HARVEST), ("wc", clone("1")), ("2", HARVEST))
+    settled = replace(manifest(*versions, cursor="wc"), metadata={"upstream_settled": "2"})
+    assert not upstream_newer(settled)
+    later = manifest(*versions, ("3", HARVEST), cursor="wc")
+    assert upstream_newer(replace(later, metadata={"upstream_settled": "2"}))
+
+
 def test_local_version_is_behind_what_is_harvested_after_it() -> None:
     made = manifest(("x", LOCAL), ("1", HARVEST), cursor="x")
     assert upstream_newer(made)

@@ -258,6 +258,9 @@ def test_values_said_to_be_distinct_are_no_longer_listed(
 def test_upstream_lists_proposes_and_decides(
     run: Run, myrepo: str, silo: Silo, harvest_again: Callable[..., None]
 ) -> None:
+    def line_of(identifier: str) -> str:
+        return next(line for line in run("ls", myrepo).out.splitlines() if identifier in line)
+
     run("rules", "apply", myrepo, "types", "-q")
     one, other = "oai:repo.example:0", "oai:repo.example:1"
     harvest_again(one, title="Record 0", type=["Article", "PeerReviewed"], date="1999")
@@ -268,13 +271,47 @@ def test_upstream_lists_proposes_and_decides(
     assert run("upstream", myrepo, "--propose").out == (
         "1 proposed; to decide: 1 conflict, 1 proposed\n"
     )
-    assert run("upstream", myrepo, "--accept", one).code == 0
+    assert run("upstream", myrepo, "--accept", one).out == (
+        f"{one}: the proposal was accepted; the former working copy is workingcopy-on-1\n"
+    )
     refused(run("upstream", myrepo, "--resolve", other), "needs a choice for type")
-    assert run("upstream", myrepo, "--resolve", other, "--take", "type=Report||Other").code == 0
+    resolved = run("upstream", myrepo, "--resolve", other, "--take", "type=Report||Other")
+    assert resolved.out == (
+        f"{other}: workingcopy-from-2 is proposed (type Report || Other); take it with "
+        f"silo upstream {myrepo} --accept {other}\n"
+    )
     found = json.loads(run("upstream", myrepo, "--json").out)
     assert [(each["identifier"], each["kind"]) for each in found] == [(other, "proposed")]
-    assert run("upstream", myrepo, "--keep", other).code == 0
+    assert "-CU" in line_of(other)
+    assert run("upstream", myrepo, "--keep", other).out == (
+        f"{other}: the curated version was kept; version 2 of the source is ignored\n"
+    )
     assert run("upstream", myrepo).out == "nothing to decide\n"
+    assert "-C-" in line_of(other)
+
+
+def test_a_choice_that_means_nothing_resolves_no_conflict(
+    run: Run, myrepo: str, harvest_again: Callable[..., None]
+) -> None:
+    run("rules", "apply", myrepo, "types", "-q")
+    one = "oai:repo.example:0"
+    harvest_again(one, title="Record 0", type=["Report", "PeerReviewed"])
+
+    def take(*choices: str, more: tuple[str, ...] = ()) -> Result:
+        takes = [word for choice in choices for word in ("--take", choice)]
+        return run("upstream", myrepo, "--resolve", one, *takes, *more)
+
+    for mistyped in ("mine", "Theirs", "thiers", "our"):
+        refused(take(f"type={mistyped}"), f"write 'type={mistyped}||'")
+    refused(take("typ=ours"), "has no conflict in 'typ', only in type; did you mean 'type'?")
+    refused(take("type=ours", "title=ours"), "has no conflict in 'title', only in type")
+    assert json.loads(run("upstream", myrepo, "--json").out)[0]["kind"] == "conflict"
+    taken = take("type=mine||", more=("--json",))
+    assert (taken.out, "(type mine)" in taken.err) == ("", True)
+    followed = run("upstream", myrepo, "--follow", one)
+    assert followed.out == (
+        f"{one}: version 2 of the source is current now; no version was removed\n"
+    )
 
 
 @pytest.mark.parametrize(
