@@ -202,7 +202,7 @@ def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
     except (ExportError, RecordSiloError) as error:
         raise JobRefused(str(error)) from None
     if is_beside(kind):
-        title = f"Export {arguments['name']} as {form}"
+        title = f'Export "{arguments["name"]}": {kind.title}'
     else:
         title = f"Export to {kind.title}: {next(iter(values.values()), '')}"
     if fields.get(DRY_RUN, ""):

@@ -226,7 +226,7 @@ class Clock:
         for run in self._fleet.ledger.open_runs():
             self._working[run.number] = run
             if not self._runner.keeps(run):
-                self._end(run.number, _cut("the clock ended", self._now()))
+                self._end(run.number, _cut("the scheduler ended", self._now()))
         self._load_again()
 
     def _mend_times(self) -> None:

@@ -86,7 +86,9 @@ class ClockRunning(FleetError):
     """Another process runs the fleet."""
 
     def __init__(self, directory: str) -> None:
-        super().__init__(f"another process is running the fleet {directory}; it has one clock")
+        super().__init__(
+            f"another process is running the fleet {directory}, and a fleet has one scheduler"
+        )
 
 
 class BrokerUnreachable(FleetError):

@@ -46,7 +46,7 @@ from silowork.schedule import duration_text
 _ACCOUNTS = ("accounts", "curation/accounts")
 LOCAL = "local"
 """The node of a fleet on one machine."""
-UNHEARD = "the clock has not heard of it since the rebuild"
+UNHEARD = "has not reported since the rebuild"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Line:
         """Why it is in its state, mostly from its last run; empty if that explains nothing."""
         if self.awaits and self.state in {State.NEW, State.DUE}:
             if self.facts.node:
-                return f"it waits for the node {self.awaits}: {UNHEARD}"
+                return f"it waits for the node {self.awaits}, which {UNHEARD}"
             return f"it waits for the node {self.awaits}, which has never reported"
         if self.state is State.LOST:
             return f"its node {self.node} does not report"

@@ -41,7 +41,7 @@ from silocuration.editing.changes import (
 from silocuration.editing.fields import said
 from silocuration.errors import JobBusy
 
-GONE = "is not in this Silo"
+GONE = "was not found in this Silo"
 LISTED = 1000
 """Most skipped records that a preview or a report names."""
 PAGE = 200

@@ -49,11 +49,11 @@ def rules_job(rule_set: RuleSet, name: str = "") -> JobSpec:
 
 
 def summary(about: Mapping[str, Any], *, undone: bool = False) -> str:
-    """Return a line on what a job changes, such as ``type: Article → article``.
+    """Return a line on what a job changes, such as ``Type: Article → article``.
 
     Args:
         about: The description in the job's journal.
-        undone: Return what undoing it changes: ``type: article → Article``.
+        undone: Return what undoing it changes: ``Type: article → Article``.
 
     Returns:
         An empty text for a spreadsheet, where each record has its own change.
@@ -61,10 +61,18 @@ def summary(about: Mapping[str, Any], *, undone: bool = False) -> str:
     if "attachment" in about:
         return f"{'Undone: a' if undone else 'A'}ttach {about['attachment']['path']}"
     rules = about.get("rules", {})
-    changes = [f"{one['field']}: {_change(one, undone=undone)}" for one in rules.get("change", ())]
+    changes = [
+        f"{_capital(one['field'])}: {_change(one, undone=undone)}"
+        for one in rules.get("change", ())
+    ]
     if rules.get("state"):
-        changes.append(f"{_UNDONE if undone else ''}status: {rules['state']}")
+        changes.append(f"Status: {_UNDONE if undone else ''}{rules['state']}")
     return "; ".join(_few(changes))
+
+
+def _capital(field: str) -> str:
+    """A field as a line begins with it; one with a prefix, such as ``dc:type``, as it is."""
+    return field[:1].upper() + field[1:] if field.isalpha() else field
 
 
 _UNDONE = "undone: "

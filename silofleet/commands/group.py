@@ -36,7 +36,7 @@ contact_option = click.option(
 )
 
 broker_option = broker_option_for(
-    "The Redis that the clock and the nodes of a fleet share, such as redis://host/0"
+    "The Redis that the scheduler and the nodes of a fleet share, such as redis://host/0"
 )
 
 
@@ -51,7 +51,7 @@ def moves_under_way(fleet: Fleet) -> list[str]:
 
 
 def no_clock(fleet: Fleet, now: datetime, rest: timedelta = timedelta(0)) -> list[str]:
-    """A sentence if no clock runs the fleet, since when, and how to start it; else nothing.
+    """A sentence if the scheduler is not running, since when, and how to start it; else nothing.
 
     Args:
         fleet: The fleet.
@@ -61,8 +61,8 @@ def no_clock(fleet: Fleet, now: datetime, rest: timedelta = timedelta(0)) -> lis
     last = fleet.ledger.last_clock_beat()
     if fleet.is_at_work(now) or (last and now - last < rest):
         return []
-    since = f" since {last:%Y-%m-%d %H:%M} UTC" if last else ""
-    return [f"No clock runs this fleet{since}; to start it: silo fleet run {fleet.directory}"]
+    since = f"has not run since {last:%Y-%m-%d %H:%M} UTC" if last else "is not running"
+    return [f"The scheduler {since}; to start it: silo fleet run {fleet.directory}"]
 
 
 def nodes_awaited(lines: Iterable[Line]) -> list[str]:
@@ -74,7 +74,7 @@ def nodes_awaited(lines: Iterable[Line]) -> list[str]:
             if line.facts.node:
                 rebuilt.add(line.awaits)
     return [
-        f"The node {node}{f': {UNHEARD}' if node in rebuilt else ' has never reported'};"
+        f"The node {node} {UNHEARD if node in rebuilt else 'has never reported'};"
         f" {counted_endpoints(number)} {'waits' if number == 1 else 'wait'} for it."
         for node, number in sorted(waiting.items())
     ]

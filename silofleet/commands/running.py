@@ -1,4 +1,4 @@
-"""`silo fleet run`: the clock of a fleet, with a worker on this machine."""
+"""`silo fleet run`: the scheduler of a fleet, with a worker on this machine."""
 
 import contextlib
 import logging
@@ -90,7 +90,9 @@ def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
 
 
 @click.command(
-    epilog=example("silo fleet worker /srv/silos --node n3 --broker redis://clock.example.org/0")
+    epilog=example(
+        "silo fleet worker /srv/silos --node n3 --broker redis://scheduler.example.org/0"
+    )
 )
 @click.argument("directory", metavar="GRANARY", shell_complete=completion.directories)
 @click.option("--node", required=True, metavar="NAME", help="Name of this node; unique.")
@@ -107,8 +109,8 @@ def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
 def worker(directory: str, *, node: str, slots: int, units: int, force: bool, broker: str) -> None:
     """Harvest for a fleet on this machine, into Silos in the directory GRANARY, until Ctrl-C.
 
-    GRANARY is on a disk of this machine; it is created if it does not exist. The clock is
-    started elsewhere, with the same broker: silo fleet run DIR --broker URL.
+    GRANARY is on a disk of this machine; it is created if it does not exist. The scheduler
+    is started elsewhere, with the same broker: silo fleet run DIR --broker URL.
     """
     if not broker:
         raise click.UsageError("a worker needs a --broker; without one, use: silo fleet run")

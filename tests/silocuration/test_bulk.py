@@ -303,9 +303,9 @@ def test_a_record_that_its_source_deleted_is_nothing_to_do(
 
 
 def test_a_job_without_a_title_says_what_it_does(silo: Silo) -> None:
-    assert rules_job(rule_set(*TYPES.rules, title="")).title == "type: Journal Article → article"
+    assert rules_job(rule_set(*TYPES.rules, title="")).title == "Type: Journal Article → article"
     assert rules_job(rule_set(*TYPES.rules, title=""), "types").title == "types"
-    assert rules_job(rule_set(state="ready", title="")).title == "status: ready"
+    assert rules_job(rule_set(state="ready", title="")).title == "Status: ready"
 
 
 def test_a_value_that_would_grow_without_measure_is_passed_over(silo: Silo, fill: Fill) -> None:
@@ -333,7 +333,7 @@ def test_a_record_that_is_gone_is_passed_over(silo: Silo, fill: Fill) -> None:
     job = create_job(silo, rules_job(TYPES), agent="ada")
     silo.del_item(first)
     report = run_job(silo, job)
-    assert report.skipped == ((first, "is not in this Silo"),)
+    assert report.skipped == ((first, "was not found in this Silo"),)
     assert first not in silo
 
 

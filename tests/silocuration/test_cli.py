@@ -80,7 +80,7 @@ def test_a_rule_is_listed_tested_applied_and_undone(run: Run, myrepo: str, silo:
     undone = run("bulk", "undo", myrepo, job["job"])
     assert (undone.code, "2 undone, 1 kept" in undone.out) == (1, True)
     assert "oai:repo.example:1 was changed since" in undone.out
-    assert "type: article → Article\n" in undone.out
+    assert "Type: article → Article\n" in undone.out
     assert "1 kept" in run("bulk", "show", myrepo, job["job"]).out
     assert run("bulk", "resume", myrepo, job["job"], "-q").code == 1
 
@@ -105,9 +105,9 @@ def test_records_passed_over_are_named_by_a_dry_run_and_by_the_run(
     done = run("sheet", "import", myrepo, str(sheet))
     for result in (dry, done):
         assert result.code == 1
-        assert "  oai:x:never is not in this Silo\n" in result.out
+        assert "  oai:x:never was not found in this Silo\n" in result.out
     found = run("sheet", "import", myrepo, str(sheet), "--dry-run", "-q", "--json")
-    named = [{"identifier": "oai:x:never", "reason": "is not in this Silo"}]
+    named = [{"identifier": "oai:x:never", "reason": "was not found in this Silo"}]
     assert (found.code, json.loads(found.out)["passed_over"]) == (1, named)
 
 

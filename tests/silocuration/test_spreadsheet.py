@@ -221,4 +221,4 @@ def test_a_row_of_no_record_is_passed_over(silo: Silo, fill: Fill) -> None:
     rows = [SheetRow("oai:repo.example:99", "x", {"title": "y"})]
     assert preview(silo, sheet_job(rows)).changed == 0
     report = run_job(silo, create_job(silo, sheet_job(rows), agent="ada"))
-    assert report.skipped == (("oai:repo.example:99", "is not in this Silo"),)
+    assert report.skipped == (("oai:repo.example:99", "was not found in this Silo"),)

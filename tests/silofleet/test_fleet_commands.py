@@ -169,7 +169,7 @@ def test_nodes_are_listed_closed_and_forgotten(many: str) -> None:
         fleet.ledger.change("a", lambda facts: facts._replace(node="n2"))
         fleet.ledger.clock_beat(now)
     listed = _silo("nodes", many).stdout
-    assert "No clock" not in listed
+    assert "The scheduler" not in listed
     assert "n1  open  0 endpoints, room for 5,000 records" in listed
     assert "n2  lost  1 endpoint," in listed
     assert "n1  closed" in _silo("nodes", many, "--close", "n1").stdout
@@ -190,19 +190,27 @@ def test_nodes_are_as_the_last_clock_saw_them(many: str) -> None:
             fleet.ledger.see(Node(name, 4, 10**12, 10**9, long_ago - timedelta(seconds=age)))
         fleet.ledger.clock_beat(long_ago)
     assert [one["state"] for one in _status(many)] == ["new"]
-    listed, sentence = _silo("nodes", many).stdout, f"No clock runs this fleet since {long_ago:%Y}"
+    listed, sentence = _silo("nodes", many).stdout, f"The scheduler has not run since {long_ago:%Y}"
     assert "n1  open" in listed
     assert "n2  lost" in listed
     for text in (listed, _silo("status", many).stdout, _silo("report", many).stdout):
         assert sentence in text
     refused = _silo("nodes", many, "--forget", "n1")
     assert refused.exit_code == 2
-    assert "whether the node n1 reports is not known. No clock runs" in refused.stderr
+    assert "whether the node n1 reports is not known. The scheduler has not run" in refused.stderr
     with Fleet(many) as fleet:
         fleet.ledger.clock_beat(datetime.now(UTC) - timedelta(hours=2))
     assert [one["state"] for one in _status(many)] == ["lost"]
-    assert "No clock" in _silo("status", many).stdout
-    assert "No clock" not in _silo("report", many).stdout
+    assert "The scheduler" in _silo("status", many).stdout
+    assert "The scheduler" not in _silo("report", many).stdout
+
+
+def test_users_read_of_a_scheduler_and_of_no_clock() -> None:
+    group = silo_command.get_command(click.Context(silo_command), "fleet")
+    assert isinstance(group, click.Group)
+    for name in group.list_commands(click.Context(group)):
+        help_of_it = CliRunner().invoke(silo_command, ["fleet", name, "--help"]).output
+        assert "clock" not in help_of_it.replace("o'clock", ""), name
 
 
 def test_a_node_that_never_reported_is_named_where_endpoints_wait_for_it(many: str) -> None:
@@ -220,9 +228,9 @@ def test_a_node_that_never_reported_is_named_where_endpoints_wait_for_it(many: s
     with Fleet(many) as fleet:
         fleet.ledger.change("a", lambda facts: facts._replace(node="typo"))  # as by a rebuild
     status = _silo("status", many).stdout
-    assert "it waits for the node typo: the clock has not heard of it since the rebuild" in status
+    assert "it waits for the node typo, which has not reported since the rebuild" in status
     for text in (status, _silo("nodes", many).stdout):
-        assert "The node typo: the clock has not heard of it since the rebuild; 1 endpoint" in text
+        assert "The node typo has not reported since the rebuild; 1 endpoint" in text
         assert "never reported" not in text
     with Fleet(many) as fleet:
         fleet.ledger.see(Node("typo", 4, 10**12, 10**9, datetime.now(UTC)))

@@ -145,7 +145,7 @@ def test_searches_and_rules_are_shown_in_words_with_a_link(client: Any, silo: Si
     assert client.post("/bulk", rule).status == 201
     assert f"set {SET_NAME}</span>" in html.unescape(client.get("/rules/of-set").text)
     assert '<a href="/rules/items" dir="auto">items</a>' in page
-    assert '<ins dir="auto">title: /^Record/ → Item</ins>' in page
+    assert '<ins dir="auto">Title: /^Record/ → Item</ins>' in page
     assert "{" not in page
     assert "[[change]]" not in page
 
@@ -162,8 +162,8 @@ def test_beginning_a_bulk_change_and_its_undoing_is_logged(client: Any, silo: Si
     client.post(f"/bulk/jobs/{job}/undo", {})
     begun = [one for one in lines_of(silo) if not one.identifier]
     assert [(one.action, one.agent, one.message) for one in begun] == [
-        ("change", "a.curator", "Batch edit: Items (title: /^Record/ → Item)"),
-        ("undo", "a.curator", "Undo: Items (title: /^Record/ → Item)"),
+        ("change", "a.curator", "Batch edit: Items (Title: /^Record/ → Item)"),
+        ("undo", "a.curator", "Undo: Items (Title: /^Record/ → Item)"),
     ]  # fmt: skip
     assert begun[0].job == job
 
@@ -197,7 +197,7 @@ def test_a_batch_edit_is_one_entry_with_its_changes_as_differences(client: Any, 
         ("Batch edit undone", 30, "bob"),
         ("Batch edit", 30, "ada"),
     ]
-    assert [one["said"] for one in found["entries"]] == ["types (title: set to Item)"] * 2
+    assert [one["said"] for one in found["entries"]] == ["types (Title: set to Item)"] * 2
     assert {one["url"] for one in found["entries"]} == {f"/bulk/jobs/{job}"}
     assert len(found["activity"]) == 60
     page = client.get("/activity").text

@@ -108,7 +108,7 @@ def test_a_node_that_never_reported_is_named(page: Any, fleet: str) -> None:
     with Fleet(fleet) as found:
         found.ledger.change("delft & co", lambda facts: facts._replace(node="typo"))
     text = page.get("/fleet").text
-    assert "The clock has not heard of the node typo since the rebuild. 1 repository" in text
+    assert "The node typo has not reported since the rebuild. 1 repository" in text
     assert "never reported" not in text
 
 

@@ -42,7 +42,7 @@ STATE_HINTS: Mapping[State, str] = {
     State.WHOLE: "Its last harvest was whole.",
     State.PARTIAL: "Its last harvest lacks records that the repository has.",
     State.NEW: "It was not harvested yet.",
-    State.DUE: "It waits for a free slot, or for its host.",
+    State.DUE: "A run is due; it starts when a slot is free and its host may be asked.",
     State.RUNNING: "It is being harvested.",
     State.FAILING: "It does not answer, or not with OAI-PMH; it is asked again, later and later.",
     State.QUARANTINED: "It failed too often, or somebody put it here; it is asked once a month.",

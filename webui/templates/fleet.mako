@@ -28,7 +28,7 @@
 % endif
 
 % for node, number in awaited:
-<p class="note">${_("The clock has not heard of the node {node} since the rebuild.", node=node) if node in rebuilt else _("The node {node} has never reported.", node=node)} ${counted("{n} repository waits for it.", "{n} repositories wait for it.", number)}</p>
+<p class="note">${_("The node {node} has not reported since the rebuild.", node=node) if node in rebuilt else _("The node {node} has never reported.", node=node)} ${counted("{n} repository waits for it.", "{n} repositories wait for it.", number)}</p>
 % endfor
 
 <form class="search list" action="${page_url}" method="get" aria-label="${_('Find repositories')}">

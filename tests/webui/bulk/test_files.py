@@ -74,7 +74,7 @@ def test_a_spreadsheet_that_means_nothing_is_a_sentence(client: Any) -> None:
 def test_a_row_of_no_record_is_said_to_be_one(client: Any) -> None:
     sheet = client.get("/bulk/sheet.csv?q=keeping").body.replace(PLAIN.encode(), b"oai:x:none")
     url = client.upload("/bulk/sheet", [("part", "records.csv", sheet)]).json["url"]
-    assert client.json(url)["preview"]["skipped"] == {"is not in this Silo": 1}
+    assert client.json(url)["preview"]["skipped"] == {"was not found in this Silo": 1}
     assert '<li class="id">oai:x:none</li>' in client.get(url).text
 
 

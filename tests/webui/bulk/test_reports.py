@@ -31,7 +31,7 @@ def test_applying_changes_what_was_previewed_and_undoing_restores_it(
     assert silo["oai:example.org:100"].origin("workingcopy").agent == report.about["agent"]
     page = client.get(answer.json["url"])
     assert "Items they are" in page.text
-    assert "title: /^Record/ → " in page.text
+    assert "Title: /^Record/ → " in page.text
     assert "pattern = &#34;^Record&#34;" in page.text
     assert "Undo" in page.text
     assert answer.json["job"] in client.get("/bulk/jobs").text

@@ -47,7 +47,7 @@ def test_a_rule_is_kept_looked_at_tested_applied_and_deleted(client: Any, silo: 
     assert "items" in client.get("/rules").text
     page = client.get("/rules/items").text
     assert "^Record" in page
-    assert 'Changes: <span dir="auto">title: ' in page
+    assert 'Changes: <span dir="auto">Title: ' in page
     assert "search Record</span>" in page
     assert 'value="^Record"' in client.get("/bulk?rule=items").text
     assert client.post("/rules/items", {"do": "test"}).json["preview"]["changed"] == 55

@@ -93,6 +93,7 @@ def test_the_counts_of_an_export_have_their_order_and_what_was_skipped(few: str)
 def test_a_table_is_a_file_beside_the_silo(few: str) -> None:
     job = done(few, form="csv", name="all", columns="record dc:title")
     assert (job.state, job.counts) == (State.DONE, {"records": 4})
+    assert job.title == 'Export "all": CSV'
     assert job.advance.total == 4
     rows = list(csv.reader(io.StringIO(Path(few + ".exports/all.csv").read_text("utf-8-sig"))))
     assert rows == [["record", "dc:title"], *([name, f"Record {name}"] for name in NAMES)]
