@@ -222,11 +222,12 @@ def unknown_fields(query: str) -> Iterator[str]:
 
     An excluded word, such as ``-titel:solar``, excludes nothing if there is no such field.
     """
-    for name, text in misread(query):
+    for name, text, excluded in misread(query):
         if name in COLUMN_OF_FIELD:
             yield f"{name}: has no word behind its colon; write both together, as in {name}:solar"
         elif name in facet_names():
-            yield f"{name}:{text} was searched as text; {name} is a filter: {name}={text or '…'}"
+            meant = f"{name}{'!' if excluded else ''}={text or '…'}"
+            yield f"{name}:{text} was searched as text; {name} is a filter: {meant}"
         else:
             known = (*COLUMN_OF_FIELD, *facet_names())
             yield (

@@ -4,8 +4,9 @@ import functools
 import io
 import math
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -67,6 +68,37 @@ _NAMES = (
                  show_default=True, help="What to do with identifiers of --item and --ids that "
                                          "the Silo does not have; they are named."),
 )  # fmt: skip
+
+
+class QueryCommand(click.Command):
+    """A command whose arguments are the words of a query, which may begin with a minus."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; an error about an excluded word says how to write it."""
+        given = tuple(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if (word := _excluded_word(error, given)) is None:
+                raise
+            raise click.UsageError(
+                f"{error.format_message()} If {word} excludes a word, write -- before the words: "
+                f"{ctx.command_path} DIR -- {word}",
+                ctx,
+            ) from None
+
+
+def _excluded_word(error: click.UsageError, arguments: Iterable[str]) -> str | None:
+    """The argument that was taken for an option, and is probably an excluded word."""
+    if isinstance(error, click.NoSuchOption):
+        begins: Sequence[str] = (error.option_name,)
+    elif isinstance(error, click.BadParameter) and error.param is not None:
+        begins = error.param.opts  # -nano is read as -n ano
+        arguments = (one for one in arguments if one not in begins)
+    else:
+        return None
+    words = (one for one in arguments if re.match(r"-[^\W\d]", one))
+    return next((one for one in words if one.startswith(tuple(begins))), None)
 
 
 def filtering(command: Callable[..., Any]) -> Callable[..., Any]:

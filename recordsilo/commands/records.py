@@ -14,6 +14,7 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.granary_list import print_silos, silos_in
 from recordsilo.commands.options import (
+    QueryCommand,
     confirm,
     directory,
     filtering,
@@ -178,11 +179,12 @@ def _line(row: Row, *, is_readable: bool) -> str:
 
 
 @click.command(
+    cls=QueryCommand,
     epilog=example(
         "silo search myrepo solar cells",
         "silo search myrepo 'creator:adeyemi -wind' --filter year=2019 --facet type",
         "silo search myrepo --filter deleted=true --sort newest --json",
-    )
+    ),
 )
 @directory
 @click.argument("words", nargs=-1)
@@ -220,7 +222,7 @@ def search(
     """Find records by words and filters; silo help search has the syntax.
 
     The number of records found is printed on standard error. Print all of them with -n 0, or
-    with `silo ls --search`. Write -- before words that begin with a minus.
+    with `silo ls --search`. Write -- before words that begin with a minus, or NOT word.
 
     Fields: set, year, type, language, publisher, format, state, finding, subject, creator,
     deleted, curated, upstream_newer, has_file, and those that packages contribute (`silo

@@ -3,8 +3,8 @@
     solar cells               both words, in any field
     "solar cells"             the phrase
     photo*                    words that begin with photo
-    solar OR wind             either
-    -wind                     not this word; also -"a phrase", -title:wind
+    solar OR wind             either; solar AND wind: both
+    -wind                     not this word; also NOT wind, -"a phrase", -title:wind
     title:solar               in one field: title, creator, subject, abstract, identifier
     creator:"Adeyemi, Fiona"
     https://doi.org/10.5555/12  a DOI or handle, in any spelling
@@ -16,6 +16,7 @@ too long is an error; `misread` names what was probably meant as a field. Pure.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from recordsilo.errors import SearchError
 from recordsilo.formats import canonical_identifier
@@ -35,7 +36,7 @@ MAX_WORDS = 256
 _TOKEN = re.compile(
     r'(?P<minus>-?)(?:(?P<field>[a-z]+):)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))'
 )
-_LIKE_FIELD = re.compile(r"(?<!\S)-?([^\W\d]\w*):([^\s:/]*)(?!\S)")
+_LIKE_FIELD = re.compile(r"(?<!\S)(-|NOT )?([^\W\d]\w*):([^\s:/]*)(?!\S)")
 """A word before a colon; identifiers, DOIs and addresses have a further colon or a slash."""
 # In scripts written without spaces, each character is a word, also in the index.
 _UNSPACED = re.compile(
@@ -130,14 +131,28 @@ def parse_query(query: str) -> TextQuery:
     return TextQuery(tuple(groups), tuple(without))
 
 
-def misread(query: str) -> Iterator[tuple[str, str]]:
-    """What looks like a field and is searched as text: (the name, what is behind its colon).
+class Misread(NamedTuple):
+    """What looks like a field and is searched as text.
+
+    Attributes:
+        name: What is before the colon.
+        text: What is behind it.
+        excluded: Whether the text was to be excluded.
+    """
+
+    name: str
+    text: str
+    excluded: bool
+
+
+def misread(query: str) -> Iterator[Misread]:
+    """What looks like a field and is searched as text.
 
     A field of `COLUMN_OF_FIELD` is among them if nothing is behind its colon.
     """
-    for name, text in _LIKE_FIELD.findall(re.sub(r'"[^"]*"?', "…", query)):
+    for minus, name, text in _LIKE_FIELD.findall(re.sub(r'"[^"]*"?', "…", query)):
         if name not in COLUMN_OF_FIELD or not text:
-            yield name, text
+            yield Misread(name, text, bool(minus))
 
 
 def _check_size(groups: list[Group]) -> None:
@@ -151,17 +166,29 @@ def _check_size(groups: list[Group]) -> None:
 
 
 def _terms(query: str) -> Iterator[tuple[Group, bool] | None]:
-    """The query's terms in order, each with whether it is excluded; None stands for ``OR``."""
-    for match in _TOKEN.finditer(query):
+    """The query's terms in order, each with whether it is excluded; None stands for ``OR``.
+
+    ``AND`` between two terms means nothing, and ``NOT`` before one is a minus.
+    """
+    tokens = list(_TOKEN.finditer(query))
+    negated = False
+    for number, match in enumerate(tokens):
         word, phrase, field = match["word"], match["phrase"], match["field"]
-        if word == "OR" and not match["minus"] and not field:
+        is_last = number == len(tokens) - 1
+        if match[0] == "OR":
             yield None
+            continue
+        if match[0] == "AND" and number and not is_last:
+            continue
+        if match[0] == "NOT" and not is_last:
+            negated = True
             continue
         if field and field not in COLUMN_OF_FIELD:
             word, phrase, field = match[0].lstrip("-"), None, None
         group = _word(word, field or "") if phrase is None else _group(phrase, field or "")
         if group:
-            yield group, bool(match["minus"])
+            yield group, negated or bool(match["minus"])
+            negated = False
 
 
 def _word(text: str, field: str) -> Group:

@@ -16,7 +16,13 @@ from recordsilo import Granary
 from recordsilo.cells import guarded, joined
 from recordsilo.cli import ExitCode, example, fail, open_silo, shown
 from recordsilo.commands import completion
-from recordsilo.commands.options import filtering, json_object, quiet_option, remark_on
+from recordsilo.commands.options import (
+    QueryCommand,
+    filtering,
+    json_object,
+    quiet_option,
+    remark_on,
+)
 from recordsilo.errors import SearchError
 from recordsilo.granary import is_granary
 from recordsilo.index import SearchFilters
@@ -39,11 +45,12 @@ _COLUMNS = (
 
 
 @click.command(
+    cls=QueryCommand,
     epilog=example(
         "silo fleet search many solar cells",
         "silo fleet search many 'creator:adeyemi -wind' --filter year=2019 --facet type",
         "silo fleet search many solar --filter repository=oxford --csv > found.csv",
-    )
+    ),
 )
 @directory
 @click.argument("words", nargs=-1)

@@ -102,6 +102,19 @@ def library(tmp_path: Path) -> Iterator[Silo]:
         ("solar wind", "b"),
         ("solar -wind", "a"),
         ("-solar", "cd"),
+        ("solar NOT wind", "a"),
+        ("NOT solar", "cd"),
+        ('cells NOT "solar cells"', ""),
+        ("wind NOT title:solar", ""),
+        ("solar NOT -wind", "a"),
+        ("solar AND wind", "b"),
+        ("solar AND NOT wind", "a"),
+        ("solar not wind", ""),
+        ('solar "NOT" wind', ""),
+        ("solar AND", "b"),
+        ("solar NOT", ""),
+        ("AND", "b"),
+        ("title:NOT", ""),
         ('"solar cells"', "a"),
         ('"cells solar"', ""),
         ("sol*", "ab"),
@@ -191,7 +204,8 @@ def text_table() -> Iterator[sqlite3.Connection]:
     st.text(max_size=40)
     | st.text(alphabet="ab\"*:-() ORANDNOTEAR+^{}title中\0'\ud800", max_size=40)
     | st.lists(
-        st.sampled_from(['"', "title:", "-", "OR", "AND", "NEAR(", "*", "x", ")"]), max_size=40
+        st.sampled_from(['"', "title:", "-", "OR", "AND", "NOT", "NEAR(", "*", "x", ")"]),
+        max_size=40,
     ).map(" ".join)
 )
 def test_no_input_breaks_a_search(text_table: sqlite3.Connection, query: str) -> None:

@@ -238,6 +238,8 @@ def test_ls_takes_the_options(terns: Silo, tmp_path: Path) -> None:
         ("-subject: terns", ["subject: has no word behind its colon; .*subject:solar"]),
         ("titel:x", ["no field 'titel'; there are title, creator.*; did you mean 'title'"]),
         ("year:2016", ["searched as text; year is a filter: year=2016"]),
+        ("-year:2016", ["searched as text; year is a filter: year!=2016"]),
+        ("terns NOT year:2016", ["searched as text; year is a filter: year!=2016"]),
         ('Type:"A b" title:', ["no field 'Type'.*did you mean 'type'", "title: has no word"]),
         ('title:solar "colour: x" oai:a.org:1 doi:10.5/1 https://a.org 10:30', []),
     ],
@@ -283,6 +285,19 @@ def test_a_list_of_identifiers_names_all_that_are_missing_and_ignores_comments(
         silo_command, ("ls", terns.path, "--item", "nope", "--missing", "skip")
     )
     assert (none.exit_code, none.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("word", ["-titel:x", "-wind", "-nano", "-w"])
+@pytest.mark.parametrize("command", ["search", "fleet search"])
+def test_a_word_with_a_minus_that_is_no_option_says_how_to_write_it(
+    terns: Silo, command: str, word: str
+) -> None:
+    refused = CliRunner().invoke(silo_command, (*command.split(), terns.path, "terns", word))
+    assert refused.exit_code == 2
+    assert re.search(rf" write -- before .*{command} DIR -- {word}\n", refused.stderr)
+    for mistake in (("-n", "x"), ("--facte", "year"), ("--sort",)):
+        plain = CliRunner().invoke(silo_command, (*command.split(), terns.path, "terns", *mistake))
+        assert (plain.exit_code, "write --" in plain.stderr) == (2, False)
 
 
 @pytest.mark.parametrize("query", ["-titel:solar", "-doi:*", "-year:2016"])
