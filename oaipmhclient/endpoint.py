@@ -4,7 +4,7 @@ Source: OAI-PMH 2.0, sections 4.1, 4.2, 4.4 and 4.6.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from oaipmhclient.errors import PageUnreadable, TokenLoopError
 from oaipmhclient.mending.repair import read_mended
@@ -23,13 +23,14 @@ from oaipmhclient.pages.requests_and_pages import (
 from oaipmhclient.transport.http_transport import HttpTransport, Transport
 from oaipmhprotocol import Identify, MetadataFormat, OAIError, Record, Set, Verb
 from politeweb.answers import Answer, Traffic
+from politeweb.closing import Closing
 from politeweb.errors import EndpointError, without_frames
 from politeweb.settings import HttpSettings
 
 Value = TypeVar("Value")
 
 
-class Endpoint:
+class Endpoint(Closing):
     """A repository, with one request at a time.
 
     Args:
@@ -69,12 +70,6 @@ class Endpoint:
         abort = getattr(self._transport, "abort", None)
         if abort is not None:
             abort()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
     def identify(self) -> Identify:
         """Return the repository's description of itself (section 4.2)."""

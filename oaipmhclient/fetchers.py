@@ -23,6 +23,7 @@ from oaipmhclient.walk.single_records import R, T, Together
 from oaipmhclient.walk.values import WalkPage
 from politeweb.answers import Answer, Exchange, Traffic
 from politeweb.answers import Outcome as Answered
+from politeweb.closing import Closing
 
 Walk = Callable[[Client, Together], Iterator[WalkPage]]
 """Walks a window with a client; for single records, it may send several requests at once."""
@@ -280,7 +281,7 @@ class _Thread:
 _Queue = SimpleQueue[Fetched | Woken]
 
 
-class Fetchers:
+class Fetchers(Closing):
     """The fetching threads of a harvest; one thread uses and closes them.
 
     A thread is started if none is idle, so there are at most as many as windows are walked at
@@ -350,12 +351,6 @@ class Fetchers:
         deadline = time.monotonic() + JOIN_SECONDS
         for one in self._threads:
             one.join(deadline)
-
-    def __enter__(self) -> "Fetchers":
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
     def _thread_of(self, window: int) -> _Thread:
         return next(one for one in self._threads if one.window == window)

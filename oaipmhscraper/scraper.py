@@ -77,13 +77,14 @@ from politeweb.errors import EndpointError, RequestRefused
 from politeweb.pace import Turns
 from politeweb.settings import HttpSettings
 from recordsilo import PersistentState, Silo
+from recordsilo.closing import Closing
 from recordsilo.disk.locks import Locks
 from recordsilo.records.manifest import now_text
 
 STATE_FILE = "oaipmh_harvester.json"
 
 
-class OAIPMHScraper:
+class OAIPMHScraper(Closing):
     """Harvests one OAI-PMH repository into one Silo.
 
     With a URL, the constructor first requests Identify and then creates the directory, so a
@@ -428,12 +429,6 @@ class OAIPMHScraper:
         """Close the connections to the repository, and the Silo."""
         self._access.close()
         self.store.close()
-
-    def __enter__(self) -> "OAIPMHScraper":
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
     # ------------------------------------------------------------------ internal
 

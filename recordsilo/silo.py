@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from recordsilo import removals
+from recordsilo.closing import Closing
 from recordsilo.disk.atomic_file import (
     Barrier,
     Staging,
@@ -73,7 +74,7 @@ def may_become_a_silo(directory: str) -> bool:
     return VERSION_FILE not in names and all(map(_HALF_MADE.fullmatch, names))
 
 
-class Silo(Listing):
+class Silo(Closing, Listing):
     """A directory of records that may be read, listed and changed by many processes at once.
 
         >>> silo = Silo("myrepo")
@@ -192,12 +193,6 @@ class Silo(Listing):
         """Close the index and remove the staging directory; the next use reopens them."""
         self._catalogue.close()
         self.staging.close()
-
-    def __enter__(self) -> "Silo":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<Silo {self.storage_dir!r}>"

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from recordsilo.closing import Closing
 from recordsilo.disk.atomic_file import open_lock_file
 from recordsilo.disk.digest import Digest
 from siloexport.errors import LedgerInUse, LedgerUnreadable, RunNotFound
@@ -58,7 +59,7 @@ def ledger_path(silo_path: str, key: str) -> str:
     return os.path.join(silo_path, *EXPORTS.split("/"), f"{digest_of(key)[:24]}.sqlite")
 
 
-class Ledger:
+class Ledger(Closing):
     """An open ledger. Threads may share it; only one process at a time may write to it.
 
     Args:
@@ -140,12 +141,6 @@ class Ledger:
         if self._flock is not None:
             os.close(self._flock)
             self._flock = None
-
-    def __enter__(self) -> "Ledger":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     # -- runs ---------------------------------------------------------------------------
 

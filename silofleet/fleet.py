@@ -13,11 +13,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from recordsilo import Granary
 from recordsilo.cells import guarded
+from recordsilo.closing import Closing
 from recordsilo.disk.locks import Locks
 from recordsilo.silo import VERSION_FILE
 from silofleet.errors import (
@@ -121,7 +121,7 @@ class Line:
         }
 
 
-class Fleet:
+class Fleet(Closing):
     """A fleet in a directory; one thread uses it.
 
     Args:
@@ -148,17 +148,6 @@ class Fleet:
     def close(self) -> None:
         """Close the files."""
         self.ledger.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # ------------------------------------------------------------------ reading
 

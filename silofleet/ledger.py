@@ -12,8 +12,9 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self
+from typing import Any
 
+from recordsilo.closing import Closing
 from silofleet.errors import EndpointMoving, FleetRefused, LedgerUnreadable, NoSuchEndpoint
 from silofleet.values import Ended, Facts, Node, Outcome
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
@@ -174,7 +175,7 @@ class Move:
     began: datetime
 
 
-class FleetLedger:
+class FleetLedger(Closing):
     """The state of one fleet; any thread may use it.
 
     Args:
@@ -193,12 +194,6 @@ class FleetLedger:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     # ------------------------------------------------------------------ endpoints
 

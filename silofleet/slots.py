@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from recordsilo.closing import Closing
 from recordsilo.garbage import collect_rarely
 from silofleet.run import Order, carry_out
 from silofleet.values import Ended, Outcome
@@ -45,7 +45,7 @@ def warm() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class Slots:
+class Slots(Closing):
     """Runs orders in processes; one thread uses it.
 
     Args:
@@ -55,17 +55,6 @@ class Slots:
     def __init__(self, most: int) -> None:
         self.most = most
         self._working: dict[int, _Working] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @property
     def free(self) -> int:

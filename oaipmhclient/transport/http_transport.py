@@ -22,6 +22,7 @@ from oaipmhclient.transport.http_rules import BaseURL, Verdict, begins_as_oai, j
 from oaipmhprotocol.queries import query_string
 from politeweb.answers import BUSY, Answer, Exchange, Outcome, Traffic
 from politeweb.attempts import Passing, attempted
+from politeweb.closing import Closing
 from politeweb.codings import CodingBroken
 from politeweb.connections import BoundedAdapter
 from politeweb.errors import (
@@ -83,7 +84,7 @@ class Outage:
             self._is_on = self._is_on and number != self.number
 
 
-class HttpTransport:
+class HttpTransport(Closing):
     """Requests to a repository's base URL over one keep-alive session.
 
     Threads must not share it, but may share a pace. Nothing is sent before the first `fetch`.
@@ -154,12 +155,6 @@ class HttpTransport:
         for adapter in self._session.adapters.values():
             if isinstance(adapter, BoundedAdapter):
                 adapter.abort()
-
-    def __enter__(self) -> "HttpTransport":
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
     def fetch(self, params: Mapping[str, str]) -> Answer:
         """Send a request, with retries, and return a complete response.

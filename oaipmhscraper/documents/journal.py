@@ -3,6 +3,7 @@
 import os
 
 from oaipmhscraper.errors import JournalUnreadable
+from recordsilo.closing import Closing
 from silowork.ledger_file import LedgerFile, LedgerKind
 
 FILE = "files.sqlite"
@@ -14,7 +15,7 @@ _KIND = LedgerKind(
 )
 
 
-class FetchJournal:
+class FetchJournal(Closing):
     """Stores that a record is done at a revision, for one choice of links.
 
     The records are authoritative; without this file each of them is read again.
@@ -32,12 +33,6 @@ class FetchJournal:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> "FetchJournal":
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
     def is_done(self, identifier: str, revision: int) -> bool:
         """Whether the record has nothing left to fetch at this revision."""

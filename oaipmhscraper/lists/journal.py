@@ -46,6 +46,7 @@ from oaipmhscraper.lists.journal_rows import (
 from oaipmhscraper.lists.listed_identifiers import Loss, Tally
 from oaipmhscraper.receipt import Counts, Outcome
 from oaipmhscraper.storing.fetched_pages import FetchedPage
+from recordsilo.closing import Closing
 from recordsilo.disk.locks import Locks
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 
@@ -105,7 +106,7 @@ def journal_path(silo_path: str) -> str:
     return os.path.join(silo_path, ".silo", "harvest.sqlite")
 
 
-class Journal:
+class Journal(Closing):
     """The journal of one Silo, for one thread.
 
     Args:
@@ -125,12 +126,6 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> "Journal":
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
     @contextmanager
     def changing(self) -> Iterator[None]:

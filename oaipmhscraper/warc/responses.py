@@ -15,6 +15,7 @@ from oaipmhprotocol.queries import query_string
 from politeweb.answers import Answer
 from politeweb.settings import HttpSettings
 from politeweb.warc.writing import ROTATE_AT, WarcFiles, packed_pair
+from recordsilo.closing import Closing
 
 HARVEST = "Silo-Harvest"
 """Record field: the harvest's id."""
@@ -24,7 +25,7 @@ REQUEST = "Silo-Request"
 """Record field: the request's arguments, however they were sent (GET, POST, redirected)."""
 
 
-class ResponseRecorder:
+class ResponseRecorder(Closing):
     """Writes a harvest's responses with their requests; many threads may use it.
 
     When `record` returns, the operating system has the data, so a barrier on the Silo's file
@@ -72,12 +73,6 @@ class ResponseRecorder:
     def close(self) -> None:
         """Close the file; another response opens it again."""
         self._files.close()
-
-    def __enter__(self) -> "ResponseRecorder":
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
     def _fields(self, metadata_prefix: str) -> dict[str, str]:
         return {HARVEST: self.harvest_id} | ({PREFIX: metadata_prefix} if metadata_prefix else {})

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from recordsilo.closing import Closing
 from recordsilo.disk.atomic_file import flush_directory
 from recordsilo.disk.names import names_in
 from silocuration.errors import JobNotFound, JobUnreadable
@@ -131,7 +132,7 @@ class Entry:
     changed: int = 0
 
 
-class JobJournal:
+class JobJournal(Closing):
     """The open journal of one job.
 
     Attributes:
@@ -183,12 +184,6 @@ class JobJournal:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> "JobJournal":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     # ------------------------------------------------------------------ the job
 

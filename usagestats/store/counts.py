@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from recordsilo.closing import Closing
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from usagestats.errors import CountsUnreadable
 from usagestats.store.places import counts_path
@@ -103,7 +104,7 @@ class Period:
         return self.first, f"{self.last}~"
 
 
-class Counts:
+class Counts(Closing):
     """The counts of a Silo; `machine` asks for the uses by machines, which are kept apart.
 
     Args:
@@ -120,12 +121,6 @@ class Counts:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> "Counts":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     # ------------------------------------------------------------------ writing
 

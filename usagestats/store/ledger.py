@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
+from recordsilo.closing import Closing
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from usagestats.errors import CountsUnreadable
 from usagestats.store.places import ledger_path
@@ -88,7 +89,7 @@ class Imported:
     replaced: Iterable[tuple[bytes, Mark]] = ()
 
 
-class Ledger:
+class Ledger(Closing):
     """The ledger of a Silo.
 
     Raises (every method):
@@ -101,12 +102,6 @@ class Ledger:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> "Ledger":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     # ------------------------------------------------------------------ settings
 

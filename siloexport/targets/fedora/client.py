@@ -6,7 +6,6 @@ Requests are not retried here: the engine retries whole deposits.
 import math
 import threading
 from collections.abc import Iterable, Mapping
-from types import TracebackType
 from urllib.parse import quote, unquote, urlsplit
 
 import requests
@@ -18,6 +17,7 @@ from politeweb.connections import BoundedAdapter
 from politeweb.failures import reason_of
 from politeweb.sessions import PlainSession, keep_header, sent
 from politeweb.settings import HttpSettings
+from recordsilo.closing import Closing
 from siloexport.targets.fedora.answers import Busy, Departed, Elsewhere, NotThere, check
 
 NT = "application/n-triples"
@@ -37,7 +37,7 @@ Auth = tuple[bytes, bytes]
 Body = bytes | Iterable[bytes] | None
 
 
-class FedoraClient:
+class FedoraClient(Closing):
     """Sends requests to the server. Any number of threads may use it; each has its own connection.
 
     Credentials are sent to one server only: redirects are not followed, and addresses on other
@@ -66,17 +66,6 @@ class FedoraClient:
                 session.close()
             self._sessions.clear()
             self._own = threading.local()
-
-    def __enter__(self) -> "FedoraClient":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _session(self) -> requests.Session:
         session: requests.Session | None = getattr(self._own, "session", None)
