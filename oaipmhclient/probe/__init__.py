@@ -1,8 +1,8 @@
 """Check a repository with a few dozen polite requests: `silo probe`.
 
 `asking` sends the requests and stores each exchange, `reading` reads it strictly and then like the
-harvester, the `*_checks` judge the results (pure, one function per check), and `report` writes
-them as text or JSON. `docs/probe.md` lists every check.
+harvester, the `*_checks` judge the results (pure), and `report` writes them as text or JSON.
+`docs/probe.md` lists every check.
 
-Read `checks` first: it lists them all in the order of the report.
+Read `checks` first: a table of all checks, in the order of the report.
 """

@@ -8,83 +8,10 @@ from collections.abc import Sequence
 from statistics import median
 
 from oaipmhclient.probe.answer_schema import invalidities
-from oaipmhclient.probe.values import Asked, Checks, Evidence, Verdict, fault, note, ok
+from oaipmhclient.probe.values import Asked, Evidence, Judge, Verdict, fault, note, ok
 from oaipmhprotocol.words import OAI_NAMESPACE
 
-CHECKS = Checks()
 
-
-def _due(asked: Asked | None, what: str, code: str) -> Verdict | None:
-    """Check that an invalid request returned the required error condition."""
-    if asked is None:
-        return None
-    if code not in asked.codes:
-        return fault(f"{what} returns {asked.outcome} instead of {code}.", asked)
-    return ok(f"{what} returns {code}.", asked)
-
-
-@CHECKS.add(
-    "P601", "An unknown verb returns badVerb", section="3.6",
-    handling="Nothing: it never sends one.",
-)  # fmt: skip
-def bad_verb(evidence: Evidence) -> Verdict | None:
-    """Request ``verb=Probe``."""
-    return _due(evidence.get("error/verb"), "A verb that does not exist", "badVerb")
-
-
-@CHECKS.add(
-    "P602", "A missing argument returns badArgument", section="3.6",
-    handling="Nothing: it never omits one.",
-)  # fmt: skip
-def missing_argument(evidence: Evidence) -> Verdict | None:
-    """Request ListRecords without metadataPrefix."""
-    return _due(evidence.get("error/missing"), "ListRecords without metadataPrefix", "badArgument")
-
-
-@CHECKS.add(
-    "P603", "An unknown argument returns badArgument", section="3.6",
-    handling="Nothing: it never sends one.",
-)  # fmt: skip
-def unknown_argument(evidence: Evidence) -> Verdict | None:
-    """Request Identify with an unknown argument."""
-    asked = evidence.get("error/argument")
-    return _due(asked, "An argument that does not exist", "badArgument")
-
-
-@CHECKS.add(
-    "P604", "An unknown format returns cannotDisseminateFormat", section="3.6",
-    handling="Says that the format is not available; stops at any other error.",
-)  # fmt: skip
-def unknown_format(evidence: Evidence) -> Verdict | None:
-    """Request ListRecords in an unknown format."""
-    asked = evidence.get("error/format")
-    return _due(asked, "A format that does not exist", "cannotDisseminateFormat")
-
-
-@CHECKS.add(
-    "P605", "An unknown identifier returns idDoesNotExist", section="3.6",
-    handling="Reports the record as unreachable, for whatever reason.",
-)  # fmt: skip
-def unknown_identifier(evidence: Evidence) -> Verdict | None:
-    """Request GetRecord with an unknown identifier."""
-    asked = evidence.get("error/identifier")
-    return _due(asked, "An identifier that does not exist", "idDoesNotExist")
-
-
-@CHECKS.add(
-    "P606", "A token that was never issued returns badResumptionToken", section="3.6",
-    handling="Counts the records, and never treats such a response as the end of a list.",
-)  # fmt: skip
-def unknown_token(evidence: Evidence) -> Verdict | None:
-    """Request ListRecords with an invented token."""
-    asked = evidence.get("error/token")
-    return _due(asked, "A token that was never issued", "badResumptionToken")
-
-
-@CHECKS.add(
-    "P607", "Error conditions come with HTTP status 200", section="3.6",
-    handling="Reads the response before it looks at the status.",
-)  # fmt: skip
 def errors_are_answers(evidence: Evidence) -> Verdict | None:
     """OAI-PMH errors are not HTTP errors."""
     answers = [(one, one.answer) for one in evidence.answered() if one.errors]
@@ -96,10 +23,6 @@ def errors_are_answers(evidence: Evidence) -> Verdict | None:
     return ok(f"{len(answers)} error conditions had status 200.") if answers else None
 
 
-@CHECKS.add(
-    "P701", "Responses have the type text/xml", section="3.1.2.1",
-    handling="Relies on the bytes, not the type.",
-)  # fmt: skip
 def type_is_xml(evidence: Evidence) -> Verdict | None:
     """Check the Content-Type of every response."""
     answers = [(one, one.answer) for one in evidence.answered()]
@@ -113,10 +36,6 @@ def type_is_xml(evidence: Evidence) -> Verdict | None:
     return ok("Every response has the type text/xml.") if answers else None
 
 
-@CHECKS.add(
-    "P702", "Responses are compressed, as their headers say", section="3.1.3",
-    handling="Accepts gzip and deflate, and relies on the bytes.",
-)  # fmt: skip
 def compression_is_honest(evidence: Evidence) -> Verdict | None:
     """Compare Content-Encoding with the bytes, and with Identify."""
     answers = [(one, one.answer) for one in evidence.answered()]
@@ -148,10 +67,6 @@ def _offer(evidence: Evidence, packed: int) -> Verdict:
     return note("No response is compressed; gzip makes XML several times smaller.")
 
 
-@CHECKS.add(
-    "P703", "POST returns the same as GET", section="3.1.1.2",
-    handling="Sends GET, unless told otherwise with --post.",
-)  # fmt: skip
 def post_is_answered(evidence: Evidence) -> Verdict | None:
     """Request Identify by POST."""
     asked = evidence.get("post")
@@ -162,10 +77,6 @@ def post_is_answered(evidence: Evidence) -> Verdict | None:
     return ok("POST works.", asked)
 
 
-@CHECKS.add(
-    "P704", "The repository answers without redirecting", section="3.1.2.2",
-    handling="Follows redirects, and reports the new address.",
-)  # fmt: skip
 def nothing_moved(evidence: Evidence) -> Verdict | None:
     """Check for redirects."""
     if not evidence.answered():
@@ -175,10 +86,6 @@ def nothing_moved(evidence: Evidence) -> Verdict | None:
     return ok("No request was redirected.")
 
 
-@CHECKS.add(
-    "P705", "Every request succeeds at the first attempt", section="3.1.2.2",
-    handling="Retries after increasing pauses, or after the time the repository asks for.",
-)  # fmt: skip
 def requests_are_answered(evidence: Evidence) -> Verdict | None:
     """Count requests without a response; other checks report HTTP errors."""
     failed = [one for one in evidence.asked.values() if one.status is None]
@@ -194,10 +101,6 @@ def requests_are_answered(evidence: Evidence) -> Verdict | None:
     return ok(f"All {len(evidence.asked)} requests were answered.")
 
 
-@CHECKS.add(
-    "P801", "Responses are well-formed XML", section="3.2",
-    handling="Repairs what it can, record by record; sets the rest aside with its bytes.",
-)  # fmt: skip
 def answers_are_well_formed(evidence: Evidence) -> Verdict | None:
     """Parse strictly."""
     answers = evidence.answered()
@@ -212,10 +115,6 @@ def answers_are_well_formed(evidence: Evidence) -> Verdict | None:
     return ok(f"All {len(answers)} responses are well-formed.") if answers else None
 
 
-@CHECKS.add(
-    "P802", "Responses are in the namespace of OAI-PMH 2.0", section="3.2",
-    handling="Uses only the local names of elements.",
-)  # fmt: skip
 def namespace_is_right(evidence: Evidence) -> Verdict | None:
     """Check the root element."""
     answers = _readable(evidence)
@@ -235,10 +134,6 @@ def _readable(evidence: Evidence) -> list[tuple[Asked, str]]:
     ]
 
 
-@CHECKS.add(
-    "P803", "Responses are in UTF-8", section="3.2",
-    handling="Converts declared encodings, and recognises Windows characters.",
-)  # fmt: skip
 def encoding_is_utf8(evidence: Evidence) -> Verdict | None:
     """Check the XML declaration and Content-Type."""
     answers = evidence.answered()
@@ -260,24 +155,9 @@ def _encodings(asked: Asked) -> list[str]:
     return [*found, charset[1]] if charset else found
 
 
-@CHECKS.add(
-    "P804", "Responses are valid against the schema", section="3.2",
-    handling="Reads what is there, and uses defaults for what is missing.",
-)  # fmt: skip
-def answers_are_valid(evidence: Evidence) -> Verdict | None:
-    """Validate the protocol's own elements."""
-    return _validity(evidence, 0, "Every response is valid.")
-
-
-@CHECKS.add(
-    "P805", "Dublin Core and descriptions are valid against their schemas", section="3.4",
-    handling="Stores metadata as received.",
-)  # fmt: skip
-def contents_are_valid(evidence: Evidence) -> Verdict | None:
-    """Validate the content of containers whose schemas are known."""
-    return _validity(
-        evidence, 1, "Metadata and descriptions are valid, as far as their schemas are known."
-    )
+def valid(which: int, well: str) -> Judge:
+    """Return the judge of the protocol's own elements (0), or of containers (1)."""
+    return lambda evidence: _validity(evidence, which, well)
 
 
 def _validity(evidence: Evidence, which: int, well: str) -> Verdict | None:
@@ -297,10 +177,6 @@ def _invalid(asked: Asked, which: int) -> Sequence[str]:
     return invalidities(asked.root)[which] if asked.root is not None else ()
 
 
-@CHECKS.add(
-    "P901", "Lists arrive quickly", section="3.5",
-    handling="Waits three minutes for a byte; requests several windows at once if that helps.",
-)  # fmt: skip
 def lists_come_in_time(evidence: Evidence) -> Verdict | None:
     """Measure seconds per page, and records per second."""
     pages = [one for one in evidence.pages if one.items]

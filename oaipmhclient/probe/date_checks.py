@@ -3,18 +3,17 @@
 Source: OAI-PMH 2.0, sections 2.5.1, 2.7.1, 3.3 and 3.6.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 
 from oaipmhclient.probe.identity_checks import field_of
 from oaipmhclient.probe.list_checks import header_of, identifiers, readable
-from oaipmhclient.probe.values import Asked, Checks, Evidence, Verdict, fault, ok
+from oaipmhclient.probe.values import Asked, Evidence, Verdict, answers_error, fault, ok
 from oaipmhclient.walk.page_facts import are_outside
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import DatestampError, Granularity, Header, Record
 from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
 from oaipmhprotocol.words import DeletedRecord
-
-CHECKS = Checks()
 
 
 def _headers(evidence: Evidence) -> list[tuple[Asked, Header]]:
@@ -27,10 +26,6 @@ def _claimed(evidence: Evidence) -> Granularity | None:
     return evidence.identify.granularity if evidence.identify is not None else None
 
 
-@CHECKS.add(
-    "P401", "Datestamps are in UTC and have the stated granularity", section="2.7.1",
-    handling="Reads fractions, offsets and missing zones, and stores the original.",
-)  # fmt: skip
 def datestamps_are_well_formed(evidence: Evidence) -> Verdict | None:
     """Check each one in the sample."""
     claimed, sample = _claimed(evidence), _headers(evidence)
@@ -51,10 +46,6 @@ def datestamps_are_well_formed(evidence: Evidence) -> Verdict | None:
     return ok(f"{len(sample)} datestamps are well-formed.", sample[0][0]) if sample else None
 
 
-@CHECKS.add(
-    "P402", "No record is older than earliestDatestamp", section="4.2",
-    handling="Harvests without a start date, so that nothing earlier is missed.",
-)  # fmt: skip
 def nothing_is_older(evidence: Evidence) -> Verdict | None:
     """Check the datestamps of the sample."""
     identify, sample = evidence.identify, _headers(evidence)
@@ -79,65 +70,44 @@ def _granule(datestamp: str) -> Granularity:
     return Granularity.DAY if len(datestamp.strip()) <= len("YYYY-MM-DD") else Granularity.SECOND
 
 
-def _bounded(asked: Asked | None, name: str) -> tuple[Asked, datetime] | None:
-    """Return an exchange with a window that returned a list, and one of its bounds."""
-    if asked is None or not asked.is_list:
-        return None
-    return asked, read_datestamp(asked.params[name])
-
-
-@CHECKS.add(
-    "P403", "from excludes older records", section="2.7.1",
-    handling="Detects that windows do not work, and harvests one long list.",
-)  # fmt: skip
-def from_filters(evidence: Evidence) -> Verdict | None:
+def from_filters(asked: Asked) -> Verdict | None:
     """Check that no header is before it."""
-    bounded = _bounded(evidence.get("window/since"), "from")
-    if bounded is None:
-        return _refused(evidence.get("window/since"))
-    asked, first = bounded
-    outside = [h for h, date in readable([*map(header_of, asked.items)]) if date < first]
-    if outside:
-        return fault(
-            f"With from={asked.params['from']}, the repository lists {outside[0].identifier}"
-            f" of {outside[0].datestamp}.", asked,
-        )  # fmt: skip
-    return ok(f"No record before {asked.params['from']} is listed.", asked)
+    first = asked.params["from"]
+    return _within(
+        asked,
+        lambda date: date >= read_datestamp(first),
+        f"With from={first}, the repository lists",
+        f"No record before {first} is listed.",
+    )
 
 
-@CHECKS.add(
-    "P404", "until excludes newer records", section="2.7.1",
-    handling="Detects that windows do not work, and harvests one long list.",
-)  # fmt: skip
-def until_filters(evidence: Evidence) -> Verdict | None:
+def until_filters(asked: Asked) -> Verdict | None:
     """Check that no header is after it."""
-    bounded = _bounded(evidence.get("window/before"), "until")
-    if bounded is None:
-        return _refused(evidence.get("window/before"))
-    asked, last = bounded
-    granule = Granularity.of(asked.params["until"])
-    outside = [
-        h for h, date in readable([*map(header_of, asked.items)]) if granule.floor(date) > last
-    ]
-    if outside:
-        return fault(
-            f"With until={asked.params['until']}, the repository lists {outside[0].identifier}"
-            f" of {outside[0].datestamp}.", asked,
-        )  # fmt: skip
-    return ok(f"No record after {asked.params['until']} is listed.", asked)
+    last = asked.params["until"]
+    return _within(
+        asked,
+        lambda date: Granularity.of(last).floor(date) <= read_datestamp(last),
+        f"With until={last}, the repository lists",
+        f"No record after {last} is listed.",
+    )
 
 
-def _refused(asked: Asked | None) -> Verdict | None:
-    """Return an exchange with a window that did not return a list."""
-    if asked is None:
-        return None
+def _within(
+    asked: Asked, is_in: Callable[[datetime], bool], otherwise: str, well: str
+) -> Verdict | None:
+    """Check that the records of a window have dates within it."""
+    if not asked.is_list:
+        return _refused(asked)
+    for header, date in readable([*map(header_of, asked.items)]):
+        if not is_in(date):
+            return fault(f"{otherwise} {header.identifier} of {header.datestamp}.", asked)
+    return ok(well, asked)
+
+
+def _refused(asked: Asked) -> Verdict:
     return fault(f"A window of dates returns {asked.outcome}.", asked)
 
 
-@CHECKS.add(
-    "P405", "from and until are inclusive", section="2.7.1",
-    handling="Overlaps windows by one granule.",
-)  # fmt: skip
 def bounds_are_inclusive(evidence: Evidence) -> Verdict | None:
     """Check that the window of a record's own datestamp has it."""
     asked = evidence.get("window/exact")
@@ -159,55 +129,20 @@ def bounds_are_inclusive(evidence: Evidence) -> Verdict | None:
     return ok(f"The window from {stamp} until {stamp} has the records of that date.", asked)
 
 
-@CHECKS.add(
-    "P406", "A window without records returns noRecordsMatch", section="3.6",
-    handling="Accepts an empty list in any form.",
-)  # fmt: skip
-def emptiness_is_told(evidence: Evidence) -> Verdict | None:
+def emptiness_is_told(asked: Asked) -> Verdict | None:
     """Request a day next year."""
-    asked = evidence.get("window/empty")
-    if asked is None:
-        return None
     if asked.codes != ("noRecordsMatch",) or asked.items:
         return fault(f"A window in the future returns {asked.outcome}.", asked)
     return ok("An empty window returns noRecordsMatch.", asked)
 
 
-def _bad_argument(asked: Asked | None, what: str) -> Verdict | None:
-    if asked is None:
-        return None
-    if "badArgument" not in asked.codes:
-        return fault(f"{what} returns {asked.outcome} instead of badArgument.", asked)
-    return ok(f"{what} returns badArgument.", asked)
-
-
-@CHECKS.add(
-    "P407", "A window that ends before it starts is refused", section="3.6",
-    handling="Never sends one.",
-)  # fmt: skip
-def reversed_windows_are_refused(evidence: Evidence) -> Verdict | None:
-    """With badArgument."""
-    return _bad_argument(evidence.get("window/reversed"), "A from later than until")
-
-
-@CHECKS.add(
-    "P408", "from and until of different granularity are refused", section="2.7.1",
-    handling="Never sends one.",
-)  # fmt: skip
-def mixed_windows_are_refused(evidence: Evidence) -> Verdict | None:
-    """With badArgument."""
-    return _bad_argument(evidence.get("window/mixed"), "A from by day with an until by second")
-
-
-@CHECKS.add(
-    "P409", "Days always work, seconds only if stated", section="2.7.1",
-    handling="Harvests by days if seconds are refused.",
-)  # fmt: skip
 def the_other_granularity(evidence: Evidence) -> Verdict | None:
     """Request the granularity that was not stated."""
     finer = evidence.get("window/seconds")
     if finer is not None:
-        return _bad_argument(finer, "A date with seconds, if only days are supported,")
+        return answers_error(
+            finer, "A date with seconds, if only days are supported,", "badArgument"
+        )
     asked, since = evidence.get("window/day"), evidence.get("window/since")
     if asked is None or since is None or not since.items:
         return None
@@ -218,34 +153,21 @@ def the_other_granularity(evidence: Evidence) -> Verdict | None:
     return ok("Windows by day work too.", asked)
 
 
-@CHECKS.add(
-    "P410", "Windows are as fine as the stated granularity", section="2.7.1",
-    handling="Harvests by days, and stores each record only once.",
-)  # fmt: skip
-def windows_are_fine(evidence: Evidence) -> Verdict | None:
+def windows_are_fine(asked: Asked) -> Verdict | None:
     """Check that the window of one granule has no other granule."""
-    asked = evidence.get("window/exact")
-    if asked is None or not asked.items:
-        return None
     stamp = asked.params["from"]
-    wanted, granularity = read_datestamp(stamp), Granularity.of(stamp)
-    others = [
-        h
-        for h, date in readable([*map(header_of, asked.items)])
-        if granularity.floor(date) != wanted
-    ]
-    if others:
-        return fault(
-            f"The window from {stamp} until {stamp} has {others[0].identifier} of"
-            f" {others[0].datestamp}.", asked,
-        )  # fmt: skip
-    return ok(f"The window from {stamp} until {stamp} holds nothing else.", asked)
+    return (
+        _within(
+            asked,
+            lambda date: Granularity.of(stamp).floor(date) == read_datestamp(stamp),
+            f"The window from {stamp} until {stamp} has",
+            f"The window from {stamp} until {stamp} holds nothing else.",
+        )
+        if asked.items
+        else None
+    )
 
 
-@CHECKS.add(
-    "P411", "A short window has nothing that a longer list denies", section="3.6",
-    handling="Requests shorter windows before a long one is believed to be empty.",
-)  # fmt: skip
 def long_lists_are_answered(evidence: Evidence) -> Verdict | None:
     """Request the earliest day alone, if the list as a whole is said to be empty."""
     whole, short = evidence.get("page/1"), evidence.get("window/short")
@@ -261,10 +183,6 @@ def long_lists_are_answered(evidence: Evidence) -> Verdict | None:
     return ok("The earliest day has no records, either.", short)
 
 
-@CHECKS.add(
-    "P412", "A token leads on within the dates of its list", section="3.5",
-    handling="Sends from and until beside the token; then lists without windows.",
-)  # fmt: skip
 def tokens_keep_their_dates(evidence: Evidence) -> Verdict | None:
     """Check the second page of a window whose first page is within it."""
     first, second = evidence.get("window/pages"), evidence.get("window/pages/2")
@@ -282,10 +200,6 @@ def tokens_keep_their_dates(evidence: Evidence) -> Verdict | None:
     return ok(f"The second page of the window from {window.from_} is within it.", second)
 
 
-@CHECKS.add(
-    "P501", "Deletions are announced as Identify says", section="2.5.1",
-    handling="Stores announced deletions; `silo harvest --sweep` finds the others.",
-)  # fmt: skip
 def deletions_are_as_stated(evidence: Evidence) -> Verdict | None:
     """Check that there are none if deletedRecord is no; the rest cannot be checked."""
     found, sample = field_of(evidence, "deletedRecord"), _headers(evidence)
@@ -301,10 +215,6 @@ def deletions_are_as_stated(evidence: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
-@CHECKS.add(
-    "P502", "Deleted records have no metadata, all others have some", section="2.5.1",
-    handling="Stores the deletion, or only the header, and says so.",
-)  # fmt: skip
 def metadata_is_where_due(evidence: Evidence) -> Verdict | None:
     """Check each record of the sample."""
     seen = 0
@@ -327,15 +237,8 @@ def _wrong_parts(record: Record) -> str:
     return "" if record.metadata is not None else "has no metadata and is not deleted"
 
 
-@CHECKS.add(
-    "P503", "GetRecord marks a deleted record as deleted", section="2.5.1",
-    handling="Relies on the list.",
-)  # fmt: skip
-def deleted_records_are_told(evidence: Evidence) -> Verdict | None:
+def deleted_records_are_told(asked: Asked) -> Verdict | None:
     """Check for a header with that status."""
-    asked = evidence.get("record/deleted")
-    if asked is None:
-        return None
     wanted = asked.params["identifier"]
     if not asked.items or not header_of(asked.items[0]).deleted:
         came = "a record that is not deleted" if asked.items else asked.outcome

@@ -4,16 +4,15 @@ Source: OAI-PMH 2.0, sections 2.6, 3.3, 3.4, 4.2, 4.4 and 4.6.
 """
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from urllib.parse import urlsplit
 
 from oaipmhclient.pages.xml_pages import elements_of, text_of
-from oaipmhclient.probe.values import Asked, Checks, Evidence, Verdict, fault, note, ok
+from oaipmhclient.probe.values import Asked, Evidence, Judge, Verdict, fault, note, ok
 from oaipmhprotocol import DatestampError, Granularity, Header
 from oaipmhprotocol.datestamps import parse_datestamp
 from oaipmhprotocol.words import OAI_DC_NAMESPACE, PROTOCOL_VERSION, DeletedRecord
-
-CHECKS = Checks()
 
 _REQUIRED = (
     "repositoryName", "baseURL", "protocolVersion", "adminEmail",
@@ -42,24 +41,23 @@ def field_of(evidence: Evidence, name: str) -> tuple[Asked, str] | None:
     return (found[0], found[1][0]) if found and found[1] and found[1][0] else None
 
 
-@CHECKS.add(
-    "P101", "Identify returns a response", section="4.2",
-    handling="Harvests without it, by days, and does not rely on dates or deletions.",
-)  # fmt: skip
-def identify_is_answered(evidence: Evidence) -> Verdict | None:
+def of_field(name: str, judge: Callable[[Asked, str], Verdict | None]) -> Judge:
+    """Return the judge of an existing field of Identify."""
+
+    def judged(evidence: Evidence) -> Verdict | None:
+        found = field_of(evidence, name)
+        return judge(*found) if found is not None else None
+
+    return judged
+
+
+def identify_is_answered(asked: Asked) -> Verdict | None:
     """Check that there is a readable response."""
-    asked = evidence.get("identify")
-    if asked is None:
-        return None
     if asked.identify is None:
         return fault(f"Identify returns {asked.outcome}.", asked)
     return ok(f"The name of the repository is “{asked.identify.repository_name}”.", asked)
 
 
-@CHECKS.add(
-    "P102", "Identify has every required element", section="4.2",
-    handling="Uses defaults for what is missing: days, no deletions, no earliest date.",
-)  # fmt: skip
 def nothing_is_missing(evidence: Evidence) -> Verdict | None:
     """Check that each required element exists and is not empty."""
     asked = evidence.get("identify")
@@ -75,10 +73,6 @@ def nothing_is_missing(evidence: Evidence) -> Verdict | None:
     return ok("All required elements are present.", asked)
 
 
-@CHECKS.add(
-    "P103", "baseURL is the address of the repository", section="4.2",
-    handling="Continues with the address it was given, and stores that one.",
-)  # fmt: skip
 def base_url_is_true(evidence: Evidence) -> Verdict | None:
     """Compare it with the address requested, or the one it redirects to."""
     found = field_of(evidence, "baseURL")
@@ -107,25 +101,13 @@ def _alike(one: str, other: str) -> bool:
     return plain(one) == plain(other)
 
 
-@CHECKS.add(
-    "P104", "The protocol's version is 2.0", section="4.2",
-    handling="Reads responses as 2.0; it understands most of 1.1.",
-)  # fmt: skip
-def version_is_two(evidence: Evidence) -> Verdict | None:
+def version_is_two(asked: Asked, stated: str) -> Verdict | None:
     """Check that it is the version of this specification."""
-    found = field_of(evidence, "protocolVersion")
-    if found is None:
-        return None
-    asked, stated = found
     if stated != PROTOCOL_VERSION:
         return fault(f"protocolVersion is “{stated}”.", asked)
     return ok("protocolVersion is 2.0.", asked)
 
 
-@CHECKS.add(
-    "P105", "There is an e-mail address to write to", section="4.2",
-    handling="Nothing: the address is for people.",
-)  # fmt: skip
 def mail_address_is_one(evidence: Evidence) -> Verdict | None:
     """Check the form of each adminEmail."""
     found = _field(evidence, "adminEmail")
@@ -138,21 +120,13 @@ def mail_address_is_one(evidence: Evidence) -> Verdict | None:
     return ok(f"adminEmail is {', '.join(addresses)}.", asked)
 
 
-@CHECKS.add(
-    "P106", "earliestDatestamp is a date", section="4.2",
-    handling="Harvests without a start date, so that nothing earlier is missed.",
-)  # fmt: skip
-def earliest_is_a_date(evidence: Evidence) -> Verdict | None:
+def earliest_is_a_date(asked: Asked, stated: str) -> Verdict | None:
     """Check that it is well-formed, in the stated granularity, and plausible."""
-    found = field_of(evidence, "earliestDatestamp")
-    if found is None:
-        return None
-    asked, stated = found
     try:
         moment = parse_datestamp(stated)
     except DatestampError:
         return fault(f"earliestDatestamp is “{stated}”, which is not a date in UTC.", asked)
-    claimed = evidence.identify.granularity if evidence.identify else None
+    claimed = asked.identify.granularity if asked.identify else None
     if claimed and Granularity.of(stated) is not claimed:
         return fault(f"earliestDatestamp {stated} does not have the granularity {claimed}.", asked)
     if moment.year < 1970:
@@ -160,40 +134,20 @@ def earliest_is_a_date(evidence: Evidence) -> Verdict | None:
     return ok(f"earliestDatestamp is {stated}.", asked)
 
 
-@CHECKS.add(
-    "P107", "granularity is one of the two allowed values", section="4.2",
-    handling="Ignores case; treats anything else as days.",
-)  # fmt: skip
-def granularity_is_known(evidence: Evidence) -> Verdict | None:
+def granularity_is_known(asked: Asked, stated: str) -> Verdict | None:
     """Letter for letter."""
-    found = field_of(evidence, "granularity")
-    if found is None:
-        return None
-    asked, stated = found
     if stated not in list(Granularity):
         return fault(f"granularity is “{stated}”, not {' or '.join(Granularity)}.", asked)
     return ok(f"granularity is {stated}.", asked)
 
 
-@CHECKS.add(
-    "P108", "deletedRecord is one of the three allowed values", section="2.5.1",
-    handling="Treats it as “no”; `silo harvest --sweep` finds deletions that are not announced.",
-)  # fmt: skip
-def deleted_record_is_known(evidence: Evidence) -> Verdict | None:
+def deleted_record_is_known(asked: Asked, stated: str) -> Verdict | None:
     """Letter for letter."""
-    found = field_of(evidence, "deletedRecord")
-    if found is None:
-        return None
-    asked, stated = found
     if stated not in list(DeletedRecord):
         return fault(f"deletedRecord is “{stated}”, not no, transient or persistent.", asked)
     return ok(f"deletedRecord is {stated}.", asked)
 
 
-@CHECKS.add(
-    "P109", "The repository's clock is right, and in UTC", section="3.3.2",
-    handling="Uses only the repository's clock, and starts each update a little earlier.",
-)  # fmt: skip
 def clock_is_right(evidence: Evidence) -> Verdict | None:
     """Compare responseDate with the time of arrival."""
     asked = evidence.get("identify")
@@ -215,15 +169,8 @@ def clock_is_right(evidence: Evidence) -> Verdict | None:
     return ok(f"responseDate is {stated}.", asked)
 
 
-@CHECKS.add(
-    "P201", "Formats are listed", section="4.4",
-    handling="Harvests the requested formats, whether or not they are listed.",
-)  # fmt: skip
-def formats_are_listed(evidence: Evidence) -> Verdict | None:
+def formats_are_listed(asked: Asked) -> Verdict | None:
     """Check that each has a prefix, schema and namespace."""
-    asked = evidence.get("formats")
-    if asked is None:
-        return None
     if not asked.items:
         return fault(f"ListMetadataFormats returns {asked.outcome}.", asked)
     lacking = [one.prefix for one in asked.items if not (one.schema and one.namespace)]
@@ -232,10 +179,6 @@ def formats_are_listed(evidence: Evidence) -> Verdict | None:
     return ok(f"Formats: {', '.join(one.prefix for one in asked.items)}.", asked)
 
 
-@CHECKS.add(
-    "P202", "Dublin Core is available", section="3.4",
-    handling="Harvests any other format with `-p`.",
-)  # fmt: skip
 def dublin_core_is_there(evidence: Evidence) -> Verdict | None:
     """Check the prefix that every repository must have, and its namespace."""
     asked = evidence.get("formats")
@@ -249,10 +192,6 @@ def dublin_core_is_there(evidence: Evidence) -> Verdict | None:
     return ok("oai_dc is offered.", asked)
 
 
-@CHECKS.add(
-    "P203", "The formats of one item are listed", section="4.4",
-    handling="Nothing: a harvest never sends this request.",
-)  # fmt: skip
 def formats_of_an_item(evidence: Evidence) -> Verdict | None:
     """Check for the format in which the item was listed."""
     asked = evidence.get("formats/item")
@@ -267,15 +206,8 @@ def formats_of_an_item(evidence: Evidence) -> Verdict | None:
     return ok(f"One item has the formats {', '.join(prefixes)}.", asked)
 
 
-@CHECKS.add(
-    "P204", "Sets are listed, or the repository says that it has none", section="4.6",
-    handling="Harvests without the names of sets.",
-)  # fmt: skip
-def sets_are_listed(evidence: Evidence) -> Verdict | None:
+def sets_are_listed(asked: Asked) -> Verdict | None:
     """Check for a list, or noSetHierarchy."""
-    asked = evidence.get("sets")
-    if asked is None:
-        return None
     if asked.codes == ("noSetHierarchy",) and not asked.items:
         return ok("The repository has no sets, and says so.", asked)
     if not asked.items:
@@ -284,15 +216,8 @@ def sets_are_listed(evidence: Evidence) -> Verdict | None:
     return ok(f"{len(asked.items)} sets are listed{more}.", asked)
 
 
-@CHECKS.add(
-    "P205", "A set lists its members", section="2.7.2",
-    handling="Stores what is listed, with the sets named in each header.",
-)  # fmt: skip
-def a_set_lists_its_members(evidence: Evidence) -> Verdict | None:
+def a_set_lists_its_members(asked: Asked) -> Verdict | None:
     """Check that every header names the set, or one below it."""
-    asked = evidence.get("set")
-    if asked is None:
-        return None
     spec = asked.params["set"]
     if not asked.items:
         return fault(

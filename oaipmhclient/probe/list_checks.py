@@ -11,7 +11,6 @@ from lxml import etree
 
 from oaipmhclient.probe.values import (
     Asked,
-    Checks,
     Evidence,
     Severity,
     Verdict,
@@ -21,8 +20,6 @@ from oaipmhclient.probe.values import (
 )
 from oaipmhprotocol import DatestampError, Granularity, Header, Record
 from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
-
-CHECKS = Checks()
 
 _TOKEN_ATTRIBUTES = frozenset({"expirationDate", "completeListSize", "cursor"})
 _UNRESERVED = re.compile(r"[A-Za-z0-9\-._~]*", re.ASCII)
@@ -65,15 +62,8 @@ def _ended(evidence: Evidence) -> bool:
     return last is not None and last.next_token is None and _is_whole(pages[-1])
 
 
-@CHECKS.add(
-    "P301", "ListRecords lists records", section="4.5",
-    handling="Lists identifiers and fetches the records one by one, if the repository allows it.",
-)  # fmt: skip
-def records_are_listed(evidence: Evidence) -> Verdict | None:
+def records_are_listed(asked: Asked) -> Verdict | None:
     """Check for records, or noRecordsMatch."""
-    asked = evidence.get("page/1")
-    if asked is None:
-        return None
     if not asked.is_list:
         return fault(f"ListRecords returns {asked.outcome}.", asked)
     if not asked.items:
@@ -83,10 +73,6 @@ def records_are_listed(evidence: Evidence) -> Verdict | None:
     return ok(f"The first page has {len(asked.items)}{of} records.", asked)
 
 
-@CHECKS.add(
-    "P302", "ListIdentifiers lists the same as ListRecords", section="4.3",
-    handling="Counts with both verbs, and reports differences in the receipt.",
-)  # fmt: skip
 def both_verbs_agree(evidence: Evidence) -> Verdict | None:
     """Compare the numbers, and the records if both lists are complete."""
     records, headers = evidence.get("page/1"), evidence.get("identifiers")
@@ -114,10 +100,6 @@ def _size(asked: Asked) -> int | None:
     return len(page.items) if page.next_token is None else None
 
 
-@CHECKS.add(
-    "P303", "GetRecord returns the record that was listed", section="4.1",
-    handling="Uses lists if they are correct; fetches one by one only as a last resort.",
-)  # fmt: skip
 def get_record_agrees(evidence: Evidence) -> Verdict | None:
     """Compare identifier, datestamp and status."""
     asked, listed = evidence.get("record"), evidence.get("page/1")
@@ -136,10 +118,6 @@ def get_record_agrees(evidence: Evidence) -> Verdict | None:
     return ok(f"GetRecord returns {wanted} as listed.", asked)
 
 
-@CHECKS.add(
-    "P304", "Each record has a unique identifier, which is a URI", section="2.4",
-    handling="Stores each identifier once; sets records without one aside with their bytes.",
-)  # fmt: skip
 def identifiers_are_identifiers(evidence: Evidence) -> Verdict | None:
     """Check for missing and repeated identifiers, and ones without a scheme."""
     pages = [*evidence.pages, *filter(None, [evidence.get("identifiers")])]
@@ -159,11 +137,6 @@ def identifiers_are_identifiers(evidence: Evidence) -> Verdict | None:
     return ok(f"{seen} identifiers are unique URIs.", pages[0]) if seen else None
 
 
-@CHECKS.add(
-    "P305", "A resumption token returns the next page", section="3.5",
-    handling="Sends the token again: as it is, then with the format; otherwise "
-    "starts the list again from the last safe date.",
-)  # fmt: skip
 def tokens_lead_on(evidence: Evidence) -> Verdict | None:
     """Check each token, sent alone and encoded."""
     sent = [one for role, one in evidence.seen.items() if _is_later_page(role)]
@@ -191,10 +164,6 @@ def _is_later_page(role: str) -> bool:
     return role.startswith("page/") and role != "page/1"
 
 
-@CHECKS.add(
-    "P306", "The last token can be sent again", section="3.5.1",
-    handling="Starts again from the last safe date, if a page was lost in transit.",
-)  # fmt: skip
 def tokens_can_be_sent_again(evidence: Evidence) -> Verdict | None:
     """Check for the same page, which is needed after a response was lost."""
     again = evidence.get("token/again")
@@ -214,10 +183,6 @@ def tokens_can_be_sent_again(evidence: Evidence) -> Verdict | None:
     return ok("The last token, sent again, returns the same page.", again)
 
 
-@CHECKS.add(
-    "P307", "No page repeats earlier records", section="3.5",
-    handling="Stops a list that loops, and finds missing records by dates.",
-)  # fmt: skip
 def pages_do_not_repeat(evidence: Evidence) -> Verdict | None:
     """Check that no token or record is repeated."""
     seen: set[str] = set()
@@ -245,10 +210,6 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-@CHECKS.add(
-    "P308", "completeListSize is the number of records", section="3.5",
-    handling="Uses its own count; if the two differ, a list of identifiers decides.",
-)  # fmt: skip
 def list_size_is_true(evidence: Evidence) -> Verdict | None:
     """Compare the pages, and the number of records if the end was reached."""
     pages = evidence.pages
@@ -280,10 +241,6 @@ def _stated_size(asked: Asked) -> int | None:
     return token.complete_list_size if token is not None else None
 
 
-@CHECKS.add(
-    "P309", "cursor counts the records before a page", section="3.5",
-    handling="Does not use it.",
-)  # fmt: skip
 def cursor_is_true(evidence: Evidence) -> Verdict | None:
     """Check that it starts at 0 and grows by the number of records on each page."""
     before, shown = 0, None
@@ -302,10 +259,6 @@ def cursor_is_true(evidence: Evidence) -> Verdict | None:
     return ok("cursor counts the records.", shown) if shown is not None else None
 
 
-@CHECKS.add(
-    "P310", "expirationDate of a token is well-formed", section="3.5",
-    handling="Starts again from the last safe date, if a token has expired.",
-)  # fmt: skip
 def expiry_is_well_formed(evidence: Evidence) -> Verdict | None:
     """Check its spelling, and that it is in UTC and in the future."""
     verdicts = [_end_told(one) for one in _with_tokens(evidence) if one.root is not None]
@@ -346,10 +299,6 @@ def _now(asked: Asked) -> datetime | None:
     return asked.page.response_date if asked.page is not None else None
 
 
-@CHECKS.add(
-    "P311", "An incomplete list ends with an empty resumptionToken", section="3.5",
-    handling="Treats a missing token as the end, and counts.",
-)  # fmt: skip
 def the_end_is_marked(evidence: Evidence) -> Verdict | None:
     """Check the last page, if the end of a list of several pages was reached."""
     pages = evidence.pages
@@ -360,10 +309,6 @@ def the_end_is_marked(evidence: Evidence) -> Verdict | None:
     return ok("The last page has an empty resumptionToken.", pages[-1])
 
 
-@CHECKS.add(
-    "P312", "Tokens contain no characters that need escaping", section="3.1.1.3",
-    handling="Escapes every character that could be misread.",
-)  # fmt: skip
 def tokens_are_simple(evidence: Evidence) -> Verdict | None:
     """Check for white space around them and characters that need encoding."""
     found = [one for one in _with_tokens(evidence) if one.root is not None]

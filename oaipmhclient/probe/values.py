@@ -168,11 +168,33 @@ def note(sentence: str, asked: Asked | None = None) -> Verdict:
 
 
 def fault(sentence: str, asked: Asked | None = None) -> Verdict:
-    """Violates the specification."""
+    """Return a verdict that the specification is violated."""
     return Verdict(Severity.FAULT, sentence, asked)
 
 
 Judge = Callable[[Evidence], Verdict | None]
+
+
+def of(role: str, judge: Callable[[Asked], Verdict | None]) -> Judge:
+    """Return the judge of one exchange, which the evidence may lack."""
+
+    def judged(evidence: Evidence) -> Verdict | None:
+        asked = evidence.get(role)
+        return judge(asked) if asked is not None else None
+
+    return judged
+
+
+def refused(role: str, what: str, code: str) -> Judge:
+    """Return the judge of an invalid request, whose answer must be an error condition."""
+    return of(role, lambda asked: answers_error(asked, what, code))
+
+
+def answers_error(asked: Asked, what: str, code: str) -> Verdict:
+    """Check that an invalid request returned the required error condition."""
+    if code not in asked.codes:
+        return fault(f"{what} returns {asked.outcome} instead of {code}.", asked)
+    return ok(f"{what} returns {code}.", asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,21 +227,6 @@ TOPICS = {
     "8": "XML",
     "9": "Speed",
 }
-
-
-class Checks(list[Check]):
-    """Checks in the order of the report; a decorator adds functions."""
-
-    def add(
-        self, code: str, title: str, *, section: str, handling: str
-    ) -> Callable[[Judge], Judge]:
-        """Return a decorator that makes a function a check."""
-
-        def added(judge: Judge) -> Judge:
-            self.append(Check(code, title, section, handling, judge))
-            return judge
-
-        return added
 
 
 @dataclass(frozen=True, slots=True)
