@@ -20,6 +20,7 @@ from recordsilo.commands.options import (
     directory,
     json_array,
     json_object,
+    quiet_option,
     selecting,
 )
 from recordsilo.selection import Selection
@@ -63,6 +64,7 @@ judging = _all(
     ),
     click.option("--memory", default="600MB", callback=_memory, show_default=True, metavar="SIZE",
                  help="Maximum memory of the engine; beyond it, the engine uses the disk."),
+    quiet_option,
 )  # fmt: skip
 also = _all(
     click.option("--cdx", "indexes", metavar="FILE", multiple=True,
@@ -157,7 +159,8 @@ def map_command(output: str, *, as_json: bool, **given: Any) -> int:
         click.echo(json.dumps({"inputs": [one.to_json() for one in read]}, indent=1))
     else:
         for one in read:
-            click.echo(_input_line(one))
+            if one.set_aside or not given["quiet"]:
+                click.echo(_input_line(one))
     return ExitCode.LOSSES if any(one.set_aside for one in read) else ExitCode.OK
 
 
@@ -166,7 +169,7 @@ def _written(output: str, request: "Request", given: dict[str, Any], *, as_json:
     from crawlmatch.matching import match_to_sqlite
 
     receipt = match_to_sqlite(output, request, processes=given["processes"], memory=given["memory"])
-    return _show(receipt, output, as_json=as_json)
+    return _show(receipt, output, as_json=as_json, quiet=given["quiet"])
 
 
 @crawl.command(
@@ -256,7 +259,7 @@ def match(
             for paths in ("inputs", "indexes", "earlier"):
                 given[paths] = tuple(map(_absolute, given[paths]))
             request = _request(given, seeds=tuple(map(_absolute, seed_files)))
-            return _queued(silo.path, name, request, given["memory"], as_json=as_json)
+            return _queued(silo.path, name, request, given, as_json=as_json)
         rows = (
             ()
             if seed_files
@@ -266,8 +269,8 @@ def match(
         kept, is_new = match_into_silo(
             silo.path, name, request, processes=given["processes"], memory=given["memory"]
         )
-    code = _show(kept.receipt, kept.path, as_json=as_json)
-    if not is_new and not as_json:
+    code = _show(kept.receipt, kept.path, as_json=as_json, quiet=given["quiet"])
+    if not (is_new or as_json or given["quiet"]):
         click.echo(f"Nothing changed: {kept.path} is already up to date for these inputs.")
     return code
 
@@ -276,7 +279,9 @@ def _absolute(path: str) -> str:
     return path if path == "-" else os.path.abspath(path)
 
 
-def _queued(path: str, name: str, request: "Request", memory: str, *, as_json: bool) -> int:
+def _queued(
+    path: str, name: str, request: "Request", given: dict[str, Any], *, as_json: bool
+) -> int:
     """Start the job that matches a crawl."""
     from crawlmatch.jobs import CRAWL_MATCH, arguments_of
     from crawlmatch.kept import check_name
@@ -284,7 +289,7 @@ def _queued(path: str, name: str, request: "Request", memory: str, *, as_json: b
     from silowork.service import Jobs
 
     try:
-        arguments = arguments_of(check_name(name), request, memory)
+        arguments = arguments_of(check_name(name), request, given["memory"])
         jobs = Jobs.of(path, os.environ.get("SILO_BROKER", ""))
         job = jobs.begin(CRAWL_MATCH.name, f"Match the crawl {name}", arguments, "silo crawl match")
     except JobsError as error:
@@ -292,16 +297,17 @@ def _queued(path: str, name: str, request: "Request", memory: str, *, as_json: b
     if as_json:
         click.echo(json.dumps(job.to_json(), ensure_ascii=False, indent=1))
     else:
-        click.echo(f"{job.job_id}: silo jobs shows its progress")
+        if not given["quiet"]:
+            click.echo(f"{job.job_id}: silo jobs shows its progress")
         if waits := jobs.problem():
             click.echo(waits, err=True)
     return ExitCode.OK
 
 
-def _show(receipt: "MatchReceipt", path: str, *, as_json: bool) -> int:
+def _show(receipt: "MatchReceipt", path: str, *, as_json: bool, quiet: bool) -> int:
     if as_json:
         click.echo(json.dumps({"path": path, **receipt.to_json()}, ensure_ascii=False, indent=1))
-    else:
+    elif receipt.set_aside or not quiet:
         for one in receipt.inputs:
             click.echo(_input_line(one))
         click.echo(f"{counted(receipt.seed_rows, 'seed row')}, each with one outcome:")
@@ -371,6 +377,7 @@ def report(silo_dir: str, *, name: str | None, as_csv: bool, as_json: bool) -> N
 @name
 @selecting
 @json_object
+@quiet_option
 def attach(
     silo_dir: str,
     warcs: tuple[str, ...],
@@ -378,6 +385,7 @@ def attach(
     select: Selection,
     name: str | None,
     as_json: bool,
+    quiet: bool,
 ) -> int:
     """Add the full texts of a crawl to curated versions of their records."""
     with _told(), open_silo(silo_dir) as silo:
@@ -391,7 +399,7 @@ def attach(
         receipt = attached(silo, latest_crawl(silo.path, name), warcs, identifiers=identifiers)
     if as_json:
         click.echo(json.dumps(receipt.to_json(), ensure_ascii=False, indent=1))
-    else:
+    elif not (quiet and receipt.is_whole):
         click.echo(
             f"{receipt.attached:,} attached, {receipt.present:,} already present,"
             f" {len(receipt.absent):,} in none of the WARCs,"

@@ -30,6 +30,7 @@ def test_every_command_has_the_same_option() -> None:
         if "--quiet" in option.opts
     }
     assert {"check", "harvest", "update", "usage import", "reindex", "upstream"} <= options.keys()
+    assert {"fleet run", "fleet report", "fleet worker", "crawl match"} <= options.keys()
     assert len({(*one.opts, getattr(one, "help", "")) for one in options.values()}) == 1
     assert all("-q" in one.opts for one in options.values())
 

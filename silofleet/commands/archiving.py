@@ -88,7 +88,7 @@ def archive(
                         moved.faults.append(str(error))
             is_ended = True
         finally:
-            if is_ended or moved.files or moved.faults:
+            if moved.faults or (not quiet and (is_ended or moved.files)):
                 _report(moved, what, most=len(moved.faults) if verifies else SHOWN)
     return ExitCode.LOSSES if moved.faults else ExitCode.OK
 

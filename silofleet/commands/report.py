@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from recordsilo.cli import example, shown
-from recordsilo.commands.options import json_object
+from recordsilo.commands.options import json_object, quiet_option
 from silofleet.commands.group import (
     counted_endpoints,
     directory,
@@ -28,16 +28,18 @@ MOST = 100
 
 
 @click.command(
-    epilog=example("silo fleet report many", "silo fleet report many | mail -s Fleet me")
+    epilog=example("silo fleet report many", "silo fleet report many -q | mail -E -s Fleet me")
 )
 @directory
 @json_object
-def report(directory: str, *, as_json: bool) -> None:
+@quiet_option
+def report(directory: str, *, as_json: bool, quiet: bool) -> None:
     """Print a summary of the fleet DIR: what changed since yesterday, what a person has to do,
     and the nodes.
 
-    The exit code is 0 even if endpoints are not well. For messages when something happens, see
-    [notices] in silo help fleet.
+    The exit code is 0 even if endpoints are not well. With --quiet, nothing is printed if nothing
+    changed and a person has nothing to do. For messages when something happens, see [notices]
+    in silo help fleet.
     """
     now = datetime.now(UTC)
     with opened(directory) as fleet:
@@ -70,6 +72,10 @@ def report(directory: str, *, as_json: bool) -> None:
         }
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
+    concerns = [*(clockless if lines else ()), *nodes_awaited(lines)]
+    lost = any(node["lost"] for node in nodes)
+    if quiet and not (lost or moves or concerns or any(parts.values())):
+        return
     said = ", ".join(f"{counts[state]:,} {state.value}" for state in TROUBLED if counts[state])
     click.echo(f"The fleet {directory} on {now:%Y-%m-%d %H:%M} UTC\n")
     click.echo(counted_endpoints(len(lines)) + (f": {said}" if said else ""))
@@ -91,7 +97,7 @@ def report(directory: str, *, as_json: bool) -> None:
             f"LOST, last seen {seen} UTC" if node["lost"] else f"room for {node['room']:,} records"
         )
         click.echo(f"  {node['node']}: {state}{'' if node['open'] else ', closed for new Silos'}")
-    for sentence in (*(clockless if lines else ()), *nodes_awaited(lines)):
+    for sentence in concerns:
         click.echo(f"  {sentence}")
 
 

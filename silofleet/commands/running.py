@@ -51,7 +51,7 @@ def run(
     """Run what is due in the fleet DIR, until Ctrl-C or SIGTERM.
 
     On exit, running harvests stop; the next start continues them. With --until-idle the exit code
-    is 0 only if every harvest was whole.
+    is 0 only if every harvest was whole, and --quiet prints nothing then.
 
     With --broker, this process only decides what is due, and the runs are done by the workers
     of other machines: silo fleet worker.
@@ -66,13 +66,19 @@ def run(
         clock = Clock(fleet, runner, watch=notices.look, contact=contact)
         with _shown(until_idle=until_idle, quiet=quiet) as shown:
             summary = clock.run(stop, until_idle=until_idle, shown=shown)
-    click.echo(_told(summary))
+    code = _code(summary, until_idle=until_idle, interrupted=stop.interrupted)
+    if not (quiet and code == ExitCode.OK):
+        click.echo(_told(summary))
     for name, why in sorted(summary.waiting.items()):
         click.echo(f"silo: {name} did not run: {why}", err=True)
+    return code
+
+
+def _code(summary: Summary, *, until_idle: bool, interrupted: bool) -> ExitCode:
     if not until_idle:
         return ExitCode.OK
     if not summary.is_idle:
-        return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
+        return ExitCode.INTERRUPTED if interrupted else ExitCode.STOPPED
     return ExitCode.OK if summary.is_whole else ExitCode.LOSSES
 
 
@@ -105,8 +111,11 @@ def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
     help="Beside the runs, send so many requests at a time for runs of endpoints with spread.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Use a network file system all the same.")
+@quiet_option
 @broker_option
-def worker(directory: str, *, node: str, slots: int, units: int, force: bool, broker: str) -> None:
+def worker(
+    directory: str, *, node: str, slots: int, units: int, force: bool, quiet: bool, broker: str
+) -> None:
     """Harvest for a fleet on this machine, into Silos in the directory GRANARY, until Ctrl-C.
 
     GRANARY is on a disk of this machine; it is created if it does not exist. The scheduler
@@ -125,7 +134,8 @@ def worker(directory: str, *, node: str, slots: int, units: int, force: bool, br
         refuse_network_disk(directory, forced=force)
         found = FleetNode(directory, node, broker, slots, units)
         found.join()
-        click.echo(f"The node {node} works in {directory} (stop with Ctrl-C)", err=True)
+        if not quiet:
+            click.echo(f"The node {node} works in {directory} (stop with Ctrl-C)", err=True)
         with fed_meanwhile(directory):
             found.run()
 

@@ -127,6 +127,22 @@ def test_lines_of_an_earlier_crawl_do_not_make_inputs_useful(
     ]
 
 
+def test_quiet_matches_are_silent_unless_lines_are_set_aside(
+    records: Silo, log: Path, tmp_path: Path, invoke: Invoke
+) -> None:
+    assert invoke("match", records.path, log, "-q").output == ""
+    assert invoke("match", records.path, log, "-q").output == ""  # nothing changed
+    assert invoke("backward", log, "-o", tmp_path / "b.sqlite", "-q").output == ""
+    assert invoke("map", log, "-o", tmp_path / "shard", "-q").output == ""
+    assert invoke("match", records.path, log, "--queue", "-q").stdout == ""
+    bad = tmp_path / "bad.log"
+    bad.write_bytes(gzip.decompress(log.read_bytes()) + b"no line of a log\n")
+    assert "bad.log: " in invoke("match", records.path, bad, "-q", code=1).stdout
+    assert "bad.log: " in invoke("map", bad, "-o", tmp_path / "other", "-q", code=1).stdout
+    missing = invoke("match", records.path, tmp_path / "nope", "-q", code=2)
+    assert missing.exception is not None
+
+
 def test_explain_shows_each_hop_with_the_line_of_the_log(
     records: Silo, log: Path, crawl: Crawl, told: Told, invoke: Invoke
 ) -> None:

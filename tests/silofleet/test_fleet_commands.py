@@ -205,6 +205,36 @@ def test_nodes_are_as_the_last_clock_saw_them(many: str) -> None:
     assert "The scheduler" not in _silo("report", many).stdout
 
 
+def test_a_quiet_report_is_empty_until_something_is_wrong(many: str) -> None:
+    _silo("add", many, "http://a.example.org/oai", "--name", "a")
+    with Fleet(many) as fleet:
+        fleet.ledger.clock_beat(datetime.now(UTC))
+    assert "1 endpoint" in _silo("report", many).stdout
+    assert _silo("report", many, "-q").output == ""
+    with Fleet(many) as fleet:
+        fleet.quarantine("a")
+    assert "a  quarantined" in _silo("report", many, "-q").stdout
+
+
+def test_quiet_runs_and_workers_are_silent_if_all_is_well(
+    many: str, sample: SampleServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _silo("add", many, sample.base_url, "--name", "a")
+    done = _silo("run", many, "--until-idle", "-q")
+    assert (done.exit_code, done.output) == (0, "")
+    _silo("add", many, "http://127.0.0.1:9/oai", "--name", "b")
+    done = _silo("run", many, "--until-idle", "-q")
+    assert (done.exit_code, done.stdout) == (1, "1 endpoint run: 1 failed\n")
+    work = ("worker", str(tmp_path / "silos"), "--node", "n", "--broker")
+    refused = _silo(*work, "redis://127.0.0.1:9/0", "-q")
+    assert refused.exit_code == ExitCode.STOPPED
+    assert refused.stderr
+    monkeypatch.setattr("silofleet.node.FleetNode.join", lambda _node: None)
+    monkeypatch.setattr("silofleet.node.FleetNode.run", lambda _node: None)
+    assert "works in" in _silo(*work, "redis://127.0.0.1:9/0").stderr
+    assert _silo(*work, "redis://127.0.0.1:9/0", "-q").output == ""
+
+
 def test_users_read_of_a_scheduler_and_of_no_clock() -> None:
     group = silo_command.get_command(click.Context(silo_command), "fleet")
     assert isinstance(group, click.Group)
