@@ -80,8 +80,7 @@ from recordsilo import PersistentState, Silo
 from recordsilo.closing import Closing
 from recordsilo.disk.locks import Locks
 from recordsilo.records.manifest import now_text
-
-STATE_FILE = "oaipmh_harvester.json"
+from recordsilo.repository import STATE_FILE
 
 
 class OAIPMHScraper(Closing):

@@ -14,10 +14,10 @@ from recordsilo import Granary
 from recordsilo.disk.stamps import stamp_of
 from recordsilo.errors import RecordSiloError
 from recordsilo.index import PageRequest
+from recordsilo.repository import STATE_FILE, Repository
 from webui.harvest_lines import HarvestLine, harvest_lines
-from webui.site import HARVESTER_STATE, repository_name
 
-_FILES = (".silo/index.sqlite", ".silo/index.sqlite-wal", "harvests", HARVESTER_STATE)
+_FILES = (".silo/index.sqlite", ".silo/index.sqlite-wal", "harvests", STATE_FILE)
 """What changes with the records of a Silo, its harvests and the name of its repository."""
 logger = logging.getLogger("webui")
 
@@ -113,7 +113,7 @@ class SiloLines:
             years = silo.search("", None, ["year"], page=page).facets["year"]
             return SiloLine(
                 name,
-                title or repository_name(path),
+                title or Repository(path).name,
                 len(silo),
                 {one.value: one.count for one in years},
                 next(iter(harvest_lines(path, 1)), None),

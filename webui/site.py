@@ -1,8 +1,6 @@
 """What handlers use: the Silo, the settings, the templates, the names of sets."""
 
 import contextlib
-import json
-import logging
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +12,7 @@ from recordsilo.disk.identifier import clean, unclean
 from recordsilo.errors import IdentifierError, RecordNotFound
 from recordsilo.formats import persistent_identifier
 from recordsilo.index import PageRequest
+from recordsilo.repository import Repository
 from silowork.service import Jobs
 from webui.http.messages import Request
 from webui.http.multipart import Form
@@ -24,8 +23,6 @@ from webui.people.roles import NOBODY, User
 GIB = 1024**3
 _SAME_DOI = 20
 """Maximum number of records, found by the words of a DOI, that are checked for the DOI."""
-HARVESTER_STATE = "oaipmh_harvester.json"
-logger = logging.getLogger("webui")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,50 +52,6 @@ class Settings:
     def needs_sign_in(self) -> bool:
         """Whether only signed-in users get answers."""
         return self.sign_in or self.policy.remote or bool(self.policy.proxies)
-
-
-class HarvesterState:
-    """The state that the harvester stores in the Silo; read again when the file changes.
-
-    A harvest in another process may replace the file at any time.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._seen: tuple[int, int, int] | None = None
-        self._state: dict[str, Any] = {}
-
-    def __getitem__(self, key: str) -> dict[str, Any]:
-        """Return the object under a key; empty if nothing was harvested yet."""
-        found = self._current().get(key)
-        return found if isinstance(found, dict) else {}
-
-    def _current(self) -> dict[str, Any]:
-        try:
-            status = os.stat(self._path)
-        except FileNotFoundError:
-            return {}
-        stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
-        if stamp != self._seen:
-            self._state, self._seen = self._read(), stamp
-        return self._state
-
-    def _read(self) -> dict[str, Any]:
-        try:
-            with open(self._path, "rb") as file:
-                state = json.load(file)
-        except (OSError, ValueError, RecursionError) as error:
-            logger.warning(
-                "%s cannot be read (%s); sets are shown by their specs", self._path, error
-            )
-            return {}
-        return state if isinstance(state, dict) else {}
-
-
-def repository_name(silo_path: str) -> str:
-    """The name of the repository that a Silo was harvested from; empty if unknown."""
-    state = HarvesterState(os.path.join(silo_path, HARVESTER_STATE))
-    return str(state["identify"].get("repositoryName") or "")
 
 
 class SetCounts:
@@ -143,7 +96,7 @@ class Site:
 
     silo: Silo
     settings: Settings
-    harvester: HarvesterState
+    repository: Repository
     set_counts: SetCounts
     gate: Gate
     jobs: Jobs
@@ -163,7 +116,6 @@ class Site:
             openapi: Returns the OpenAPI document; passed in because its page is one of the routes.
             gate: Who signs in; by default those with an account in the Silo.
         """
-        state = HarvesterState(os.path.join(silo.path, HARVESTER_STATE))
         known = settings or Settings()
         gate = gate or Gate.of(
             silo.path,
@@ -172,7 +124,7 @@ class Site:
             user_header=known.policy.user_header,
         )
         jobs = Jobs.of(silo.path, known.broker, by_worker=known.by_worker)
-        return cls(silo, known, state, SetCounts(silo), gate, jobs, openapi)
+        return cls(silo, known, Repository(silo.path), SetCounts(silo), gate, jobs, openapi)
 
     @property
     def name(self) -> str:
@@ -181,7 +133,7 @@ class Site:
         In a directory of Silos it has both, so that names are unique.
         """
         directory = os.path.basename(self.silo.path.rstrip("/")) or "Silo"
-        name = str(self.harvester["identify"].get("repositoryName") or directory)
+        name = self.repository.name or directory
         return f"{directory}: {name}" if self.settings.on_shelf and name != directory else name
 
     @property
@@ -192,7 +144,7 @@ class Site:
     @property
     def set_names(self) -> Mapping[str, Any]:
         """setSpec → the set's name, for sets that have one; read it once for many look-ups."""
-        return self.harvester["sets"]
+        return self.repository.set_names
 
     def set_name(self, set_spec: str) -> str:
         """The set's name; its spec if it has no name."""

@@ -35,7 +35,6 @@ from oaipmhscraper.receipt import Counts, HarvestInterrupted, ListReceipt, Outco
 from oaipmhscraper.replay.recorded_lists import Asked, ListName, RecordedList, RecordedLists
 from oaipmhscraper.replay.recorded_singles import Batch, Singles
 from oaipmhscraper.repository_state import identifier_prefix, state_of
-from oaipmhscraper.scraper import STATE_FILE
 from oaipmhscraper.storing.quarantine import Origin, Quarantine, quarantine_of
 from oaipmhscraper.storing.silo_writer import BeforeStore, SiloWriter
 from oaipmhscraper.storing.storing_rules import Listing
@@ -47,6 +46,7 @@ from politeweb.settings import MAX_RESPONSE
 from politeweb.warc.reading import About, Damaged, warc_paths
 from recordsilo import PersistentState, Silo
 from recordsilo.errors import did_you_mean
+from recordsilo.repository import STATE_FILE
 
 REPLAYING = "replaying"
 """State key that exists while a replay is not finished and may be started again."""

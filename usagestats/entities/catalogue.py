@@ -9,7 +9,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from recordsilo import Silo
@@ -19,6 +19,7 @@ from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.errors import RecordSiloError
 from recordsilo.index.projection import ManifestStamp
 from recordsilo.records.place import RecordPlace
+from recordsilo.repository import Repository
 from silowork.ledger_file import LedgerFile, LedgerKind
 from usagestats.entities.mapping import Entity, EntityMapping, read_mapping
 from usagestats.entities.metadata import Metadata, metadata_of
@@ -65,8 +66,9 @@ class Catalogue:
             path = ":memory:"
         self._file = LedgerFile(path, KIND)
         self.mapping: EntityMapping = read_mapping(silo.path)
-        self._state, names = _set_names(silo.path)
-        self._set_names: Mapping[str, str] = dict(names)
+        sets = Repository(silo.path).set_names
+        self._set_names = {str(spec): str(name) for spec, name in sorted(sets.items()) if name}
+        self._state = zlib.crc32(repr([*self._set_names.items()]).encode("utf-8", "replace"))
 
     def close(self) -> None:
         """Close the file."""
@@ -247,17 +249,6 @@ class Catalogue:
         """Return the number of entities of each kind that has any, in the mapping's order."""
         found = dict(self._file.rows("SELECT kind, count(*) FROM entity GROUP BY kind"))
         return {kind.name: found[kind.name] for kind in self.mapping.kinds if kind.name in found}
-
-
-def _set_names(silo_path: str) -> tuple[int, tuple[tuple[str, str], ...]]:
-    """Return the names of the sets, as the harvester stored them, with their CRC-32."""
-    try:
-        with open(os.path.join(silo_path, "oaipmh_harvester.json"), "rb") as file:
-            sets = json.load(file).get("sets")
-        names = tuple(sorted((str(spec), str(name)) for spec, name in sets.items() if name))
-    except (OSError, ValueError, AttributeError):
-        names = ()
-    return zlib.crc32(repr(names).encode("utf-8", "replace")), names
 
 
 def _like(text: str) -> str:

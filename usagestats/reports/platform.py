@@ -1,18 +1,17 @@
 """How a Silo names itself in reports: the table ``[report]`` of ``usage.toml``."""
 
-import json
 import os
 import re
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
+from recordsilo.repository import Repository
 from usagestats.errors import SettingsInvalid
 from usagestats.reports.definitions import ACCESS_TYPES
 from usagestats.store.places import settings_path
 from usagestats.store.tables import naming, read_tables
 
-_HARVESTER_STATE = "oaipmh_harvester.json"
 _SETTINGS = ("platform", "namespace", "publisher", "access_type", "created_by", "registry_record")
 _NAMESPACE = re.compile(r"[a-zA-Z][a-zA-Z0-9_./]{1,17}")
 """Section 3.3, Proprietary_ID."""
@@ -59,7 +58,9 @@ def _platform_from(table: Any, silo_path: str) -> Platform:
         raise ValueError(f"there is no setting {unknown[0]!r}; there are {', '.join(_SETTINGS)}")
     if wrong := next((key for key, text in table.items() if not isinstance(text, str)), None):
         raise ValueError(f"{wrong} is a text")
-    name = table.get("platform") or _repository_name(silo_path)
+    name = table.get("platform") or (
+        Repository(silo_path).name or os.path.basename(silo_path.rstrip("/"))
+    )
     given = {key: text for key, text in table.items() if text and key != "platform"}
     given.setdefault("created_by", f"recordsilo {version('recordsilo')}")
     found = Platform(name if len(name) > 1 else "Silo", **given)
@@ -68,13 +69,3 @@ def _platform_from(table: Any, silo_path: str) -> Platform:
     if not _NAMESPACE.fullmatch(found.namespace):
         raise ValueError("namespace has 2 to 18 letters, digits, _, . and /")
     return found
-
-
-def _repository_name(silo_path: str) -> str:
-    try:
-        with open(os.path.join(silo_path, _HARVESTER_STATE), "rb") as file:
-            state: Any = json.load(file)
-        name = state["identify"]["repositoryName"]
-    except (OSError, ValueError, KeyError, TypeError):
-        name = ""
-    return str(name or os.path.basename(silo_path.rstrip("/")))

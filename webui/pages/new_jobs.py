@@ -11,6 +11,7 @@ from crawlmatch.errors import check_extra
 from crawlmatch.kept import crawls_beside, inputs_beside
 from recordsilo.extras import PackageMissing
 from recordsilo.records.manifest import STATES
+from recordsilo.repository import Repository
 from recordsilo.selection import selection_table
 from siloexport.fedora_places import fedora_places
 from siloexport.jobs import DRY_RUN, EXPORT, VERSIONS, selection_of
@@ -27,7 +28,7 @@ from webui.http.messages import Response
 from webui.job_errors import sentences
 from webui.rendering import View, changed_answer
 from webui.schedule_forms import NOW, WHEN, timetable_from
-from webui.site import Call, HarvesterState, set_choices
+from webui.site import Call, set_choices
 from webui.words.texts import text as _
 
 EXPLAINED = {
@@ -150,7 +151,7 @@ def _form(
     name = choice.name
     asked = form_selection(call, pairs, choice.url) if choice.export else None
     chosen = asked.chosen if asked else None
-    state = call.site.harvester
+    state = call.site.repository
     formats = _formats(state)
     sets = sorted(state["sets"].items(), key=lambda one: str(one[1]).casefold())
     twin: dict[str, Any] = {"form": name, "heading": choice.heading}
@@ -217,7 +218,7 @@ def _access_logs(call: Call) -> tuple[list[str], str]:
         return [], as_sentence(str(error).replace(path, call.site.name))
 
 
-def _formats(state: HarvesterState) -> list[tuple[str, bool]]:
+def _formats(state: Repository) -> list[tuple[str, bool]]:
     """The formats of the source, those harvested first, each with whether it was harvested.
 
     Of a source that nothing is known about: ``oai_dc``, which every repository has.
