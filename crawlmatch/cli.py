@@ -15,6 +15,7 @@ import click
 from crawlmatch.errors import check_extra
 from crawlmatch.outcomes import counted
 from recordsilo.cli import ExitCode, Group, example, fail, open_silo
+from recordsilo.commands import completion
 from recordsilo.commands.options import (
     check_not_empty,
     directory,
@@ -33,10 +34,23 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-inputs = click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+inputs = click.argument(
+    "inputs", metavar="INPUT...", nargs=-1, required=True, shell_complete=completion.files
+)
 out = click.option("-o", "--output", required=True, metavar="PATH", help="Output path.")
+
+
+def _crawl_names(silo_path: str) -> list[str]:
+    from crawlmatch.kept import crawl_names
+
+    return crawl_names(silo_path)
+
+
 name = click.option(
-    "--name", metavar="NAME", help="Name of the crawl (default: the one matched last)."
+    "--name",
+    metavar="NAME",
+    shell_complete=completion.among(_crawl_names),
+    help="Name of the crawl (default: the one matched last).",
 )
 
 
@@ -190,7 +204,7 @@ def backward(output: str, *, as_json: bool, **given: Any) -> int:
 
 
 @crawl.command(epilog=example("silo crawl forward seeds.tsv crawl.log -o seeds.sqlite"))
-@click.argument("seed_file", metavar="SEEDS")
+@click.argument("seed_file", metavar="SEEDS", shell_complete=completion.files)
 @inputs
 @out
 @also
@@ -204,7 +218,7 @@ def forward(seed_file: str, output: str, *, as_json: bool, **given: Any) -> int:
 
 
 @crawl.command(epilog=example("silo crawl everything seeds.tsv crawl.log.gz -o all.sqlite"))
-@click.argument("seed_file", metavar="SEEDS")
+@click.argument("seed_file", metavar="SEEDS", shell_complete=completion.files)
 @inputs
 @out
 @also

@@ -11,6 +11,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from typing import Any
 from recordsilo.closing import Closing
 from recordsilo.disk.atomic_file import open_lock_file
 from recordsilo.disk.digest import Digest
+from recordsilo.disk.names import names_in
 from siloexport.errors import LedgerInUse, LedgerUnreadable, RunNotFound
 from siloexport.ledger_tables import (
     ENTRIES,
@@ -50,6 +52,7 @@ EXPORTS = "curation/exports"
 _KIND = LedgerKind(SCHEMA, LedgerUnreadable, synchronous="NORMAL", has_log=True)
 CANNOT_WRITE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """The errors of a Silo that cannot be written."""
+_NAME = re.compile("[0-9a-f]{24}")
 _CHUNK = 500
 _ATTEMPTS = 20
 
@@ -57,6 +60,12 @@ _ATTEMPTS = 20
 def ledger_path(silo_path: str, key: str) -> str:
     """Return the path of the ledger of a target."""
     return os.path.join(silo_path, *EXPORTS.split("/"), f"{digest_of(key)[:24]}.sqlite")
+
+
+def ledgers_of(silo_path: str) -> list[str]:
+    """Return the paths of a Silo's ledgers, below its directory."""
+    names = names_in(os.path.join(silo_path, *EXPORTS.split("/")), ".sqlite", _NAME)
+    return [f"{EXPORTS}/{name}.sqlite" for name in names]
 
 
 class Ledger(Closing):

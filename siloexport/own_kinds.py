@@ -155,6 +155,7 @@ _COLUMNS = FormField(
     Input.TEXTS,
     help=f"A column; repeatable. Of: {', '.join(tables.FIELDS)}, and those that packages "
     "contribute.",
+    completed=lambda _silo_path: tables.fields(),
     metavar="FIELD",
     option="--field",
     default=" ".join(tables.USUAL),

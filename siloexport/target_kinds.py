@@ -4,7 +4,7 @@ An entry point of the group ``siloexport.targets`` names a `TargetKind`. The com
 `silo export NAME`, the forms of the page and the export job are made from it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -65,6 +65,8 @@ class FormField:
         choices: The choices, for `Input.CHOICE`.
         choices_of: Returns choices that depend on the Silo, from its directory; raises
             `JobRefused` with the reason if there are none.
+        completed: Returns values for the TAB key, from the Silo's directory; others are
+            allowed, too. By default those of `choices_of`.
         help: For the command; ends with a full stop.
         metavar: Placeholder in the help of the command: ``--NAME METAVAR``.
         option: Of the command; by default ``--`` and the name.
@@ -79,6 +81,7 @@ class FormField:
     default: str = ""
     choices: Choices = ()
     choices_of: Callable[[str], Choices] | None = None
+    completed: Callable[[str], Iterable[str]] | None = None
     help: str = ""
     metavar: str = ""
     option: str = ""

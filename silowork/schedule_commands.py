@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import click
 
 from recordsilo.cli import Group, example, fail, open_silo
+from recordsilo.commands import completion
 from recordsilo.commands.options import directory, json_lines
 from silowork.errors import JobsError
 from silowork.kinds import begun_by_form
@@ -83,7 +84,9 @@ def _when(found: Schedule) -> str:
 )
 @directory
 @click.argument("title", metavar="NAME")
-@click.argument("kind", metavar="KIND")
+@click.argument(
+    "kind", metavar="KIND", shell_complete=completion.among(lambda _silo: begun_by_form())
+)
 @click.option("--at", "times", multiple=True, metavar="HH:MM", help="Time of day; repeatable.")
 @click.option("--on", "days", multiple=True, type=click.Choice(WEEKDAYS),
               help="Only on this day; repeatable.")  # fmt: skip
@@ -125,11 +128,14 @@ def add(
     click.echo(f"{made.name}: next run {due:%Y-%m-%d %H:%M} UTC")
 
 
+_names = completion.among(schedule_names)
+
+
 def _on_one(verb: str) -> Callable[[Callable[..., None]], click.Command]:
     """Make a function the command that does something with one schedule."""
 
     def made(function: Callable[..., None]) -> click.Command:
-        named = directory(click.argument("name", metavar="NAME")(function))
+        named = directory(click.argument("name", metavar="NAME", shell_complete=_names)(function))
         line = example(f"silo schedule {verb} myrepo every-night")
         return schedule.command(verb, epilog=line)(named)
 

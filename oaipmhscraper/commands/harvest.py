@@ -96,6 +96,7 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
     "--prefix",
     "prefixes",
     multiple=True,
+    shell_complete=completion.prefixes,
     help="Metadata format; repeatable; `all` for every format. Default: oai_dc;"
     " with --replay, every format.",
 )

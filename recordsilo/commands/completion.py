@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from typing import TypeAlias
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
@@ -45,6 +46,39 @@ def offered(values: Iterable[str], typed: str) -> list[CompletionItem]:
     """
     fit = (one for one in values if one.startswith(typed) and one.isprintable())
     return [CompletionItem(one) for one, _ in zip(fit, range(MOST), strict=False)]
+
+
+Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def among(names: Callable[[str], Iterable[str]], *foreseen: type[Exception]) -> Complete:
+    """Complete by names that are read from the directory that was typed before.
+
+    Args:
+        names: The names, from the path of the directory.
+        foreseen: What it raises if there are none, beside `RecordSiloError` and `OSError`.
+    """
+
+    errors: tuple[type[Exception], ...] = (
+        RecordSiloError, OSError, sqlite3.Error, ValueError, *foreseen,
+    )  # fmt: skip
+
+    def complete(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+        try:
+            return offered(names(_place(ctx)), typed)
+        except errors:
+            return []
+
+    return complete
+
+
+def prefixes(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Metadata formats: those of the Silo, and those that are known."""
+    from recordsilo.formats import FORMATS  # noqa: PLC0415  # loads lxml
+
+    kept = _asked(ctx, _VALUES, "format", typed, typed + _LAST)
+    known = sorted(prefix for one in FORMATS for prefix in one.prefixes)
+    return offered(dict.fromkeys((*kept, *known)), typed)
 
 
 def fields(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:

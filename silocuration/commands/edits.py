@@ -16,6 +16,7 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, Group, example, fail, open_silo
+from recordsilo.commands import completion
 from recordsilo.commands.options import (
     OutputFile,
     check_not_empty,
@@ -27,6 +28,7 @@ from recordsilo.commands.options import (
     why,
 )
 from recordsilo.disk.whole_file import as_text
+from recordsilo.formats.known.dublin_core import ELEMENTS
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 from silocuration.batch.attach import MAX_BYTES, Attachment
@@ -42,7 +44,7 @@ from silocuration.batch.job import (
     run_job,
     undo_job,
 )
-from silocuration.batch.journal import CHANGED, Doing
+from silocuration.batch.journal import CHANGED, Doing, job_ids
 from silocuration.batch.planned import discard, is_discardable
 from silocuration.batch.premis import PATH as PREMIS_PATH
 from silocuration.batch.specs import JobSpec, attach_job, rules_job, sheet_job, summary
@@ -96,7 +98,7 @@ def list_rules(*, silo_dir: str, as_json: bool) -> int:
     "test", epilog=example("silo rules test myrepo types", "silo rules test myrepo r.toml")
 )
 @directory
-@click.argument("name")
+@click.argument("name", shell_complete=completion.among(rule_names))
 @click.option("-n", "--samples", type=click.IntRange(0, 1000), default=5, show_default=True,
               help="Show this many changes.")  # fmt: skip
 @json_object
@@ -112,7 +114,7 @@ def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: 
 
 @rules.command("apply", epilog=example("silo rules apply myrepo types -m 'one spelling'"))
 @directory
-@click.argument("name")
+@click.argument("name", shell_complete=completion.among(rule_names))
 @why
 @dry_run
 @json_object
@@ -155,6 +157,7 @@ def sheet() -> None:
 @selecting
 @everything
 @click.option("--column", "columns", multiple=True, metavar="FIELD",
+              shell_complete=completion.among(lambda _silo: ELEMENTS),
               help="Only this field, as title or title[en]; repeatable.")  # fmt: skip
 @click.option("--on-conflict", type=click.Choice(["fail", "overwrite"]), default="fail",
               help="If FILE is not as last exported: leave it and fail, or overwrite it.",
@@ -274,7 +277,7 @@ def list_jobs(*, silo_dir: str, as_json: bool) -> None:
 
 @bulk.command("show", epilog=example("silo bulk show myrepo 20261121T213000Z-0a1b2c"))
 @directory
-@click.argument("job")
+@click.argument("job", shell_complete=completion.among(job_ids))
 @json_object
 def show_job(*, silo_dir: str, job: str, as_json: bool) -> None:
     """Show what a batch edit did, and which records it skipped."""
@@ -284,7 +287,7 @@ def show_job(*, silo_dir: str, job: str, as_json: bool) -> None:
 
 @bulk.command("resume", epilog=example("silo bulk resume myrepo 20261121T213000Z-0a1b2c"))
 @directory
-@click.argument("job")
+@click.argument("job", shell_complete=completion.among(job_ids))
 @json_object
 @quiet_option
 def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
@@ -295,7 +298,7 @@ def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
 
 @bulk.command("undo", epilog=example("silo bulk undo myrepo 20261121T213000Z-0a1b2c"))
 @directory
-@click.argument("job")
+@click.argument("job", shell_complete=completion.among(job_ids))
 @click.option("--agent", default="", help="Name for the log (default: the user).")
 @json_object
 @quiet_option
@@ -313,7 +316,7 @@ def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> 
 
 @bulk.command("discard", epilog=example("silo bulk discard myrepo 20261121T213000Z-0a1b2c"))
 @directory
-@click.argument("job")
+@click.argument("job", shell_complete=completion.among(job_ids))
 def discard_job(*, silo_dir: str, job: str) -> None:
     """Delete a batch edit that was planned or stopped and has changed no record."""
     with sentences(), open_silo(silo_dir) as silo:

@@ -6,7 +6,7 @@ each of them needs the fields that say where the target is.
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -31,12 +31,13 @@ from siloexport.commands.output import (
     show_status,
     show_verification,
 )
-from siloexport.commands.runs import run_to, share, shown_of
+from siloexport.commands.runs import run_to, runs_of_kind, share, shown_of
 from siloexport.engine.export import Export
 from siloexport.plan import Versions
 from siloexport.target_kinds import Asked, FormField, Input, Opening, TargetKind, checked
 from siloexport.targets import Target, tables
 from siloexport.values import OnConflict
+from silowork.errors import JobsError
 
 _RUN = "20260301T101500Z-0a1b2c"
 
@@ -60,7 +61,16 @@ def _option(field: FormField) -> Callable[[Any], Any]:
         default=None if field.input is Input.TEXTS else field.default or None,
         show_default=field.input is not Input.TEXTS and bool(field.default),
         help=field.help,
+        shell_complete=None if choices else completion.among(_completed(field), JobsError),
     )
+
+
+def _completed(field: FormField) -> Callable[[str], Iterable[str]]:
+    """What the TAB key offers for a field, from the Silo's directory."""
+    if field.completed is not None:
+        return field.completed
+    of_silo = field.choices_of or (lambda _silo_path: ())
+    return lambda silo_path: [value for value, _label in of_silo(silo_path)]
 
 
 def _all(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -284,7 +294,7 @@ def _place_group(kind: TargetKind) -> click.Group:
         epilog=lines("rollback", before=f" {_RUN}"),
     )
     @directory
-    @click.argument("run_id", metavar="RUN")
+    @click.argument("run_id", metavar="RUN", shell_complete=runs_of_kind(f"{kind.name} "))
     @to
     @options.purge
     @json_object

@@ -1,13 +1,19 @@
 """What the commands that run an export share: options → a run, a policy, a share."""
 
+import itertools
 from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
 
 from recordsilo import Silo
 from recordsilo.audit.sampling import share_of
 from recordsilo.cli import fail
+from recordsilo.commands import completion
 from recordsilo.commands.options import check_not_empty
 from siloexport.commands.output import Shown, show_run
 from siloexport.engine.export import Export
+from siloexport.ledger import ledgers_of
 from siloexport.plan import Policy, Versions
 from siloexport.values import Deletions, OnConflict
 
@@ -47,6 +53,21 @@ def policy_of(given: dict[str, Any]) -> Policy:
 def shown_of(given: dict[str, Any]) -> Shown:
     """Return what to print, from `options.showing`."""
     return Shown(given.get("report_path"), given.get("as_json", False), given.get("quiet", False))
+
+
+def runs_of_kind(key: str) -> completion.Complete:
+    """Complete the ID of a run to any target whose key begins so; the newest come first."""
+    sql = "SELECT id FROM run WHERE substr((SELECT value FROM about WHERE name = 'key'), 1, ?) = ?"
+
+    def complete(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem]:
+        def names(silo_path: str) -> list[str]:
+            ledgers = [(ledger,) for ledger in ledgers_of(silo_path)]
+            found = (completion.names_in(ctx, one, sql, len(key), key) for one in ledgers)
+            return sorted(itertools.chain.from_iterable(found), reverse=True)
+
+        return completion.among(names)(ctx, param, typed)
+
+    return complete
 
 
 def share(text: str) -> float:

@@ -12,9 +12,10 @@ import click
 from oaipmhclient.walk.windows import read_length
 from politeweb.errors import RequestRefused
 from recordsilo.cli import ExitCode, example, fail
+from recordsilo.commands import completion
 from recordsilo.commands.options import confirm, yes_option
 from recordsilo.progress import counting
-from silofleet.commands.group import directory, opened, told
+from silofleet.commands.group import directory, endpoint_names, opened, told
 from silofleet.errors import FleetRefused
 from silofleet.fleet import make_fleet
 from silofleet.lists import FORMS, MOST_BYTES, Listed, check_prefixes, name_of, read_list
@@ -27,7 +28,9 @@ MOST_REFUSED = 20
 """Lines of a list that are named when they are refused."""
 LONG = 500_000
 """Bytes of a list, from which on it takes more than a second."""
-names_argument = click.argument("names", metavar="NAME…", nargs=-1, required=True)
+names_argument = click.argument(
+    "names", metavar="NAME…", nargs=-1, required=True, shell_complete=endpoint_names
+)
 
 
 @click.command(epilog=example("silo fleet init many"))
@@ -65,7 +68,7 @@ def _length(_ctx: click.Context, _param: click.Parameter, text: str) -> timedelt
     )
 )
 @directory
-@click.argument("what", metavar="URL|FILE")
+@click.argument("what", metavar="URL|FILE", shell_complete=completion.files)
 @click.option(
     "--as", "form", type=click.Choice(FORMS),
     help="Form of the file; by default it is guessed. lines has one URL a line, csv columns with"
@@ -75,6 +78,7 @@ def _length(_ctx: click.Context, _param: click.Parameter, text: str) -> timedelt
 @click.option("--set", "sets", multiple=True, metavar="SET", help="Only this set; repeatable.")
 @click.option(
     "-p", "--prefix", "prefixes", multiple=True, metavar="FORMAT",
+    shell_complete=completion.prefixes,
     help="Metadata format; repeatable. Default: oai_dc.",
 )  # fmt: skip
 @click.option(
@@ -253,7 +257,7 @@ def accept(directory: str, names: tuple[str, ...]) -> None:
 
 @click.command(epilog=example("silo fleet readdress many oxford"))
 @directory
-@click.argument("name")
+@click.argument("name", shell_complete=endpoint_names)
 @click.option("--to", "url", default="", metavar="URL", help="Default: where it redirects to.")
 def readdress(directory: str, name: str, url: str) -> None:
     """Give the endpoint NAME of the fleet DIR the address that it redirects to, or another.

@@ -14,9 +14,13 @@ from recordsilo.commands import completion
 from recordsilo.errors import RecordSiloError
 from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, LedgerUnreadable
 from silofleet.fleet import UNHEARD, Fleet, Line
+from silofleet.wishes import load_wishes
 from silowork.commands import broker_option_for
 
 directory = click.argument("directory", metavar="DIR", shell_complete=completion.directories)
+
+endpoint_names = completion.among(lambda path: load_wishes(path).endpoints, FleetError)
+"""Completes the name of an endpoint of the fleet."""
 
 
 def _sendable(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:

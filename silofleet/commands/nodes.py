@@ -18,6 +18,7 @@ from silofleet.commands.group import (
     contact_option,
     counted_endpoints,
     directory,
+    endpoint_names,
     no_clock,
     nodes_awaited,
     opened,
@@ -91,7 +92,7 @@ def _check_gone(name: str, placed: int, *, is_lost: bool) -> None:
 
 @click.command(epilog=example("silo fleet move many oxford --to n2"))
 @directory
-@click.argument("name")
+@click.argument("name", shell_complete=endpoint_names)
 @click.option("--to", "target", required=True, metavar="NODE", help="The node that gets the Silo.")
 def move(directory: str, name: str, target: str) -> None:
     """Move the Silo of the endpoint NAME of the fleet DIR to another node.
@@ -110,7 +111,7 @@ def move(directory: str, name: str, target: str) -> None:
 
 @click.command(epilog=example("silo fleet probe many", "silo fleet probe many oxford"))
 @directory
-@click.argument("names", metavar="[NAME]…", nargs=-1)
+@click.argument("names", metavar="[NAME]…", nargs=-1, shell_complete=endpoint_names)
 @contact_option
 @broker_option
 def probe(directory: str, names: tuple[str, ...], contact: str | None, broker: str) -> int:

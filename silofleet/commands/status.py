@@ -8,7 +8,14 @@ import click
 
 from recordsilo.cli import example, fail, shown
 from recordsilo.commands.options import json_object
-from silofleet.commands.group import directory, moves_under_way, no_clock, nodes_awaited, opened
+from silofleet.commands.group import (
+    directory,
+    endpoint_names,
+    moves_under_way,
+    no_clock,
+    nodes_awaited,
+    opened,
+)
 from silofleet.fleet import Line, csv_of
 from silofleet.values import TROUBLED, State
 
@@ -93,7 +100,7 @@ def _print(lines: list[Line], limit: int, *, is_filtered: bool) -> None:
 
 @click.command(epilog=example("silo fleet show many oxford"))
 @directory
-@click.argument("name")
+@click.argument("name", shell_complete=endpoint_names)
 @json_object
 def show(directory: str, name: str, *, as_json: bool) -> None:
     """Show all that is known of the endpoint NAME, a name or an address, of the fleet DIR."""

@@ -12,6 +12,7 @@ from click.shell_completion import ShellComplete
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command
+from siloexport.ledger import Ledger
 from silowork.service import Jobs
 
 
@@ -100,6 +101,53 @@ def test_bash_completes_a_command() -> None:
         capture_output=True, check=False, timeout=60,
     )  # fmt: skip
     assert asked.stdout == b"plain,zsh\n", asked.stderr
+
+
+def test_formats_columns_and_elements_are_completed(indexed: str) -> None:
+    assert "oai_dc" in offered("harvest", "http://x.example/oai", indexed, "-p", "oai_d")
+    assert "mods" in offered("fleet", "add", indexed, "-p", "mo")
+    assert offered("export", "csv", indexed, "--field", "dc:ti") == ["dc:title"]
+    assert "type" in offered("sheet", "export", indexed, "out.csv", "--column", "ty")
+    assert "audit" in offered("schedule", "add", indexed, "nightly", "au")
+
+
+def test_names_of_rules_batch_edits_schedules_and_crawls_are_completed(
+    indexed: str, run: Run
+) -> None:
+    assert offered("rules", "test", indexed, "") == []
+    rules = Path(indexed, "curation", "rules")
+    rules.mkdir(parents=True)
+    (rules / "types.toml").write_text('[[change]]\nfield = "type"\ndo = "set"\nvalues = ["x"]\n')
+    assert offered("rules", "test", indexed, "t") == ["types"]
+    assert offered("rules", "apply", indexed, "t") == ["types"]
+    run("rules", "apply", indexed, "types", "-q")
+    (job,) = offered("bulk", "undo", indexed, "2")
+    assert run("bulk", "show", indexed, job).code == 0
+    assert run("schedule", "add", indexed, "nightly", "audit", "--every", "1d").code == 0
+    assert offered("schedule", "pause", indexed, "n") == ["nightly"]
+    Path(indexed, "crawls", "spring").mkdir(parents=True)
+    assert offered("crawl", "report", indexed, "--name", "s") == ["spring"]
+
+
+def test_endpoints_of_a_fleet_are_completed(tmp_path: Path, run: Run) -> None:
+    many = str(tmp_path / "many")
+    assert offered("fleet", "show", many, "") == []
+    assert run("fleet", "init", many).code == 0
+    assert run("fleet", "add", many, "http://a.example.org/oai", "--name", "oxford").code == 0
+    for command in ("show", "pause", "readdress", "move", "remove", "probe", "accept"):
+        assert offered("fleet", command, many, "ox") == ["oxford"], command
+    Path(many, "fleet", "endpoints.toml").write_text("not TOML")
+    assert offered("fleet", "show", many, "") == []
+
+
+def test_runs_of_a_fedora_are_completed_and_no_others(
+    indexed: str, run: Run, tmp_path: Path
+) -> None:
+    assert run("export", "files", indexed, str(tmp_path / "out")).code == 0
+    assert offered("export", "fedora", "rollback", indexed, "") == []
+    with Ledger.open(indexed, "fedora http://127.0.0.1:1/rest", "Fedora") as ledger:
+        begun = ledger.begin_run({})
+    assert offered("export", "fedora", "rollback", indexed, "") == [begun.run_id]
 
 
 def test_jobs_and_runs_are_completed(indexed: str, run: Run, tmp_path: Path) -> None:
