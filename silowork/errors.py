@@ -1,4 +1,4 @@
-"""Errors of jobs; each message is one sentence."""
+"""Errors of jobs and queues; each message is one sentence."""
 
 
 class JobsError(Exception):
@@ -43,3 +43,11 @@ class QueueUnreachable(JobsError):
 
 class Interrupted(JobsError):
     """The job was interrupted; what it has done is stored."""
+
+
+class QueuesUnreadable(JobsError):
+    """A file of queues cannot be read."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        super().__init__(f"the queues {path} cannot be used: {reason}")

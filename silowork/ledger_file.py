@@ -11,7 +11,7 @@ import re
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -160,7 +160,7 @@ class LedgerFile:
                 self._connection = self._opened()
             yield self._connection
 
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+    def rows(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         """All rows of a query."""
         with self.reading() as connection:
             return connection.execute(statement, values).fetchall()

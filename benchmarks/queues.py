@@ -1,0 +1,152 @@
+"""What a queue costs, beside the bare cost of the same work in the same run.
+
+    .venv/bin/python benchmarks/queues.py                 20,000 messages in each store
+
+The bare work puts the same rows into a table of SQLite, or the same entries into a stream of Redis,
+changes them as often, and commits as often; it knows no keys that are done, leases or retries.
+Goals: 5,000 puts and 2,500 takes with their acknowledgement a second of CPU, in batches, and one by
+one by 32 threads.
+"""
+
+import argparse
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
+
+from store import Line, Spent, compared, timed
+
+from silowork.queues.sqlite import SqliteQueues
+from silowork.queues.values import Message, Queues
+
+BATCH, THREADS = 100, 32
+BODY = (
+    b'{"uri": "https://eprints.example.org/id/eprint/%d/", "record": "oai:example:%d"}' + b" " * 100
+)
+Parts = Iterator[range]
+
+
+def parts(messages: int, size: int) -> Parts:
+    for first in range(0, messages, size):
+        yield range(first, min(first + size, messages))
+
+
+def message(number: int) -> Message:
+    return Message("first", BODY % (number, number), f"https://eprints.example.org/{number}")
+
+
+# --------------------------------------------------------------------------- ours
+
+
+def put(queues: Queues, numbers: range) -> None:
+    assert queues.put(map(message, numbers)) == len(numbers)
+
+
+def take(queues: Queues, numbers: range) -> None:
+    """Take, acknowledge, and send on."""
+    taken = queues.take("first", len(numbers))
+    assert len(taken) == len(numbers)
+    queues.done(taken, [Message("second", one.body, one.key) for one in taken])
+
+
+# --------------------------------------------------------------------------- bare
+
+
+class Bare:
+    """The same rows in a table of its own, with the same durability."""
+
+    def __init__(self, path: str) -> None:
+        self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        for pragma in ("journal_mode = WAL", "synchronous = FULL"):
+            self.connection.execute(f"PRAGMA {pragma}")
+        self.connection.execute(
+            "CREATE TABLE row"
+            " (number INTEGER PRIMARY KEY, queue TEXT, key TEXT, body BLOB, due REAL)"
+        )
+        self.connection.execute("CREATE UNIQUE INDEX by_key ON row (queue, key)")
+        self.connection.execute("CREATE INDEX by_due ON row (queue, due, number)")
+
+    def put(self, numbers: range, queue: str = "first") -> None:
+        with self.connection:
+            self.connection.execute("BEGIN IMMEDIATE")
+            self.connection.executemany(
+                "INSERT INTO row (queue, key, body, due) VALUES (?, ?, ?, 0)",
+                [(queue, one.key, one.body) for one in map(message, numbers)],
+            )
+
+    def take(self, numbers: range) -> None:
+        with self.connection:
+            self.connection.execute("BEGIN IMMEDIATE")
+            rows = self.connection.execute(
+                "SELECT number, body FROM row WHERE queue = 'first' AND due = 0"
+                " ORDER BY number LIMIT ?",
+                (len(numbers),),
+            ).fetchall()
+            marked = [(number,) for number, _ in rows]
+            self.connection.executemany("UPDATE row SET due = 1 WHERE number = ?", marked)
+        with self.connection:
+            self.connection.execute("BEGIN IMMEDIATE")
+            self.connection.executemany(
+                "UPDATE row SET due = 2, body = x'' WHERE number = ?", marked
+            )
+            self.connection.executemany(
+                "INSERT INTO row (queue, key, body, due) VALUES ('second', ?, ?, 0)",
+                [(f"{number}", body) for number, body in rows],
+            )
+
+
+# --------------------------------------------------------------------------- compared
+
+
+def spent(work: Callable[[range], None], numbers: Parts) -> Spent:
+    with timed() as found:
+        for some in numbers:
+            work(some)
+    return found
+
+
+def by_threads(work: Callable[[range], None], numbers: Parts) -> Spent:
+    with timed() as found, ThreadPoolExecutor(THREADS) as threads:
+        for _ in threads.map(work, numbers):
+            pass
+    return found
+
+
+def sqlite_lines(messages: int, directory: str) -> Iterator[Line]:
+    for what, size, measure in (
+        (f"in batches of {BATCH}", BATCH, spent),
+        ("one by one", 1, spent),
+        (f"one by one, {THREADS} threads", 1, by_threads),
+    ):
+        number = messages if size > 1 else messages // 4
+        path = os.path.join(directory, f"{size}{measure.__name__}")
+        bare = Bare(f"{path}.bare")
+        with SqliteQueues(path) as queues, closing(bare.connection):
+            for verb, mine, theirs in (
+                ("put", partial(put, queues), bare.put),
+                ("take, done and put on", partial(take, queues), bare.take),
+            ):
+                yield compared(
+                    f"SQLite queue, {verb}, {what}",
+                    number,
+                    measure(mine, parts(number, size)),
+                    spent(theirs, parts(number, size)),
+                    "rows alone, one thread",
+                )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--messages", type=int, default=20_000)
+    parser.add_argument("--directory", help="where to work (default: a temporary directory)")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="silo-queues-", dir=arguments.directory) as directory:
+        for line in sqlite_lines(arguments.messages, directory):
+            print(" | ".join((line.what, line.ours, line.beside, line.ratio)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

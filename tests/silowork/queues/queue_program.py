@@ -1,0 +1,37 @@
+"""A process that puts or takes, until it is killed.
+
+put ADDRESS LAST    numbers from the mark on, without keys, and those of tens with keys, twice
+take ADDRESS LOG    numbers in ``first``: each into the log, then into ``second`` by its key
+"""
+
+import os
+import sys
+
+from stores import store_at
+
+from silowork.queues.values import Message
+
+LEASE = 0.5
+
+
+def put(address: str, last: str) -> None:
+    with store_at(address, lease=LEASE) as queues:
+        while (reached := int(queues.mark("source") or 0)) < int(last):
+            numbers = range(reached, min(reached + 10, int(last)))
+            some = [Message("first", b"%d" % one) for one in numbers]
+            tens = [Message("tens", b"", f"{reached - back}") for back in (0, 10)]
+            queues.put([*some, *tens], mark=("source", str(numbers[-1] + 1)))
+
+
+def take(address: str, log: str) -> None:
+    with store_at(address, lease=LEASE, most_tries=0) as queues, open(log, "ab", 0) as file:
+        while True:
+            taken = queues.take("first", 7, wait=0.2)
+            for one in taken:
+                os.write(file.fileno(), one.body + b"\n")
+            then = [Message("second", one.body, one.body.decode()) for one in taken]
+            queues.done(taken, then)
+
+
+if __name__ == "__main__":
+    {"put": put, "take": take}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,63 @@
+"""Takers and putters are killed with -9: nothing is lost, and what follows is there once."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from stores import Opened
+from waiting import wait_until
+
+from silowork.queues.values import QueueSize
+
+HERE = Path(__file__).parent
+PER_KILL = 1000
+
+
+def started(*arguments: str) -> "subprocess.Popen[bytes]":
+    environment = {**os.environ, "PYTHONPATH": str(HERE)}
+    return subprocess.Popen(
+        [sys.executable, str(HERE / "queue_program.py"), *arguments], env=environment
+    )
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(60, marks=pytest.mark.slow)])
+def test_kills_lose_no_message_and_repeat_no_result(
+    kills: int, address: str, opened: Opened, tmp_path: Path
+) -> None:
+    last, log, drawn = kills * PER_KILL, tmp_path / "log", random.Random(kills)
+    log.touch()
+    queues = opened(lease=0.5, most_tries=0)
+    reached: list[Callable[[], object]] = [
+        lambda: queues.mark("source"),
+        lambda: log.stat().st_size,
+    ]
+    commands = [("put", address, str(last)), ("take", address, str(log))]
+    running = [started(*commands[one % 2]) for one in range(3)]
+    try:
+        for _ in range(kills):
+            one = drawn.randrange(3)
+            before = reached[one % 2]()
+            wait_until(lambda: running[one].poll() == 0 or reached[one % 2]() != before)  # noqa: B023
+            time.sleep(drawn.uniform(0, 0.1))
+            running[one].send_signal(signal.SIGKILL)
+            assert running[one].wait() in (-signal.SIGKILL, 0)  # 0: all is put
+            running[one] = started(*commands[one % 2])
+        wait_until(lambda: queues.sizes().get("second", QueueSize()).waiting == last)
+        assert running[0].wait(60) == 0
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+    found = [one.body for one in queues.take("second", 2 * last)]
+    assert Counter(found) == Counter(b"%d" % number for number in range(last))
+    told = Counter(log.read_bytes().split(b"\n")[:-1])
+    assert set(told) == set(found)
+    assert queues.sizes()["tens"].waiting == last // 10 + 1
+    print(f"{sum(told.values()) - last:,} of {last:,} messages were told again")
