@@ -16,8 +16,10 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import IO, Any, TypeVar
 
+from recordsilo.child_process import end_with_parent, wait_for_reader_of
 from recordsilo.garbage import collect_rarely
 
 Q = TypeVar("Q")
@@ -218,20 +220,19 @@ def _read(stream: IO[bytes]) -> bytes:
 _SIZE = 8
 
 
-def serve(
-    work: Callable[[Any], Any], questions: IO[bytes] | None = None, answers: IO[bytes] | None = None
-) -> None:
-    """Run the second process until its parent closes the pipe.
+def serve(work: Callable[[Any], Any]) -> None:
+    """Run the second process until its parent ends or closes the pipe. Called once.
+
+    Its standard input has the questions, marshalled; its standard output gets None first, which
+    announces that it listens, and then an answer for each question.
 
     Args:
         work: Answers a question; called one question at a time.
-        questions: Marshalled; by default the standard input.
-        answers: None first, which announces that the process listens; then one for each question.
     """
     collect_rarely()
-    for number in (signal.SIGINT, signal.SIGTERM):  # the parent handles them
-        signal.signal(number, signal.SIG_IGN)
-    asked, answered = questions or sys.stdin.buffer, answers or sys.stdout.buffer
+    asked, answered = sys.stdin.buffer, sys.stdout.buffer
+    parent_gone = partial(wait_for_reader_of, answered.fileno())
+    end_with_parent(parent_gone, signal.SIG_IGN, seconds=0)  # the parent handles signals
     with contextlib.suppress(EOFError, BrokenPipeError):
         _write(answered, None)
         while True:

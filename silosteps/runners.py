@@ -5,10 +5,8 @@ name each time. Then any queue with at-least-once delivery can run it too.
 """
 
 import multiprocessing
-import os
 import pickle
 import signal
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -17,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from recordsilo.child_process import end_with_parent
 from silosteps.errors import WorkerDied
 
 Job = TypeVar("Job")
@@ -46,7 +45,7 @@ def in_order(
         return
     context = multiprocessing.get_context("spawn")
     waiting: deque[Future[Result | _Failed]] = deque()
-    with ProcessPoolExecutor(processes, context, initializer=_end_with_parent) as pool:
+    with ProcessPoolExecutor(processes, context, initializer=_begin_process) as pool:
         try:
             for job in jobs:
                 with _held_back(signal.SIGINT):
@@ -121,18 +120,8 @@ def _held_back(number: signal.Signals) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _end_with_parent() -> None:
-    """End this process with the one that started it, and by Ctrl-C without a traceback.
-
-    By itself, it would wait for ever when that one is killed.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_wait_and_end, daemon=True).start()
-
-
-def _wait_and_end() -> None:
+def _begin_process() -> None:
+    """Let this process end with the one that started it, and by Ctrl-C without a traceback."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(os.EX_TEMPFAIL)
+    assert parent is not None
+    end_with_parent(parent.join, signal.SIG_DFL, seconds=0)

@@ -4,13 +4,13 @@ import errno
 import logging
 import os
 import subprocess
-import sys
 import threading
 from types import TracebackType
 from typing import IO, Self
 
+from recordsilo.child_process import SECONDS_TO_END
+from silowork.children import Child, ask_to_end, ended, started
 from silowork.queue import Broker
-from silowork.running import SECONDS_TO_END
 
 LOG = "worker.log"
 _LONGEST_LOG = 1024 * 1024
@@ -30,7 +30,7 @@ class EmbeddedWorker:
         self.broker = broker
         self._ending = threading.Event()
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Child | None = None
         self._thread = threading.Thread(target=self._keep, name="worker", daemon=True)
 
     @property
@@ -55,8 +55,8 @@ class EmbeddedWorker:
         """End the worker and its jobs' processes; the next worker continues the jobs."""
         self._ending.set()
         with self._lock:
-            if self._process and self._process.stdin:
-                self._process.stdin.close()
+            if self._process:
+                ask_to_end(self._process)
                 self._process.terminate()  # it does not read the pipe before it is loaded
         self._thread.join()
 
@@ -84,24 +84,17 @@ class EmbeddedWorker:
                     return process.wait(0.5)
                 except subprocess.TimeoutExpired:
                     if self._ending.is_set():
-                        return _wait_or_kill(process)
+                        return ended(process, SECONDS_TO_END + 8.0)
         finally:
             with self._lock:
                 self._process = None
-                if process.stdin:
-                    process.stdin.close()
+                ask_to_end(process)
 
-    def _start(self, log: IO[bytes]) -> "subprocess.Popen[bytes]":
+    def _start(self, log: IO[bytes]) -> Child:
         with self._lock:
-            self._process = subprocess.Popen(  # noqa: S603  # our own module and a path
-                [sys.executable, "-m", "silowork", "work", self.broker.silo_path],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,  # only the page handles Ctrl-C
-            )
-            if self._ending.is_set() and self._process.stdin:
-                self._process.stdin.close()
+            self._process = started("work", self.broker.silo_path, log=log)
+            if self._ending.is_set():
+                ask_to_end(self._process)
             return self._process
 
 
@@ -112,11 +105,3 @@ def _log_path(broker: Broker) -> str:
     if os.path.exists(path) and os.path.getsize(path) > _LONGEST_LOG:
         os.replace(path, path + ".old")
     return path
-
-
-def _wait_or_kill(process: "subprocess.Popen[bytes]") -> int:
-    try:
-        return process.wait(SECONDS_TO_END + 8.0)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        return process.wait()

@@ -6,14 +6,13 @@ is closed, the worker is ending or was killed, and this process ends too.
 
 import logging
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
-from types import FrameType
 
+from recordsilo.child_process import end_with_parent, interrupt, wait_for_end_of
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
 from silowork.errors import Interrupted, JobsError
@@ -26,7 +25,6 @@ from silowork.work import Kind, Work
 MOST_CRASHES = 3
 SECONDS_FOR_LAST_RUN = 20.0
 """How long to wait for the process of a killed worker, which needs a moment to notice."""
-SECONDS_TO_END = 10.0
 SECONDS_BETWEEN_LOOKS = 0.5
 UNFORESEEN = "an unexpected error occurred; the worker's log has the details"
 FORESEEN = (RecordSiloError, JobsError, OSError)
@@ -81,11 +79,9 @@ def main(silo_path: str, job_id: str, held: int) -> int:
         held: The descriptor of a pipe that is closed when the worker ends.
     """
     stop = Stop()
-    ask = partial(_ask, stop)
-    threading.Thread(target=_end_with, args=(held, ask), daemon=True).start()
-    threading.Thread(target=_watch, args=(silo_path, job_id, stop, ask), daemon=True).start()
-    signal.signal(signal.SIGINT, _interrupt)
-    signal.signal(signal.SIGTERM, lambda _number, _frame: ask())
+    end_with_parent(partial(wait_for_end_of, held), stop.on_signal)
+    looking = (silo_path, job_id, stop, interrupt)
+    threading.Thread(target=_watch, args=looking, daemon=True).start()
     run_job(silo_path, job_id, stop)
     return 0
 
@@ -100,7 +96,7 @@ def _carry_out(ledger: JobLedger, job: Job, stop: Stop) -> None:
     try:
         kind = kind_of(job.kind)
         foreseen = (*FORESEEN, *kind.foreseen)
-        with _interruptible(kind, stop):
+        with stop.interrupting() if kind.by_signal else nullcontext():
             ending = _ending(kind, work)
         ledger.end(job.job_id, ending)
     except (Interrupted, KeyboardInterrupt):
@@ -146,47 +142,6 @@ def _held(silo_path: str, job_id: str) -> Iterator[bool]:
                 yield is_held
                 return
         time.sleep(0.1)
-
-
-# --------------------------------------------------------------------------- ending early
-
-
-class _Hold:
-    """Whether SIGINT may interrupt the main thread now; only that thread sets it."""
-
-    is_open = False
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    if _Hold.is_open:
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def _interruptible(kind: Kind, stop: Stop) -> Iterator[None]:
-    """Let a signal interrupt the block, if the kind supports that."""
-    _Hold.is_open = kind.by_signal
-    try:
-        if kind.by_signal and stop.asked:
-            raise KeyboardInterrupt
-        yield
-    finally:
-        _Hold.is_open = False
-
-
-def _ask(stop: Stop) -> None:
-    """Ask the job to end, also by a signal, which interrupts system calls."""
-    stop.ask()
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-
-
-def _end_with(held: int, ask: Callable[[], object]) -> None:
-    """When the pipe is closed, ask the job to end; end the process if that takes too long."""
-    while os.read(held, 1024):
-        pass
-    ask()
-    time.sleep(SECONDS_TO_END)
-    os._exit(os.EX_TEMPFAIL)
 
 
 def _watch(

@@ -22,6 +22,7 @@ class Stop:
 
     def __init__(self) -> None:
         self._asked = threading.Event()
+        self._is_interruptible = False
         self.interrupted = False
 
     def ask(self, *, interrupted: bool = False) -> None:
@@ -49,6 +50,30 @@ class Stop:
         """The same as `asked`, for work that takes a function."""
         return self.asked
 
+    def on_signal(self, number: int, _frame: FrameType | None) -> None:
+        """Handle a signal: it asks, and interrupts a block of `interrupting`."""
+        self.ask(interrupted=number == signal.SIGINT)
+        self._interrupt()
+
+    @contextmanager
+    def interrupting(self) -> Iterator[None]:
+        """Let a handled signal interrupt the block once, with KeyboardInterrupt.
+
+        A block that begins when the work was already asked is interrupted at once.
+        """
+        self._is_interruptible = True
+        try:
+            if self.asked:
+                self._interrupt()
+            yield
+        finally:
+            self._is_interruptible = False
+
+    def _interrupt(self) -> None:
+        if self._is_interruptible:
+            self._is_interruptible = False
+            raise KeyboardInterrupt
+
     @contextmanager
     def on_signals(self, *, second_interrupts: bool = False) -> Iterator[Self]:
         """Let SIGINT (Ctrl-C) and SIGTERM ask while the block runs.
@@ -59,10 +84,10 @@ class Stop:
             second_interrupts: A second SIGINT raises KeyboardInterrupt at once.
         """
 
-        def ask(number: int, _frame: FrameType | None) -> None:
+        def ask(number: int, frame: FrameType | None) -> None:
             if number == signal.SIGINT and second_interrupts:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
-            self.ask(interrupted=number == signal.SIGINT)
+            self.on_signal(number, frame)
 
         before: dict[int, Any] = {}
         with suppress(ValueError):

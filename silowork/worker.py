@@ -7,14 +7,13 @@ by themselves.
 
 import logging
 import os
-import subprocess
-import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from recordsilo.disk.locks import Locks
+from silowork.children import ask_to_end, ended, started
 from silowork.errors import JobsError
 from silowork.queue import WORKER_LOCK
-from silowork.running import MOST_CRASHES, SECONDS_TO_END
+from silowork.running import MOST_CRASHES
 from silowork.stop import Stop
 from silowork.values import ACTIVE
 from silowork.watching import WatchedSilo, WatchedSilos, lane_of
@@ -88,25 +87,14 @@ class Worker:
         return False
 
     def _run_process(self, silo: WatchedSilo, job_id: str) -> None:
-        command = [sys.executable, "-m", "silowork", "run", silo.path, job_id]
-        with subprocess.Popen(  # noqa: S603  # our own module, a path and an id
-            command, stdin=subprocess.PIPE, start_new_session=True
-        ) as process:
-            assert process.stdin
-            while process.poll() is None:
-                if self._ending.wait(0.2):
-                    process.stdin.close()
-                    _end_process(process)
+        process = started("run", silo.path, job_id)
+        while process.poll() is None:
+            if self._ending.wait(0.2):
+                ended(process)
+        ask_to_end(process)
         if process.returncode and self._ending.asked:  # it had no time to hand the job back
             silo.ledger.interrupt(job_id)
         elif process.returncode:
             logger.error("the process of job %s ended with %s", job_id, process.returncode)
             silo.ledger.note_crash(job_id, MOST_CRASHES)
             self._ending.wait(SECONDS_AFTER_ERROR)
-
-
-def _end_process(process: "subprocess.Popen[bytes]") -> None:
-    try:
-        process.wait(SECONDS_TO_END + 2.0)
-    except subprocess.TimeoutExpired:
-        process.kill()

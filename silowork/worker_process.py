@@ -1,12 +1,10 @@
 """The process of a worker, with or without a broker."""
 
-import os
 import signal
-import threading
-import time
+from functools import partial
 
+from recordsilo.child_process import SECONDS_TO_END, end_with_parent, wait_for_end_of
 from silowork.queue import Broker
-from silowork.running import SECONDS_TO_END
 from silowork.worker import SLOTS, Worker
 
 
@@ -19,18 +17,11 @@ def run_worker(broker: Broker, held: int | None = None, slots: int = SLOTS) -> N
         slots: The largest number of jobs at a time.
     """
     if held is not None:
-        threading.Thread(target=_end_with, args=(held,), daemon=True).start()
+        gone = partial(wait_for_end_of, held)
+        end_with_parent(gone, signal.SIG_DFL, SECONDS_TO_END + 5.0)  # `Worker` sets a handler
     if broker.url:
         from silowork.broker_worker import BrokerWorker  # noqa: PLC0415  # loads Celery
 
         BrokerWorker(broker, slots).run()
     else:
         Worker(broker.silo_path, slots).run()
-
-
-def _end_with(held: int) -> None:
-    while os.read(held, 1024):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(SECONDS_TO_END + 5.0)
-    os._exit(os.EX_TEMPFAIL)

@@ -1,0 +1,186 @@
+"""Children forked from a warm process, with messages both ways.
+
+A server process (`multiprocessing`'s forkserver) has loaded the modules once; each child is a fork
+of it, which shares its memory and starts in some milliseconds. A child ends with its parent.
+"""
+
+import contextlib
+import logging
+import multiprocessing
+import os
+import queue
+import signal
+from collections.abc import Callable
+from multiprocessing import forkserver, resource_tracker
+from multiprocessing.connection import Connection
+from typing import Any, Concatenate, ParamSpec
+
+from recordsilo.child_process import SECONDS_TO_END, end_with_parent
+from recordsilo.garbage import collect_rarely
+from silowork.stop import Stop
+
+P = ParamSpec("P")
+_Pipe = Connection
+_context = multiprocessing.get_context("forkserver")
+_preloaded: list[str] = []
+
+logger = logging.getLogger("silowork")
+
+
+def warm(*modules: str) -> None:
+    """Start the warm process, if there is none, so that a child need not wait for it.
+
+    It gets no SIGINT, which a terminal sends to all processes, and which would end it while it
+    loads the modules.
+
+    Args:
+        modules: That it loads, with those of earlier calls; they start no threads.
+
+    Raises:
+        OSError: No process can be started.
+    """
+    _preloaded.extend(module for module in modules if module not in _preloaded)
+    _context.set_forkserver_preload(_preloaded)
+    resource_tracker.ensure_running()  # it lets SIGINT in again, so it comes first
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class ChildEnded(Exception):
+    """A child process has ended; the text says how, as a predicate."""
+
+
+class WarmChild:
+    """A child at work, and the pipe to it; one thread uses it.
+
+    It can be given to `multiprocessing.connection.wait`, which waits for what it says.
+
+    Args:
+        work: A function of a module; the child ends when it returns. Its first argument is a
+            `Parent`.
+        arguments: Its other arguments, which can be pickled.
+
+    Raises:
+        OSError: No process can be started.
+    """
+
+    def __init__(
+        self,
+        work: Callable[Concatenate["Parent", P], object],
+        *arguments: P.args,
+        **named: P.kwargs,
+    ) -> None:
+        ours, theirs = _context.Pipe()
+        process = _context.Process(target=_work, args=(theirs, work, arguments, named))
+        try:
+            warm()
+            process.start()
+        except BaseException as error:
+            ours.close()
+            if isinstance(error, EOFError):
+                raise OSError("the process that children are forked from has ended") from None
+            raise
+        finally:
+            theirs.close()
+        self._process, self._pipe = process, ours
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def fileno(self) -> int:
+        """Return the descriptor of the pipe."""
+        return self._pipe.fileno()
+
+    def say(self, message: Any) -> None:
+        """Send a message, unless the child has ended; waits while the pipe is full.
+
+        Args:
+            message: Can be pickled; None asks it to end.
+        """
+        with contextlib.suppress(OSError):
+            self._pipe.send(message)
+
+    def heard(self) -> list[Any]:
+        """Return what it has said since the last call; does not wait.
+
+        Raises:
+            ChildEnded: It has ended, and nothing is left to be heard.
+        """
+        said: list[Any] = []
+        try:
+            while self._pipe.poll():
+                said.append(self._pipe.recv())
+        except (EOFError, OSError):
+            if not said:
+                raise ChildEnded(self._how()) from None
+        return said
+
+    def _how(self) -> str:
+        self._process.join(SECONDS_TO_END)
+        code = self._process.exitcode
+        return f"was killed by signal {-code}" if code and code < 0 else f"ended with {code}"
+
+    def ask_to_end(self) -> None:
+        """Ask it to end: it is interrupted, and ends by itself if it goes on for too long."""
+        self.say(None)
+
+    def join(self, seconds: float = SECONDS_TO_END) -> None:
+        """Wait for its end; kill it if that takes too long. Nothing can be heard afterwards."""
+        self._process.join(seconds)
+        if self._process.exitcode is None:
+            self._process.kill()
+            self._process.join()
+        self._process.close()
+        self._pipe.close()
+
+
+# --------------------------------------------------------------------------- in the child
+
+
+class Parent:
+    """The parent of this process.
+
+    Attributes:
+        stop: Asked when the parent has ended, or wants this process to end. A block of
+            ``stop.interrupting()`` is interrupted then.
+    """
+
+    def __init__(self, pipe: "_Pipe[Any, Any]") -> None:
+        self._pipe = pipe
+        self._messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.stop = Stop()
+
+    def say(self, message: Any) -> None:
+        """Send a message, unless the parent has ended."""
+        with contextlib.suppress(OSError):
+            self._pipe.send(message)
+
+    def hear(self) -> Any:
+        """Wait for the next message and return it; None if this process is to end."""
+        return self._messages.get()
+
+    def wait_for_end(self) -> None:
+        """Receive messages until one asks this process to end, or the parent has ended."""
+        try:
+            while (message := self._pipe.recv()) is not None:
+                self._messages.put(message)
+        finally:
+            self._messages.put(None)
+
+
+def _work(pipe: "_Pipe[Any, Any]", work: Callable[..., object], arguments: Any, named: Any) -> None:
+    collect_rarely()
+    parent, code = Parent(pipe), os.EX_OK
+    end_with_parent(parent.wait_for_end, parent.stop.on_signal)
+    try:
+        work(parent, *arguments, **named)
+    except BaseException:  # process boundary: the parent hears that it ended
+        logger.exception("the child process %s", os.getpid())
+        code = os.EX_SOFTWARE
+    os._exit(code)

@@ -1,0 +1,156 @@
+"""Children of workers: they end with their parent, and messages arrive whole."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from multiprocessing.connection import wait
+from pathlib import Path
+
+import child_work
+import pytest
+from waiting import wait_until
+
+from silowork.children import ask_to_end, ended, started
+from silowork.ledger import JobLedger
+from silowork.values import State
+from silowork.warm_children import ChildEnded, WarmChild
+
+SHARED = os.path.dirname(child_work.__file__)
+
+
+def heard(child: WarmChild, number: int = 1) -> list[str]:
+    """The next messages of a child."""
+    said: list[str] = []
+    end = time.monotonic() + 60
+    while len(said) < number and time.monotonic() < end:
+        wait([child], 1)
+        said += child.heard()
+    return said
+
+
+def rest_of(child: WarmChild) -> list[str]:
+    """The messages of a child until its end, and how it ended."""
+    said: list[str] = []
+    try:
+        while True:
+            said += heard(child)
+    except ChildEnded as ended:
+        child.join()
+        return [*said, str(ended)]
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+# --------------------------------------------------------------------------- of workers
+
+
+@pytest.mark.parametrize("time_left", [0.0, 0.05])
+def test_a_job_whose_worker_is_gone_at_its_start_ends_without_a_traceback(
+    tmp_path: Path, time_left: float
+) -> None:
+    job_id = JobLedger(str(tmp_path)).add("audit", "Check", {}, agent="ada").job_id
+    command = [sys.executable, "-m", "silowork", "run", str(tmp_path), job_id]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        time.sleep(time_left)
+        _, printed = child.communicate(timeout=60)
+    assert printed == b""
+    assert child.returncode == 0
+    assert JobLedger(str(tmp_path)).job(job_id).state is not State.RUNNING
+
+
+def test_a_worker_that_waits_for_another_ends_when_its_input_is_closed(tmp_path: Path) -> None:
+    first, second = (started("work", str(tmp_path)) for _ in range(2))
+    ask_to_end(second)
+    assert second.wait(60) in {0, -signal.SIGINT}
+    assert ended(first, 60) in {0, -signal.SIGINT}
+    ask_to_end(first)
+
+
+def test_a_child_that_does_not_end_is_killed(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "60"], stdin=subprocess.PIPE) as child:
+        assert ended(child, 0.1) == -signal.SIGKILL
+
+
+# --------------------------------------------------------------------------- warm ones
+
+
+def test_messages_arrive_whole_and_in_order() -> None:
+    child = WarmChild(child_work.echo, prefix="=")
+    messages = [*map(str, range(200)), "x" * 1_000_000]
+    for message in messages:
+        child.say(message)
+    assert heard(child, len(messages)) == [f"={message}" for message in messages]
+    child.ask_to_end()
+    assert rest_of(child) == ["ended with 0"]
+
+
+def test_a_child_that_is_asked_to_end_is_interrupted() -> None:
+    child = WarmChild(child_work.work_until_interrupted)
+    assert heard(child) == ["working"]
+    child.ask_to_end()
+    child.ask_to_end()
+    assert rest_of(child) == ["interrupted", "ended with 0"]
+
+
+def test_a_child_that_is_asked_to_end_before_it_works_is_interrupted_at_once() -> None:
+    child = WarmChild(child_work.work_until_interrupted)
+    child.ask_to_end()
+    assert rest_of(child)[-2:] == ["interrupted", "ended with 0"]
+
+
+def test_how_a_child_ended_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    child = WarmChild(child_work.fail)
+    assert rest_of(child) == [f"ended with {os.EX_SOFTWARE}"]
+    child = WarmChild(child_work.echo)
+    os.kill(child.pid, signal.SIGKILL)
+    assert rest_of(child) == ["was killed by signal 9"]
+
+
+def test_a_message_to_a_child_that_has_ended_is_dropped() -> None:
+    child = WarmChild(child_work.echo)
+    os.kill(child.pid, signal.SIGKILL)
+    wait_until(lambda: not runs(child.pid))
+    child.say("anybody")
+    assert rest_of(child) == ["was killed by signal 9"]
+
+
+def test_a_child_that_does_not_end_when_asked_is_killed(tmp_path: Path) -> None:
+    child = WarmChild(child_work.ignore, str(tmp_path / "pid"))
+    assert heard(child) == ["ignoring"]
+    pid = child.pid
+    child.ask_to_end()
+    child.join(0.2)
+    assert not runs(pid)
+
+
+PARENT = """
+import sys, time
+import child_work
+from silowork.warm_children import WarmChild
+
+if __name__ == "__main__":
+    child = WarmChild(getattr(child_work, sys.argv[1]))
+    print(child.pid, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("work", ["echo", "work_until_interrupted"])
+def test_a_warm_child_ends_with_a_killed_parent(tmp_path: Path, work: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": SHARED}
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT, encoding="utf-8")
+    command = [sys.executable, str(script), work]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        assert runs(pid)
+        parent.kill()
+    wait_until(lambda: not runs(pid))
