@@ -23,16 +23,17 @@ from silofleet.run import Order
 from silofleet.schedule import (
     after,
     back,
-    dispatch,
     due_of,
     is_count_due,
     is_giant,
-    is_within,
     placed,
     room_of,
+    startable,
 )
-from silofleet.values import OAI_DC, Busy, Ended, Endpoint, Facts, Node, Outcome
+from silofleet.values import OAI_DC, Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import Wishes
+from silowork.due.dispatch import Busy, Room, dispatch
+from silowork.due.hours import is_within
 from silowork.stop import Stop
 
 SECONDS_BETWEEN_LOOKS = 0.2
@@ -321,13 +322,13 @@ class Clock:
             self._fleet.ledger.see(node)
         busy = self._busy()
         free = {
-            name: node.slots - busy.nodes.get(name, 0)
+            name: node.slots - busy.places.get(name, 0)
             for name, node in nodes.items()
             if room_of(node) * 10 >= policy.reserve and self._full_until.get(name, now) <= now
         }
         place = partial(self._place, self._rooms(nodes.values()))
-        due = self._due_now(only)
-        chosen = dispatch(due, busy, self._holds, free, policy, now, self._is_free, place)
+        room = Room(free, policy.giant_slots, self._holds, self._is_free, place)
+        chosen = dispatch(startable(self._due_now(only), policy, now), busy, room, now)
         return sum(self._start_one(name, node, now) for name, node in chosen)
 
     def _due_now(self, only: set[str] | None) -> list[tuple[Facts, Endpoint]]:
@@ -355,9 +356,9 @@ class Clock:
                 rooms[node.name] = room_of(node) - taken
         return rooms
 
-    def _place(self, rooms: dict[str, int], facts: Facts, choice: Collection[str]) -> str:
+    def _place(self, rooms: dict[str, int], name: str, choice: Collection[str]) -> str:
         """The node for a new Silo, among some; empty if none of them is open and has room."""
-        need = max(NEED, facts.promised or 0)
+        need = max(NEED, self._known[name].promised or 0)
         there = {name: room for name, room in rooms.items() if name in choice}
         node = placed(there, need, self._wishes.policy.reserve)
         if node:
@@ -416,10 +417,10 @@ class Clock:
             facts, wish = self._known.get(run.endpoint), self._wish(run.endpoint)
             if facts is None:
                 continue
-            busy.hosts[facts.host] = busy.hosts.get(facts.host, 0) + 1
-            busy.nodes[run.node] = busy.nodes.get(run.node, 0) + 1
+            busy.groups[facts.host] = busy.groups.get(facts.host, 0) + 1
+            busy.places[run.node] = busy.places.get(run.node, 0) + 1
             if wish is not None and is_giant(facts, wish, self._wishes.policy):
-                busy.giants[run.node] = busy.giants.get(run.node, 0) + 1
+                busy.large[run.node] = busy.large.get(run.node, 0) + 1
         return busy
 
     def _is_free(self, host: str) -> bool:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from politeweb.addresses import host_of
 from recordsilo import Granary
 from recordsilo.cells import guarded
 from recordsilo.closing import Closing
@@ -29,19 +30,19 @@ from silofleet.errors import (
 )
 from silofleet.hosts import PaceSpec
 from silofleet.ledger import FleetLedger
-from silofleet.schedule import back, due_of, host_of, quarantined, room_of, state_of
+from silofleet.schedule import back, due_of, quarantined, room_of, state_of
 from silofleet.values import OAI_DC, SECONDS_UNTIL_LOST, Endpoint, Facts, Node, Outcome, State
 from silofleet.wishes import (
     Wishes,
     append_endpoints,
     change_endpoints,
-    hours_text,
     load_wishes,
     make_wishes,
     remove_endpoints,
     wishes_path,
 )
-from silowork.schedule import duration_text
+from silowork.due.hours import hours_text
+from silowork.due.timetable import duration_text
 
 _ACCOUNTS = ("accounts", "curation/accounts")
 LOCAL = "local"

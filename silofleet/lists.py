@@ -16,13 +16,13 @@ from itertools import count
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
+from politeweb.addresses import host_of
 from recordsilo.formats.documents import NoDocument, parsed_whole
 from silofleet.errors import FleetRefused
-from silofleet.schedule import host_of
 from silofleet.values import Endpoint
 from silofleet.wishes import address_of, fault_of_name
+from silowork.due.timetable import duration_of
 from silowork.errors import JobRefused
-from silowork.schedule import duration_of
 
 LONGEST_NAME = 64
 MOST_BYTES = 64 * 1024 * 1024

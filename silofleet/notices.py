@@ -29,7 +29,7 @@ from politeweb.settings import HttpSettings
 from silofleet.errors import FleetError
 from silofleet.fleet import Fleet, Line
 from silofleet.values import Node, State
-from silowork.schedule import duration_of, duration_text
+from silowork.due.timetable import duration_of, duration_text
 
 TOLD = (State.QUARANTINED, State.BLOCKED, State.MOVED, State.SUSPICIOUS)
 ADVICE: Mapping[State, str] = {

@@ -1,9 +1,11 @@
 """Endpoints of a fleet as values: what is wished, what is known, how a run ended. Pure."""
 
-from dataclasses import dataclass, field
-from datetime import datetime, time, timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal, NamedTuple, TypeAlias
+
+from silowork.due.hours import Hours
 
 Depth: TypeAlias = Literal["records", "pages"]
 OAI_DC = ("oai_dc",)
@@ -61,20 +63,6 @@ TROUBLED = (
     State.PARTIAL, State.RUNNING, State.DUE, State.NEW, State.PAUSED, State.WHOLE,
 )  # fmt: skip
 """The states in the order of lists, those with most trouble first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hours:
-    """Hours of a day in which a repository may be harvested, such as 20:00-06:00.
-
-    Attributes:
-        begin, end: Times of day in `zone`; the end is before the beginning if they are at night.
-        zone: Name of a time zone.
-    """
-
-    begin: time
-    end: time
-    zone: str = "UTC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,20 +237,3 @@ class Node:
     free_inodes: int
     seen: datetime
     is_open: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Busy:
-    """What is at work now.
-
-    Attributes:
-        endpoints: Names with a run.
-        hosts: Host → number of runs.
-        nodes: Node → number of runs.
-        giants: Node → number of runs of giants.
-    """
-
-    endpoints: frozenset[str] = frozenset()
-    hosts: dict[str, int] = field(default_factory=dict)
-    nodes: dict[str, int] = field(default_factory=dict)
-    giants: dict[str, int] = field(default_factory=dict)

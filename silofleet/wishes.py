@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import tomli_w
 
@@ -27,9 +26,10 @@ from recordsilo.disk.names import check_version_name
 from recordsilo.errors import VersionNameError
 from recordsilo.state import STATE_FILE
 from silofleet.errors import FleetRefused, WishesInvalid
-from silofleet.values import Endpoint, Hours, Policy
+from silofleet.values import Endpoint, Policy
+from silowork.due.hours import Hours, hours_of, hours_text
+from silowork.due.timetable import duration_of, duration_text
 from silowork.errors import JobRefused
-from silowork.schedule import duration_of, duration_text, times_of
 
 _TABLES = ("endpoint", "defaults", "policy", "hosts", "nodes", "notices")
 _TEXTS = ("name", "url", "every", "depth", "hours", "node", "window", "warc_store")
@@ -45,7 +45,6 @@ _LONGEST_ADDRESS = 2_000
 _LONGEST_INTERVAL = 86_400.0
 _MOST = {"jitter": 0.5, "fewer": 1.0, "interval": _LONGEST_INTERVAL}
 """The most that these may be in [policy]."""
-_HOURS = re.compile(r"(\d\d:\d\d)-(\d\d:\d\d)(?:\s+(\S+))?")
 _HOST_AND_PORT = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\s:\[\]]+):\d{1,5}")
 _BLOCK = re.compile(
     r"(^\n)?^[ \t]*\[\[[ \t]*endpoint[ \t]*\]\][^\n]*(?:\n|\Z)"
@@ -214,34 +213,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Hours):
         return hours_text(value)
     return list(value) if isinstance(value, tuple) else value
-
-
-def hours_text(hours: Hours) -> str:
-    """Such as ``20:00-06:00 Asia/Jakarta``."""
-    zone = "" if hours.zone == "UTC" else f" {hours.zone}"
-    return f"{hours.begin:%H:%M}-{hours.end:%H:%M}{zone}"
-
-
-def hours_of(text: str) -> Hours:
-    """Read hours such as ``20:00-06:00 Asia/Jakarta``; without a zone, UTC.
-
-    Raises:
-        FleetRefused: Not valid hours.
-    """
-    found = _HOURS.fullmatch(text.strip())
-    try:
-        if found is None:
-            raise JobRefused("")
-        begin, end = (times_of([part])[0] for part in (found[1], found[2]))
-        zone = found[3] or "UTC"
-        ZoneInfo(zone)
-    except (JobRefused, KeyError, ValueError, OSError):
-        raise FleetRefused(
-            f"{text!r} are no hours; write 20:00-06:00, or 20:00-06:00 Asia/Jakarta"
-        ) from None
-    if begin == end:
-        raise FleetRefused(f"the hours {text!r} begin when they end")
-    return Hours(begin, end, zone)
 
 
 # --------------------------------------------------------------------------- reading

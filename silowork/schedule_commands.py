@@ -10,10 +10,10 @@ import click
 from recordsilo.cli import Group, example, fail, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.options import directory, json_lines
+from silowork.due.timetable import WEEKDAYS, timetable_of_texts, timetable_table
 from silowork.errors import JobsError
 from silowork.kinds import begun_by_form
 from silowork.ledger import JobLedger
-from silowork.schedule import WEEKDAYS, timetable_of_texts, timetable_table
 from silowork.schedules import (
     Schedule,
     add_schedule,

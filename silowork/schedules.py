@@ -23,10 +23,7 @@ from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import names_in
 from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import now_text
-from silowork.errors import JobRefused, JobsError
-from silowork.kinds import read_request
-from silowork.ledger import JobLedger
-from silowork.schedule import (
+from silowork.due.timetable import (
     Past,
     Timetable,
     are_texts,
@@ -35,6 +32,9 @@ from silowork.schedule import (
     timetable_of_texts,
     timetable_table,
 )
+from silowork.errors import JobRefused, JobsError
+from silowork.kinds import read_request
+from silowork.ledger import JobLedger
 from silowork.values import Job, State
 
 SCHEDULES = "curation/schedules"

@@ -1,7 +1,7 @@
 """When a job repeats: the choices of a form, and timetables in words (pure)."""
 
+from silowork.due.timetable import WEEKDAYS, Timetable, duration_text, timetable_of_texts
 from silowork.errors import JobRefused
-from silowork.schedule import WEEKDAYS, Timetable, duration_text, timetable_of_texts
 from webui.words.texts import text as _
 
 NOW = "now"

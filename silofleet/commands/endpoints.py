@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -20,9 +20,10 @@ from silofleet.errors import FleetRefused
 from silofleet.fleet import make_fleet
 from silofleet.lists import FORMS, MOST_BYTES, Listed, check_prefixes, name_of, read_list
 from silofleet.values import Endpoint
-from silofleet.wishes import address_of, hours_of, wishes_path
+from silofleet.wishes import address_of, wishes_path
+from silowork.due.hours import Hours, hours_of
+from silowork.due.timetable import duration_of
 from silowork.errors import JobRefused
-from silowork.schedule import duration_of
 
 MOST_REFUSED = 20
 """Lines of a list that are named when they are refused."""
@@ -45,11 +46,18 @@ def init(directory: str) -> None:
     click.echo(f"{directory} is a fleet; add repositories: silo fleet add {directory} URL|FILE")
 
 
-def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> timedelta | None:
-    try:
-        return duration_of(text) if text else None
-    except JobRefused as error:
-        raise click.BadParameter(str(error)) from None
+def _read_as(
+    reader: Callable[[str], timedelta | Hours],
+) -> Callable[[click.Context, click.Parameter, str], timedelta | Hours | None]:
+    """A callback that reads the text of an option; None for the empty one."""
+
+    def read(_ctx: click.Context, _param: click.Parameter, text: str) -> timedelta | Hours | None:
+        try:
+            return reader(text) if text else None
+        except JobRefused as error:
+            raise click.BadParameter(str(error)) from None
+
+    return read
 
 
 def _length(_ctx: click.Context, _param: click.Parameter, text: str) -> timedelta | None:
@@ -74,7 +82,9 @@ def _length(_ctx: click.Context, _param: click.Parameter, text: str) -> timedelt
     help="Form of the file; by default it is guessed. lines has one URL a line, csv columns with"
     " names (url, name, set, prefix, every, tags).",
 )  # fmt: skip
-@click.option("--every", callback=_duration, default="", metavar="TIME", help="As 12h or 2d.")
+@click.option(
+    "--every", callback=_read_as(duration_of), default="", metavar="TIME", help="As 12h or 2d."
+)
 @click.option("--set", "sets", multiple=True, metavar="SET", help="Only this set; repeatable.")
 @click.option(
     "-p", "--prefix", "prefixes", multiple=True, metavar="FORMAT",
@@ -96,7 +106,10 @@ def _length(_ctx: click.Context, _param: click.Parameter, text: str) -> timedelt
     "--spread", "is_spread", is_flag=True,
     help="For a very large repository: send several requests at once, also from other nodes.",
 )  # fmt: skip
-@click.option("--hours", default="", metavar="HOURS", help="As '20:00-06:00 Asia/Jakarta'.")
+@click.option(
+    "--hours", callback=_read_as(hours_of), default="", metavar="HOURS",
+    help="As '20:00-06:00 Asia/Jakarta'.",
+)  # fmt: skip
 @click.option("--node", default="", help="The node for its Silo; by default the fleet chooses.")
 @click.option("--name", default="", help="Name of the Silo of one URL; by default from the URL.")
 def add(*, directory: str, what: str, form: str | None, name: str, **given: Any) -> int:
@@ -152,8 +165,6 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     for key in {"sets", "tags"} & wanted.keys():
         if "" in wanted[key]:
             raise FleetRefused("the name of a set and a tag cannot be empty")
-    if "hours" in wanted:
-        wanted["hours"] = hours_of(wanted["hours"])
     return wanted
 
 

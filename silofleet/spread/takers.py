@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from oaipmhclient.transport.http_transport import HttpTransport
+from politeweb.addresses import host_of
 from politeweb.answers import Exchange, Outcome
 from politeweb.errors import FetchError, ResponseTooLarge, RetryLater
 from politeweb.pace import Pace, Turns
@@ -20,7 +21,6 @@ from silofleet.errors import BrokerUnreachable, FleetRefused
 from silofleet.hosts import PaceSpec
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.redis_hosts import RedisPace
-from silofleet.schedule import host_of
 from silofleet.spread.offers import AT_WORK, BROUGHT, CONTINUED, FIRST, SECONDS_KEPT, UNIT
 from silofleet.spread.values import LONGEST_PAUSE, MOST_BROUGHT, Brought, Unit, unit_of_bytes
 from silowork.stop import Stop

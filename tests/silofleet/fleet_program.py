@@ -12,5 +12,5 @@ if __name__ == "__main__":
     node.SECONDS_BETWEEN_BEATS, broker.SECONDS_BETWEEN_LOOKS = 0.5, 0.5
     node._SECONDS_BETWEEN_ATTEMPTS = 0.5
     takers.SECONDS_OF_LEASE, takers.SECONDS_BETWEEN_LEASES, takers.REST = 2.0, 0.5, 1.0
-    clock.MOST_CUTS = schedule.MOST_CUTS = 1000
+    clock.MOST_CUTS = schedule.MOST_FRUITLESS = 1000
     main()

@@ -13,17 +13,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from silofleet.schedule import (
-    after,
-    dispatch,
-    due_of,
-    host_of,
-    is_count_due,
-    is_within,
-    opening,
-    placed,
-)
-from silofleet.values import Busy, Ended, Endpoint, Facts, Hours, Outcome, Policy
+from politeweb.addresses import host_of
+from silofleet.schedule import after, due_of, is_count_due, placed, startable
+from silofleet.values import Ended, Endpoint, Facts, Outcome, Policy
+from silowork.due.dispatch import Busy, Room, dispatch
+from silowork.due.hours import Hours, is_within, opening
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTE, HOUR, DAY = (timedelta(minutes=one) for one in (1, 60, 24 * 60))
@@ -338,7 +332,8 @@ class _Simulation:
             return
         busy = Busy(frozenset(self.running), self.hosts, self.nodes, self.giants)
         pairs = [(one.facts, one.wish) for one in offered]
-        chosen = dispatch(pairs, busy, self.holds, self.free, self.policy, now, _limited, _nowhere)
+        room = Room(self.free, self.policy.giant_slots, self.holds, _limited, _nowhere)
+        chosen = dispatch(startable(pairs, self.policy, now), busy, room, now)
         for name, node in chosen:
             self._begin(self.all[name], node, now)
         self.report.most_busy = max(self.report.most_busy, len(self.running))
@@ -422,7 +417,7 @@ def _limited(_host: str) -> bool:
     return False
 
 
-def _nowhere(_facts: Facts, _nodes: Collection[str]) -> str:
+def _nowhere(_name: str, _nodes: Collection[str]) -> str:
     """All Silos have their places."""
     return ""
 

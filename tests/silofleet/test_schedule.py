@@ -9,21 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from politeweb.addresses import host_of
 from silofleet.schedule import (
-    MOST_CUTS,
+    MOST_FRUITLESS,
     after,
     back,
-    dispatch,
     due_of,
-    host_of,
     is_count_due,
-    is_within,
     placed,
     quarantined,
     room_of,
+    startable,
     state_of,
 )
-from silofleet.values import Busy, Ended, Endpoint, Facts, Hours, Node, Outcome, Policy, State
+from silofleet.values import Ended, Endpoint, Facts, Node, Outcome, Policy, State
+from silowork.due.dispatch import Busy, Room, dispatch
+from silowork.due.hours import Hours, is_within
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -143,13 +144,13 @@ def test_a_pause_of_the_host_moves_the_run_and_is_no_failure():
 
 
 def test_a_host_that_always_asks_for_a_moment_rests_all_the_same():
-    facts = after_all([Outcome.HELD] * (MOST_CUTS + 2), hold=NOW + HOUR)
+    facts = after_all([Outcome.HELD] * (MOST_FRUITLESS + 2), hold=NOW + HOUR)
     assert facts.due == NOW + HOUR + 12 * HOUR
     assert facts.failures == 0
 
 
 def test_a_cut_run_is_begun_again_at_once_but_not_forever():
-    facts = after_all([Outcome.CUT] * MOST_CUTS)
+    facts = after_all([Outcome.CUT] * MOST_FRUITLESS)
     assert (facts.due, facts.failures) == (NOW + HOUR, 0)
     facts = after_all([Outcome.CUT], facts)
     assert (facts.due, facts.failures) == (NOW + 7 * HOUR, 1)
@@ -277,12 +278,13 @@ def pair(name, host="", overdue=HOUR, **more) -> tuple[Facts, Endpoint]:
 
 
 def chosen(pairs, free, busy=Busy(), holds=None, policy=POLICY, unlimited=lambda _: False):  # noqa: B008  # frozen
-    return dispatch(pairs, busy, holds or {}, free, policy, NOW, unlimited, place)
+    room = Room(free, policy.giant_slots, holds or {}, unlimited, place)
+    return dispatch(startable(pairs, policy, NOW), busy, room, NOW)
 
 
-def place(facts, nodes):
+def place(name, nodes):
     """As if only m had room."""
-    return "m" if facts.name.startswith("new") else max(nodes, default="")
+    return "m" if name.startswith("new") else max(nodes, default="")
 
 
 def test_the_most_overdue_start_first_and_those_asked_for_before_them():
@@ -305,7 +307,7 @@ def test_what_may_not_start_is_left_out():
 
 def test_a_host_on_loopback_may_have_any_number_of_runs():
     pairs = [pair(name, "127.0.0.1:8000") for name in "abc"]
-    busy = Busy(hosts={"127.0.0.1:8000": 2})
+    busy = Busy(groups={"127.0.0.1:8000": 2})
     assert len(chosen(pairs, {"n": 9}, busy, unlimited=lambda host: True)) == 3
     assert chosen(pairs, {"n": 9}, busy) == []
 
@@ -318,7 +320,7 @@ def test_giants_have_a_lane_and_leave_a_slot_to_the_others():
     assert chosen(pairs, {"n": 3}, policy=wide) == [("g1", "n"), ("g2", "n"), ("a", "n")]
     assert chosen(pairs, {"n": 2}, policy=wide) == [("g1", "n"), ("a", "n")]
     assert chosen(pairs, {"n": 1}, policy=wide) == [("g1", "n")]
-    assert chosen(pairs, {"n": 3}, Busy(giants={"n": 1})) == [("a", "n")]
+    assert chosen(pairs, {"n": 3}, Busy(large={"n": 1})) == [("a", "n")]
 
 
 def test_an_endpoint_without_node_goes_where_it_is_placed_or_takes_no_slot():
@@ -352,20 +354,18 @@ def test_never_two_runs_of_an_endpoint_or_host_nor_more_than_the_slots(
     pairs, free, working, giant_slots
 ):
     busy = Busy(frozenset(name for name, _ in working), Counter(host for _, host in working))
-    policy = replace(POLICY, giant_slots=giant_slots)
     first = {}
     for facts, wish in pairs:
         first.setdefault(facts.name, (facts, wish))
-    started = dispatch(
-        first.values(), busy, {}, free, policy, NOW, lambda host: host.startswith("127."), place
-    )
+    room = Room(free, giant_slots, {}, lambda host: host.startswith("127."), place)
+    started = dispatch(startable(first.values(), POLICY, NOW), busy, room, NOW)
     names = [name for name, _ in started]
     hosts = [first[name][0].host for name in names]
     limited = [host for host in hosts if not host.startswith("127.")]
     assert len(set(names)) == len(names)
-    assert not busy.endpoints & set(names)
+    assert not busy.names & set(names)
     assert len(set(limited)) == len(limited)
-    assert not set(busy.hosts) & set(limited)
+    assert not set(busy.groups) & set(limited)
     for node, number in Counter(node for _, node in started).items():
         assert number <= free[node]
     giants = Counter(node for name, node in started if first[name][1].is_giant)

@@ -49,6 +49,7 @@ def test_a_schedule_that_forgets_hosts_or_hours_is_seen(monkeypatch):
     monkeypatch.setattr(simulator, "_limited", lambda host: True)
     assert any("its host is busy" in one for one in simulate(replace(SMALL, days=2)).violations)
     monkeypatch.setattr(schedule, "is_within", lambda hours, moment: True)
+    monkeypatch.setattr(schedule, "opening", lambda hours, moment: moment)
     found = simulate(replace(SMALL, days=2, with_hours=1)).violations
     assert any("its hours are over" in one for one in found)
 

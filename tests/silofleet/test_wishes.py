@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 
 from silofleet.errors import FleetRefused, WishesInvalid
-from silofleet.values import Endpoint, Hours
+from silofleet.values import Endpoint
 from silofleet.wishes import (
     append_endpoints,
     change_endpoints,
-    hours_of,
     load_wishes,
     make_wishes,
     remove_endpoints,
     wishes_path,
 )
+from silowork.due.hours import Hours, hours_of
+from silowork.errors import JobRefused
 
 ONE = Endpoint("one", "http://one.example.org/oai")
 TWO = Endpoint(
@@ -143,7 +144,7 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
         ('[[endpoint]]\nname = "fleet"\nurl = "http://a.example.org"', "the fleet's own files"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nevry = "1d"', "'evry'"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nevery = "soon"', "a duration"),
-        ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nhours = "20-6"', "no hours"),
+        ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nhours = "20-6"', "are not hours"),
         (
             '[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nwindow = "x"',
             "a length of time",
@@ -193,5 +194,5 @@ def test_an_addition_that_makes_the_file_invalid_changes_nothing(fleet: Path) ->
 
 @pytest.mark.parametrize("text", ["20-06", "20:00-20:00", "25:00-06:00", "20:00-06:00 Atlantis"])
 def test_hours_that_are_none_are_refused(text: str) -> None:
-    with pytest.raises(FleetRefused):
+    with pytest.raises(JobRefused):
         hours_of(text)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from silowork.due.timetable import timetable_table
 from silowork.errors import JobRefused, JobsError
 from silowork.ledger import JobLedger
-from silowork.schedule import timetable_table
 from silowork.schedules import (
     Schedule,
     change_schedule,

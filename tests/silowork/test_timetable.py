@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from silowork.errors import JobRefused
-from silowork.schedule import (
+from silowork.due.timetable import (
     LONGEST_REST,
     Past,
     Timetable,
@@ -18,6 +17,7 @@ from silowork.schedule import (
     times_of,
     weekdays_of,
 )
+from silowork.errors import JobRefused
 
 MADE = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)  # a Monday
 NIGHT = Timetable(times=(time(2, 0),))
