@@ -1,5 +1,6 @@
 """The commands `silo schedule list`, `add`, `pause`, `resume`, `run` and `remove`."""
 
+import calendar
 import getpass
 import json
 from collections.abc import Callable, Iterator
@@ -63,15 +64,23 @@ def list_schedules(*, silo_dir: str, as_json: bool) -> None:
             if as_json:
                 click.echo(json.dumps(line | {"fields": dict(found.fields)}))
             else:
-                said = "paused" if found.timetable.is_paused else line["next"] or "running"
+                is_over = not runs or runs[0].is_over
+                said = line["next"] or ("over" if is_over else "running")
+                said = "paused" if found.timetable.is_paused else said
                 click.echo(f"{name}\t{found.kind}\t{_when(found)}\t{said}\t{line['last'] or '-'}")
 
 
 def _when(found: Schedule) -> str:
     table = timetable_table(found.timetable)
     days = ",".join(table.get("weekdays", ())) or "every day"
+    if "once" in table:
+        return f"once at {table['once']}"
     if "every" in table:
         return f"every {table['every']}"
+    if found.timetable.days:
+        days = "day " + ",".join(map(str, found.timetable.days))
+    if found.timetable.months:
+        days += " of " + ",".join(calendar.month_abbr[one] for one in found.timetable.months)
     return f"{days} at {', '.join(table['times'])} {table['zone']}"
 
 
@@ -90,8 +99,15 @@ def _when(found: Schedule) -> str:
 @click.option("--at", "times", multiple=True, metavar="HH:MM", help="Time of day; repeatable.")
 @click.option("--on", "days", multiple=True, type=click.Choice(WEEKDAYS),
               help="Only on this day; repeatable.")  # fmt: skip
+@click.option("--day", "month_days", multiple=True, type=click.IntRange(1, 31),
+              help="Only on this day of the month, or its last day; repeatable.")  # fmt: skip
+@click.option("--month", "months", multiple=True, type=click.IntRange(1, 12),
+              help="Only in this month; repeatable.")  # fmt: skip
 @click.option("--every", default="", metavar="TIME", help="Instead of --at: every 30m, 12h, 2d.")
 @click.option("--zone", default="UTC", show_default=True, help="Time zone of --at.")
+@click.option("--once", default="", metavar="DATE", help="Instead of --at: 2026-12-01T02:00, UTC.")
+@click.option("--begin", default="", metavar="DATE", help="No run before this date.")
+@click.option("--end", default="", metavar="DATE", help="No run from this date on.")
 @click.option("--jitter", default="", metavar="TIME", help="Delay each run by up to this time.")
 @click.option("--rest", default="", metavar="TIME",
               help="Wait this long after a failure; doubled with each further one.")  # fmt: skip
@@ -104,11 +120,10 @@ def add(
     kind: str,
     times: tuple[str, ...],
     days: tuple[str, ...],
-    every: str,
-    zone: str,
-    jitter: str,
-    rest: str,
+    month_days: tuple[int, ...],
+    months: tuple[int, ...],
     fields: tuple[str, ...],
+    **texts: str,
 ) -> None:
     """Add a schedule for jobs of a KIND, such as update, harvest, export, audit or usage-import."""
     given = dict(one.split("=", 1) for one in fields if "=" in one)
@@ -117,9 +132,8 @@ def add(
     with _opened(silo_dir) as path:
         if kind not in begun_by_form():
             fail(f"no schedule can start a job of the kind {kind!r}; {', '.join(begun_by_form())}")
-        table = {"times": list(times), "weekdays": list(days), "every": every}
-        table |= {"zone": zone, "jitter": jitter, "rest": rest}
-        wish = timetable_of_texts(table)
+        lists = {"times": times, "weekdays": days, "days": month_days, "months": months}
+        wish = timetable_of_texts({name: list(one) for name, one in lists.items()} | texts)
         made = add_schedule(
             path,
             Schedule(name_of(title), kind, wish, given, title, getpass.getuser()),

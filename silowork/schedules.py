@@ -105,11 +105,13 @@ def add_schedule(silo_path: str, schedule: Schedule) -> Schedule:
         raise JobRefused(
             f"{schedule.name!r} cannot be the name of a schedule; use a-z, digits and -"
         )
+    schedule = replace(schedule, made=now_text())
+    if not schedule.timetable.is_paused and due_of(schedule, []) is None:
+        raise JobRefused("the schedule has no run: it ends before the first")
     with _locked(silo_path):
         if os.path.exists(_path(silo_path, schedule.name)):
             raise JobRefused(f"there is a schedule {schedule.name!r} already")
         _asked(silo_path, schedule)
-        schedule = replace(schedule, made=now_text())
         _store(silo_path, schedule)
     return schedule
 

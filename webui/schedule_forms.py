@@ -1,10 +1,12 @@
 """When a job repeats: the choices of a form, and timetables in words (pure)."""
 
+import calendar
+
 from silowork.due.timetable import WEEKDAYS, Timetable, duration_text, timetable_of_texts
 from silowork.errors import JobRefused
 from webui.words.texts import text as _
 
-NOW = "now"
+NOW, SAME = "now", "same"
 WHEN = {
     NOW: "Once, now",
     "daily": "Every day",
@@ -16,6 +18,7 @@ WHEN = {
     "fri": "Every Friday",
     "sat": "Every Saturday",
     "sun": "Every Sunday",
+    "monthly": "Every month, on the first day",
     "1h": "Every hour",
     "6h": "Every 6 hours",
     "12h": "Every 12 hours",
@@ -37,12 +40,16 @@ def timetable_from(when: str, at: str) -> Timetable:
         raise JobRefused(f"a schedule is one of {', '.join(one for one in WHEN if one != NOW)}")
     if when[0].isdigit():
         return timetable_of_texts({"every": when})
+    if when == "monthly":
+        return timetable_of_texts({"times": [at or "02:00"], "days": [1]})
     days = {"daily": list(WEEKDAYS), "workdays": list(WEEKDAYS[:5])}.get(when, [when])
     return timetable_of_texts({"times": [at or "02:00"], "weekdays": days})
 
 
 def in_words(wish: Timetable) -> str:
     """Describe a timetable, such as ``Every day at 02:00 UTC``."""
+    if wish.once is not None:
+        return _("Once, on {day}", day=f"{wish.once:%Y-%m-%d %H:%M} UTC")
     if wish.every is not None:
         text = duration_text(wish.every)
         return _(WHEN[text]) if text in WHEN else _("Every {time}", time=text)
@@ -51,16 +58,24 @@ def in_words(wish: Timetable) -> str:
 
 
 def choice_of(wish: Timetable) -> str:
-    """Return the name of the choice nearest to a timetable."""
-    if wish.every is not None:
-        return duration_text(wish.every)
-    if wish.weekdays == tuple(range(5)):
-        return "workdays"
-    return WEEKDAYS[wish.weekdays[0]] if len(wish.weekdays) == 1 else "daily"
+    """Return the name of the choice that a timetable is; `SAME` if it is not one."""
+    for when in WHEN:
+        if when != NOW:
+            known = timetable_from(when, "")
+            if (wish.every, wish.weekdays, wish.days, wish.months, wish.once) == (
+                known.every, known.weekdays, known.days, (), None
+            ):  # fmt: skip
+                return when
+    return SAME
 
 
 def _days(wish: Timetable) -> str:
-    choice = choice_of(wish)
-    if choice != "daily" or not wish.weekdays:
+    if (choice := choice_of(wish)) != SAME:
         return _(WHEN[choice])
-    return ", ".join(_(WHEN[WEEKDAYS[one]]) for one in wish.weekdays)
+    days = ", ".join(_(WHEN[WEEKDAYS[one]]) for one in wish.weekdays) or _(WHEN["daily"])
+    if wish.days:
+        days = _("On day {days} of the month", days=", ".join(map(str, wish.days)))
+    if wish.months:
+        months = ", ".join(calendar.month_name[one] for one in wish.months)
+        days = _("{days}, in {months},", days=days, months=months)
+    return days

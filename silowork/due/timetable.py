@@ -4,11 +4,12 @@ Nothing here reads a file or the clock, so that the same decisions serve the sch
 Silo, a fleet of repositories, and a simulation of either.
 """
 
+import calendar
 import re
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -38,6 +39,10 @@ class Timetable:
         rest: Time to the next run after a failure, doubled with each further one; None: a
             failure changes nothing.
         is_paused: No run is due.
+        days: On which days of a month; of a shorter month, its last day; empty for every day.
+        months: In which months, 1 to 12; empty for all.
+        begin, end: No run is due before the one, or at or after the other; aware, or None.
+        once: The only moment at which a run is due, instead of times or an interval; aware.
     """
 
     times: tuple[time, ...] = ()
@@ -47,6 +52,11 @@ class Timetable:
     jitter: timedelta = timedelta(0)
     rest: timedelta | None = None
     is_paused: bool = False
+    days: tuple[int, ...] = ()
+    months: tuple[int, ...] = ()
+    begin: datetime | None = None
+    end: datetime | None = None
+    once: datetime | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is never due, or always.
@@ -54,20 +64,31 @@ class Timetable:
         Raises:
             JobRefused: Says what is wrong.
         """
-        if bool(self.times) == (self.every is not None):
-            raise JobRefused("a schedule has either times of day, or an interval")
+        if bool(self.times) + (self.every is not None) + (self.once is not None) != 1:
+            raise JobRefused("a schedule has times of day, or an interval, or one moment")
         if self.every is not None and not SHORTEST <= self.every <= LONGEST:
             raise JobRefused("the interval of a schedule is between one minute and 366 days")
-        if self.weekdays and not self.times:
-            raise JobRefused("weekdays need times of day; an interval has none")
+        self._check_days()
         if self.jitter < timedelta(0) or (self.every is not None and self.jitter >= self.every):
             raise JobRefused("the jitter of a schedule is shorter than its interval")
         if self.jitter >= timedelta(days=1):
             raise JobRefused("the jitter of a schedule is shorter than a day")
+        if self.begin is not None and self.end is not None and self.begin >= self.end:
+            raise JobRefused("a schedule ends after it begins")
         try:
             ZoneInfo(self.zone)
         except (KeyError, ValueError, OSError):
             raise JobRefused(f"{self.zone!r} is not the name of a time zone") from None
+
+    def _check_days(self) -> None:
+        if (self.weekdays or self.days or self.months) and not self.times:
+            raise JobRefused("weekdays, days and months need times of day; an interval has none")
+        if self.weekdays and self.days:
+            raise JobRefused("a schedule has weekdays, or days of the month, not both")
+        if not all(1 <= day <= 31 for day in self.days):
+            raise JobRefused("the days of a month are 1 to 31")
+        if not all(1 <= month <= 12 for month in self.months):
+            raise JobRefused("the months of a year are 1 to 12")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +119,33 @@ def next_due(wish: Timetable, past: Past, key: str) -> datetime | None:
         key: Identifies the schedule, for its jitter.
 
     Returns:
-        UTC; None while the schedule is paused or a run is not over.
+        UTC; None while the schedule is paused or a run is not over, and when it is over.
     """
     if wish.is_paused or past.is_running:
         return None
-    last = past.started or past.since
-    due = last + wish.every if wish.every is not None else _next_time(wish, last, key)
-    if wish.every is not None:
-        due += _jitter(wish, due, key)
+    due: datetime | None
     if past.failures and wish.rest is not None and past.started is not None:
-        return (past.started + rest_after(past.failures, wish.rest)).astimezone(UTC)
+        due = past.started + rest_after(past.failures, wish.rest)
+    else:
+        due = _regular(wish, past, key)
+    if due is None or (wish.end is not None and due >= wish.end):
+        return None
     return due.astimezone(UTC)
+
+
+def _regular(wish: Timetable, past: Past, key: str) -> datetime | None:
+    """The next run of the timetable, without regard to failures and its end."""
+    last = past.started or past.since
+    if wish.once is not None:
+        return None if past.started is not None and past.started >= wish.once else wish.once
+    if wish.begin is not None and wish.begin > last:
+        if wish.every is not None:
+            return wish.begin + _jitter(wish, wish.begin, key)
+        last = wish.begin - timedelta(microseconds=1)
+    if wish.every is not None:
+        due = last + wish.every
+        return due + _jitter(wish, due, key)
+    return _next_time(wish, last, key)
 
 
 def is_due(wish: Timetable, past: Past, key: str, now: datetime) -> bool:
@@ -133,16 +170,65 @@ def share_of(key: str, moment: datetime) -> float:
 def _next_time(wish: Timetable, last: datetime, key: str) -> datetime:
     """The first time of the timetable, with its jitter, after a moment."""
     zone = ZoneInfo(wish.zone)
-    first = last.astimezone(zone).date() - timedelta(days=1)
-    days = (first + timedelta(days=number) for number in range(10))
-    wanted = (day for day in days if not wish.weekdays or day.weekday() in wish.weekdays)
-    for day in wanted:
+    for day in _days_from(wish, last.astimezone(zone).date() - timedelta(days=1)):
         for one in wish.times:
             moment = datetime.combine(day, one, zone).astimezone(UTC)
             due: datetime = moment + _jitter(wish, moment, key)
             if due > last:
                 return due
-    raise AssertionError("a week has every weekday")
+    raise AssertionError("a year has every month and weekday")
+
+
+def _days_from(wish: Timetable, first: date) -> Iterator[date]:
+    """The days of a timetable from one on, for more than a year."""
+    for number in range(400):
+        day = first + timedelta(days=number)
+        if wish.months and day.month not in wish.months:
+            continue
+        if wish.weekdays and day.weekday() not in wish.weekdays:
+            continue
+        if wish.days:
+            length = calendar.monthrange(day.year, day.month)[1]
+            if day.day not in {min(one, length) for one in wish.days}:
+                continue
+        yield day
+
+
+FREQUENCIES = {"monthly": 1, "quarterly": 3, "six-monthly": 6, "annual": 12}
+"""Months between two runs."""
+
+
+def repeated(frequency: str, start: datetime, zone: str = "UTC") -> Timetable:
+    """Return the timetable of a frequency that begins at a moment.
+
+    ``weekly`` runs are on the weekday of the start, those of ``monthly``, ``quarterly``,
+    ``six-monthly`` and ``annual`` on its day of the month, all at its time of day.
+
+    Args:
+        frequency: One of these, ``daily`` or ``once``.
+        start: Of the first run; aware.
+        zone: Name of the time zone of days and times.
+
+    Raises:
+        JobRefused: Another frequency, or not the name of a time zone.
+    """
+    if frequency == "once":
+        return Timetable(once=start)
+    whole = start.replace(second=0, microsecond=0)
+    try:
+        local = whole.astimezone(ZoneInfo(zone))
+    except (KeyError, ValueError, OSError):
+        raise JobRefused(f"{zone!r} is not the name of a time zone") from None
+    daily = Timetable(times=(local.time(),), zone=zone, begin=whole)
+    if frequency == "weekly":
+        return replace(daily, weekdays=(local.weekday(),))
+    if step := FREQUENCIES.get(frequency):
+        months = sorted((local.month - 1 + add) % 12 + 1 for add in range(0, 12, step))
+        return replace(daily, days=(local.day,), months=() if step == 1 else tuple(months))
+    if frequency != "daily":
+        known = ", ".join(["once", "daily", "weekly", *FREQUENCIES])
+        raise JobRefused(f"{frequency!r} is not a frequency; there are {known}")
+    return daily
 
 
 def _jitter(wish: Timetable, due: datetime, key: str) -> timedelta:
@@ -199,7 +285,8 @@ def weekdays_of(texts: Sequence[str]) -> tuple[int, ...]:
 
 def timetable_of_texts(table: Mapping[str, Any]) -> Timetable:
     """Read a timetable from texts: ``times``, ``weekdays``, ``every``, ``zone``, ``jitter``,
-    ``rest``, and the Boolean ``paused``.
+    ``rest``, ``begin``, ``end``, ``once``, the numbers ``days`` and ``months``, and the Boolean
+    ``paused``.
 
     Raises:
         JobRefused: Says what is wrong.
@@ -207,11 +294,19 @@ def timetable_of_texts(table: Mapping[str, Any]) -> Timetable:
     for name in ("times", "weekdays"):
         if not are_texts(table.get(name, [])):
             raise JobRefused(f"{name} of a schedule is a list of texts")
+    for name in ("days", "months"):
+        if not _are_numbers(table.get(name, [])):
+            raise JobRefused(f"{name} of a schedule is a list of numbers")
     given = [name for name in ("every", "jitter", "rest") if table.get(name)]
-    durations = {name: duration_of(str(table[name])) for name in given}
+    durations: dict[str, Any] = {name: duration_of(str(table[name])) for name in given}
+    for name in ("begin", "end", "once"):
+        if table.get(name):
+            durations[name] = moment_of(str(table[name]))
     return Timetable(
         times=times_of(table.get("times", [])),
         weekdays=weekdays_of(table.get("weekdays", [])),
+        days=tuple(sorted(set(table.get("days", [])))),
+        months=tuple(sorted(set(table.get("months", [])))),
         zone=str(table.get("zone") or "UTC"),
         is_paused=table.get("paused") is True,
         **durations,
@@ -223,13 +318,37 @@ def timetable_table(wish: Timetable) -> dict[str, Any]:
     table: dict[str, Any] = {
         "times": [f"{one:%H:%M}" for one in wish.times],
         "weekdays": [WEEKDAYS[one] for one in wish.weekdays],
+        "days": list(wish.days),
+        "months": list(wish.months),
         "every": duration_text(wish.every) if wish.every else "",
         "zone": wish.zone,
         "jitter": duration_text(wish.jitter) if wish.jitter else "",
         "rest": duration_text(wish.rest) if wish.rest else "",
+        "begin": wish.begin.isoformat() if wish.begin else "",
+        "end": wish.end.isoformat() if wish.end else "",
+        "once": wish.once.isoformat() if wish.once else "",
         "paused": wish.is_paused,
     }
     return {name: value for name, value in table.items() if value not in ("", [])}
+
+
+def moment_of(text: str) -> datetime:
+    """Read a moment such as ``2026-11-24`` or ``2026-11-24T02:00``; without an offset, UTC.
+
+    Raises:
+        JobRefused: Not a moment.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise JobRefused(f"{text!r} is not a date; write 2026-11-24, or 2026-11-24T02:00") from None
+    if not 1970 <= moment.year <= 9000:  # so that what is added to it stays a date
+        raise JobRefused(f"the year of {text} is not between 1970 and 9000")
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _are_numbers(values: Any) -> bool:
+    return isinstance(values, list) and all(type(one) is int for one in values)
 
 
 def are_texts(values: Any) -> bool:

@@ -13,8 +13,12 @@ from silowork.due.timetable import (
     duration_of,
     duration_text,
     is_due,
+    moment_of,
     next_due,
+    repeated,
     times_of,
+    timetable_of_texts,
+    timetable_table,
     weekdays_of,
 )
 from silowork.errors import JobRefused
@@ -97,13 +101,84 @@ def test_runs_follow_each_other_and_none_is_started_twice(
         moment = due
 
 
+def runs(wish: Timetable, since: datetime, number: int) -> list[datetime]:
+    """The next runs, each of which starts when it is due; fewer if there are no more."""
+    found: list[datetime] = []
+    while len(found) < number and (due := next_due(wish, Past(since, *found[-1:]), "a")):
+        found.append(due)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("frequency", "days"),
+    [
+        ("daily", ["2026-01-31", "2026-02-01", "2026-02-02"]),
+        ("weekly", ["2026-01-31", "2026-02-07", "2026-02-14"]),
+        ("monthly", ["2026-01-31", "2026-02-28", "2026-03-31", "2026-04-30"]),
+        ("quarterly", ["2026-01-31", "2026-04-30", "2026-07-31", "2026-10-31", "2027-01-31"]),
+        ("six-monthly", ["2026-01-31", "2026-07-31", "2027-01-31"]),
+        ("annual", ["2026-01-31", "2027-01-31", "2028-01-31"]),
+    ],
+)
+def test_a_frequency_repeats_on_the_day_of_its_start(frequency: str, days: list[str]) -> None:
+    start = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
+    wish = repeated(frequency, start)
+    due = runs(wish, start - 40 * DAY, len(days))
+    assert [f"{one:%Y-%m-%d}" for one in due] == days
+    assert all((one.hour, one.minute) == (9, 30) for one in due)
+
+
+def test_a_leap_day_is_kept_every_year_and_local_time_in_summer() -> None:
+    yearly = repeated("annual", datetime(2028, 2, 29, 2, tzinfo=UTC))
+    days = runs(yearly, MADE, 5)
+    assert [f"{one:%Y-%m-%d}" for one in days[:2]] == ["2028-02-29", "2029-02-28"]
+    assert f"{days[4]:%Y-%m-%d}" == "2032-02-29"
+    quarterly = repeated("quarterly", datetime(2026, 1, 15, 9, tzinfo=UTC), "Europe/London")
+    assert [one.hour for one in runs(quarterly, MADE - 365 * DAY, 4)] == [9, 8, 8, 8]
+
+
+def test_what_happens_once_is_caught_up_and_not_repeated() -> None:
+    moment = MADE + DAY
+    assert runs(repeated("once", moment), MADE, 3) == [moment]
+    assert runs(repeated("once", moment), MADE + 9 * DAY, 3) == [moment]
+
+
+def test_no_run_is_due_before_the_beginning_or_from_the_end_on() -> None:
+    wish = Timetable(times=(time(2, 0),), begin=MADE + 3 * DAY, end=MADE + 5 * DAY)
+    assert [one.day for one in runs(wish, MADE, 9)] == [27, 28]
+    every = Timetable(every=DAY, begin=MADE + 3 * DAY, end=MADE + 5 * DAY)
+    assert runs(every, MADE, 9) == [MADE + 3 * DAY, MADE + 4 * DAY]
+    failing = Timetable(every=HOUR, rest=9 * DAY, end=MADE + 5 * DAY)
+    assert next_due(failing, Past(MADE, MADE + DAY, failures=1), "a") is None
+
+
+def test_a_calendar_is_written_as_it_is_read() -> None:
+    for wish in (
+        Timetable(times=(time(2, 0),), days=(1, 15), months=(3, 9), begin=MADE, end=MADE + DAY),
+        Timetable(once=MADE),
+        repeated("six-monthly", MADE, "Asia/Kathmandu"),
+    ):
+        assert timetable_of_texts(timetable_table(wish)) == wish
+    with pytest.raises(JobRefused, match="days of a schedule is a list of numbers"):
+        timetable_of_texts({"times": ["02:00"], "days": ["1"]})
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (Timetable, "either times of day, or an interval"),
-        (lambda: Timetable((time(2, 0),), every=DAY), "either times of day, or an interval"),
+        (Timetable, "times of day, or an interval"),
+        (lambda: Timetable((time(2, 0),), every=DAY), "times of day, or an interval"),
         (lambda: Timetable(every=timedelta(seconds=5)), "between one minute and 366 days"),
-        (lambda: Timetable(every=DAY, weekdays=(1,)), "weekdays need times of day"),
+        (lambda: Timetable(every=DAY, weekdays=(1,)), "need times of day; an interval has none"),
+        (lambda: Timetable(every=DAY, days=(1,)), "need times of day; an interval has none"),
+        (lambda: Timetable((time(2, 0),), (1,), days=(1,)), "or days of the month, not both"),
+        (lambda: Timetable((time(2, 0),), days=(32,)), "the days of a month are 1 to 31"),
+        (lambda: Timetable((time(2, 0),), months=(0,)), "the months of a year are 1 to 12"),
+        (lambda: Timetable(every=DAY, begin=MADE, end=MADE), "ends after it begins"),
+        (lambda: repeated("hourly", MADE), "'hourly' is not a frequency; there are once, daily"),
+        (lambda: repeated("daily", MADE, "Atlantis"), "'Atlantis' is not the name of a time zone"),
+        (lambda: moment_of("tomorrow"), "'tomorrow' is not a date; write 2026-11-24"),
+        (lambda: moment_of("9999-12-31"), "not between 1970 and 9000"),
         (lambda: Timetable(every=HOUR, jitter=2 * HOUR), "shorter than its interval"),
         (lambda: Timetable((time(2, 0),), jitter=DAY), "shorter than a day"),
         (lambda: Timetable((time(2, 0),), zone="../etc/passwd"), "not the name of a time zone"),

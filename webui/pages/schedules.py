@@ -26,7 +26,7 @@ from webui.http.messages import Response
 from webui.job_errors import sentences
 from webui.job_view import Shown
 from webui.rendering import View, changed_answer
-from webui.schedule_forms import NOW, WHEN, choice_of, in_words, timetable_from
+from webui.schedule_forms import NOW, SAME, WHEN, choice_of, in_words, timetable_from
 from webui.site import Call
 from webui.words.texts import text as _
 
@@ -139,8 +139,9 @@ def act(call: Call) -> Response:
         elif action == "remove":
             remove_schedule(path, name)
         elif action == "change":
-            wish = timetable_from(call.field("when"), call.field("at"))
-            change_schedule(path, name, timetable=wish)
+            if call.field("when") != SAME:
+                wish = timetable_from(call.field("when"), call.field("at"))
+                change_schedule(path, name, timetable=wish)
         else:
             pause_schedule(path, name, paused=action == "pause")
     note(call, f"{action} schedule", message=name)

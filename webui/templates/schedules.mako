@@ -22,8 +22,10 @@ ${parts.done(done)}
 <strong>${_("Paused.")}</strong>
 % elif line.due_text:
 ${_("Next run:")} ${parts.date(line.due_text)}
-% elif line.is_known:
+% elif line.last and line.last.is_active:
 ${_("Running now.")}
+% elif line.is_known:
+${_("It has no further run.")}
 % endif
 </p>
 % if line.last:
@@ -45,6 +47,9 @@ ${_("Running now.")}
     <form class="short" action="${url}/change" method="post">
       <p><label for="when-${one.name}">${_("When")}</label>
       <select id="when-${one.name}" name="when">
+% if line.choice == "same":
+        <option value="same" selected>${line.when}</option>
+% endif
 % for name, label in choices:
         <option value="${name}"${" selected" if name == line.choice else ""}>${label}</option>
 % endfor

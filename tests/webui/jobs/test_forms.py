@@ -5,6 +5,8 @@ import html
 import json
 import os
 import re
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -12,8 +14,15 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from recordsilo import Silo
+from silowork.due.timetable import Timetable
 from silowork.ledger import JobLedger
-from silowork.schedules import load_schedule, schedule_names
+from silowork.schedules import (
+    Schedule,
+    add_schedule,
+    change_schedule,
+    load_schedule,
+    schedule_names,
+)
 from tests.webui.conftest import SET
 
 HTML = "text/html"
@@ -202,6 +211,24 @@ def test_a_form_can_repeat_its_job(client: Any, silo: Silo) -> None:
     assert client.post(url + "/remove", {}).status == 200
     assert client.post(url + "/remove", {}).status == 404
     assert client.post(url + "/explode", {}).status == 404
+
+
+def test_a_timetable_that_is_no_choice_is_kept_when_another_thing_is_saved(
+    client: Any, silo: Silo
+) -> None:
+    wish = Timetable((time(4, 0),), days=(1, 15), months=(6,))
+    over = Timetable(every=timedelta(days=1), end=datetime(2020, 1, 1, tzinfo=UTC))
+    add_schedule(silo.path, Schedule("accounts", "audit", wish, {"share": "5"}))
+    add_schedule(silo.path, Schedule("past", "audit", replace(over, is_paused=True)))
+    change_schedule(silo.path, "past", timetable=over)
+    page = client.get("/schedules").text
+    words = "On day 1, 15 of the month, in June, at 04:00 UTC"
+    assert f'<option value="same" selected>{words}</option>' in page
+    assert page.count("It has no further run.") == 1
+    client.post("/schedules/accounts/change", {"when": "same", "at": "05:00"})
+    assert load_schedule(silo.path, "accounts").timetable == wish
+    client.post("/schedules/accounts/change", {"when": "monthly", "at": "05:00"})
+    assert load_schedule(silo.path, "accounts").timetable == Timetable((time(5, 0),), days=(1,))
 
 
 def test_schedules_are_listed_though_the_ledger_of_jobs_is_damaged(client: Any, silo: Silo) -> None:
