@@ -10,6 +10,7 @@ does not depend on what is fetched.
     attempts      how often a request is repeated, and after which pauses
     answers       responses and their headers: Retry-After, dates, types
     pace          when any thread may send the next request to a host
+    shared_pace   the same for any process of a machine, or of several machines
     public_hosts  refuses private addresses; robots: what robots.txt allows
     files         downloads files with all of it; warc/: reads and writes WARC files
 """

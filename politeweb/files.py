@@ -20,7 +20,7 @@ from politeweb.answers import BUSY, media_type, number_of
 from politeweb.attempts import Passing, attempted
 from politeweb.errors import FetchError, RetryLater
 from politeweb.failures import BROKEN, is_final, reason_of
-from politeweb.pace import Pace, Turns
+from politeweb.pace import OpenTurns, Turns, own_turns
 from politeweb.public_hosts import PrivateAddress, guarded, is_public
 from politeweb.robots import Robots
 from politeweb.sessions import PlainSession, keep_header, location_of, sent, with_credentials
@@ -120,22 +120,6 @@ class _Order(Generic[T]):
     max_size: int
     conditions: Mapping[str, str] = field(default_factory=dict)
     robots: bool = False
-
-
-OpenTurns = Callable[[str, float], Turns]
-"""(URL, least seconds between two requests) → what gives its host's requests their turns."""
-
-
-def own_turns() -> OpenTurns:
-    """Return an `OpenTurns` that is not shared: a `Pace` for each host."""
-    paces: dict[str, Pace] = {}
-
-    def turns(url: str, interval: float) -> Turns:
-        pace = paces.setdefault(urlsplit(url).netloc, Pace())
-        pace.interval = interval
-        return pace
-
-    return turns
 
 
 @dataclass(slots=True)

@@ -1,205 +1,123 @@
-"""The pace of a host, shared by all processes of a machine: ``hosts.sqlite`` in some directory.
+"""The pace of a host that processes or machines share, as a value, and where it is for a Silo."""
 
-Times are those of the machine's clock since the epoch. If it is set back, nobody waits for more
-than a few turns, or the longest pause. The file may be deleted.
-"""
-
-import errno
-import fcntl
+import json
 import os
-import sqlite3
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 
 from politeweb.addresses import host_of
+from politeweb.errors import RequestRefused
+from politeweb.file_pace import HOSTS_FILE, FilePace
+from politeweb.pace import OpenTurns, Pace, Turns
+from politeweb.redis_pace import RedisPace
 
-LONGEST_PAUSE = 86_400.0
-MOST_WAITING = 64
-"""Nobody waits for more turns of a host than this, even if the clock was set back."""
-HOSTS_FILE = "hosts.sqlite"
-_SECONDS_UNTIL_BUSY = 60.0
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS host (
-    name TEXT PRIMARY KEY,
-    next REAL NOT NULL DEFAULT 0,
-    held REAL NOT NULL DEFAULT 0
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS pace (
-    host TEXT PRIMARY KEY,
-    interval REAL NOT NULL
-) WITHOUT ROWID;
-PRAGMA user_version = 1;
-"""
-_ERRNO = {
-    "SQLITE_FULL": errno.ENOSPC,
-    "SQLITE_IOERR_SHM": errno.ENOSPC,  # the memory shared beside a log cannot grow
-    "SQLITE_BUSY": errno.EBUSY,
-    "SQLITE_READONLY": errno.EROFS,
-}
-"""Beginnings of SQLite's error names → errno; of others, EIO."""
+PLACE_FILE = "hosts.json"
 
 
-class FilePace:
-    """The pace of a host, in a file that the processes of a machine share; threads may share it.
+@dataclass(frozen=True, slots=True)
+class PaceSpec:
+    """The pace of a host; a value that can be sent to another process.
 
-    Args:
-        directory: Where the file is.
+    Attributes:
+        interval: Least seconds between the starts of two requests; 0 for no pace.
         host: The host.
-        interval: Least seconds between the starts of two requests.
-        decides: Whether the interval is noted in the file. One that does not decide goes no
-            faster than the one that does.
-        clock: Seconds since the epoch.
+        place: A directory with ``hosts.sqlite``, or the URL of a Redis; empty if no other process
+            requests the host.
+        nodes: How many machines share the host, for when the Redis cannot be reached.
+        turns: How many turns may be given ahead; after so many intervals, all of them are over.
+        decides: Whether others go no faster than this.
     """
 
-    def __init__(
-        self,
-        directory: str,
-        host: str,
-        interval: float,
-        *,
-        decides: bool = True,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._path = os.path.join(directory, HOSTS_FILE)
-        self._host, self.interval, self._decides, self._clock = host, interval, decides, clock
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
-
-    def reserve(self) -> float:
-        """Reserve the next turn; return the seconds until then.
-
-        Raises:
-            OSError: The file cannot be written.
-        """
-        with self._lock:
-            try:
-                return self._reserve()
-            except sqlite3.DatabaseError:
-                self._begin_again()
-                return max(self._reserve(), self.interval)
-
-    def hold(self, seconds: float) -> None:
-        """Give no turns for some seconds; longer pauses stay."""
-        with self._lock:
-            try:
-                self._hold(seconds)
-            except sqlite3.DatabaseError:
-                self._begin_again()
-                self._hold(seconds)
-
-    def close(self) -> None:
-        """Close the file; the next use opens it again."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _hold(self, seconds: float) -> None:
-        with self._transaction() as connection:
-            connection.execute(
-                "INSERT INTO host VALUES (?, 0, ?) ON CONFLICT (name)"
-                " DO UPDATE SET held = max(held, excluded.held)",
-                (self._host, self._clock() + min(seconds, LONGEST_PAUSE)),
-            )
-
-    def _reserve(self) -> float:
-        with self._transaction() as connection:
-            interval = self._agreed(connection)
-            row = connection.execute(
-                "SELECT next, held FROM host WHERE name = ?", (self._host,)
-            ).fetchone()
-            now = self._clock()
-            after, held = row or (0.0, 0.0)
-            due = max(
-                now, min(after, now + MOST_WAITING * interval), min(held, now + LONGEST_PAUSE)
-            )
-            connection.execute(
-                "INSERT INTO host VALUES (?, ?, ?) ON CONFLICT (name)"
-                " DO UPDATE SET next = excluded.next",
-                (self._host, due + interval, held),
-            )
-            return due - now
-
-    def _agreed(self, connection: sqlite3.Connection) -> float:
-        """Return the interval to keep; note it, if this one decides."""
-        found = connection.execute(
-            "SELECT interval FROM pace WHERE host = ?", (self._host,)
-        ).fetchone()
-        if not self._decides:
-            return max(self.interval, found[0] if found else 0.0)
-        if found != (self.interval,):
-            connection.execute(
-                "INSERT OR REPLACE INTO pace VALUES (?, ?)", (self._host, self.interval)
-            )
-        return self.interval
-
-    # ------------------------------------------------------------------ the file
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection in a transaction.
-
-        Raises:
-            sqlite3.DatabaseError: The file is damaged.
-            OSError: It cannot be written.
-        """
-        connection = None
-        try:
-            connection = self._connection = self._connection or _opened(self._path)
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
-            connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise _as_os_error(error, self._path) from error
-        finally:
-            if connection is not None and connection.in_transaction:
-                connection.execute("ROLLBACK")
-
-    def _begin_again(self) -> None:
-        """Delete the file, which a power cut may have destroyed, if it is still unreadable."""
-        self.close()
-        directory = os.open(os.path.dirname(self._path), os.O_RDONLY)
-        try:
-            fcntl.flock(directory, fcntl.LOCK_EX)
-            try:
-                _opened(self._path).close()
-            except sqlite3.DatabaseError:
-                for suffix in ("-wal", "-shm", ""):
-                    with suppress(FileNotFoundError):
-                        os.unlink(self._path + suffix)
-        finally:
-            os.close(directory)
+    interval: float = 0.0
+    host: str = ""
+    place: str = ""
+    nodes: int = 1
+    turns: int = 1
+    decides: bool = True
 
 
-def _opened(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path, timeout=_SECONDS_UNTIL_BUSY, isolation_level=None, check_same_thread=False
-    )
-    try:
-        with closing(connection.execute("PRAGMA journal_mode = WAL")):
-            connection.execute("PRAGMA synchronous = OFF")  # a power cut may destroy the file
-        connection.executescript(_SCHEMA)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+def turns_of(spec: PaceSpec, *, is_bound: bool = False) -> Turns:
+    """Return the turns of a host: of this process alone, of this machine, or of several.
+
+    Args:
+        spec: Where they are, and how many.
+        is_bound: See `RedisPace`.
+
+    Raises:
+        RequestRefused: The place cannot be used; see `RedisPace`.
+    """
+    if not spec.place or (spec.decides and not spec.interval):
+        return Pace(spec.interval)
+    if "://" in spec.place:
+        return RedisPace(
+            spec.place, spec.host, spec.interval,
+            nodes=spec.nodes, turns=spec.turns, decides=spec.decides, is_bound=is_bound,
+        )  # fmt: skip
+    return FilePace(spec.place, spec.host, spec.interval, decides=spec.decides)
 
 
-def _as_os_error(error: sqlite3.OperationalError, path: str) -> OSError:
-    name = getattr(error, "sqlite_errorname", "") or ""
-    code = next((code for begin, code in _ERRNO.items() if name.startswith(begin)), errno.EIO)
-    return OSError(code, f"{os.strerror(code)} ({error})", path)
+@dataclass(frozen=True, slots=True)
+class PlaceOfPaces:
+    """The Redis that gives the turns of hosts to the Silos of a directory.
+
+    Attributes:
+        redis: Its URL, which may have a password.
+        nodes: See `PaceSpec`.
+    """
+
+    redis: str
+    nodes: int = 1
 
 
-def turns_beside(silo_path: str) -> Callable[[str, float], FilePace] | None:
+def note_place(granary: str, place: PlaceOfPaces | None) -> None:
+    """Note for other programs where the Silos of a directory get their turns.
+
+    Args:
+        granary: The directory.
+        place: The Redis; None if it is the file of the machine.
+
+    Raises:
+        OSError: The note cannot be written.
+    """
+    path = os.path.join(granary, "fleet", PLACE_FILE)
+    if place is None:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    staged = f"{path}.{os.getpid()}"
+    descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        json.dump(asdict(place), file)
+    os.replace(staged, path)
+
+
+def turns_beside(silo_path: str) -> OpenTurns | None:
     """Return what gives the turns of hosts to a Silo of a fleet, at no more than the fleet's pace.
 
     Returns:
-        (URL, least seconds between two requests) → the turns of its host; None for a Silo beside
-        which there is no fleet.
+        None for a Silo beside which there is no fleet.
+
+    Raises:
+        RequestRefused: The note of where they are cannot be read.
     """
     directory = os.path.join(os.path.dirname(os.path.abspath(silo_path)), "fleet")
-    if not os.path.exists(os.path.join(directory, HOSTS_FILE)):
+    noted = _noted(os.path.join(directory, PLACE_FILE))
+    if noted is None and not os.path.exists(os.path.join(directory, HOSTS_FILE)):
         return None
-    return lambda url, interval: FilePace(directory, host_of(url), interval, decides=False)
+    place, nodes = (noted.redis, noted.nodes) if noted else (directory, 1)
+    return lambda url, interval: turns_of(
+        PaceSpec(interval, host_of(url), place, nodes, decides=False)
+    )
+
+
+def _noted(path: str) -> PlaceOfPaces | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+        return PlaceOfPaces(str(found["redis"]), int(found["nodes"]))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        said = f"{path} cannot be read ({error}); delete it, and the fleet's worker makes it again"
+        raise RequestRefused(said) from None

@@ -20,10 +20,10 @@ from uuid import uuid4
 
 from oaipmhscraper.warc.object_store import check_address
 from politeweb.errors import shortened
+from politeweb.shared_pace import PaceSpec
 from recordsilo.disk.atomic_file import make_file
 from silofleet.ending import Before
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
-from silofleet.hosts import PaceSpec
 from silofleet.ledger import Run, whole_number
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from politeweb.addresses import host_of
+from politeweb.shared_pace import PaceSpec
 from recordsilo import Granary
 from recordsilo.cells import guarded
 from recordsilo.closing import Closing
@@ -28,7 +29,6 @@ from silofleet.errors import (
     StateMissing,
     WishesInvalid,
 )
-from silofleet.hosts import PaceSpec
 from silofleet.ledger import FleetLedger
 from silofleet.schedule import back, due_of, quarantined, room_of, state_of
 from silofleet.values import OAI_DC, SECONDS_UNTIL_LOST, Endpoint, Facts, Node, Outcome, State

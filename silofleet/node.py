@@ -15,6 +15,7 @@ from typing import Any
 
 from celery import signals
 
+from politeweb.shared_pace import PlaceOfPaces, note_place
 from silofleet.broker import (
     LEASE,
     NODES,
@@ -72,6 +73,7 @@ class FleetNode:
         """
         self._refuse_namesake()
         self._see()
+        note_place(self._granary, PlaceOfPaces(self._url, self._known_nodes()))
 
     def run(self) -> None:
         """Work until SIGTERM or SIGINT; `join` comes first.
@@ -203,6 +205,10 @@ class FleetNode:
                 logger.warning("%s", error)
             except OSError as error:  # without reports, the clock sends nothing here
                 logger.warning("the disk of the Silos does not answer: %s", error)
+
+    @unreachable
+    def _known_nodes(self) -> int:
+        return int(self._redis.hlen(NODES))
 
     @unreachable
     def _refuse_namesake(self) -> None:

@@ -25,12 +25,11 @@ from politeweb.errors import FetchError, RetryLater
 from politeweb.pace import Turns
 from politeweb.sessions import has_login
 from politeweb.settings import HttpSettings
+from politeweb.shared_pace import PaceSpec, turns_of
 from politeweb.warc.files import warc_names
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silofleet.ending import Before, of_error, of_receipts, with_size
-from silofleet.hosts import PaceSpec
-from silofleet.redis_hosts import pace_of
 from silofleet.spread.offers import Offers
 from silofleet.spread.values import Unit
 from silofleet.values import FILES_STAY, Depth, Ended, Outcome
@@ -143,7 +142,7 @@ def answer_of(order: Order) -> tuple[bool, str]:
 
 
 def _identify(order: Order) -> Identify:
-    transport = HttpTransport(order.url, _settings(order), pace=pace_of(_spec(order)))
+    transport = HttpTransport(order.url, _settings(order), pace=turns_of(_spec(order)))
     with Client(transport) as client:
         return client.identify()
 
@@ -159,7 +158,7 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
         return Ended(Outcome.FAILED, said, _now())
     is_one = bool(order.pace.interval) and not order.is_spread
-    settings, pace = _settings(order), pace_of(_spec(order))
+    settings, pace = _settings(order), turns_of(_spec(order))
     offers = _offers(order, pace, settings)
     options = HarvestOptions(
         window=order.window,

@@ -147,7 +147,7 @@ class Facts(NamedTuple):
 
     Attributes:
         name: See `Endpoint`.
-        host: Its host, of which at most one run is at work; see `silofleet.hosts`.
+        host: Its host, of which at most one run is at work; see `politeweb.shared_pace`.
         added: When it was added.
         node: Where its Silo is; empty before the first run.
         epoch: Increases when the Silo moves to another node; runs of an earlier one are refused.

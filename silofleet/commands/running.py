@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import click
 
+from politeweb.shared_pace import note_place
 from recordsilo import Granary
 from recordsilo.cli import ExitCode, example
 from recordsilo.commands import completion
@@ -85,6 +86,7 @@ def _code(summary: Summary, *, until_idle: bool, interrupted: bool) -> ExitCode:
 @contextlib.contextmanager
 def _runner(directory: str, slots: int, broker: str) -> Iterator[Runner]:
     if not broker:
+        note_place(directory, None)
         with fed_meanwhile(directory), Here(directory, slots) as here:
             yield here
         return

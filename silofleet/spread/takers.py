@@ -15,12 +15,12 @@ from oaipmhclient.transport.http_transport import HttpTransport
 from politeweb.addresses import host_of
 from politeweb.answers import Exchange, Outcome
 from politeweb.errors import FetchError, ResponseTooLarge, RetryLater
-from politeweb.pace import Pace, Turns
+from politeweb.pace import Turns
+from politeweb.redis_pace import PaceUnknown
 from politeweb.settings import HttpSettings
+from politeweb.shared_pace import PaceSpec, turns_of
 from silofleet.errors import BrokerUnreachable, FleetRefused
-from silofleet.hosts import PaceSpec
 from silofleet.redis_client import redis_at, unreachable
-from silofleet.redis_hosts import RedisPace
 from silofleet.spread.offers import AT_WORK, BROUGHT, CONTINUED, FIRST, SECONDS_KEPT, UNIT
 from silofleet.spread.values import LONGEST_PAUSE, MOST_BROUGHT, Brought, Unit, unit_of_bytes
 from silowork.stop import Stop
@@ -142,7 +142,7 @@ class Takers:
             self._at_work[unit.name] = transport
         try:
             brought = connection.brought(transport, unit, self._node)
-        except (_GivenBack, BrokerUnreachable):
+        except (_GivenBack, PaceUnknown):
             brought = None
         finally:
             with self._lock:
@@ -205,10 +205,8 @@ class _Connection:
         return self._transport
 
     def _pace(self, unit: Unit) -> Turns:
-        if not unit.interval:
-            return Pace()
         spec = PaceSpec(unit.interval, host_of(unit.url), self._broker, turns=unit.turns)
-        return RedisPace(spec, is_bound=True)
+        return turns_of(spec, is_bound=True)
 
     def _sleep(self, seconds: float) -> None:
         if seconds > LONGEST_WAIT or self._ending.wait(seconds):
@@ -218,7 +216,7 @@ class _Connection:
         """Send the request of a unit by the transport to it; return what to bring.
 
         Raises:
-            BrokerUnreachable: The turns of the host are not known.
+            PaceUnknown: The turns of the host are not known.
         """
         self._exchanges.clear()
         before, begin = transport.traffic.sent, time.monotonic()

@@ -23,9 +23,9 @@ from oaipmhscraper.documents.link_rules import LinkRule
 from oaipmhscraper.storing.silo_writer import SiloWriter
 from oaipmhscraper.storing.storing_rules import Listing
 from politeweb.addresses import host_of
+from politeweb.file_pace import FilePace
 from politeweb.files import FileRules, FileTransport
 from politeweb.settings import HttpSettings
-from politeweb.shared_pace import FilePace
 from recordsilo import Silo
 
 DC = (

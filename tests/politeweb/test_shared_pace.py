@@ -1,67 +1,29 @@
-"""The pace of a host, shared by processes through a file."""
+"""Where the turns of a host are, and how a Silo finds them."""
 
+import os
+import pickle
+import stat
 from pathlib import Path
 
 import pytest
 
-from politeweb.shared_pace import LONGEST_PAUSE, FilePace, turns_beside
+from politeweb.errors import RequestRefused
+from politeweb.file_pace import FilePace
+from politeweb.redis_pace import RedisPace
+from politeweb.shared_pace import PaceSpec, PlaceOfPaces, note_place, turns_beside, turns_of
 
 
-class _Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_two_processes_share_the_turns_of_a_host(tmp_path: Path) -> None:
-    clock = _Clock()
-    one, two = (FilePace(str(tmp_path), "h", 2.0, clock=clock) for _ in range(2))
-    other = FilePace(str(tmp_path), "i", 2.0, clock=clock)
-    assert [one.reserve(), two.reserve(), one.reserve(), other.reserve()] == [0, 2, 4, 0]
+def test_a_host_without_interval_needs_no_file(tmp_path: Path) -> None:
+    assert turns_of(PaceSpec(0.0, "127.0.0.1:80", str(tmp_path))).reserve() == 0
+    assert list(tmp_path.iterdir()) == []
+    assert turns_of(PaceSpec(1.0, "h", str(tmp_path))).reserve() == 0
+    assert (tmp_path / "hosts.sqlite").exists()
 
 
-def test_a_pause_holds_everybody(tmp_path: Path) -> None:
-    clock = _Clock()
-    one, two = (FilePace(str(tmp_path), "h", 2.0, clock=clock) for _ in range(2))
-    one.hold(60)
-    one.hold(10)
-    assert two.reserve() == 60
-
-
-def test_a_clock_set_back_makes_nobody_wait_for_ever(tmp_path: Path) -> None:
-    clock = _Clock()
-    pace = FilePace(str(tmp_path), "h", 2.0, clock=clock)
-    clock.now = 10_000_000.0
-    pace.reserve()
-    clock.now = 1000.0
-    assert pace.reserve() <= 128
-    pace.hold(10 * LONGEST_PAUSE)
-    assert pace.reserve() <= LONGEST_PAUSE
-
-
-def test_a_file_that_a_power_cut_destroyed_is_made_again(tmp_path: Path) -> None:
-    (tmp_path / "hosts.sqlite").write_bytes(b"damaged" * 999)
-    clock = _Clock()
-    one, two = (FilePace(str(tmp_path), "h", 2.0, clock=clock) for _ in range(2))
-    assert [one.reserve(), two.reserve(), one.reserve()] == [2, 2, 4]
-
-
-def test_a_pause_is_kept_in_a_new_file_where_the_old_one_was_destroyed(tmp_path: Path) -> None:
-    (tmp_path / "hosts.sqlite").write_bytes(b"damaged" * 999)
-    clock = _Clock()
-    one, two = (FilePace(str(tmp_path), "h", 2.0, clock=clock) for _ in range(2))
-    one.hold(60)
-    assert two.reserve() == 60
-
-
-def test_who_does_not_decide_goes_no_faster_than_who_does(tmp_path: Path) -> None:
-    clock = _Clock()
-    fleet = FilePace(str(tmp_path), "h", 5.0, clock=clock)
-    files = FilePace(str(tmp_path), "h", 1.0, decides=False, clock=clock)
-    assert [files.reserve(), files.reserve()] == [0, 1], "nobody has decided yet"
-    assert [fleet.reserve(), files.reserve(), files.reserve(), fleet.reserve()] == [2, 7, 12, 17]
+def test_a_spec_that_was_sent_to_another_process_gives_the_same_turns(tmp_path: Path) -> None:
+    spec = PaceSpec(60.0, "h", str(tmp_path))
+    turns_of(spec).reserve()
+    assert 50 < turns_of(pickle.loads(pickle.dumps(spec))).reserve() <= 60
 
 
 def test_a_silo_of_a_fleet_has_the_turns_of_the_fleet(tmp_path: Path) -> None:
@@ -76,6 +38,27 @@ def test_a_silo_of_a_fleet_has_the_turns_of_the_fleet(tmp_path: Path) -> None:
     assert turns("https://elsewhere.example/a.pdf", 1.0).reserve() == 0
 
 
-def test_a_file_that_cannot_be_written_is_an_error_of_the_disk(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match=r"hosts\.sqlite"):
-        FilePace(str(tmp_path / "nowhere"), "h", 1.0).reserve()
+def test_a_silo_of_a_node_has_the_turns_of_its_redis(tmp_path: Path, broker: str) -> None:
+    note_place(str(tmp_path), PlaceOfPaces(broker, 2))
+    RedisPace(broker, "repo.example", 60.0).reserve()
+    turns = turns_beside(str(tmp_path / "a-silo"))
+    assert turns is not None
+    assert 60 < turns("https://repo.example/a.pdf", 1.0).reserve() <= 120
+    note_place(str(tmp_path), None)
+    note_place(str(tmp_path), None)
+    assert turns_beside(str(tmp_path / "a-silo")) is None
+
+
+def test_the_note_of_a_redis_is_for_its_owner_alone(tmp_path: Path) -> None:
+    note_place(str(tmp_path), PlaceOfPaces("redis://:secret@h/0"))
+    note = tmp_path / "fleet" / "hosts.json"
+    assert stat.S_IMODE(note.stat().st_mode) == 0o600
+    assert os.listdir(tmp_path / "fleet") == ["hosts.json"]
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"redis": "r", "nodes": "x"}', "[" * 9999])
+def test_a_damaged_note_is_a_sentence_and_not_no_pace(tmp_path: Path, content: str) -> None:
+    note_place(str(tmp_path), PlaceOfPaces("redis://h/0"))
+    (tmp_path / "fleet" / "hosts.json").write_text(content, encoding="utf-8")
+    with pytest.raises(RequestRefused, match=r"hosts\.json cannot be read"):
+        turns_beside(str(tmp_path / "a-silo"))

@@ -47,3 +47,18 @@ def _answers(client: redis.Redis) -> bool:
         return bool(client.ping())
     except redis.RedisError:
         return False
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a Redis; for a conftest."""
+    with redis_in(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture
+def broker(redis_url: str) -> str:
+    """The URL of a Redis, emptied; for a conftest."""
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushall()
+    return redis_url

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from kombu.exceptions import OperationalError
 from ports import free_port
 
-from politeweb.shared_pace import LONGEST_PAUSE
+from politeweb.redis_pace import RedisPace
+from politeweb.shared_pace import PaceSpec, turns_beside
 from silofleet import node
 from silofleet.broker import (
     LEASE,
@@ -34,10 +35,8 @@ from silofleet.broker import (
 )
 from silofleet.ending import Before
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
-from silofleet.hosts import PaceSpec
 from silofleet.ledger import Run
 from silofleet.node import FleetNode
-from silofleet.redis_hosts import RedisPace
 from silofleet.run import Order
 from silofleet.slots import Slots
 from silofleet.values import Ended, Outcome
@@ -267,6 +266,10 @@ def test_a_name_under_which_another_directory_reports_is_refused(
     one = FleetNode(str(tmp_path / "a"), "n1", broker, 1)
     one.join()
     one.join()  # as after a crash
+    turns = turns_beside(str(tmp_path / "a" / "some-silo"))
+    assert turns is not None
+    RedisPace(broker, "repo.example", 60.0).reserve()
+    assert turns("https://repo.example/a.pdf", 1.0).reserve() > 60
     with pytest.raises(FleetRefused, match=f"at work in {tmp_path}/a on .*another --node"):
         FleetNode(str(tmp_path / "b"), "n1", broker, 1).join()
     with redis.Redis.from_url(broker) as client:
@@ -333,80 +336,6 @@ def test_a_redis_that_is_away_stops_nothing_but_new_runs(tmp_path: Path) -> None
     assert nodes.keeps(Run(7, "one", "n1", 2, NOW, NOW))
     with pytest.raises(OSError, match="cannot be reached"):
         nodes.start(ORDER, "n1")
-
-
-def test_two_nodes_share_the_turns_of_a_host(broker: str) -> None:
-    one, two = (RedisPace(PaceSpec(60.0, "h", broker, 2)) for _ in range(2))
-    other = RedisPace(PaceSpec(60.0, "i", broker, 2))
-    first, second = one.reserve(), two.reserve()
-    assert 55 < first <= 60  # the Redis may have been restarted just now
-    assert 115 < second <= 120
-    assert other.reserve() <= 60
-    one.hold(600)
-    assert 590 < two.reserve() <= 600
-
-
-def test_a_redis_whose_clock_is_set_back_makes_nobody_wait_for_hours(broker: str) -> None:
-    pace = RedisPace(PaceSpec(1.0, "h", broker))
-    with redis.Redis.from_url(broker) as client:
-        hours_ahead = (client.time()[0] + 5 * 3600) * 1000  # type: ignore[index]
-        client.hset("fleet:host:h", "next", str(hours_ahead))
-        assert pace.reserve() <= 64
-        client.hset("fleet:host:h", "held", str(10 * hours_ahead))
-    assert pace.reserve() <= LONGEST_PAUSE
-    pace.hold(1)
-    assert pace.reserve() <= LONGEST_PAUSE
-
-
-def test_without_redis_each_node_goes_slower() -> None:
-    waits: list[float] = []
-    spec = PaceSpec(2.0, "h", f"redis://127.0.0.1:{free_port()}/0", 3)
-    pace = RedisPace(spec, sleep=waits.append)
-    assert [pace.reserve() for _ in range(3)] == [0, 0, 0]
-    assert waits[0] >= 2
-    assert waits[1] > 5
-    assert waits[2] > 11
-
-
-def test_a_redis_that_goes_away_stops_nobody_for_long(
-    broker: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waits: list[float] = []
-    pace = RedisPace(PaceSpec(2.0, "h", broker, 3), sleep=waits.append)
-    pace.reserve()
-    with redis.Redis.from_url(broker) as client:
-        for _ in range(20):
-            client.flushall()  # so that no turn waits for the others
-            pace.reserve()
-
-    def away(*_arguments: Any) -> float:
-        raise BrokerUnreachable("it is away")
-
-    monkeypatch.setattr(pace, "_ask", away)
-    assert pace.reserve() == 0
-    assert 6 < waits[0] <= 8
-
-
-def test_turns_that_are_given_ahead_are_over_before_a_new_redis_gives_others(broker: str) -> None:
-    spec = PaceSpec(60.0, "h", broker, 2, turns=7)
-    assert 6 * 60 < RedisPace(spec).reserve() <= 7 * 60
-    waits: list[float] = []
-    away = replace(spec, place=f"redis://127.0.0.1:{free_port()}/0")
-    RedisPace(away, sleep=waits.append).reserve()
-    assert waits == [7 * 60]
-    with pytest.raises(BrokerUnreachable):
-        RedisPace(away, is_bound=True).reserve()
-
-
-def test_a_request_without_the_redis_is_made_known_to_it(broker: str) -> None:
-    with redis.Redis.from_url(broker) as client:
-        client.hset("fleet:host:h", "next", 0)
-    pace = RedisPace(PaceSpec(60.0, "h", broker))
-    assert pace.reserve() == 0
-    with redis.Redis.from_url(broker) as client:
-        client.hset("fleet:host:h", "next", 0)
-    pace._is_ahead = True
-    assert 55 < pace.reserve() <= 60
 
 
 def test_a_wrong_address_is_one_sentence(tmp_path: Path) -> None:

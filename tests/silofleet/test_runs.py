@@ -29,12 +29,12 @@ from oaipmhscraper.warc.object_store import ObjectStore
 from politeweb.errors import MovedElsewhere, RetryLater
 from politeweb.pace import Pace
 from politeweb.settings import HttpSettings
+from politeweb.shared_pace import PaceSpec
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silofleet import run
 from silofleet.broker import ended_of_json, ended_to_json
 from silofleet.ending import Before, of_error, with_size
-from silofleet.hosts import PaceSpec
 from silofleet.run import EPOCH, Order, _offers, carry_out
 from silofleet.slots import Slots, _Interrupts
 from silofleet.values import Ended, Outcome

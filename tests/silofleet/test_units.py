@@ -519,7 +519,7 @@ def test_no_turn_is_taken_without_the_redis(broker: str, server: _Server) -> Non
 
 def test_a_turn_that_is_far_away_holds_no_thread(broker: str, server: _Server) -> None:
     with redis.Redis.from_url(broker) as client:
-        client.hset("fleet:host:" + server.url.split("/")[2], "held", 1 << 52)
+        client.hset("pace:" + server.url.split("/")[2], "held", 1 << 52)
     takers = Takers(broker, "n2", 0)
     unit = replace(ASKED, url=server.url)
     assert takers._do(unit, taking._Connection(broker, takers._ending))
