@@ -31,7 +31,6 @@ from silowork.kinds import kind_names, kind_of
 from webui import activity, job_view
 from webui.bulk.rule_form import KINDS
 from webui.editing.edited_file import STALE
-from webui.fleet import page as fleet
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.navigation import NAVIGATION
@@ -39,6 +38,7 @@ from webui.pages import (
     bulk_report,
     clusters,
     crawls,
+    fleet,
     jobs,
     manage_accounts,
     new_jobs,
@@ -99,9 +99,9 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "navigation.py", _navigation()
     yield "record/columns.py", LABELS.values()
     yield "search/request.py", (*FACET_LABELS.values(), *SORT_LABELS.values())
-    yield "fleet/page.py", (*fleet.STATE_LABELS.values(), *fleet.STATE_HINTS.values())
-    yield "fleet/page.py", fleet.OUTCOME_LABELS.values()
-    yield "fleet/page.py", (name for name, *_ in fleet.GROUPS)
+    yield "pages/fleet.py", (*fleet.STATE_LABELS.values(), *fleet.STATE_HINTS.values())
+    yield "pages/fleet.py", fleet.OUTCOME_LABELS.values()
+    yield "pages/fleet.py", (name for name, *_ in fleet.GROUPS)
     yield "pages/source.py", ("whole", "incomplete", "running", "open")
     yield "recordsilo/formats/quality.py", CODES.values()
     for facet in (*contributed_facets(), *additions_to("finding")):

@@ -13,12 +13,17 @@ from silocuration.activity import Activity, ValueChange, changes_of, log_activit
 from silocuration.batch.specs import summary
 from silowork.values import Job
 from webui import urls
-from webui.site import Call
+from webui.site import AnyCall, Call
 from webui.words.texts import text as _
 
 
 def note(
-    call: Call, action: str, *values: ValueChange, agent: str = "", message: str = "", job: str = ""
+    call: AnyCall,
+    action: str,
+    *values: ValueChange,
+    agent: str = "",
+    message: str = "",
+    job: str = "",
 ) -> None:
     """Log an action of the current user, or of `agent` if given.
 
@@ -42,7 +47,7 @@ def note(
         message=message,
         job=job,
     )
-    log_activity(call.site.silo.path, lines)
+    log_activity(call.site.path, lines)
 
 
 def note_job(call: Call, job: Job, action: str) -> None:

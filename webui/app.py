@@ -1,4 +1,6 @@
-"""A Silo → a WSGI application, through CherryPy.
+"""A site, which is a Silo or a directory of Silos, → a WSGI application, through CherryPy.
+
+Every request takes this way: one table of routes, one boundary of errors, one writer of headers.
 
 CherryPy runs the request; its dispatcher is our route table, and its own answers (its error
 pages name its version) are replaced. Nothing global is started: no engine, no signals, no
@@ -32,6 +34,7 @@ from webui.http.machine_errors import from_machine
 from webui.http.messages import (
     Request,
     Response,
+    WsgiApp,
     conditional,
     from_environ,
     mounted,
@@ -45,11 +48,10 @@ from webui.http.streams import placed
 from webui.people.authentication import Gate, SignInRequired, require
 from webui.people.roles import NOBODY, User
 from webui.rendering import PAGE, View, answer, error_answer
-from webui.site import Call, Settings, Site
+from webui.site import AnyCall, AnySite, Call, Settings, Site
 from webui.urls import TWIN
 
 logger = logging.getLogger("webui")
-WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 _SITE = "silo.site"
 """Where a request has its `Site`."""
 
@@ -66,7 +68,11 @@ def create_app(silo: Silo, settings: Settings | None = None, gate: Gate | None =
         settings: Of the person who starts the page.
         gate: Who signs in; by default those with an account in the Silo.
     """
-    site = Site.of(silo, settings, document, gate)
+    return app_of(Site.of(silo, settings, document, gate))
+
+
+def app_of(site: AnySite) -> WsgiApp:
+    """Return the WSGI application that shows a site; see `create_app`."""
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         urls.mount(mounted(environ)[0])
@@ -77,7 +83,7 @@ def create_app(silo: Silo, settings: Settings | None = None, gate: Gate | None =
 
 @functools.cache
 def _application() -> WsgiApp:
-    """CherryPy's application, one for all Silos: it would keep a log of each for ever."""
+    """CherryPy's application, one for all sites: it would keep a log of each for ever."""
     application = cherrypy.Application(None, "", {"/": {"request.dispatch": _dispatch}})
     application.request_class = _SiloRequest
     application.log.access_log.disabled = True
@@ -102,8 +108,8 @@ def _error_page(status: str, **_unused: object) -> bytes:
     environ = cherrypy.serving.request.wsgi_environ
     error = BadRequest("Malformed request.")
     error.status = HTTPStatus(int(status.split(" ", 1)[0]))
-    name = environ[_SITE].name
-    return b"".join(_to_cherrypy(error_answer(name, error, as_json=_asks_json(environ))))
+    refusal = error_answer(environ[_SITE], error, as_json=_asks_json(environ))
+    return b"".join(_to_cherrypy(refusal))
 
 
 class _SiloRequest(cherrypy._cprequest.Request):  # type: ignore[misc]  # cherrypy is untyped
@@ -136,34 +142,34 @@ def _headers(response: Response) -> dict[str, str]:
     return headers
 
 
-def respond(site: Site, environ: dict[str, Any]) -> Response:
+def respond(site: AnySite, environ: dict[str, Any]) -> Response:
     """Answer one request; errors become answers, and our own are logged."""
     as_json, user = _asks_json(environ), site.gate.local or NOBODY
     try:
         request = security.forwarded(from_environ(environ), site.settings.policy)
         security.check(request, site.settings.policy)
-        found = routes.find(request.method, request.raw_path)
+        found = routes.table(*site.scopes).find(request.method, request.raw_path)
         as_json = as_json or found.is_twin
         user = site.gate.user_of(request, found.route.needs)
         return _handle(site, request, found, user, as_json=as_json)
     except (WebError, CurationError) as error:
-        refusal = as_web_error(error, site.silo.path)
+        refusal = as_web_error(error, site.path)
         back = _came_from(environ)
-        return error_answer(site.name, refusal, as_json=as_json, user=user, back=back)
+        return error_answer(site, refusal, as_json=as_json, user=user, back=back)
     except IndexProblem as error:
         return _refused(site, environ, error, from_machine(error), as_json=as_json, user=user)
     except RecordSiloError as error:
-        refusal = from_store(error, site.silo.path)
+        refusal = from_store(error, site.path)
         return _refused(site, environ, error, refusal, as_json=as_json, user=user)
     except (OSError, sqlite3.Error) as error:
         return _refused(site, environ, error, from_machine(error), as_json=as_json, user=user)
     except Exception:  # the process boundary: reported here, and to the client without details
         logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
-        return error_answer(site.name, WebError(UNFORESEEN), as_json=as_json, user=user)
+        return error_answer(site, WebError(UNFORESEEN), as_json=as_json, user=user)
 
 
 def _refused(
-    site: Site, environ: dict[str, Any], error: Exception, refusal: WebError, *, as_json: bool,
+    site: AnySite, environ: dict[str, Any], error: Exception, refusal: WebError, *, as_json: bool,
     user: User,
 ) -> Response:  # fmt: skip
     """The answer to a refusal; our own errors and those of the machine are logged."""
@@ -173,7 +179,7 @@ def _refused(
     elif refusal.status > HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.warning("%s %s: %s", *asked, error)
     back = _came_from(environ)
-    return error_answer(site.name, refusal, as_json=as_json, user=user, back=back)
+    return error_answer(site, refusal, as_json=as_json, user=user, back=back)
 
 
 def _came_from(environ: dict[str, Any]) -> str:
@@ -196,7 +202,7 @@ def _asks_json(environ: dict[str, Any]) -> bool:
 
 
 def _handle(
-    site: Site,
+    site: AnySite,
     request: Request,
     found: routes.Found,
     user: User,
@@ -204,18 +210,20 @@ def _handle(
     as_json: bool,
     may_show_form: bool = True,
 ) -> Response:
+    route = found.route
     try:
-        require(user, found.route.needs)
+        require(user, route.needs)
     except SignInRequired:
-        if as_json or not request.is_safe:
-            raise
-        return redirect(urls.sign_in(_asked(request)))
-    if not request.is_safe and "record" in found.params:
+        if not (route.admits and route.admits(request, site.path)):
+            if as_json or route.is_for_programs or not request.is_safe:
+                raise
+            return redirect(urls.sign_in(_asked(request)))
+    if not request.is_safe and isinstance(site, Site) and "record" in found.params:
         _check_there(site, found.params["record"])
-    if _awaits_body(site, request, found.route.body):
+    if _awaits_body(site, request, route.body):
         return Response(HTTPStatus.CONTINUE)
-    with _form(site, request, found.route.body) as form:
-        call = Call(site, request, found.params, form, as_json, found.is_twin, user)
+    with _form(site, request, route.body) as form:
+        call = site.call(site, request, found.params, form, as_json, found.is_twin, user)
         try:
             outcome = _handled(call, found)
         except (WebError, CurationError, RecordSiloError) as error:
@@ -229,13 +237,13 @@ def _handle(
     return outcome if request.method == "HEAD" else placed(outcome, request.remote_addr)
 
 
-def _form_again(call: Call, error: Exception) -> Response | None:
+def _form_again(call: AnyCall, error: Exception) -> Response | None:
     """The page that has the form, filled in as it was sent, with the error; None if there is none.
 
     A form that only asks is on the page itself; that of a change is on the page from which the
     request came.
     """
-    request, refusal = call.request, as_web_error(error, call.site.silo.path)
+    request, refusal = call.request, as_web_error(error, call.site.path)
     came = urlsplit(_came_from({"HTTP_REFERER": request.headers.get("referer", "")}))
     path = came.path.removeprefix(urls.at("/").rstrip("/"))
     if request.is_safe and path != request.raw_path:
@@ -249,7 +257,7 @@ def _form_again(call: Call, error: Exception) -> Response | None:
         headers={n: v for n, v in request.headers.items() if not n.startswith(("if-", "content-"))},
     )  # fmt: skip
     try:
-        found = routes.find("GET", path)
+        found = routes.table(*call.site.scopes).find("GET", path)
         page = _handle(call.site, asked, found, call.user, as_json=False, may_show_form=False)
     except (WebError, CurationError, RecordSiloError, OSError, sqlite3.Error):
         return None
@@ -262,12 +270,12 @@ def _form_again(call: Call, error: Exception) -> Response | None:
     return None if body is None else Response(refusal.status, body, PAGE, refusal.headers)
 
 
-def _handled(call: Call, found: routes.Found) -> View | Response:
+def _handled(call: AnyCall, found: routes.Found) -> View | Response:
     """The handler's answer; a record that cannot be read is noted in the index at once."""
     try:
         return found.route.handler(call)
     except ManifestUnreadable:
-        if record := found.params.get("record"):
+        if isinstance(call, Call) and (record := found.params.get("record")):
             call.site.silo.rows([call.site.identifier(record)])
         raise
 
@@ -289,7 +297,7 @@ def _asked(request: Request) -> str:
     return urls.at(request.raw_path) + (f"?{query}" if query else "")
 
 
-def _awaits_body(site: Site, request: Request, body: routes.Body) -> bool:
+def _awaits_body(site: AnySite, request: Request, body: routes.Body) -> bool:
     """Request a body that has not been received, unless it will be refused anyway."""
     largest = {
         routes.Body.LIST: LIST_LIMIT,
@@ -303,7 +311,7 @@ def _awaits_body(site: Site, request: Request, body: routes.Body) -> bool:
     return True
 
 
-def _form(site: Site, request: Request, body: routes.Body) -> Form:
+def _form(site: AnySite, request: Request, body: routes.Body) -> Form:
     if body is routes.Body.FIELDS:
         return read_form(request)
     if body is routes.Body.LIST:

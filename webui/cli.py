@@ -34,8 +34,9 @@ from silowork.queue import Broker
 from silowork.stop import Stop
 from usagestats.commands.group import told
 from usagestats.packages import check_extra
-from webui.app import WsgiApp, create_app
+from webui.app import create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
+from webui.http.messages import WsgiApp
 from webui.http.security import LOOPBACK_NAMES, Policy
 from webui.job_events import CLOSING
 from webui.multi_silo import Shelf

@@ -8,8 +8,8 @@ from typing import Any
 
 from recordsilo import Granary, Silo
 from recordsilo.errors import RecordSiloError
-from webui.app import WsgiApp
 from webui.http.errors import NotFound, from_store
+from webui.http.messages import WsgiApp
 
 MOST_OPEN = 50
 """Silos that stay open without being used; each has three files open, and takes some 400 KB."""
@@ -40,7 +40,7 @@ class OpenSilos:
     def __init__(
         self, granary: Granary, make_app: Callable[[Silo], WsgiApp], most: int = MOST_OPEN
     ) -> None:
-        self._granary, self._make_app, self._most = granary, make_app, most
+        self.granary, self._make_app, self._most = granary, make_app, most
         self._open: OrderedDict[str, _Open] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -66,6 +66,14 @@ class OpenSilos:
             raise
         return _Body(body, lambda: self._give_back(one))
 
+    def check(self, name: str) -> None:
+        """Open a Silo, or say why it cannot be shown.
+
+        Raises:
+            WebError, OSError: See `answer`.
+        """
+        self._give_back(self._take(name))
+
     def close(self) -> None:
         """Close the Silos."""
         with self._lock:
@@ -75,10 +83,10 @@ class OpenSilos:
     def _take(self, name: str) -> _Open:
         with self._lock:
             if name not in self._open:
-                if not self._granary.issilo(name):
+                if not self.granary.issilo(name):
                     raise NotFound("There is no Silo with this name in this directory.")
                 try:
-                    silo = self._granary.get_silo(name, create=False)
+                    silo = self.granary.get_silo(name, create=False)
                 except RecordSiloError as error:
                     raise from_store(error, "") from error
                 self._open[name] = _Open(silo, self._make_app(silo))

@@ -19,9 +19,9 @@ from webui import urls
 from webui.http.bodies import human_size
 from webui.http.errors import WebError
 from webui.http.messages import HTML, JSON, Response, redirect, tagged
-from webui.navigation import NAVIGATION, place_of
+from webui.navigation import place_of
 from webui.people.roles import NOBODY, Role, User
-from webui.site import Call, Site
+from webui.site import AnyCall, AnySite
 from webui.words import texts
 
 PAGE = f"{HTML}; charset=utf-8"
@@ -58,7 +58,7 @@ def _lookup() -> TemplateLookup:
         )
 
 
-def answer(site: Site, view: View, *, as_json: bool, user: User = NOBODY) -> Response:
+def answer(site: AnySite, view: View, *, as_json: bool, user: User = NOBODY) -> Response:
     """Return the page of a view, or its twin.
 
     Args:
@@ -72,15 +72,23 @@ def answer(site: Site, view: View, *, as_json: bool, user: User = NOBODY) -> Res
         return json_answer(twin, view.status, view.headers)
     page = html(
         view.template,
-        site_name=site.name,
         twin_url=urls.twin(view.url),
         page_url=view.url,
-        user=user,
         may_change=user.may(Role.CURATOR),
-        shelf_url=urls.shelf() if site.settings.on_shelf else "",
+        **_frame(site, user),
         **view.data,
     )
     return Response(view.status, page, PAGE, tagged(view.headers, page))
+
+
+def _frame(site: AnySite, user: User) -> dict[str, Any]:
+    """What every page has around its content."""
+    return {
+        "site_name": site.name,
+        "user": user,
+        "navigation": site.navigation,
+        "shelf_url": urls.shelf() if site.settings.on_shelf else "",
+    }
 
 
 def json_answer(
@@ -98,7 +106,7 @@ def json_answer(
 
 
 def changed_answer(
-    call: Call, location: str, told: Mapping[str, Any], status: int = 201
+    call: AnyCall, location: str, told: Mapping[str, Any], status: int = 201
 ) -> Response:
     """Return the answer to a change: for people a redirect, for programs JSON.
 
@@ -114,12 +122,12 @@ def changed_answer(
 
 
 def error_answer(
-    site_name: str, error: WebError, *, as_json: bool, user: User = NOBODY, back: str = ""
+    site: AnySite, error: WebError, *, as_json: bool, user: User = NOBODY, back: str = ""
 ) -> Response:
     """Return an error as ``{"error": {"status", "code", "message"}}``, or as a page.
 
     Args:
-        site_name: Shown in the head of the page.
+        site: Shown in the head of the page.
         error: Status, code and message.
         as_json: Whether to return JSON.
         user: Shown in the head of the page.
@@ -128,8 +136,8 @@ def error_answer(
     if as_json:
         members = {"status": int(error.status), "code": error.code, "message": error.message}
         return json_answer({"error": members}, error.status, error.headers)
-    data = {"site_name": site_name, "twin_url": "", "page_url": "", "user": user, "back": back}
-    page = html("error.mako", error=error, **data)
+    data = {"twin_url": "", "page_url": "", "error": error, "back": back}
+    page = html("error.mako", **data, **_frame(site, user))
     return Response(error.status, page, PAGE, error.headers)
 
 
@@ -185,10 +193,7 @@ _FOR_ALL: Mapping[str, Any] = {
     "counted": texts.counted,
     "language": texts.language,
     "human_size": human_size,
-    "navigation": NAVIGATION,
     "place_of": place_of,
-    "shelf_url": "",
-    "signed_in": "",
     "states": STATES,
     "static_url": static_url,
     "styles": STYLES,

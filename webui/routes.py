@@ -1,4 +1,7 @@
-"""The whole URL space: method, address, handler, what body it takes, and who may ask.
+"""The whole URL space: method, address, handler, what body it takes, who may ask, and of what.
+
+An address is one of a Silo, of a directory of Silos, or of a fleet (`Scope`); a site answers
+those of its scopes. What a directory has below ``/silos/<name>/`` is a site of its own.
 
 ``{name}`` is one segment, ``{name...}`` the rest of the path. Segments are split before
 they are decoded, so an identifier keeps its ``%2F``. Addresses are tried from the top;
@@ -9,12 +12,15 @@ GET also answers HEAD; methods that are not listed are refused.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
+from typing import Any
 from urllib.parse import unquote
 
 from webui.http.errors import BadRequest, MethodNotAllowed, NotFound
-from webui.http.messages import Response
+from webui.http.messages import Request, Response
 from webui.pages import (
     activity,
+    all_silos,
     bulk,
     bulk_choice,
     bulk_report,
@@ -26,6 +32,7 @@ from webui.pages import (
     edit_xml,
     facet_values,
     files,
+    fleet,
     harvests,
     home,
     jobs,
@@ -46,6 +53,7 @@ from webui.pages import (
     selection,
     sets,
     sheets,
+    silos,
     source,
     static,
     upstream,
@@ -54,10 +62,11 @@ from webui.pages import (
 )
 from webui.people.roles import Role
 from webui.rendering import View
-from webui.site import Call
+from webui.site import Call, Scope
 from webui.urls import INDEX, TWIN
 
-Handler = Callable[[Call], View | Response]
+Handler = Callable[[Any], View | Response]
+"""Gets the call of its site: a `Call` for a Silo, a `DirectoryCall` for a directory of Silos."""
 
 
 class Body(Enum):
@@ -72,13 +81,24 @@ class Body(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A line of the route table."""
+    """A line of the route table.
+
+    Attributes:
+        role: See `needs`.
+        scopes: What it is about.
+        admits: Which requests are answered although nobody signed in, by the request and the
+            directory of the site.
+        is_for_programs: Whether people who did not sign in are refused, not led to the form.
+    """
 
     method: str
     pattern: str
     handler: Handler
     body: Body = Body.NONE
     role: Role | None = None
+    scopes: frozenset[Scope] = frozenset({Scope.SILO})
+    admits: Callable[[Request, str], bool] | None = None
+    is_for_programs: bool = False
 
     @property
     def needs(self) -> Role:
@@ -111,6 +131,8 @@ def buttons(**handlers: Handler) -> Handler:
 
 
 ANYONE, VIEWER, CURATOR, MANAGER = Role
+BOTH = frozenset({Scope.SILO, Scope.DIRECTORY})
+DIRECTORY, FLEET = frozenset({Scope.DIRECTORY}), frozenset({Scope.FLEET})
 _RECORD = "/records/{record}"
 _VERSION = _RECORD + "/versions/{version}"
 
@@ -250,10 +272,10 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/r51/reports/{report}",         counter.report),
     Route("GET",    "/r51/members",                  counter.members),
 
-    Route("GET",    "/openapi.json",                 openapi.show),
-    Route("GET",    "/sign-in",                      people.ask_sign_in,   Body.NONE,   ANYONE),
-    Route("POST",   "/sign-in",                      people.sign_in,       Body.FIELDS, ANYONE),
-    Route("POST",   "/sign-out",                     people.sign_out,      Body.FIELDS, ANYONE),
+    Route("GET",    "/openapi.json",                 openapi.show, scopes=BOTH),
+    Route("GET",    "/sign-in", people.ask_sign_in, Body.NONE, ANYONE, BOTH),
+    Route("POST",   "/sign-in", people.sign_in, Body.FIELDS, ANYONE, BOTH),
+    Route("POST",   "/sign-out", people.sign_out, Body.FIELDS, ANYONE, BOTH),
     Route("GET",    "/activity",                     activity.show,        Body.NONE,   CURATOR),
     Route("GET",    "/activity/log.csv",             activity.as_csv,      Body.NONE,   CURATOR),
     Route("GET",    "/activity/log.jsonl",           activity.as_json_lines, Body.NONE, CURATOR),
@@ -263,12 +285,24 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/places",                       places.show,          Body.NONE,   MANAGER),
     Route("POST",   "/places",                       places.create,        Body.FIELDS, MANAGER),
     Route("POST",   "/places/{name}/{action}",       places.act,           Body.FIELDS, MANAGER),
-    Route("GET",    "/account",                      people.account),
-    Route("POST",   "/account/password",             people.change_password, Body.FIELDS, VIEWER),
+    Route("GET",    "/account",                      people.account, scopes=BOTH),
+    Route("POST",   "/account/password", people.change_password, Body.FIELDS, VIEWER, BOTH),
 
-    Route("GET",    "/static/{path...}",             static.show,          Body.NONE,   ANYONE),
-    Route("GET",    "/favicon.ico",                  static.favicon,       Body.NONE,   ANYONE),
-    Route("GET",    "/robots.txt",                   static.robots,        Body.NONE,   ANYONE),
+    Route("GET",    "/static/{path...}", static.show, Body.NONE, ANYONE, BOTH),
+    Route("GET",    "/favicon.ico", static.favicon, Body.NONE, ANYONE, BOTH),
+    Route("GET",    "/robots.txt", static.robots, Body.NONE, ANYONE, BOTH),
+
+    Route("GET",    "/",                             silos.show, scopes=DIRECTORY),
+    Route("GET",    "/silos",                        silos.show, scopes=DIRECTORY),
+    Route("GET",    "/silos/{path...}",              silos.lead, scopes=DIRECTORY),
+    Route("GET",    "/search",                       all_silos.show, scopes=DIRECTORY,
+          admits=all_silos.is_of_node),
+    Route("GET",    "/fleet",                        fleet.show, scopes=FLEET),
+    Route("GET",    "/fleet.csv",                    fleet.as_csv, scopes=FLEET),
+    Route("GET",    "/fleet/{name}",                 fleet.show_one, scopes=FLEET),
+    Route("POST",   "/fleet/{name}",                 fleet.act, Body.FIELDS, MANAGER, FLEET),
+    Route("GET",    "/metrics",                      fleet.metrics, scopes=FLEET,
+          is_for_programs=True),
 
     # The interface of 2010: /<percent-encoded identifier>/<version>/<path>.
     Route("POST",   "/",                             records.create,       Body.FIELDS),
@@ -282,9 +316,6 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", "/{record}/{version}/{path...}", files.delete,         Body.FIELDS),
 )
 # fmt: on
-
-FIXED = frozenset(route.parts[0] for route in ROUTES if route.parts) - {"{record}"}
-"""First segments that the page uses; an identifier of that name is under ``/records/``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,59 +352,74 @@ class _Address:
         )
 
 
-def _addresses() -> tuple[_Address, ...]:
-    grouped: dict[tuple[str, ...], dict[str, Route]] = {}
-    for route in ROUTES:
-        grouped.setdefault(route.parts, {})[route.method] = route
-    return tuple(_Address(parts, methods) for parts, methods in grouped.items())
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The lines of the route table for a site, in order.
 
-
-_ADDRESSES = _addresses()
-
-
-def documented() -> Iterator[tuple[Route, bool]]:
-    """Return the lines of the table, each with whether it has a twin."""
-    for address in _ADDRESSES:
-        yield from ((route, address.has_twin) for route in address.methods.values())
-
-
-def find(method: str, raw_path: str) -> Found:
-    """Find the route for a request.
-
-    Args:
-        method: As sent; HEAD uses GET's route.
-        raw_path: As sent, still percent-encoded.
-
-    Raises:
-        NotFound: No such address.
-        MethodNotAllowed: The address exists, but not for this method.
-        BadRequest: The path is not UTF-8 when decoded.
+    Attributes:
+        routes: The lines.
+        fixed: First segments that it uses; in a Silo, an identifier of that name is under
+            ``/records/``.
     """
-    raw = raw_path.removesuffix("/").split("/")[1:]
-    if raw and raw[-1].endswith(TWIN):
-        twin = _decoded([*raw[:-1], raw[-1].removesuffix(TWIN)])
-        twin = [] if twin == [INDEX] else twin
-        if found := _among([a for a in _ADDRESSES if a.has_twin], twin, method):
-            return Found(*found, is_twin=True)
-    if found := _among(_ADDRESSES, _decoded(raw), method):
-        return Found(*found, is_twin=False)
-    raise NotFound("There is no page at this address.")
+
+    routes: tuple[Route, ...]
+    addresses: tuple[_Address, ...]
+    fixed: frozenset[str]
+
+    def documented(self) -> Iterator[tuple[Route, bool]]:
+        """Return its lines, each with whether it has a twin."""
+        for address in self.addresses:
+            yield from ((route, address.has_twin) for route in address.methods.values())
+
+    def find(self, method: str, raw_path: str) -> Found:
+        """Find the route for a request.
+
+        Args:
+            method: As sent; HEAD uses GET's route.
+            raw_path: As sent, still percent-encoded.
+
+        Raises:
+            NotFound: No such address.
+            MethodNotAllowed: The address exists, but not for this method.
+            BadRequest: The path is not UTF-8 when decoded.
+        """
+        raw = raw_path.removesuffix("/").split("/")[1:]
+        if raw and raw[-1].endswith(TWIN):
+            twin = _decoded([*raw[:-1], raw[-1].removesuffix(TWIN)])
+            twin = [] if twin == [INDEX] else twin
+            with_twin = [one for one in self.addresses if one.has_twin]
+            if found := self._among(with_twin, twin, method):
+                return Found(*found, is_twin=True)
+        if found := self._among(self.addresses, _decoded(raw), method):
+            return Found(*found, is_twin=False)
+        raise NotFound("There is no page at this address.")
+
+    def _among(
+        self, addresses: Iterable[_Address], segments: list[str], method: str
+    ) -> tuple[Route, Mapping[str, str]] | None:
+        """The first matching address counts, whatever its methods are."""
+        is_fixed = bool(segments) and segments[0] in self.fixed
+        for address in addresses:
+            params = _match(address.parts, segments)
+            if params is None or (is_fixed and address.is_of_2010):
+                continue
+            route = address.methods.get("GET" if method == "HEAD" else method)
+            if route is None:
+                raise MethodNotAllowed(method, address.allowed)
+            return route, params
+        return None
 
 
-def _among(
-    addresses: Iterable[_Address], segments: list[str], method: str
-) -> tuple[Route, Mapping[str, str]] | None:
-    """The first matching address counts, whatever its methods are."""
-    is_fixed = bool(segments) and segments[0] in FIXED
-    for address in addresses:
-        params = _match(address.parts, segments)
-        if params is None or (is_fixed and address.is_of_2010):
-            continue
-        route = address.methods.get("GET" if method == "HEAD" else method)
-        if route is None:
-            raise MethodNotAllowed(method, address.allowed)
-        return route, params
-    return None
+@cache
+def table(*scopes: Scope) -> Table:
+    """Return the lines of some scopes."""
+    routes = tuple(route for route in ROUTES if not route.scopes.isdisjoint(scopes))
+    grouped: dict[tuple[str, ...], dict[str, Route]] = {}
+    for route in routes:
+        grouped.setdefault(route.parts, {})[route.method] = route
+    addresses = tuple(_Address(parts, methods) for parts, methods in grouped.items())
+    fixed = frozenset(route.parts[0] for route in routes if route.parts) - {"{record}"}
+    return Table(routes, addresses, fixed)
 
 
 def _match(parts: tuple[str, ...], segments: list[str]) -> dict[str, str] | None:

@@ -16,9 +16,8 @@ from typing import Any, Self
 
 from cheroot.wsgi import Gateway_10, Server
 
-from webui.app import WsgiApp
 from webui.http.intake import SECONDS, Connection, Intake
-from webui.http.messages import AWAIT_BODY
+from webui.http.messages import AWAIT_BODY, WsgiApp
 from webui.http.streams import MOST_STREAMED
 
 logger = logging.getLogger("webui")

@@ -1,11 +1,12 @@
-"""What handlers use: the Silo, the settings, the templates, the names of sets."""
+"""What handlers use: the site, which is a Silo here, and the call."""
 
 import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from typing import Any, Protocol
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.disk.identifier import clean, unclean
@@ -17,12 +18,21 @@ from silowork.service import Jobs
 from webui.http.messages import Request
 from webui.http.multipart import Form
 from webui.http.security import LOOPBACK_ONLY, Policy
+from webui.navigation import NAVIGATION, Group
 from webui.people.authentication import Gate
 from webui.people.roles import NOBODY, User
 
 GIB = 1024**3
 _SAME_DOI = 20
 """Maximum number of records, found by the words of a DOI, that are checked for the DOI."""
+
+
+class Scope(Enum):
+    """What an address is about; a site has one scope, and that of a fleet two."""
+
+    SILO = "a Silo"
+    DIRECTORY = "a directory of Silos"
+    FLEET = "a directory of Silos that is a fleet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,54 @@ def name_of_set(names: Mapping[str, Any], set_spec: str) -> str:
     return str(names.get(set_spec) or set_spec)
 
 
+class AnySite(Protocol):
+    """A Silo or a directory of Silos, as the way of a request to its page sees it."""
+
+    @property
+    def path(self) -> str:
+        """Its directory, which error messages do not name."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Shown at the head of every page."""
+        ...
+
+    @property
+    def scopes(self) -> frozenset[Scope]:
+        """The lines of the route table that it answers."""
+        ...
+
+    @property
+    def settings(self) -> Settings:
+        """Of the person who starts the page."""
+        ...
+
+    @property
+    def gate(self) -> Gate:
+        """Who signs in."""
+        ...
+
+    @property
+    def navigation(self) -> tuple[Group, ...]:
+        """The main navigation of its pages."""
+        ...
+
+    @property
+    def spool_dir(self) -> str:
+        """The directory for uploads in progress, on the same disk."""
+        ...
+
+    def openapi(self) -> Mapping[str, Any]:
+        """The description of its addresses."""
+        ...
+
+    @property
+    def call(self) -> "type[AnyCall]":
+        """What its handlers get."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One Silo and the settings of its page."""
@@ -100,20 +158,21 @@ class Site:
     set_counts: SetCounts
     gate: Gate
     jobs: Jobs
-    openapi: Callable[[], Mapping[str, Any]]
+    described: Callable[[frozenset[Scope]], Mapping[str, Any]]
 
     @classmethod
     def of(
         cls,
         silo: Silo,
         settings: Settings | None = None,
-        openapi: Callable[[], Mapping[str, Any]] = dict,
+        described: Callable[[frozenset[Scope]], Mapping[str, Any]] = lambda _scopes: {},
         gate: Gate | None = None,
     ) -> "Site":
         """Make the site of an open Silo.
 
         Args:
-            openapi: Returns the OpenAPI document; passed in because its page is one of the routes.
+            described: Returns the OpenAPI document of scopes; passed in because its page is one of
+                the routes.
             gate: Who signs in; by default those with an account in the Silo.
         """
         known = settings or Settings()
@@ -124,7 +183,31 @@ class Site:
             user_header=known.policy.user_header,
         )
         jobs = Jobs.of(silo.path, known.broker, by_worker=known.by_worker)
-        return cls(silo, known, Repository(silo.path), SetCounts(silo), gate, jobs, openapi)
+        return cls(silo, known, Repository(silo.path), SetCounts(silo), gate, jobs, described)
+
+    def openapi(self) -> Mapping[str, Any]:
+        """The OpenAPI document of its addresses."""
+        return self.described(self.scopes)
+
+    @property
+    def scopes(self) -> frozenset[Scope]:
+        """The lines of the route table that it answers."""
+        return frozenset({Scope.SILO})
+
+    @property
+    def navigation(self) -> tuple[Group, ...]:
+        """The main navigation of its pages."""
+        return NAVIGATION
+
+    @property
+    def call(self) -> "type[Call]":
+        """What its handlers get."""
+        return Call
+
+    @property
+    def path(self) -> str:
+        """The Silo's directory."""
+        return self.silo.path
 
     @property
     def name(self) -> str:
@@ -196,8 +279,8 @@ def set_choices(site: Site) -> list[tuple[str, str, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One request and its context, for a handler.
+class AnyCall:
+    """One request and its context, for a handler of every site.
 
     Attributes:
         params: The values of the route's braces, decoded.
@@ -207,13 +290,24 @@ class Call:
         user: The user; their name is recorded with every change.
     """
 
-    site: Site
+    site: AnySite
     request: Request
     params: Mapping[str, str] = field(default_factory=dict)
     form: Form = field(default_factory=Form)
     wants_json: bool = False
     is_twin: bool = False
     user: User = NOBODY
+
+    def field(self, name: str, default: str = "") -> str:
+        """Return a field of the form, without surrounding white space."""
+        return self.form.fields.get(name, default).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Call(AnyCall):
+    """One request about a Silo, for a handler."""
+
+    site: Site
 
     @property
     def identifier(self) -> str:
@@ -229,7 +323,3 @@ class Call:
     def version(self) -> str:
         """The version that the address names."""
         return self.params["version"]
-
-    def field(self, name: str, default: str = "") -> str:
-        """Return a field of the form, without surrounding white space."""
-        return self.form.fields.get(name, default).strip()

@@ -58,6 +58,31 @@ def home() -> str:
     return at("/")
 
 
+def silos(**fields: object) -> str:
+    """The list of the Silos of a directory."""
+    return with_query(at("/silos"), fields)
+
+
+def silo(name: str) -> str:
+    """The home page of a Silo of a directory."""
+    return at(f"/silos/{quote(name)}/")
+
+
+def fleet(**fields: object) -> str:
+    """The repositories of a fleet."""
+    return with_query(at("/fleet"), fields)
+
+
+def fleet_csv(**fields: object) -> str:
+    """The repositories of a fleet as CSV."""
+    return with_query(at("/fleet.csv"), fields)
+
+
+def endpoint(name: str) -> str:
+    """A repository of a fleet."""
+    return f"{fleet()}/{segment(name)}"
+
+
 def shelf() -> str:
     """The list of Silos, two segments above one that is served under ``/silos/<name>``."""
     return _BASE.get().rpartition("/")[0] + "/"

@@ -1,7 +1,6 @@
 """The page ``/search`` of a directory of Silos: one search over all of them."""
 
-import io
-import json
+import contextlib
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,12 +17,11 @@ from recordsilo.index.facets import GROUP, Facet
 from silofleet.search.everywhere import search_all
 from silofleet.search.feeding import feed
 from silofleet.search.values import AllSearch
-from webui.all_silos_search import AllSilosSearch
 from webui.app import create_app
-from webui.http.messages import Request
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.people.authentication import Gate
+from webui.server import PageServer
 from webui.site import Settings
 
 RECORDS = {
@@ -152,6 +150,10 @@ def test_many_silos_without_an_index_are_said(page: Any, monkeypatch: pytest.Mon
     assert "silo fleet index" in answer.text
 
 
+SILOS = {"oak": 1, "ash": 2, "elm": 0}
+"""Silo → records that are found, on one of two nodes or on none."""
+
+
 def test_hits_of_other_nodes_lead_to_their_pages(
     page: Any, granary: Granary, tmp_path: Path
 ) -> None:
@@ -161,24 +163,23 @@ def test_hits_of_other_nodes_lead_to_their_pages(
     address = f"http://127.0.0.1:{page.port}"
     (tmp_path / "own/fleet").mkdir()
     (tmp_path / "own/fleet/endpoints.toml").write_text(f'[nodes.n2]\nsearch = "{address}/"\n')
-    search = AllSilosSearch(own)
-    request = Request("GET", "/search", {}, io.BytesIO(), {"q": "solar"}, (("q", "solar"),))
-    text = search.answer(request, "own", as_json=False).body.decode()
+    shelf = Shelf(own, partial(create_app, settings=Settings(on_shelf=True)), LOOPBACK_ONLY)
+    with contextlib.closing(shelf), PageServer(shelf) as server:
+        here = type(page)(server.port)
+        text = here.get("/search?q=solar").text
+        found = here.json("/search.json?q=solar")
+        silos = {name: here.json(f"/search.json?q=solar&repository={name}") for name in SILOS}
     assert set(re.findall(r'href="([^"]*/records/[^"]*)"', text)) == {
         "/silos/oak/records/o1", f"{address}/silos/ash/records/a=1",
         f"{address}/silos/ash/records/a2", f"{address}/silos/the%20second/records/b1",
     }  # fmt: skip
-    found = json.loads(search.answer(request, "own", as_json=True).body)
     assert (found["total"], found["silos"], found["did_not_answer"]) == (4, 3, [])
     assert {one["value"]: one["count"] for one in found["facets"]["repository"]} == {
         "ash": 2, "oak": 1, "the second": 1,
     }  # fmt: skip
     assert granary.silos == ["ash", "the second"]
-    for name, total in (("oak", 1), ("ash", 2), ("elm", 0)):  # on one of the nodes, or on none
-        pairs = (("q", "solar"), ("repository", name))
-        request = Request("GET", "/search", {}, io.BytesIO(), dict(pairs), pairs)
-        found = json.loads(search.answer(request, "own", as_json=True).body)
-        assert (found["total"], found["did_not_answer"]) == (total, [])
+    assert {name: one["total"] for name, one in silos.items()} == SILOS
+    assert not any(one["did_not_answer"] for one in silos.values())
 
 
 def test_what_packages_contribute_is_beside_the_results(

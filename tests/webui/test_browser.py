@@ -14,8 +14,10 @@ from tests.webui.test_browser_curate import PAGES as CURATION
 from webui.app import create_app
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
-from webui.routes import documented, find
-from webui.site import Settings
+from webui.routes import table
+from webui.site import Scope, Settings
+
+OF_SILO = table(Scope.SILO)
 
 pytestmark = pytest.mark.browser
 
@@ -171,8 +173,10 @@ def test_paging_filtering_and_jumping(open_page: Callable[..., Page]) -> None:
 
 def test_every_page_is_among_those_that_are_looked_at() -> None:
     seen = [path.partition("?")[0] for path in (*PAGES.values(), *CURATION.values())]
-    known = {find("GET", path).route.pattern for path in seen if path != "/nothing/here"}
-    pages = {one.pattern for one, has_twin in documented() if one.method == "GET" and has_twin}
+    known = {OF_SILO.find("GET", path).route.pattern for path in seen if path != "/nothing/here"}
+    pages = {
+        one.pattern for one, has_twin in OF_SILO.documented() if one.method == "GET" and has_twin
+    }
     pages = {one for one in pages if not one.endswith(FILES)} - NOT_PAGES
     assert pages - known == set(OTHER_TESTS)
 

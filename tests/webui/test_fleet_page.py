@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from recordsilo import Granary
@@ -21,7 +22,7 @@ from silofleet.values import FAILURES, Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import load_wishes
 from tests.webui.test_browser import fits, is_accessible
 from webui.app import create_app
-from webui.fleet.lines import Asked, FleetLines, by_hour, due_by_hour
+from webui.fleet_lines import Asked, FleetLines, by_hour, due_by_hour
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.people.authentication import Gate
@@ -326,7 +327,7 @@ def test_endpoints_are_read_again_where_they_changed(
         def now(cls, tz: Any = None) -> datetime:
             return datetime.now(tz) + timedelta(seconds=70)
 
-    monkeypatch.setattr("webui.fleet.lines.datetime", Later)
+    monkeypatch.setattr("webui.fleet_lines.datetime", Later)
     assert (states()["berne"], reads()) == ("due", 1)
     lines.close()
 
@@ -383,3 +384,22 @@ def test_metrics_without_a_session_are_refused_and_not_a_form(
     assert client.get("/metrics").status == 401
     assert client.get("/fleet").status == 303
     shelf.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("/silos.json", "/silos.json"),
+        ("/search.json?q=x&facet=type", "/search.json"),
+        ("/fleet.json?sort=name", "/fleet.json"),
+        *((f"/fleet/{name}.json", "/fleet/{name}.json") for name in ("ames", "berne", "cork")),
+    ],
+)
+def test_the_json_of_a_fleet_is_as_its_openapi_document_says(
+    page: Any, fleet: str, path: str, address: str
+) -> None:
+    Granary(fleet, create=False).get_silo("ames").close()
+    told = page.json("/openapi.json")
+    answer = told["paths"][address]["get"]["responses"]["200"]["content"]["application/json"]
+    schema = answer["schema"] | {"components": told["components"]}
+    jsonschema_rs.validate(schema, page.json(path))

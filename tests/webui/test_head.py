@@ -86,7 +86,9 @@ def test_the_answer_after_head_is_whole_in_a_directory_of_silos(
 ) -> None:
     port = shelf_of(sign_in)
     statuses = {_check(port, path) for path in OF_SHELF}
-    assert statuses == ({200, 303, 400, 401, 405} if sign_in else {200, 303, 308, 400, 404, 405})
+    assert statuses == (
+        {200, 303, 400, 401, 404, 405} if sign_in else {200, 303, 308, 400, 404, 405}
+    )
 
 
 def test_the_answer_after_head_is_whole_in_a_silo(client: Any) -> None:

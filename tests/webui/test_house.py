@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from webui.rendering import STATIC, _lookup, static_content
-from webui.routes import ROUTES
+from webui.routes import table
+from webui.site import Scope
 
 TEMPLATES = sorted(Path(str(files("webui") / "templates")).glob("*.mako"))
 STATIC_DIR = Path(str(files("webui") / "static"))
@@ -68,12 +69,15 @@ def test_every_static_file_that_is_served_exists_and_every_style_is_served() -> 
 def test_the_documentation_names_every_address() -> None:
     page = (Path(__file__).parents[2] / "docs" / "page.md").read_text(encoding="utf-8")
     own = {"/", "/favicon.ico", "/robots.txt", "/static/{path...}"}
-    for route in ROUTES:
+    for route in table(*Scope).routes:
         assert route.pattern in own or f"`{route.pattern}`" in page, route.pattern
 
 
-def test_the_table_of_addresses_has_each_address_once_with_its_methods() -> None:
+@pytest.mark.parametrize("part", [0, 1], ids=["silo", "directory"])
+def test_the_table_of_addresses_has_each_address_once_with_its_methods(part: int) -> None:
     page = (Path(__file__).parents[2] / "docs" / "page.md").read_text(encoding="utf-8")
+    page = page.split("### Addresses of a directory of Silos")[part]
+    scopes = ((Scope.SILO,), (Scope.DIRECTORY, Scope.FLEET))[part]
     told = re.findall(r"^\| `(/[^`]*)` \|([^|]*)\|([^|]*)\|$", page, re.MULTILINE)
     described = {
         (method, address)
@@ -84,8 +88,9 @@ def test_the_table_of_addresses_has_each_address_once_with_its_methods() -> None
     own = {"/favicon.ico", "/robots.txt", "/static/{path...}", "/openapi.json"}
     routed = {
         (route.method, route.pattern)
-        for route in ROUTES
-        if route.pattern not in own and not route.pattern.startswith("/{record}")
+        for route in table(*scopes).routes
+        if (route.pattern not in own and not (part and Scope.SILO in route.scopes))
+        and not route.pattern.startswith("/{record}")
     } - {("POST", "/")}
     assert len(told) == len({address for address, *_ in told})
     assert described == routed

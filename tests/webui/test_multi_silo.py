@@ -34,8 +34,9 @@ from webui.people.authentication import Gate
 from webui.people.commands import user
 from webui.people.roles import Role
 from webui.people.sign_in_attempts import BY_BOTH
+from webui.routes import table
 from webui.silo_lines import SiloLines
-from webui.site import Settings
+from webui.site import Scope, Settings
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_every_silo_has_a_name_of_its_own_its_last_harvest_and_a_search_box(
 def test_the_list_has_pages_and_reads_a_silo_again_only_after_it_has_changed(
     shelf: Any, granary: Granary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webui.multi_silo.ON_A_PAGE", 1)
+    monkeypatch.setattr("webui.pages.silos.ON_A_PAGE", 1)
     monkeypatch.setattr("recordsilo.disk.stamps.SETTLED", 0.0)
     read: list[str] = []
     real = SiloLines._read
@@ -294,6 +295,40 @@ def test_nothing_of_a_directory_is_told_before_people_sign_in(guarded: Any) -> N
     assert form.status == 200
     assert 'name="next" value="/silos/first/"' in form.text
     assert guarded.get(re.findall(r'href="(/[^"]*silo\.css[^"]*)"', form.text)[0]).status == 200
+
+
+@pytest.mark.parametrize(
+    "route",
+    [r for r in table(Scope.DIRECTORY).routes if r.needs is not Role.ANYONE],
+    ids=lambda one: f"{one.method} {one.pattern}",
+)
+def test_every_address_of_a_directory_is_closed_to_who_did_not_sign_in(
+    guarded: Any, route: Any
+) -> None:
+    path = route.pattern.replace("{path...}", "first")
+    answer = guarded.ask(route.method, path, headers={"Content-Length": "0"})
+    assert answer.status in {303, 401}
+    assert "oai:example.org" not in answer.text
+
+
+def test_who_signed_in_to_a_directory_changes_the_password_there(guarded: Any) -> None:
+    vera = signed_in(guarded, "vera")
+    page = guarded.get("/account", headers=vera | HTML)
+    assert 'action="/account/password"' in page.text
+    assert 'href="/account"' in guarded.get("/", headers=vera | HTML).text
+    fields = {"password": PASSWORD, "new": "another good one"}
+    assert guarded.post("/account/password", fields, headers=vera).status == 200
+    assert guarded.get("/silos.json", headers=vera).status == 401
+    assert guarded.post("/sign-in", {"name": "vera", "password": fields["new"]}).status == 200
+
+
+def test_a_directory_has_what_every_site_has(shelf: Any) -> None:
+    assert shelf.get("/robots.txt").text == "User-agent: *\nDisallow: /\n"
+    assert shelf.get("/favicon.ico").status == 303
+    assert "/silos.json" in shelf.get("/openapi.json").json["paths"]
+    refused = shelf.post("/silos", {})
+    assert (refused.status, refused.headers["Allow"]) == (405, "GET, HEAD")
+    assert shelf.ask("PUT", "/nowhere", headers={"Content-Length": "0"}).status == 404
 
 
 @pytest.mark.parametrize("at", ["/sign-in", "/silos/first/sign-in"])

@@ -17,8 +17,11 @@ from schemathesis.specs.openapi.checks import (
 from webui.api.document import document
 from webui.api.schemas import SCHEMAS
 from webui.http.bodies import FORMS
-from webui.routes import Body, documented
+from webui.routes import Body, table
+from webui.site import Scope
 from webui.urls import twin
+
+DOCUMENT = document(frozenset({Scope.SILO}))
 
 CHECKS = [
     not_a_server_error,
@@ -26,7 +29,7 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-OPERATIONS = [(path, method) for path, methods in document()["paths"].items() for method in methods]
+OPERATIONS = [(path, method) for path, methods in DOCUMENT["paths"].items() for method in methods]
 REAL = {
     "record": "oai+example,org+1",
     "version": "1",
@@ -37,38 +40,43 @@ REAL = {
 
 def test_every_line_of_the_table_is_documented() -> None:
     own = {"/favicon.ico", "/robots.txt", "/openapi.json", "/static/{path...}"}
-    lines = [route for route, _twin in documented() if route.pattern not in own]
+    lines = [route for route, _twin in table(Scope.SILO).documented() if route.pattern not in own]
     assert len(OPERATIONS) == len(lines) > 30
     names = [
         operation["operationId"]
-        for methods in document()["paths"].values()
+        for methods in DOCUMENT["paths"].values()
         for operation in methods.values()
     ]
     assert len(names) == len(set(names))
-    for methods in document()["paths"].values():
+    for methods in DOCUMENT["paths"].values():
         for operation in methods.values():
             assert operation["summary"], operation["operationId"]
 
 
 def test_every_form_is_documented_in_each_kind_that_is_read() -> None:
-    for route, _twin in documented():
+    for route, _twin in table(Scope.SILO).documented():
         if route.body in {Body.FIELDS, Body.LIST, Body.FILE}:
             path = re.sub(r"\{(\w+)\.\.\.\}", r"{\1}", route.pattern)
-            operations = document()["paths"].get(path) or document()["paths"][twin(path)]
+            operations = DOCUMENT["paths"].get(path) or DOCUMENT["paths"][twin(path)]
             body = operations[route.method.lower()]["requestBody"]
             assert tuple(body["content"]) == FORMS
 
 
 def test_every_component_is_used_and_every_reference_leads_somewhere() -> None:
-    used = set(re.findall(r"#/components/schemas/(\w+)", str(document())))
-    assert used == set(SCHEMAS)
+    known: set[str] = set()
+    for scopes in ({Scope.SILO}, {Scope.DIRECTORY}, {Scope.DIRECTORY, Scope.FLEET}):
+        told = document(frozenset(scopes))
+        used = set(re.findall(r"#/components/schemas/(\w+)", str(told)))
+        assert used == set(told["components"]["schemas"])
+        known |= used
+    assert known == set(SCHEMAS)
 
 
 def test_the_document_is_served(client: Any) -> None:
     answer = client.get("/openapi.json")
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.json["openapi"] == "3.1.0"
-    assert answer.json["paths"].keys() == document()["paths"].keys()
+    assert answer.json["paths"].keys() == DOCUMENT["paths"].keys()
 
 
 def loaded(client: Any) -> Any:

@@ -26,8 +26,9 @@ from webui.people.commands import user as user_command
 from webui.people.roles import Role
 from webui.people.sessions import IDLE, LONGEST, Sessions
 from webui.people.sign_in_attempts import BY_BOTH, Attempts, TooManyAttempts
-from webui.site import Settings
+from webui.site import Scope, Settings
 
+OF_SILO = routes.table(Scope.SILO)
 PASSWORD = "correct horse battery"
 URL = "/records/oai+example,org+1"
 HTML = "text/html"
@@ -101,7 +102,7 @@ def closed(
 
 @pytest.mark.parametrize(
     "route",
-    [r for r in routes.ROUTES if r.needs is not Role.ANYONE],
+    [r for r in OF_SILO.routes if r.needs is not Role.ANYONE],
     ids=lambda r: f"{r.method} {r.pattern}",
 )
 def test_every_address_is_closed_to_who_did_not_sign_in(
@@ -328,7 +329,7 @@ def test_made_up_cookies_are_nobodys(shown: Any, cookie: str) -> None:
 
 def test_no_address_that_changes_something_is_open_to_viewers() -> None:
     own = {"/sign-in", "/sign-out", "/account/password", "/search/look", "/selection"}
-    for route in routes.ROUTES:
+    for route in OF_SILO.routes:
         if route.method != "GET" and route.pattern not in own:
             assert route.needs >= Role.CURATOR, route
 
@@ -340,7 +341,7 @@ def test_nobody_does_what_their_role_does_not_allow(shown: Any, people: Silo, na
     mine = {"vera": Role.VIEWER, "cara": Role.CURATOR}[name]
     before = people["oai:example.org:1"].revision
     tried = 0
-    for route in routes.ROUTES:
+    for route in OF_SILO.routes:
         if route.needs <= mine:
             continue
         tried += 1

@@ -24,8 +24,9 @@ from webui.http.messages import Response
 from webui.http.security import Policy
 from webui.people.accounts import add_account
 from webui.people.roles import Role
-from webui.site import Settings, Site
+from webui.site import Scope, Settings, Site
 
+OF_SILO = routes.table(Scope.SILO)
 EVERYBODY: Mapping[str, Role] = {
     "nobody": Role.ANYONE, "vera": Role.VIEWER, "cara": Role.CURATOR, "mona": Role.MANAGER
 }  # fmt: skip
@@ -232,13 +233,13 @@ def is_kept_out(answer: Response) -> bool:
 
 
 def test_the_table_has_a_row_for_every_route() -> None:
-    assert list(TABLE) == [(route.method, route.pattern) for route in routes.ROUTES]
+    assert list(TABLE) == [(route.method, route.pattern) for route in OF_SILO.routes]
 
 
 def test_the_table_agrees_with_the_roles_of_the_routes() -> None:
     """Where a handler keeps out more people than its route does, it is named here."""
     by_handler = {("POST", "/jobs/{job}/{action}")}
-    for route in routes.ROUTES:
+    for route in OF_SILO.routes:
         row = TABLE[route.method, route.pattern]
         kept_out = {who for who, role in EVERYBODY.items() if role < route.needs}
         if (route.method, route.pattern) not in by_handler:
@@ -304,7 +305,7 @@ def test_a_page_offers_only_what_the_role_may_do(ask: Ask, filled: Silo, who: st
         links = [(url, "get") for url in re.findall(r'<a [^>]*href="(/[^"]*)"', text)]
         for url, method in forms + links:
             path = html.unescape(url).partition("?")[0].partition("#")[0]
-            route = routes.find(method.upper(), path).route
+            route = OF_SILO.find(method.upper(), path).route
             assert route.needs <= EVERYBODY[who], (page, method, url)
             seen.add((method, route.pattern))
         if page.startswith("/records/{record}") and page.endswith(("{record}", "{version}")):
@@ -349,7 +350,7 @@ def test_whoever_follows_every_link_from_the_home_page_is_never_refused(
     while waiting:
         url = waiting.pop()
         path, _mark, query = url.partition("?")
-        pattern = routes.find("GET", path).route.pattern
+        pattern = OF_SILO.find("GET", path).route.pattern
         shape = (pattern, frozenset(name for name, _value in parse_qsl(query)))
         if shape in followed or len(shape[1]) > 1:
             continue
@@ -363,7 +364,7 @@ def test_whoever_follows_every_link_from_the_home_page_is_never_refused(
         offered = Offered(bytes(answer.body))
         waiting += sorted(offered.links)
         for method, action in offered.sent:
-            route = routes.find(method, re.split("[?#]", action)[0]).route
+            route = OF_SILO.find(method, re.split("[?#]", action)[0]).route
             assert route.needs <= EVERYBODY[who], (url, method, action)
     reached = {pattern for pattern, _fields in followed}
     assert {"/search", "/sets", "/jobs/{job}", "/records/{record}", "/quality"} <= reached

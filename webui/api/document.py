@@ -16,22 +16,25 @@ from webui.http.bodies import FORMS
 from webui.http.multipart import MULTIPART
 from webui.pages import openapi, static
 from webui.routes import Body, Route
+from webui.site import Scope
 from webui.urls import twin
 
 _OWN = frozenset({static.favicon, static.robots, openapi.show, static.show})
 """Handlers that are of no use to programs."""
+_REFERENCE = re.compile(r"#/components/schemas/(\w+)")
 _BRACES = re.compile(r"\{(\w+)(\.\.\.)?\}")
 _PATH_TEXTS: Mapping[str, str] = {
     "record": "The record: its cleaned pairtree form; a full or short identifier, encoded, too.",
     "version": "Name of a version.",
     "path": "A file's path; each of its segments percent-encoded.",
-    "name": "Of a kept search.",
+    "name": "What the address before it lists: a kept search, a crawl, an account.",
 }
 
 
 @cache
-def document() -> Mapping[str, Any]:
-    """Return the whole OpenAPI document."""
+def document(scopes: frozenset[Scope]) -> Mapping[str, Any]:
+    """Return the OpenAPI document of a site with these scopes."""
+    paths = _paths(routes.table(*scopes).documented())
     return {
         "openapi": "3.1.0",
         "info": {
@@ -42,12 +45,19 @@ def document() -> Mapping[str, Any]:
             "its revision, and If-Match makes a change at that revision only. Fields of a "
             "change are sent urlencoded, as multipart/form-data or as a JSON object of texts.",
         },
-        "paths": _paths(routes.documented()),
+        "paths": paths,
         "components": {
-            "schemas": dict(SCHEMAS),
+            "schemas": {name: SCHEMAS[name] for name in sorted(_used(paths, {"Error"}))},
             "responses": {"Error": _json(ref("Error"), "Refused; `code` says why.")},
         },
     }
+
+
+def _used(told: object, known: set[str]) -> set[str]:
+    """The components that a part of the document refers to, and those to which these refer."""
+    for name in set(_REFERENCE.findall(str(told))) - known:
+        known |= {name} | _used(SCHEMAS[name], known | {name})
+    return known
 
 
 def _paths(table: Iterable[tuple[Route, bool]]) -> dict[str, Any]:
@@ -65,7 +75,7 @@ def _paths(table: Iterable[tuple[Route, bool]]) -> dict[str, Any]:
 
 def _untold(route: Route) -> Operation:
     """The operation of a handler without an entry: any object, or a file if the name says so."""
-    return Operation("*/*" if "." in route.parts[-1].strip("{.}") else "")
+    return Operation("*/*" if "." in route.pattern.strip("{.}") else "")
 
 
 def _operation(route: Route, operation: Operation) -> dict[str, Any]:

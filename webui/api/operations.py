@@ -9,14 +9,18 @@ from typing import Any
 
 from recordsilo.index.facets import contributed_names, facet_names
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, SMALL_FIELDS, SORTS
+from silofleet.values import State
 from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
+from webui.fleet_lines import SORTS as FLEET_SORTS
 from webui.pages import (
     activity,
+    all_silos,
     counter,
     crawls,
     differences,
     facet_values,
     files,
+    fleet,
     harvests,
     home,
     jobs,
@@ -29,6 +33,7 @@ from webui.pages import (
     selection,
     sets,
     sheets,
+    silos,
     source,
     usage,
     versions,
@@ -94,6 +99,11 @@ _PERIOD = (
     Query("until", text="Last day or month."),
     Query("by", one_of("", *ORDERS), "What the most used are compared by."),
 )
+_FLEET = (
+    Query("state", one_of("", *(one.value for one in State))),
+    *map(Query, ("tag", "host", "q")),
+    Query("sort", one_of(*FLEET_SORTS)),
+)
 _KIND = (Query("kind", text="`record`, or a kind of entity."),)
 _CUSTOMER = (Query("customer_id", text="0000000000000000, the world.", required=True),)
 _EXCEPTIONS = {
@@ -130,6 +140,26 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
         leads={"303": "`find` names a record: leads to it."},
     ),
     records.create: _CREATED,
+    silos.show: Operation("Silos", (Query("start", COUNT),)),
+    silos.lead: Operation(
+        "", leads={"308": "Leads to the Silo.", "2XX": "The answer of the Silo."}
+    ),
+    all_silos.show: Operation(
+        "AllFound",
+        (
+            Query("q", text="Words; any text is a query."),
+            Query("sort"),
+            Query("limit", _LIMIT),
+            Query("start", COUNT),
+            Query("facet", several(TEXT), "Facets to count; by default the usual ones."),
+            Query("more", text="A facet of which all values are counted."),
+        ),
+    ),
+    fleet.show: Operation("Fleet", _FLEET),
+    fleet.as_csv: Operation("text/csv", _FLEET),
+    fleet.show_one: Operation("EndpointRuns"),
+    fleet.act: Operation("", fields={"action": "What to do; see the page."}, needed=("action",)),
+    fleet.metrics: Operation("text/plain"),
     harvests.show: Operation("Harvests", (Query("start", COUNT),)),
     usage.show: Operation("", _PERIOD),
     usage.show_top: Operation("", (*_KIND, *_PERIOD, Query("match"), Query("limit", COUNT))),

@@ -63,6 +63,43 @@ HARVEST_LINE = members(
     missing=several(TEXT),
     counts=table(or_null(COUNT)),
 )
+_ENDPOINT: Mapping[str, Schema] = {
+    **dict.fromkeys(
+        ("name", "url", "state", "said", "every", "depth", "window", "hours", "host", "node"), TEXT
+    ),
+    **dict.fromkeys(("moved_to", "outcomes"), TEXT),
+    **dict.fromkeys(("last_whole", "started", "ended", "outcome", "due", "added"), _NULL_TEXT),
+    **dict.fromkeys(("records", "failures", "epoch"), COUNT),
+    **dict.fromkeys(("prefixes", "sets", "tags"), several(TEXT)),
+    "promised": _NULL_COUNT,
+    "spread": TRUTH,
+}
+_NODE = members(
+    node=TEXT,
+    lost=TRUTH,
+    open=TRUTH,
+    slots=COUNT,
+    room=COUNT,
+    free_bytes=COUNT,
+    free_inodes=COUNT,
+    seen=TEXT,
+)
+_RUN = members(
+    run=COUNT,
+    node=TEXT,
+    started=_NULL_TEXT,
+    ended=_NULL_TEXT,
+    outcome=_NULL_TEXT,
+    said=TEXT,
+    done=COUNT,
+    total=_NULL_COUNT,
+    changed=COUNT,
+)
+_PLACE: Schema = {
+    "type": "object",
+    "properties": {"repository": TEXT, "identifier": TEXT, "node": TEXT},
+    "required": ["repository", "identifier"],
+}
 _SET = members(spec=TEXT, name=TEXT)
 _ROW = members(
     identifier=TEXT,
@@ -201,6 +238,55 @@ SCHEMAS: Mapping[str, Schema] = {
             )
         ),
     ),
+    "Silos": members(
+        total=COUNT,
+        previous=_NULL_TEXT,
+        next=_NULL_TEXT,
+        silos=several(
+            members(
+                name=TEXT,
+                title=TEXT,
+                url=TEXT,
+                records=_NULL_COUNT,
+                years=table(COUNT),
+                last_harvest=or_null(HARVEST_LINE),
+            )
+        ),
+    ),
+    "AllFound": members(
+        total=COUNT,
+        has_more=TRUTH,
+        sort=TEXT,
+        silos=COUNT,
+        by_index=TRUTH,
+        hits=several(
+            {
+                "allOf": [_PLACE],
+                "properties": {
+                    "title": TEXT,
+                    "creators": several(TEXT),
+                    "year": _NULL_TEXT,
+                    "types": several(TEXT),
+                    "doi": _NULL_TEXT,
+                    "datestamp": TEXT,
+                    "deleted": TRUTH,
+                    "score": or_null({"type": "number"}),
+                    "also_in": several(_PLACE),
+                },
+            }
+        ),
+        facets=table(several(ref("FacetValue"))),
+        did_not_answer=several(members(name=TEXT, why=TEXT)),
+    ),
+    "Fleet": members(
+        counts=table(COUNT),
+        endpoints=several(members(**_ENDPOINT)),
+        nodes=several(_NODE),
+        day=members(
+            ended=several(ANY_OBJECT), due=several(members(hour=TEXT, due=COUNT, overdue=COUNT))
+        ),
+    ),
+    "EndpointRuns": members(**_ENDPOINT, runs=several(_RUN)),
     "Harvests": members(
         harvests=several(
             {

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, quote
 
 from webui.http.errors import BadRequest, PreconditionFailed
 
+WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 JSON = "application/json"
 HTML = "text/html"

@@ -8,16 +8,16 @@ from webui.http.errors import BadRequest, as_sentence
 from webui.http.messages import Response, redirect
 from webui.people.accounts import AccountRefused, known_name, set_password, signed_in
 from webui.people.authentication import SignInFailed, own_path
-from webui.people.roles import User
+from webui.people.roles import NOBODY, User
 from webui.rendering import View, json_answer
-from webui.site import Call
+from webui.site import AnyCall
 from webui.words.texts import text as _
 
-STRANGER = "(nobody)"
+_STRANGER = "(nobody)"
 """The name of unknown users in the activity log; no account can have it."""
 
 
-def ask_sign_in(call: Call) -> View | Response:
+def ask_sign_in(call: AnyCall) -> View | Response:
     """Show the form; users who are signed in are redirected."""
     then = own_path(call.request.query.get("next", "/"))
     if call.user.name and not call.wants_json:
@@ -25,12 +25,12 @@ def ask_sign_in(call: Call) -> View | Response:
     return _form(call, then)
 
 
-def _form(call: Call, then: str, error: SignInFailed | None = None) -> View:
+def _form(call: AnyCall, then: str, error: SignInFailed | None = None) -> View:
     data = {"then": then, "name": call.field("name"), "fault": error.message if error else ""}
-    return View("sign_in.mako", data, user_json(call.user), urls.sign_in(), 403 if error else 200)
+    return View("sign_in.mako", data, _user_json(call.user), urls.sign_in(), 403 if error else 200)
 
 
-def sign_in(call: Call) -> View | Response:
+def sign_in(call: AnyCall) -> View | Response:
     """Start a session (fields ``name`` and ``password``), and redirect to ``next``."""
     then = own_path(call.field("next", "/"))
     try:
@@ -44,34 +44,34 @@ def sign_in(call: Call) -> View | Response:
         return _form(call, then, error)
     note(call, "sign in", agent=user.name, message=_from(call))
     if call.wants_json:
-        return json_answer(user_json(user), 200, {"Set-Cookie": cookie})
-    return going_on(then, cookie)
+        return json_answer(_user_json(user), 200, {"Set-Cookie": cookie})
+    return _going_on(then, cookie)
 
 
-def sign_out(call: Call) -> Response:
+def sign_out(call: AnyCall) -> Response:
     """End the session."""
     cookie = call.site.gate.end(call.request)
     if call.user.session:
         note(call, "sign out", message=_from(call))
     if call.wants_json:
-        return json_answer({"user": None, "role": None}, 200, {"Set-Cookie": cookie})
-    return going_on(urls.sign_in(), cookie)
+        return json_answer(_user_json(NOBODY), 200, {"Set-Cookie": cookie})
+    return _going_on(urls.sign_in(), cookie)
 
 
-def going_on(then: str, cookie: str) -> Response:
+def _going_on(then: str, cookie: str) -> Response:
     """Redirect after signing in or out, and set the cookie."""
     headers = {"Location": then, "Set-Cookie": cookie, "Cache-Control": "no-store"}
     return Response(303, headers=headers)
 
 
-def account(call: Call) -> View:
+def account(call: AnyCall) -> View:
     """Show the user's account, and a form for a new password."""
     done = "changed" if call.request.query.get("done") == "password" else ""
     data = {"done": done}
-    return View("account.mako", data, user_json(call.user), urls.account())
+    return View("account.mako", data, _user_json(call.user), urls.account())
 
 
-def change_password(call: Call) -> Response:
+def change_password(call: AnyCall) -> Response:
     """Change the password (fields ``password`` and ``new``); all other sessions end.
 
     Raises:
@@ -93,29 +93,29 @@ def change_password(call: Call) -> Response:
     note(call, "change password", message=_from(call))
     user, cookie = gate.begin(call.request, name, _raw(call, "new"))
     if call.wants_json:
-        return json_answer(user_json(user), 200, {"Set-Cookie": cookie})
-    return going_on(f"{urls.account()}?done=password", cookie)
+        return json_answer(_user_json(user), 200, {"Set-Cookie": cookie})
+    return _going_on(f"{urls.account()}?done=password", cookie)
 
 
-def _note_failure(call: Call, name: str) -> None:
+def _note_failure(call: AnyCall, name: str) -> None:
     """Log a failed sign-in; an unknown name is not logged, because it may be a password.
 
     The agent is the user of the request's session, if any. The number of lines is limited by
     the number of attempts.
     """
-    known, agent = known_name(call.site.gate.path, name), call.user.name or STRANGER
+    known, agent = known_name(call.site.gate.path, name), call.user.name or _STRANGER
     note(call, "sign-in failed", ("account", None, known), agent=agent, message=_from(call))
 
 
-def _from(call: Call) -> str:
+def _from(call: AnyCall) -> str:
     return f"from {call.request.remote_addr}"
 
 
-def user_json(user: User) -> dict[str, Any]:
+def _user_json(user: User) -> dict[str, Any]:
     """Return who is signed in, as JSON values."""
     return {"user": user.name or None, "role": user.role.label if user.name else None}
 
 
-def _raw(call: Call, name: str) -> str:
+def _raw(call: AnyCall, name: str) -> str:
     """A field as it was sent: spaces are part of a password."""
     return call.form.fields.get(name, "")

@@ -5,12 +5,12 @@ import hashlib
 from webui.http.errors import NotFound
 from webui.http.messages import Response, redirect
 from webui.rendering import STATIC, static_content, static_url
-from webui.site import Call
+from webui.site import AnyCall
 
 FOR_GOOD = "public, max-age=31536000, immutable"
 
 
-def show(call: Call) -> Response:
+def show(call: AnyCall) -> Response:
     """Send a file of ``static/``; cached permanently if the address has its digest.
 
     Raises:
@@ -27,11 +27,11 @@ def show(call: Call) -> Response:
     return Response(200, content, STATIC[name], headers)
 
 
-def favicon(_call: Call) -> Response:
+def favicon(_call: AnyCall) -> Response:
     """Send the icon that browsers request by themselves."""
     return redirect(static_url("icon.svg"))
 
 
-def robots(_call: Call) -> Response:
+def robots(_call: AnyCall) -> Response:
     """Send a robots.txt that forbids crawling."""
     return Response(body=b"User-agent: *\nDisallow: /\n")

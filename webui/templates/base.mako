@@ -27,7 +27,7 @@ ${self.head()}\
     <a class="shelf" href="${shelf_url}">${_("Silos")}</a>
 % endif
     <a class="brand" href="${urls.home()}" title="${site_name}" dir="auto">${site_name}</a>
-% if user.name:
+% if user.name and navigation:
 <% groups = [(group, group.offered(user)) for group in navigation if group.offered(user)] %>
     <nav class="wide" aria-label="${_('Main menu')}">
 % for group, entries in groups:
@@ -65,10 +65,10 @@ ${account()}
         </div>
       </details>
     </nav>
-% elif signed_in:
+% elif user.session:
     <details class="menu me" name="menu">
-      <summary dir="auto">${signed_in}</summary>
-      <div class="sheet">${leaving()}</div>
+      <summary dir="auto">${user.name}</summary>
+      <div class="sheet">${account()}</div>
     </details>
 % endif
   </div>
@@ -99,7 +99,5 @@ ${next.body()}
 </%def>
 <%def name="account()">
           <ul><li><a href="${urls.account()}">${_("Account")}</a></li></ul>
-${leaving()}</%def>
-<%def name="leaving()">
           <form action="${urls.sign_out()}" method="post"><button type="submit" class="quiet">${_("Sign out")}</button></form>
 </%def>

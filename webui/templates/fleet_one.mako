@@ -11,7 +11,7 @@
 % if line.reason:
 <p class="note">${line.reason}</p>
 % endif
-% if may_change:
+% if is_manager:
 <form method="post" action="${here}" class="actions">
   <button name="action" value="run-now">${_("Run now")}</button>
 % if wish.is_paused:

@@ -1,18 +1,15 @@
 """The page ``/search`` of a directory of Silos: one search over all of them."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from recordsilo import Granary
 from recordsilo.disk.identifier import url_segment
-from recordsilo.errors import RecordSiloError, SearchError
+from recordsilo.errors import SearchError
 from recordsilo.index import FacetValue
 from recordsilo.index.search_values import facet_of
 from silofleet.errors import WishesInvalid
 from silofleet.search.errors import IndexUnusable, TooManySilos
-from silofleet.search.everywhere import Everywhere
 from silofleet.search.nodes import HERE, VALUES_OF_NODES
 from silofleet.search.tokens import is_token
 from silofleet.search.values import (
@@ -26,15 +23,14 @@ from silofleet.search.values import (
     usual_facets,
 )
 from webui import urls
-from webui.http.errors import BadRequest, Busy, as_sentence, from_store
-from webui.http.messages import JSON, Request, Response
-from webui.people.roles import NOBODY
-from webui.rendering import PAGE, html, json_answer
+from webui.directory import DirectoryCall
+from webui.http.errors import BadRequest, Busy, as_sentence
+from webui.http.messages import Request, Response
+from webui.rendering import View, json_answer
 from webui.search.facets import FacetView, chips, choices, label_of
 from webui.search.request import SearchRequest, facet_label, order_label
 from webui.words.texts import text as _
 
-PATHS = ("/search", "/search.json")
 SHOWN = 12
 """Values of a facet beside the results; all of one are shown by ``more``."""
 _ALL = 1000
@@ -44,7 +40,7 @@ _OWN = ("start", "more", "facet", HERE)
 def is_of_node(request: Request, directory: str) -> bool:
     """Whether another node asks for the Silos here, with the token of this directory."""
     return (
-        request.raw_path == PATHS[1]
+        request.raw_path == "/search.json"
         and bool(request.query.get(HERE))
         and is_token(directory, request.headers.get("authorization", ""))
     )
@@ -64,76 +60,49 @@ class HitView:
     also: tuple[tuple[str, str], ...]
 
 
-class AllSilosSearch:
-    """Answers searches over all Silos of a directory, as a page or as JSON.
+def show(call: DirectoryCall) -> View | Response:
+    """Search all Silos.
 
-    Args:
-        granary: The directory.
+    Raises:
+        WebError: The search is wrong, or impossible now.
     """
+    request, everywhere = call.request, call.site.everywhere
+    asked = SearchRequest.of(request.pairs, also=_OWN, known=fields(), orders=sorts())
+    more = request.query.get("more", "")
+    is_node = bool(request.query.get(HERE))
+    facets = usual_facets()
+    counted = [value for name, value in request.pairs if name == "facet" and value]
+    unknown = [name for name in counted if name not in fields()] if is_node else []
+    counted = [name for name in counted if name not in unknown]
+    values = VALUES_OF_NODES if is_node else _ALL if more in facets else SHOWN + 1
+    search = _search(asked, request.start, tuple(counted) or facets, values)
+    try:
+        found = everywhere.search(search, only_here=is_node)
+        nodes = {} if is_node else everywhere.nodes
+    except (TooManySilos, IndexUnusable, WishesInvalid) as error:
+        raise Busy(as_sentence(_bare(str(error), call.site.path))) from error
+    missing = tuple(replace(one, why=_bare(one.why, call.site.path)) for one in found.missing)
+    empty = dict.fromkeys(unknown, ())  # of packages that only the node that asks has
+    found = replace(found, missing=missing, facets={**empty, **found.facets})
+    if is_node and call.wants_json:  # indents for people cost more than the search
+        return json_answer(found.as_json(), indent=None)
+    data = {
+        "request": asked,
+        "sorts": [(name, order_label(name)) for name in sorts()],
+        "found": found,
+        "lines": [_line(hit, nodes) for hit in found.hits],
+        "chips": tuple(chips(asked, _said, _label)),
+        "facets": tuple(_facets(asked, found.facets, more)),
+        "previous_url": _previous(asked, request.start),
+        "next_url": asked.url(("start", str(search.end))) if found.has_more else "",
+    }
+    url = urls.with_search(urls.search(), urls.query(_pairs(asked, request.start)))
+    return View("all_silos.mako", data, found.as_json, url)
 
-    def __init__(self, granary: Granary) -> None:
-        self._granary = granary
-        self._everywhere = Everywhere(granary)
 
-    def answer(
-        self, request: Request, site_name: str, *, as_json: bool, signed_in: str = ""
-    ) -> Response:
-        """Search, and return the page or its JSON twin.
-
-        Args:
-            request: With words and filters in its address.
-            site_name: The name of the directory.
-            as_json: Whether to return JSON.
-            signed_in: The name of who signed in, to be offered to sign out.
-
-        Raises:
-            WebError: The search is wrong, or impossible now.
-        """
-        asked = SearchRequest.of(request.pairs, also=_OWN, known=fields(), orders=sorts())
-        more = request.query.get("more", "")
-        is_node = bool(request.query.get(HERE))
-        facets = usual_facets()
-        counted = [value for name, value in request.pairs if name == "facet" and value]
-        unknown = [name for name in counted if name not in fields()] if is_node else []
-        counted = [name for name in counted if name not in unknown]
-        values = VALUES_OF_NODES if is_node else _ALL if more in facets else SHOWN + 1
-        search = _search(asked, request.start, tuple(counted) or facets, values)
-        try:
-            found = self._everywhere.search(search, only_here=is_node)
-            nodes = {} if is_node else self._everywhere.nodes
-        except (TooManySilos, IndexUnusable, WishesInvalid) as error:
-            raise Busy(as_sentence(self._bare(str(error)))) from error
-        except RecordSiloError as error:
-            raise from_store(error, self._granary.dir_of_silos) from error
-        missing = tuple(replace(one, why=self._bare(one.why)) for one in found.missing)
-        empty = dict.fromkeys(unknown, ())  # of packages that only the node that asks has
-        found = replace(found, missing=missing, facets={**empty, **found.facets})
-        twin = urls.with_search(urls.at(PATHS[1]), urls.query(_pairs(asked, request.start)))
-        if is_node:  # without the indents for people, which cost more than the search
-            return Response(200, json.dumps(found.as_json()).encode(), JSON)
-        if as_json:
-            return json_answer(found.as_json())
-        told = {
-            "site_name": site_name,
-            "twin_url": twin,
-            "page_url": urls.search(),
-            "user": NOBODY,
-            "signed_in": signed_in,
-            "request": asked,
-            "sorts": [(name, order_label(name)) for name in sorts()],
-            "found": found,
-            "lines": [_line(hit, nodes) for hit in found.hits],
-            "chips": tuple(chips(asked, _said, _label)),
-            "facets": tuple(_facets(asked, found.facets, more)),
-            "previous_url": _previous(asked, request.start),
-            "next_url": asked.url(("start", str(search.end))) if found.has_more else "",
-        }
-        return Response(200, html("all_silos.mako", **told), PAGE)
-
-    def _bare(self, text: str) -> str:
-        """A message without the path of the directory."""
-        path = self._granary.dir_of_silos
-        return text.replace(path + "/", "").replace(path, "DIR")
+def _bare(text: str, path: str) -> str:
+    """A message without the path of the directory."""
+    return text.replace(path + "/", "").replace(path, "DIR")
 
 
 def _search(asked: SearchRequest, start: int, facets: tuple[str, ...], values: int) -> AllSearch:

@@ -1,0 +1,264 @@
+"""A fleet: which repositories are harvested well, and which are not; runs, actions, metrics."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+from silofleet.errors import FleetError, FleetRefused, NoSuchEndpoint
+from silofleet.fleet import Fleet, Line, csv_of, node_to_json
+from silofleet.metrics import metrics_of
+from silofleet.values import TROUBLED, Outcome, State
+from webui import urls
+from webui.activity import note
+from webui.charts.pictures import Bar, Picture, Series, Tone, columns
+from webui.directory import DirectoryCall
+from webui.fleet_lines import SORTS, Asked, Found, by_hour
+from webui.http.errors import BadRequest, Busy, NotFound, as_sentence
+from webui.http.messages import Request, Response, redirect
+from webui.people.roles import Role
+from webui.rendering import View, json_answer
+from webui.words.texts import text as _
+
+ON_A_PAGE = 50
+STATE_LABELS: Mapping[State, str] = {
+    State.WHOLE: "Whole",
+    State.PARTIAL: "Partial",
+    State.NEW: "New",
+    State.DUE: "Due",
+    State.RUNNING: "Running",
+    State.FAILING: "Failing",
+    State.QUARANTINED: "Quarantined",
+    State.BLOCKED: "Blocked",
+    State.MOVED: "Moved",
+    State.SUSPICIOUS: "Suspicious",
+    State.PAUSED: "Paused",
+    State.LOST: "Lost",
+}
+STATE_HINTS: Mapping[State, str] = {
+    State.WHOLE: "Its last harvest was whole.",
+    State.PARTIAL: "Its last harvest lacks records that the repository has.",
+    State.NEW: "It was not harvested yet.",
+    State.DUE: "A run is due; it starts when a slot is free and its host may be asked.",
+    State.RUNNING: "It is being harvested.",
+    State.FAILING: "It does not answer, or not with OAI-PMH; it is asked again, later and later.",
+    State.QUARANTINED: "It failed too often, or somebody put it here; it is asked once a month.",
+    State.BLOCKED: "It refuses to answer (401 or 403).",
+    State.MOVED: "It redirects to another address, which somebody has to accept.",
+    State.SUSPICIOUS: "It lists far fewer records than before; somebody should look.",
+    State.PAUSED: "No runs are started.",
+    State.LOST: "Its node does not report any more.",
+}
+OUTCOME_LABELS: Mapping[Outcome, str] = {
+    Outcome.WHOLE: "Whole",
+    Outcome.PARTIAL: "Partial",
+    Outcome.SUSPICIOUS: "Suspicious",
+    Outcome.FAILED: "Failed",
+    Outcome.BLOCKED: "Blocked",
+    Outcome.MOVED: "Moved",
+    Outcome.HELD: "Asked for a pause",
+    Outcome.CUT: "Interrupted",
+}
+GROUPS: tuple[tuple[str, Tone, tuple[Outcome, ...]], ...] = (
+    ("Whole", "ok", (Outcome.WHOLE,)),
+    ("Not whole", "warn", (Outcome.PARTIAL, Outcome.SUSPICIOUS, Outcome.HELD, Outcome.CUT)),
+    ("Failed", "bad", (Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED)),
+)
+TONES = {one.letter: tone for _name, tone, outcomes in GROUPS for one in outcomes}
+_ACTIONS: Mapping[str, Callable[[Fleet, str], object]] = {
+    "run-now": lambda fleet, name: fleet.run_now([name]),
+    "pause": lambda fleet, name: fleet.change(name, is_paused=True),
+    "resume": lambda fleet, name: fleet.change(name, is_paused=False),
+    "quarantine": lambda fleet, name: fleet.quarantine(name),
+    "release": lambda fleet, name: fleet.quarantine(name, release=True),
+    "accept-list": lambda fleet, name: fleet.accept(name),
+    "accept": lambda fleet, name: fleet.readdress(name, fleet.line(name).facts.moved_to),
+}
+
+
+@contextmanager
+def _told(call: DirectoryCall) -> Iterator[None]:
+    """Convert errors of the fleet to answers."""
+    try:
+        yield
+    except NoSuchEndpoint as error:
+        raise NotFound("There is no endpoint of this name.") from error
+    except FleetRefused as error:
+        raise BadRequest(as_sentence(str(error))) from error
+    except FleetError as error:
+        bare = str(error).replace(call.site.path, call.site.name)
+        raise Busy(as_sentence(bare)) from error
+
+
+def show(call: DirectoryCall) -> View | Response:
+    """List the repositories that are harvested, those with problems first."""
+    asked = _asked(call.request)
+    with _told(call):
+        found = call.fleet.find(asked)
+    if call.wants_json:
+        counts = {state.value: number for state, number in found.counts.items()}
+        endpoints = [line.to_json() for line in found.lines]
+        nodes = [node_to_json(one, is_lost=lost) for one, lost, _room in found.nodes]
+        found_json = {"counts": counts, "endpoints": endpoints, "nodes": nodes}
+        return json_answer(found_json | {"day": _day_json(found)}, indent=None)
+    start = min(call.request.start, max(0, len(found.lines) - 1) // ON_A_PAGE * ON_A_PAGE)
+    following = start + ON_A_PAGE
+    shown = found.lines[start:following]
+    data: dict[str, Any] = {
+        "csv_url": urls.fleet_csv(**_pairs(asked)),
+        "asked": asked,
+        "total": len(found.lines),
+        "states": [
+            (state, found.counts[state], _link(asked, state=state.value))
+            for state in TROUBLED
+            if found.counts.get(state)
+        ],
+        "all_url": _link(asked, state=""),
+        "sort_url": {name: _link(asked, sort=name) for name in SORTS},
+        "lines": [(line, urls.endpoint(line.endpoint.name)) for line in shown],
+        "nodes": found.nodes,
+        "is_at_work": found.is_at_work,
+        "awaited": sorted(found.awaited.items()),
+        "rebuilt": found.rebuilt,
+        "day": tuple(_day(found)),
+        "has_nodes": len(found.nodes) > 1,
+        "previous_url": _link(asked, start=max(0, start - ON_A_PAGE)) if start else "",
+        "next_url": _link(asked, start=following) if following < len(found.lines) else "",
+        **_WORDS,
+    }
+    return View("fleet.mako", data, {}, urls.fleet(**_pairs(asked)))
+
+
+def as_csv(call: DirectoryCall) -> Response:
+    """Send the list of repositories as CSV."""
+    with _told(call):
+        found = call.fleet.find(_asked(call.request))
+    return Response(200, csv_of(found.lines).encode(), "text/csv; charset=utf-8")
+
+
+def metrics(call: DirectoryCall) -> Response:
+    """Send the figures of the fleet for Prometheus."""
+    with _told(call):
+        found = call.fleet.find(Asked())
+    text = metrics_of(found.lines, found.nodes, found.last_day, found.now)
+    return Response(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
+
+
+def show_one(call: DirectoryCall) -> View:
+    """Show a repository and its last runs."""
+    with _told(call):
+        line, runs = call.fleet.one(call.params["name"])
+    name = line.endpoint.name
+    has_silo = os.path.isdir(os.path.join(call.site.path, name))
+    data = {
+        "here": urls.endpoint(name),
+        "fleet_url": urls.fleet(),
+        "silo_url": urls.silo(name) if has_silo else "",
+        "line": line,
+        "runs": runs,
+        "is_manager": call.user.may(Role.MANAGER),
+        **_WORDS,
+    }
+    twin = line.to_json() | {"runs": [run.to_json() for run in runs]}
+    return View("fleet_one.mako", data, twin, urls.endpoint(name))
+
+
+def act(call: DirectoryCall) -> Response:
+    """Run a repository now, pause it, or decide what became of it (field ``action``)."""
+    asked = call.field("action")
+    action = _ACTIONS.get(asked)
+    if action is None:
+        raise BadRequest("There is no such action.")
+    with _told(call):
+        line, _runs = call.fleet.one(call.params["name"])
+        if action is _ACTIONS["accept"] and not line.facts.moved_to:
+            raise BadRequest("This endpoint does not redirect to another address.")
+        call.fleet.change(lambda fleet: action(fleet, line.endpoint.name))
+    note(call, asked, message=f"endpoint {line.endpoint.name}")
+    return redirect(urls.endpoint(line.endpoint.name))
+
+
+def _asked(request: Request) -> Asked:
+    state, sort = request.query.get("state", ""), request.query.get("sort", "state")
+    if state and state not in {one.value for one in State}:
+        raise BadRequest("There is no such state.")
+    if sort not in SORTS:
+        raise BadRequest("The list cannot be sorted so.")
+    return Asked(
+        state,
+        request.query.get("tag", ""),
+        request.query.get("host", ""),
+        request.query.get("q", "").strip(),
+        sort,
+    )
+
+
+def _pairs(asked: Asked) -> dict[str, object]:
+    return {
+        "state": asked.state or None,
+        "tag": asked.tag or None,
+        "host": asked.host or None,
+        "q": asked.text or None,
+        "sort": asked.sort if asked.sort != "state" else None,
+    }
+
+
+def _link(asked: Asked, start: int = 0, **changed: str) -> str:
+    pairs = _pairs(asked) | {name: value or None for name, value in changed.items()}
+    if pairs["sort"] == "state":
+        pairs["sort"] = None
+    return urls.fleet(**pairs, start=start or None)
+
+
+def _day(found: Found) -> Iterator[Picture]:
+    """The runs of the last 24 hours by outcome, and those due in the next 24 hours."""
+    if found.last_day:
+        bars = [
+            Bar(
+                _clock(hour, found.now),
+                tuple(sum(ended[one] for one in them) for *_, them in GROUPS),
+            )
+            for hour, ended in by_hour(found.last_day, found.now)
+        ]
+        series = [Series(_(name), tone) for name, tone, _outcomes in GROUPS]
+        yield columns(_("Runs in the last 24 hours"), _("Hour (UTC)"), series, bars)
+    if any(number or overdue for _hour, number, overdue in found.due):
+        bars = [Bar(_clock(hour, found.now), (due, late)) for hour, due, late in found.due]
+        series = [Series(_("Due")), Series(_("Overdue"), "warn")]
+        yield columns(_("Runs due in the next 24 hours"), _("Hour (UTC)"), series, bars)
+
+
+def _clock(hour: datetime, now: datetime) -> str:
+    """An hour as text; the present one is "now", because another day has one of the same number."""
+    return _("now") if hour <= now < hour + timedelta(hours=1) else f"{hour:%H}:00"
+
+
+def _day_json(found: Found) -> dict[str, Any]:
+    ended = [
+        {"hour": hour.isoformat(), **{one.value: number for one, number in outcomes.items()}}
+        for hour, outcomes in by_hour(found.last_day, found.now)
+    ]
+    due = [
+        {"hour": hour.isoformat(), "due": number, "overdue": overdue}
+        for hour, number, overdue in found.due
+    ]
+    return {"ended": ended, "due": due}
+
+
+def _outcomes_said(line: Line) -> str:
+    """The last outcomes in words, for readers of screens."""
+    letters = line.facts.outcomes
+    by_letter = {one.letter: one for one in Outcome}
+    counts = {one: letters.count(letter) for letter, one in by_letter.items() if letter in letters}
+    return ", ".join(f"{_(OUTCOME_LABELS[one])}: {number}" for one, number in counts.items())
+
+
+_WORDS: Mapping[str, Any] = {
+    "state_label": lambda state: _(STATE_LABELS[state]),
+    "state_hint": lambda state: _(STATE_HINTS[state]),
+    "outcome_label": lambda outcome: _(OUTCOME_LABELS[outcome]),
+    "tones": TONES,
+    "outcomes_said": _outcomes_said,
+}
+"""What the templates say of states and outcomes."""
