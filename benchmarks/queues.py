@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/queues.py                 20,000 messages in each store
 
 The bare work puts the same rows into a table of SQLite, or the same entries into a stream of Redis,
-changes them as often, and commits as often; it knows no keys that are done, leases or retries.
+changes them as often, and commits as often; it knows no leases or tries, and no keys in Redis.
 Goals: 5,000 puts and 2,500 takes with their acknowledgement a second of CPU, in batches, and one by
 one by 32 threads.
 """
@@ -11,22 +11,31 @@ one by 32 threads.
 import argparse
 import os
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
+from itertools import chain
+from pathlib import Path
 
+import redis
 from store import Line, Spent, compared, timed
 
+from silowork.queues.redis_streams import RedisKind, RedisQueues
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.values import Message, Queues
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "shared"))
+from redis_server import redis_in
 
 BATCH, THREADS = 100, 32
 BODY = (
     b'{"uri": "https://eprints.example.org/id/eprint/%d/", "record": "oai:example:%d"}' + b" " * 100
 )
 Parts = Iterator[range]
+Measure = Callable[[Callable[[range], None], Parts], Spent]
 
 
 def parts(messages: int, size: int) -> Parts:
@@ -98,6 +107,30 @@ class Bare:
             )
 
 
+class BareStream:
+    """The same entries in a stream, by the commands of Redis alone."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self.client = client
+        client.xgroup_create("bare", "workers", "0", mkstream=True)
+
+    def put(self, numbers: range) -> None:
+        with self.client.pipeline(transaction=True) as pipe:
+            for one in map(message, numbers):
+                pipe.xadd("bare", {"key": one.key, "body": one.body})
+            pipe.execute()
+
+    def take(self, numbers: range) -> None:
+        found = self.client.xreadgroup("workers", "a", {"bare": ">"}, len(numbers))
+        entries = found[b"bare"][0] if isinstance(found, dict) else found[0][1]
+        with self.client.pipeline(transaction=True) as pipe:
+            pipe.xack("bare", "workers", *(number for number, _ in entries))
+            pipe.xdel("bare", *(number for number, _ in entries))
+            for _, fields in entries:
+                pipe.xadd("bare second", fields)
+            pipe.execute()
+
+
 # --------------------------------------------------------------------------- compared
 
 
@@ -115,6 +148,25 @@ def by_threads(work: Callable[[range], None], numbers: Parts) -> Spent:
     return found
 
 
+def lines_of(
+    store: str, what: str, number: int, size: int, queues: Queues, bare: Bare | BareStream,
+    measure: Measure,
+) -> Iterator[Line]:  # fmt: skip
+    """Put and take with both; bare work waits for nobody, so that it needs one thread."""
+    alone = spent if measure is by_threads else measure
+    for verb, mine, theirs in (
+        ("put", partial(put, queues), bare.put),
+        ("take, done and put on", partial(take, queues), bare.take),
+    ):
+        yield compared(
+            f"{store}, {verb}, {what}",
+            number,
+            measure(mine, parts(number, size)),
+            alone(theirs, parts(number, size)),
+            "bare",
+        )
+
+
 def sqlite_lines(messages: int, directory: str) -> Iterator[Line]:
     for what, size, measure in (
         (f"in batches of {BATCH}", BATCH, spent),
@@ -125,17 +177,28 @@ def sqlite_lines(messages: int, directory: str) -> Iterator[Line]:
         path = os.path.join(directory, f"{size}{measure.__name__}")
         bare = Bare(f"{path}.bare")
         with SqliteQueues(path) as queues, closing(bare.connection):
-            for verb, mine, theirs in (
-                ("put", partial(put, queues), bare.put),
-                ("take, done and put on", partial(take, queues), bare.take),
-            ):
-                yield compared(
-                    f"SQLite queue, {verb}, {what}",
-                    number,
-                    measure(mine, parts(number, size)),
-                    spent(theirs, parts(number, size)),
-                    "rows alone, one thread",
-                )
+            yield from lines_of("SQLite", what, number, size, queues, bare, measure)
+
+
+def redis_lines(messages: int, directory: str) -> Iterator[Line]:
+    """The CPU is that of the client and of the Redis, which flushes once a second."""
+    with redis_in(Path(directory)) as url, redis.Redis.from_url(url) as client:
+        client.config_set("appendonly", "yes")
+
+        def cpu() -> float:
+            used = client.info("cpu")
+            return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])
+
+        def measure(work: Callable[[range], None], numbers: Parts) -> Spent:
+            before = cpu()
+            found = spent(work, numbers)
+            return Spent(found.wall, found.cpu + cpu() - before)
+
+        for what, size in ((f"in batches of {BATCH}", BATCH), ("one by one", 1)):
+            client.flushall()
+            queues = RedisQueues(client, RedisKind(lambda error: error))
+            bare = BareStream(client)
+            yield from lines_of("Redis", what, messages, size, queues, bare, measure)
 
 
 def main() -> None:
@@ -144,7 +207,10 @@ def main() -> None:
     parser.add_argument("--directory", help="where to work (default: a temporary directory)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="silo-queues-", dir=arguments.directory) as directory:
-        for line in sqlite_lines(arguments.messages, directory):
+        for line in chain(
+            sqlite_lines(arguments.messages, directory),
+            redis_lines(arguments.messages, directory),
+        ):
             print(" | ".join((line.what, line.ours, line.beside, line.ratio)), flush=True)
 
 

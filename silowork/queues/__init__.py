@@ -1,5 +1,6 @@
 """Queues of messages that are acknowledged: small steps of work, told again until they are done.
 
-`values` has the interface. `sqlite` keeps queues in a file, for the processes of one machine. A
-message may be told twice, because a taker died or was slow, so what is done with it must bear that.
+`values` has the interface. `sqlite` keeps queues in a file, for the processes of one machine;
+`redis_streams` keeps them in a Redis, for many. A message may be told twice, because a taker died
+or was slow, so what is done with it must bear that.
 """

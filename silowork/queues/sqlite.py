@@ -10,8 +10,9 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
+from recordsilo.closing import Closing
 from silowork.errors import QueuesUnreadable
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from silowork.queues.group_commit import GroupCommit
@@ -37,7 +38,7 @@ _IN_STATE = {
 }
 
 
-class SqliteQueues:
+class SqliteQueues(Closing):
     """Queues in a file; see `silowork.queues.values.Queues`.
 
     Args:
@@ -64,12 +65,6 @@ class SqliteQueues:
     def close(self) -> None:
         """Close the file."""
         self.file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     # ------------------------------------------------------------------ in
 

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, Self
+from typing import Protocol
+
+from recordsilo.closing import Closing
 
 
 class MessageState(StrEnum):
@@ -72,7 +74,7 @@ class QueueSize:
     oldest: float = 0.0
 
 
-class Queues(Protocol):
+class Queues(Closing, Protocol):
     """Queues in one store; any number of processes and threads may use them.
 
     A message stays in its queue until it is `done`. Its taker holds a lease on it, for a time that
@@ -108,7 +110,10 @@ class Queues(Protocol):
         """
 
     def renew(self, messages: Sequence[Queued]) -> list[Queued]:
-        """Begin the leases of messages again; return those that still are this taker's."""
+        """Begin the leases of messages again; return those that still are this taker's.
+
+        Here and below, messages that are given together are of one queue.
+        """
 
     def done(self, messages: Sequence[Queued], then: Iterable[Message] = ()) -> None:
         """Acknowledge messages, and put those that follow from them, in one transaction.
@@ -161,12 +166,3 @@ class Queues(Protocol):
 
     def forget(self, queue: str, before: float) -> int:
         """Forget the keys of messages that were done before a moment; return how many."""
-
-    def close(self) -> None:
-        """Close files and connections."""
-
-    def __enter__(self) -> Self:
-        """Do nothing."""
-
-    def __exit__(self, *exception: object) -> None:
-        """Close the store."""

@@ -6,15 +6,29 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import redis
+from redis_server import redis_in
 from stores import Opened, store_at
 
 from silowork.queues.values import Queues
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Redis for these tests."""
+    with redis_in(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "redis"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a store is that holds nothing yet."""
-    return str(tmp_path / "queues.sqlite")
+    if request.param == "sqlite":
+        return str(tmp_path / "queues.sqlite")
+    url = str(request.getfixturevalue("redis_url"))
+    with redis.Redis.from_url(url) as client:
+        client.flushall()
+    return url
 
 
 @pytest.fixture

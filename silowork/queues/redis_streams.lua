@@ -1,0 +1,286 @@
+-- Queues in Redis: every change of them is one call of this script.
+--
+-- KEYS: the prefix. Keys are made from it, so a cluster of Redis is not supported.
+-- ARGV: what is to be done, the queue, and what the function of that name takes.
+--
+-- A queue has: :stream, whose group has the leases (the idle time of an entry) and the
+-- deliveries; :later, numbers by the moment from which they may be taken, with their content in
+-- :later-content; :dead, a stream of dead letters; :keys, of messages put, with the moment at which
+-- they were done, or 0. An entry has the fields key, body, tries (before it came into the stream)
+-- and reason.
+
+local GROUP = 'workers'
+local prefix, queue = KEYS[1], ARGV[2]
+local clock = redis.call('TIME')
+local now = tonumber(clock[1]) + tonumber(clock[2]) / 1e6
+local actions = {}
+
+local function named(name, part)
+  return prefix .. (name == '' and '' or ':' .. name) .. ':' .. part
+end
+
+local stream, later, content = named(queue, 'stream'), named(queue, 'later'), named(queue, 'later-content')
+local dead, keys = named(queue, 'dead'), named(queue, 'keys')
+
+local function add(to, key, body, tries, reason)
+  redis.call('XADD', to, '*', 'key', key, 'body', body, 'tries', tries, 'reason', reason)
+end
+
+local function put(name, key, body, wait)
+  redis.call('SADD', prefix .. ':queues', name)
+  if key ~= '' and redis.call('ZADD', named(name, 'keys'), 'NX', 0, key) == 0 then
+    return 0
+  end
+  if wait == 0 then
+    redis.call('XADD', named(name, 'stream'), '*', 'key', key, 'body', body)
+  else
+    local number = string.format('%016d', redis.call('INCR', prefix .. ':number'))
+    redis.call('ZADD', named(name, 'later'), now + wait, number)
+    redis.call('HSET', named(name, 'later-content'), number, cmsgpack.pack({key, body, 0, ''}))
+  end
+  return 1
+end
+
+-- Puts the messages that are in ARGV from a place on, four values each; returns how many were new.
+local function put_all(first)
+  local new = 0
+  for at = first, #ARGV, 4 do
+    new = new + put(ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3]))
+  end
+  return new
+end
+
+local function fields_of(entry)
+  local found = {}
+  for at = 1, #entry[2], 2 do
+    found[entry[2][at]] = entry[2][at + 1]
+  end
+  return found
+end
+
+-- Returns an entry of the stream by its number; nil if it is not there.
+local function entry_of(number)
+  return redis.call('XRANGE', stream, number, number)[1]
+end
+
+-- Returns who holds an entry, for how long (ms), and how often it was taken; nothing if nobody does.
+local function pending(number)
+  local found = redis.call('XPENDING', stream, GROUP, number, number, 1)[1]
+  if found then
+    return found[2], tonumber(found[3]), tonumber(found[4])
+  end
+end
+
+local function is_mine(number, lease)
+  local taker, _, times = pending(number)
+  return taker ~= nil and taker .. ':' .. times == lease
+end
+
+local function remove(number)
+  redis.call('XACK', stream, GROUP, number)
+  return redis.call('XDEL', stream, number)
+end
+
+local function has_group()
+  for _, group in ipairs(redis.call('EXISTS', stream) == 1 and redis.call('XINFO', 'GROUPS', stream) or {}) do
+    if group[2] == GROUP then
+      return true
+    end
+  end
+  return false
+end
+
+-- name and value of a mark, or twice nothing, then messages -> how many were new
+function actions.put()
+  if ARGV[3] ~= '' then
+    redis.call('HSET', prefix .. ':marks', ARGV[3], ARGV[4])
+  end
+  return put_all(5)
+end
+
+-- taker, most, lease in ms, most tries -> entries, each with its tries and taker
+function actions.take()
+  local taker, most, lease, most_tries = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+  if not has_group() then
+    redis.call('XGROUP', 'CREATE', stream, GROUP, '0', 'MKSTREAM')
+  end
+  for _, number in ipairs(redis.call('ZRANGEBYSCORE', later, '-inf', now, 'LIMIT', 0, most)) do
+    add(stream, unpack(cmsgpack.unpack(redis.call('HGET', content, number))))
+    redis.call('ZREM', later, number)
+    redis.call('HDEL', content, number)
+  end
+  local taken = {}
+  if redis.call('XPENDING', stream, GROUP)[1] > 0 then
+    local claimed = redis.call('XAUTOCLAIM', stream, GROUP, taker, lease, '0', 'COUNT', most)[2]
+    for _, entry in ipairs(claimed) do
+      local fields, _, _, times = fields_of(entry), pending(entry[1])
+      local before = (tonumber(fields.tries) or 0) + times - 1
+      if before >= most_tries then
+        local reason = 'it was taken ' .. before .. ' times, and its takers never said how it ended'
+        add(dead, fields.key or '', fields.body or '', before, reason)
+        remove(entry[1])
+      else
+        taken[#taken + 1] = {entry[1], entry[2], times, taker}
+      end
+    end
+    if #claimed > 0 then
+      return {#taken > 0 and 1 or -1, taken}
+    end
+  end
+  local found = redis.call('XREADGROUP', 'GROUP', GROUP, taker, 'COUNT', most, 'STREAMS', stream, '>')
+  for _, entry in ipairs(found and found[1][2] or {}) do
+    taken[#taken + 1] = {entry[1], entry[2], 1, taker}
+  end
+  return {#taken, taken}
+end
+
+-- lease, number, … -> 1 for each that still is the taker's
+function actions.renew()
+  local kept = {}
+  for at = 3, #ARGV, 2 do
+    local number, is_kept = ARGV[at + 1], is_mine(ARGV[at + 1], ARGV[at])
+    if is_kept then
+      redis.call('XCLAIM', stream, GROUP, pending(number), 0, number, 'JUSTID')
+    end
+    kept[#kept + 1] = is_kept and 1 or 0
+  end
+  return kept
+end
+
+-- how many, then key, number of each, then messages
+function actions.done()
+  local last = 3 + 2 * tonumber(ARGV[3])
+  for at = 4, last, 2 do
+    if remove(ARGV[at + 1]) == 1 and ARGV[at] ~= '' then
+      redis.call('ZADD', keys, 'XX', now, ARGV[at])
+    end
+  end
+  put_all(last + 1)
+end
+
+-- reason, seconds (negative: never again), most tries, then lease, number of each
+function actions.failed()
+  local reason, again, most_tries = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+  for at = 6, #ARGV, 2 do
+    local lease, number = ARGV[at], ARGV[at + 1]
+    local entry = is_mine(number, lease) and entry_of(number)
+    if entry then
+      local fields, _, _, times = fields_of(entry), pending(number)
+      local key, body = fields.key or '', fields.body or ''
+      local tries = (tonumber(fields.tries) or 0) + times
+      remove(number)
+      if again < 0 or tries >= most_tries then
+        add(dead, key, body, tries, reason)
+      elseif again == 0 then
+        add(stream, key, body, tries, reason)
+      else
+        local waiting = string.format('%016d', redis.call('INCR', prefix .. ':number'))
+        redis.call('ZADD', later, now + again, waiting)
+        redis.call('HSET', content, waiting, cmsgpack.pack({key, body, tries, reason}))
+      end
+    end
+  end
+end
+
+-- lease, number, …: the next taker claims them, as if for the first time
+function actions.give_back()
+  for at = 3, #ARGV, 2 do
+    local number = ARGV[at + 1]
+    if is_mine(number, ARGV[at]) then
+      local taker, _, times = pending(number)
+      redis.call(
+        'XCLAIM', stream, GROUP, taker, 0, number, 'IDLE', 2 ^ 40, 'RETRYCOUNT', times - 1, 'JUSTID')
+    end
+  end
+end
+
+-- number, … -> 1 for each that is there
+function actions.held()
+  local found = {}
+  for at = 3, #ARGV do
+    found[#found + 1] = entry_of(ARGV[at]) and 1 or 0
+  end
+  return found
+end
+
+-- Looks at entries of the stream that are taken, or that are not.
+local function peek_stream(is_taken, most, after, lease)
+  local found, from, joined = {}, after == '' and '-' or '(' .. after, has_group()
+  repeat
+    local entries = redis.call('XRANGE', stream, from, '+', 'COUNT', 100)
+    for _, entry in ipairs(entries) do
+      local _, idle, times
+      if joined then
+        _, idle, times = pending(entry[1])
+      end
+      if (idle ~= nil and idle < lease) == is_taken and #found < most then
+        found[#found + 1] = {entry[1], entry[2], times or 0, ''}
+      end
+      from = '(' .. entry[1]
+    end
+  until #entries == 0 or #found == most
+  return found
+end
+
+-- state, most, after, lease in ms -> entries
+function actions.peek()
+  local state, most, after, lease = ARGV[3], tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
+  local found = {}
+  if state == 'dead' then
+    local from = after == '' and '-' or '(' .. after
+    for _, entry in ipairs(redis.call('XRANGE', dead, from, '+', 'COUNT', most)) do
+      found[#found + 1] = {entry[1], entry[2], 0, ''}
+    end
+  elseif state == 'later' then
+    local rank = after ~= '' and redis.call('ZRANK', later, after)
+    local first = rank and rank + 1 or 0
+    for _, number in ipairs(redis.call('ZRANGE', later, first, first + most - 1)) do
+      local key, body, tries, reason = unpack(cmsgpack.unpack(redis.call('HGET', content, number)))
+      local fields = {'key', key, 'body', body, 'tries', tostring(tries), 'reason', reason}
+      found[#found + 1] = {number, fields, 0, ''}
+    end
+  else
+    return peek_stream(state == 'taken', most, after, lease)
+  end
+  return found
+end
+
+-- lease in ms -> how many are waiting, later, taken, dead and done, and the age of the oldest in ms
+function actions.size()
+  local length, undue = redis.call('XLEN', stream), redis.call('ZCOUNT', later, '(' .. now, '+inf')
+  local taken, first = 0, redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
+  if has_group() then
+    local held, lease = redis.call('XPENDING', stream, GROUP)[1], tonumber(ARGV[3])
+    if held > 0 then
+      taken = held - #redis.call('XPENDING', stream, GROUP, 'IDLE', lease, '-', '+', held)
+    end
+    if taken > 0 then
+      first = peek_stream(false, 1, '', lease)[1]
+    end
+  end
+  local age = first and now * 1000 - tonumber(string.match(first[1], '%d+')) or 0
+  local waiting = length - taken + redis.call('ZCARD', later) - undue
+  local done = redis.call('ZCOUNT', keys, '(0', '+inf')
+  return {waiting, undue, taken, redis.call('XLEN', dead), done, math.max(0, math.floor(age))}
+end
+
+-- number, … of dead letters -> how many there were
+function actions.revive()
+  local revived = 0
+  for at = 3, #ARGV do
+    local entry = redis.call('XRANGE', dead, ARGV[at], ARGV[at])[1]
+    if entry then
+      local fields = fields_of(entry)
+      add(stream, fields.key, fields.body, 0, fields.reason)
+      revived = revived + redis.call('XDEL', dead, ARGV[at])
+    end
+  end
+  return revived
+end
+
+-- moment -> how many keys were forgotten
+function actions.forget()
+  return redis.call('ZREMRANGEBYSCORE', keys, '(0', '(' .. ARGV[3])
+end
+
+return actions[ARGV[1]]()
