@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from crawlmatch.errors import check_extra
-from crawlmatch.outcomes import counted
-from recordsilo.cli import ExitCode, Group, example, fail, open_silo
+from recordsilo.cli import ExitCode, Group, example, fail, fitted, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.options import (
     check_not_empty,
@@ -25,6 +24,7 @@ from recordsilo.commands.options import (
     selecting,
 )
 from recordsilo.selection import Selection
+from recordsilo.wording import counted
 from silosteps.errors import DiskFull, StepsError, WorkerDied
 
 if TYPE_CHECKING:
@@ -382,7 +382,7 @@ def report(silo_dir: str, *, name: str | None, as_csv: bool, as_json: bool) -> N
     if as_json:
         click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=1))
     else:
-        click.echo(found.to_csv() if as_csv else found.text(), nl=not as_csv)
+        click.echo(found.to_csv() if as_csv else found.text(fitted), nl=not as_csv)
 
 
 @crawl.command(epilog=example("silo crawl attach myrepo warcs/"))

@@ -2,6 +2,7 @@
 
 from recordsilo.errors import RecordSiloError
 from recordsilo.extras import needed
+from recordsilo.wording import counted
 
 _NEEDED = ("ada_url", "duckdb")
 
@@ -38,8 +39,20 @@ class NothingUsed(CrawlError):
         self.lines, self.name = lines, name
         told = f"{name} tells" if name else "the inputs tell"
         super().__init__(
-            f"{told} of no page ({lines:,} lines, 0 used); give crawl logs, indexes, "
+            f"{told} of no page ({counted(lines, 'line')}, 0 used); give crawl logs, indexes, "
             "WARCs or shards. Nothing was stored, and an earlier result stays"
+        )
+
+
+class NoAddresses(CrawlError):
+    """A list of seeds has no address, for example identifiers alone."""
+
+    def __init__(self, name: str, seeds: int) -> None:
+        self.name, self.seeds = name, seeds
+        none = "the seed is not" if seeds == 1 else f"none of the {seeds:,} seeds is"
+        super().__init__(
+            f"{name}: {none} an address; a line has an address, a tab and an identifier, as"
+            " silo crawl seeds writes it. Nothing was stored"
         )
 
 

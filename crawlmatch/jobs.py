@@ -16,6 +16,7 @@ from recordsilo.disk.atomic_file import remove_tree
 from recordsilo.disk.locks import Locks
 from recordsilo.extras import PackageMissing
 from recordsilo.selection import Selection
+from recordsilo.wording import counted
 from silosteps.errors import StepsError
 from silowork.errors import JobRefused, NoSuchJob
 from silowork.ledger import JobLedger
@@ -114,7 +115,7 @@ def _ending(name: str, receipt: "MatchReceipt") -> Ending:
     lines = [f"Crawl {name}"]
     lines += [f"{count:>11,}  {one.meaning}" for one, count in receipt.outcomes.items() if count]
     problems = [
-        Problem("", f"{one.name}: {one.set_aside:,} of {one.lines:,} lines set aside")
+        Problem("", f"{one.name}: {one.set_aside:,} of {counted(one.lines, 'line')} set aside")
         for one in receipt.inputs
         if one.set_aside
     ]

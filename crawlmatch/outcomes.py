@@ -87,8 +87,3 @@ _TOLD = {
         "widen the scope of the crawl",
     ),
 }
-
-
-def counted(number: int, thing: str) -> str:
-    """Such as ``1 seed row`` or ``1,234 seed rows``."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

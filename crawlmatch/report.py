@@ -4,14 +4,15 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from crawlmatch.errors import CrawlError
 from crawlmatch.kept import Crawl
-from crawlmatch.outcomes import Outcome, counted
+from crawlmatch.outcomes import Outcome
 from recordsilo.cells import guarded
+from recordsilo.wording import counted
 
 FIGURES = "report.json"
 TOP = 20
@@ -84,8 +85,12 @@ class Report:
             writer.writerows((name.replace("_", " "), _cell(value), count) for value, count in rows)
         return out.getvalue()
 
-    def text(self) -> str:
-        """Return the report as text."""
+    def text(self, fitted: Callable[[str, int], str] = lambda value, _taken: value) -> str:
+        """Return the report as text.
+
+        Args:
+            fitted: Cuts a value for a line of which so many columns are used.
+        """
         lines = [
             f"{self.name}: {counted(self.seed_rows, 'seed row')}, matched {self.matched[:19]} UTC",
             "",
@@ -102,7 +107,7 @@ class Report:
             else "an earlier release did not count the other figures; match the crawl again"
         )
         for name, rows in self.tables.items():
-            shown = (f"{count:>11,}  {value or '-'}" for value, count in rows)
+            shown = (f"{count:>11,}  {fitted(value or '-', 13)}" for value, count in rows)
             lines += ["", name.replace("_", " "), *shown]
         return "\n".join(lines)
 

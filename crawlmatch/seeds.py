@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import Any
 
-from crawlmatch.errors import BadAddress
+from crawlmatch.errors import BadAddress, NoAddresses
 from crawlmatch.inputs import columns, file_digest
 from crawlmatch.receipts import InputReceipt, Kind
 from crawlmatch.uris import heritrix_form, host_of, is_plain, replaced_form, whatwg_form
@@ -52,9 +52,10 @@ def read_seeds(engine: Engine, name: str) -> InputReceipt:
 
     Raises:
         InputUnreadable: It does not exist, or is truncated.
+        NoAddresses: It has seeds, and none is an address.
     """
     digest = hashlib.sha256()
-    lines, reasons = 0, {"blank": 0, "too-long": 0}
+    lines, seeds, addresses, reasons = 0, 0, 0, {"blank": 0, "too-long": 0}
     with open_input(name) as stream:
         for block in blocks(stream):
             if name == STDIN:
@@ -67,7 +68,11 @@ def read_seeds(engine: Engine, name: str) -> InputReceipt:
             rows = map(_row, text.split("\n"))
             known = [row for row in rows if row is not None]
             reasons["blank"] += block.lines - len(known)
+            seeds += len(known)
+            addresses += sum(bool(heritrix) for _url, _of, heritrix, *_others in known)
             _add(engine, known)
+    if seeds and not addresses:
+        raise NoAddresses(name, seeds)
     found, size = (digest.hexdigest(), -1) if name == STDIN else file_digest(name)
     told = {reason: count for reason, count in reasons.items() if count}
     return InputReceipt(name, Kind.SEEDS, found, size, lines, told)

@@ -21,6 +21,7 @@ from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.sweep_rules import SweepReceipt
 from politeweb.answers import Traffic
 from politeweb.errors import shortened
+from recordsilo.wording import counted
 
 
 class Outcome(StrEnum):
@@ -229,9 +230,10 @@ class ListReceipt:
         if not self.ended:
             found.append(f"{self.name}: stopped before the end of the list: {self.stopped}")
         if self.missing:
+            are = "is" if self.missing == 1 else "are"
             found.append(
-                f"{self.name}: the repository promised {self.expected:,} records and listed"
-                f" {self.counts.distinct:,}; {self.missing:,} are missing"
+                f"{self.name}: the repository promised {counted(self.expected or 0, 'record')} and"
+                f" listed {self.counts.distinct:,}; {self.missing:,} {are} missing"
             )
         if self.doubt and not self.missing:
             found.append(
@@ -372,7 +374,7 @@ class Receipt:
     __repr__ = text
 
     def _how_many(self) -> str:
-        listed = f"{self.counts.listed:,} records listed"
+        listed = f"{counted(self.counts.listed, 'record')} listed"
         if not any(one.earlier_seconds for one in self.lists):
             return f"{listed} in {self.seconds:,.1f} s"
         now = self.counts.listed - sum(one.earlier_listed for one in self.lists)

@@ -14,6 +14,7 @@ from typing import Any
 
 from oaipmhprotocol import CannotDisseminateFormat, IdDoesNotExist, NoRecordsMatch, OAIError
 from oaipmhscraper.errors import ScraperError
+from recordsilo.wording import counted
 
 MISSING_SINCE = "missing_since"
 """Key of a record's metadata: the responseDate of the sweep that missed it first."""
@@ -89,8 +90,9 @@ class SweepReceipt:
     def text(self) -> str:
         """Return the sweep as a sentence."""
         return (
-            f"Sweep: {self.listed:,} identifiers listed, {self.compared:,} records compared;"
-            f" {len(self.marked):,} missing for the first time, {len(self.deleted):,} deleted,"
+            f"Sweep: {counted(self.listed, 'identifier')} listed, "
+            f"{counted(self.compared, 'record')} compared; {len(self.marked):,} missing"
+            f" for the first time, {len(self.deleted):,} deleted,"
             f" {self.returned:,} returned"
         )
 

@@ -7,6 +7,7 @@ import io
 import logging
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import sys
@@ -25,6 +26,7 @@ from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.errors import FileUnreadable, ManifestUnreadable, RecordSiloError, StateUnreadable
 from recordsilo.garbage import collect_rarely
 from recordsilo.silo import VERSION_FILE, Silo
+from recordsilo.wording import cut_middle
 
 ENTRY_POINTS = "recordsilo.commands"
 
@@ -76,6 +78,18 @@ def shown(line: str) -> str:
 def shown_lines(text: str) -> str:
     """Lines for a terminal; see `shown`."""
     return "\n".join(map(shown, text.split("\n")))
+
+
+def fitted(text: str, taken: int = 0) -> str:
+    """A text for the rest of a line: cut in the middle on a terminal, whole everywhere else.
+
+    Args:
+        text: Such as a long address.
+        taken: Columns of the line that are used.
+    """
+    if not sys.stdout.isatty():
+        return text
+    return cut_middle(text, max(shutil.get_terminal_size().columns - taken, 20))
 
 
 class _LogLines(logging.Formatter):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import unquote
 
 from recordsilo import removals
 from recordsilo.closing import Closing
@@ -55,6 +56,8 @@ VERSION_TEXT = (
     b"This directory conforms to Pairtree Version 0.1. Updated spec: "
     b"http://www.cdlib.org/inside/diglib/pairtree/pairtreespec.html"
 )
+_PAGE = re.compile(r"https?://[^/?#]+/(?:[^?#]*/)?records?/([^/?#]+)")
+"""The address of a record's page, as it is copied from a browser."""
 _HALF_MADE = re.compile(
     r"pairtree_root|\.silo|(pairtree_prefix|persisted_state\.json|pairtree_version0_1)(\..+\.tmp)?"
 )
@@ -245,7 +248,7 @@ class Silo(Closing, Listing):
             return False
 
     def resolve(self, text: str) -> str:
-        """The full identifier of a record named in full, short, or in its URL form.
+        """The full identifier of a record named in full, short, in its URL form, or by its page.
 
         Raises:
             RecordNotFound: The Silo has no such record in any form; RecordRemoved if
@@ -255,6 +258,10 @@ class Silo(Closing, Listing):
             if found := self._find(text):
                 return found
             if found := self._find(unclean(text)):
+                return found
+        with contextlib.suppress(IdentifierError):
+            page = _PAGE.match(text)
+            if page and (found := self._find(unclean(unquote(page[1])))):
                 return found
         kind = RecordRemoved if self._was_removed(text) else RecordNotFound
         raise kind(text, self.storage_dir)

@@ -9,6 +9,7 @@ from oaipmhscraper.errors import HarvestRunning
 from oaipmhscraper.receipt import HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.receipt import Outcome as Listed
 from politeweb.errors import HTTPStatusError, MovedElsewhere, RetryLater, shortened
+from recordsilo.wording import counted
 from silofleet.values import Ended, Outcome
 
 REFUSED = frozenset({401, 403})
@@ -74,7 +75,7 @@ def with_size(ended: Ended, before: Before, living: int, listed: int | None) -> 
     held = max(living, ended.records or 0, known or 0)
     if listed is None or listed * least > held:  # more than there can be: of another list
         return ended
-    said = f"the repository lists {listed:,} records, and "
+    said = f"the repository lists {counted(listed, 'record')}, and "
     if known is not None and known >= least * living > listed:
         return ended._replace(outcome=Outcome.SUSPICIOUS, said=f"{said}the Silo has {living:,}")
     if listed < least * (known or 0):
@@ -153,10 +154,10 @@ def _doubt(receipts: Sequence[Receipt], before: Before, promised: int | None) ->
     """Why the lists are suspicious; empty if they are not."""
     known = before.promised or 0
     if promised is not None and promised < (1 - before.fewer) * known:
-        return f"the repository lists {promised:,} records, and listed {known:,} before"
+        return f"the repository lists {counted(promised, 'record')}, and listed {known:,} before"
     deleted = sum(one.counts[Listed.DELETED] for one in receipts)
     if before.records and deleted > before.fewer * before.records:
-        return f"the repository deleted {deleted:,} of {before.records:,} records"
+        return f"the repository deleted {deleted:,} of {counted(before.records, 'record')}"
     return ""
 
 
@@ -165,4 +166,4 @@ def _said(receipts: Sequence[Receipt]) -> str:
     listed = sum(one.counts.listed for one in receipts)
     if not listed:
         return "nothing new"
-    return f"{listed:,} records listed, {written:,} changed"
+    return f"{counted(listed, 'record')} listed, {written:,} changed"

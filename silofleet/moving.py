@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
+from recordsilo.wording import counted
 from silofleet.errors import EndpointMoving, FleetRefused, NoConnection
 from silofleet.fleet import LOCAL, Fleet
 from silofleet.ledger import Move
@@ -92,7 +93,7 @@ def _check(fleet: Fleet, name: str, source: str, target: str) -> None:
         raise FleetRefused(f"the node {target} does not report; start its worker, and try again")
     if room_of(nodes[target]) - facts.records < fleet.wishes.policy.reserve:
         raise FleetRefused(
-            f"the disk of the node {target} has no room for {facts.records:,} records"
+            f"the disk of the node {target} has no room for {counted(facts.records, 'record')}"
         )
 
 

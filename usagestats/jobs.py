@@ -3,6 +3,7 @@
 The logs are those that ``logs`` in ``usage.toml`` names: no form can name a file of the server.
 """
 
+from recordsilo.wording import counted
 from silosteps.errors import StepsError
 from silowork.errors import JobRefused
 from silowork.values import Ending, Problem
@@ -36,7 +37,7 @@ def run(work: Work) -> Ending:
         for one in receipt.left_out
     ]
     problems += [
-        Problem("", f"{number:,} lines are {what}")
+        Problem("", f"{counted(number, 'line')} {'is' if number == 1 else 'are'} {what}")
         for what, number in (
             ("unreadable", receipt.number(Fate.UNREADABLE)),
             ("of frozen days", sum(receipt.late.values())),

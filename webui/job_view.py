@@ -181,7 +181,7 @@ def said_in_all(job: Job) -> str:
     if number is None:
         return ""
     did = PREVIEW.did if job.arguments.get(DRY_RUN) else kind_of(job.kind).did
-    return _(did, n=f"{number:,}")
+    return counted(did.removesuffix("s"), did, number)
 
 
 def share_of(job: Job) -> str:

@@ -21,6 +21,7 @@ from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import check_not_empty, json_object, quiet_option, selecting
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
+from recordsilo.wording import counted
 
 USUAL_DELAY = 1.0
 """Default seconds between two requests to one host."""
@@ -149,14 +150,14 @@ def _report(receipt: FilesReceipt, *, as_json: bool, quiet: bool) -> None:
     if receipt.postponed:
         hosts = ", ".join(receipt.hosts)
         fail(
-            f"{receipt.postponed:,} files of {hosts} are postponed;"
+            f"{counted(receipt.postponed, 'file')} of {hosts} postponed;"
             " run the same command to continue",
             ExitCode.STOPPED,
         )
     if receipt.failed:
         if quiet:
             fail(
-                f"{receipt.failed:,} files could not be fetched: {receipt.failures[0]}",
+                f"{counted(receipt.failed, 'file')} could not be fetched: {receipt.failures[0]}",
                 ExitCode.LOSSES,
             )
         click.get_current_context().exit(ExitCode.LOSSES)

@@ -12,6 +12,7 @@ from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.receipt import ListReceipt
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import json_array
+from recordsilo.wording import counted
 
 
 @click.command(epilog=example("silo harvests myrepo", "silo harvests myrepo --forget ID"))
@@ -52,7 +53,7 @@ def harvests(directory: str, forget: str | None, given_up: tuple[str, ...], as_j
             click.echo(f"    {_far(each)}")
     for what, number in owed:
         name = ListReceipt(what.metadata_prefix, what.set_spec).name
-        click.echo(f"{name}: {number:,} records owed; silo update requests them again")
+        click.echo(f"{name}: {counted(number, 'record')} owed; silo update requests them again")
 
 
 def _give_up(silo_path: str, identifiers: tuple[str, ...]) -> None:

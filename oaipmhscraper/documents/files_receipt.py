@@ -7,6 +7,7 @@ from typing import Any
 
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp
+from recordsilo.wording import counted
 
 NAMED = 1000
 """Most failures in a receipt; all are noted in their records."""
@@ -91,7 +92,7 @@ class FilesReceipt:
     def text(self) -> str:
         """Return the receipt as text."""
         first = (
-            f"{self.records:,} records examined: {self.fetched:,} files fetched"
+            f"{counted(self.records, 'record')} examined: {counted(self.fetched, 'file')} fetched"
             f" ({self.received:,} bytes), {self.unchanged:,} unchanged,"
             f" {self.failed:,} failed, {self.postponed:,} postponed"
         )

@@ -34,6 +34,7 @@ from oaipmhscraper.sweep_rules import (
 from politeweb.errors import EndpointError, RetryLater, shortened
 from recordsilo import PersistentState, Silo
 from recordsilo.errors import ManifestUnreadable
+from recordsilo.wording import counted
 
 if TYPE_CHECKING:
     from oaipmhclient.client import Client
@@ -161,8 +162,8 @@ def _missing(
                 )
     if len(missing) > most_missing(compared, share):
         raise SweepRefused(
-            f"{len(missing):,} of {compared:,} records are no longer listed, which is more than"
-            f" the limit of {share:.0%}; raise --sweep-limit if this is true",
+            f"{len(missing):,} of {counted(compared, 'record')} are no longer listed, which is"
+            f" more than the limit of {share:.0%}; raise --sweep-limit if this is true",
             len(missing),
         )
     return missing, compared

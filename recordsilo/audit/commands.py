@@ -24,6 +24,7 @@ from recordsilo.disk.names import version_dirname
 from recordsilo.errors import did_you_mean
 from recordsilo.progress import counting
 from recordsilo.records.harvested_record import HarvestedRecord
+from recordsilo.wording import counted
 
 SECONDS_BETWEEN_NOTES = 10.0
 
@@ -216,7 +217,7 @@ def _print_summary(run: _Run, as_json: bool) -> None:
     read = "" if so_far.share >= 1 else f" ({so_far.hashed:,} of them byte for byte)"
     counts = _counts(so_far.warnings, so_far.damage)
     stopped = "" if run.is_finished else "; stopped, --resume continues"
-    click.echo(f"{so_far.records:,} records checked{read}: {counts}{stopped}")
+    click.echo(f"{counted(so_far.records, 'record')} checked{read}: {counts}{stopped}")
 
 
 def _counts(warnings: int, damage: int) -> str:

@@ -12,32 +12,45 @@ _INSTALLED = "share/recordsilo/docs"
 """Where `pyproject.toml` puts the pages, below the prefix of the installation."""
 
 
-@click.command("help", epilog=example("silo help", "silo help search", "silo help harvest"))
-@click.argument("topic", required=False)
+@click.command("help", epilog=example("silo help", "silo help search", "silo help export bag"))
+@click.argument("topic", metavar="[TOPIC]", nargs=-1)
 @click.pass_context
-def help_command(ctx: click.Context, topic: str | None) -> None:
+def help_command(ctx: click.Context, topic: tuple[str, ...]) -> None:
     """Print the page on TOPIC, or the help of the command of that name.
 
     Without TOPIC, list the pages.
     """
     pages = _pages()
-    if topic is None:
+    if not topic:
         for name, path in pages.items():
             click.echo(f"{name:<22}{_title(path)}")
         return
     silo = ctx.parent
     assert silo is not None
     assert isinstance(silo.command, click.Group)
-    command = silo.command.get_command(silo, topic)
-    if topic in pages:
-        click.echo(shown_lines(pages[topic].read_text("utf-8")), nl=False)
+    first = topic[0]
+    command = silo.command.get_command(silo, first)
+    if len(topic) == 1 and first in pages:
+        click.echo(shown_lines(pages[first].read_text("utf-8")), nl=False)
         if command is not None:
-            click.echo(f"\nThe command: silo {topic} --help")
+            click.echo(f"\nThe command: silo {first} --help")
     elif command is not None:
-        click.echo(command.get_help(click.Context(command, parent=silo, info_name=topic)))
+        click.echo(_context_of(silo, topic).get_help())
     else:
         names = [*pages, *silo.command.list_commands(silo)]
-        fail(f"there is no page and no command {topic!r}{did_you_mean(topic, names)}")
+        fail(f"there is no page and no command {first!r}{did_you_mean(first, names)}")
+
+
+def _context_of(above: click.Context, words: tuple[str, ...]) -> click.Context:
+    """The context of the command that some words call."""
+    for word in words:
+        group = above.command
+        found = group.get_command(above, word) if isinstance(group, click.Group) else None
+        if found is None:
+            names = group.list_commands(above) if isinstance(group, click.Group) else []
+            fail(f"{above.command_path} has no command {word!r}{did_you_mean(word, names)}")
+        above = click.Context(found, parent=above, info_name=word)
+    return above
 
 
 def _pages() -> dict[str, Path]:

@@ -288,6 +288,22 @@ class Number(click.FloatRange):
         return number
 
 
+class Rows(click.IntRange):
+    """How many rows are printed, of which 0 means all."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(0, most)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Convert a value to a number; one that is too large fails with the way to all rows."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            if str(value).isdecimal():
+                self.fail(f"{value} is more than {self.max:,}; 0 prints all", param, ctx)
+            raise
+
+
 yes_option = click.option(
     "-y", "--yes", is_flag=True, help="Do not ask; needed where nobody can be asked."
 )

@@ -10,11 +10,12 @@ from typing import Any
 
 import click
 
-from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.cli import ExitCode, example, fail, fitted, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.granary_list import print_silos, silos_in
 from recordsilo.commands.options import (
     QueryCommand,
+    Rows,
     confirm,
     directory,
     filtering,
@@ -38,6 +39,7 @@ from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.records.streams import read_metadata
 from recordsilo.selection import Selection
 from recordsilo.silo import Silo
+from recordsilo.wording import counted
 
 CHUNK = 1 << 20
 MOST_ROWS = 1000
@@ -200,7 +202,7 @@ def _line(row: Row, *, is_readable: bool) -> str:
 @click.option("--sort", metavar="ORDER", shell_complete=completion.orders,
               help=f"{', '.join(SORTS)}, or a number that a package contributes (-NAME: greatest "
                    "first). Default: relevance; without words, identifier.")  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(0, 1000), default=25, show_default=True,
+@click.option("-n", "--limit", type=Rows(1000), default=25, show_default=True,
               metavar="N", help="Print at most N records; 0: all.")  # fmt: skip
 @click.option(
     "--after",
@@ -246,7 +248,7 @@ def search(
         for name, values in result.facets.items():
             click.echo(f"\n{name}")
             for value in values:
-                click.echo(f"  {value.count:>9,}  {value.value}")
+                click.echo(f"  {value.count:>9,}  {fitted(value.value, 13)}")
 
 
 def _with_all_pages(
@@ -521,6 +523,7 @@ def reindex(silo_dir: str, *, quiet: bool) -> int:
         read = total - len(silo.unread())
         if not quiet or problems:
             click.echo(
-                f"{read:,} records indexed" + (f", {len(problems):,} not" if problems else "")
+                f"{counted(read, 'record')} indexed"
+                + (f", {len(problems):,} not" if problems else "")
             )
     return ExitCode.LOSSES if problems else ExitCode.OK

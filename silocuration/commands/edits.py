@@ -31,6 +31,7 @@ from recordsilo.disk.whole_file import as_text
 from recordsilo.formats.known.dublin_core import ELEMENTS
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
+from recordsilo.wording import counted
 from silocuration.batch.attach import MAX_BYTES, Attachment
 from silocuration.batch.exported_sheets import exported_sheet
 from silocuration.batch.job import (
@@ -89,7 +90,7 @@ def list_rules(*, silo_dir: str, as_json: bool) -> int:
         return code
     for one in found:
         kept = "kept" if one["keep"] else "once"
-        changes = f"{one['changes']} change" + ("" if one["changes"] == 1 else "s")
+        changes = counted(one["changes"], "change")
         click.echo(f"{one['name']}\t{changes}\t{kept}\t{one['title']}")
     return code
 
@@ -191,7 +192,9 @@ def export_sheet(
             written = write_csv(silo, identifiers, out, wanted, progress=progress)
     if not quiet:
         left = len(identifiers) - written
-        click.echo(f"{file}: {written:,} records" + (f"; {left:,} have no fields" if left else ""))
+        click.echo(
+            f"{file}: {counted(written, 'record')}" + (f"; {left:,} have no fields" if left else "")
+        )
 
 
 @sheet.command("import", epilog=example(
@@ -385,7 +388,7 @@ def _show(report: JobReport, *, as_json: bool, undone: bool = False) -> None:
     if what := summary(report.about, undone=undone):
         click.echo(what)
     if report.values:
-        click.echo(f"{report.values:,} {'value' if report.values == 1 else 'values'} changed")
+        click.echo(f"{counted(report.values, 'value')} changed")
     for identifier, reason in (*report.skipped, *report.kept):
         click.echo(f"  {identifier} {reason}")
 
@@ -405,8 +408,9 @@ def _show_preview(silo: Silo, spec: JobSpec, samples: int, *, as_json: bool, qui
         _print_json(_preview_as_json(found))
         return code
     click.echo(
-        f"{found.records:,} records, {found.changed:,} of them would be changed:"
-        f" {found.values:,} values, {found.copies:,} new working copies"
+        f"{counted(found.records, 'record')}, {found.changed:,} of them would be changed:"
+        f" {counted(found.values, 'value')},"
+        f" {counted(found.copies, 'new working copy', 'new working copies')}"
     )
     if found.deleted:
         click.echo(f"{found.deleted:,} deleted records left out")

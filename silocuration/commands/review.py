@@ -15,6 +15,7 @@ from recordsilo.commands.options import OutputFile, directory, json_array, json_
 from recordsilo.errors import nearest
 from recordsilo.index.facets import labels_of
 from recordsilo.progress import counting
+from recordsilo.wording import counted
 from silocuration.commands.errors import sentences
 from silocuration.editing.fields import Fields
 from silocuration.editing.merge import Conflict
@@ -118,7 +119,7 @@ def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
         click.echo(group.title)
         for identifier in group.identifiers:
             click.echo(f"  {identifier}")
-    click.echo(f"{len(found):,} {'group' if len(found) == 1 else 'groups'} of probable duplicates")
+    click.echo(f"{counted(len(found), 'group')} of probable duplicates")
 
 
 # -- clusters ---------------------------------------------------------------------------
@@ -197,7 +198,7 @@ def show_clusters(
         for value, count in one.cluster.values:
             click.echo(f"{count:>9,}  {value}")
         click.echo("")
-    click.echo(f"{len(found):,} {'cluster' if len(found) == 1 else 'clusters'}")
+    click.echo(counted(len(found), "cluster"))
 
 
 def _merging(found: Iterable[Variants]) -> RuleSet:

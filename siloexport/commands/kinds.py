@@ -23,6 +23,7 @@ from recordsilo.commands.options import (
     selecting,
 )
 from recordsilo.progress import counting
+from recordsilo.wording import counted
 from siloexport.commands import options
 from siloexport.commands.output import (
     show_reconciliation,
@@ -129,8 +130,9 @@ def _write(
     for identifier, why in report.failed.items():
         click.echo(f"silo: {identifier} was left out: {why}", err=True)
     if not quiet:
+        rows = counted(report.rows, kind.unit.removesuffix("s"), kind.unit)
         click.echo(
-            f"{out}: {report.rows:,} {kind.unit} of {report.records:,} records; "
+            f"{out}: {rows} of {counted(report.records, 'record')}; "
             f"{report.deleted:,} deleted at the source left out"
         )
     return ExitCode.LOSSES if report.failed else ExitCode.OK

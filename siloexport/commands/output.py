@@ -13,6 +13,7 @@ import click
 from recordsilo.cli import ExitCode
 from recordsilo.commands.options import check_not_empty
 from recordsilo.selection import Selection
+from recordsilo.wording import counted
 from siloexport.commands.exit_codes import (
     exit_of_reconciliation,
     exit_of_rollback,
@@ -207,12 +208,13 @@ def _print_verification(report: VerifyReport, *, quiet: bool) -> None:
     if quiet and not report.differences:
         return
     click.echo(
-        f"{report.target}: {report.versions:,} versions of {report.records:,} records compared, "
-        f"{report.differences:,} differences"
+        f"{report.target}: {counted(report.versions, 'version')} of "
+        f"{counted(report.records, 'record')} compared, {counted(report.differences, 'difference')}"
     )
     if report.outdated:
         click.echo(
-            f"  {report.outdated:,} versions not compared: the Silo has changed since the export"
+            f"  {counted(report.outdated, 'version')} not compared: the Silo has changed"
+            " since the export"
         )
 
 
@@ -246,8 +248,8 @@ def show_reconciliation(export: Export, selection: Selection, shown: Shown, *, j
         return exit_of_reconciliation(report)
     others = {"deleted there": report.deleted, "changed by others": report.changed}
     click.echo(
-        f"{report.target}: {report.found:,} records found, {report.adopted:,} added or corrected, "
-        f"{report.forgotten:,} no longer there"
+        f"{report.target}: {counted(report.found, 'record')} found, "
+        f"{report.adopted:,} added or corrected, {report.forgotten:,} no longer there"
         + "".join(f", {number:,} {word}" for word, number in others.items() if number)
     )
     for identifier, why in list(report.unreadable.items())[:_SHOWN]:

@@ -16,6 +16,7 @@ from recordsilo.commands import completion
 from recordsilo.commands.options import quiet_option
 from recordsilo.progress import counting
 from recordsilo.silo import VERSION_FILE
+from recordsilo.wording import counted
 from silofleet.commands.group import told
 from silofleet.wishes import Wishes, load_wishes, wishes_path
 
@@ -127,7 +128,7 @@ def _silos(directory: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 def _report(moved: Moved, what: str, most: int) -> None:
     size = f" ({moved.bytes / 1e6:,.1f} MB)" if moved.files else ""
-    files = f"{moved.files:,} WARC {'file' if moved.files == 1 else 'files'}{size}"
+    files = f"{counted(moved.files, 'WARC file')}{size}"
     click.echo(f"{files} {what}")
     if moved.left:
         click.echo(

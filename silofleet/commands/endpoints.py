@@ -15,6 +15,7 @@ from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands import completion
 from recordsilo.commands.options import confirm, yes_option
 from recordsilo.progress import counting
+from recordsilo.wording import counted
 from silofleet.commands.group import directory, endpoint_names, opened, told
 from silofleet.errors import FleetRefused
 from silofleet.fleet import make_fleet
@@ -137,8 +138,7 @@ def add(*, directory: str, what: str, form: str | None, name: str, **given: Any)
         known = f", {len(old):,} known already" if old else ""
         if len(old) == 1:
             known += f" as {fleet.known_as(old[0])}"
-    ending = "endpoint" if count == 1 else "endpoints"
-    click.echo(f"{len(new):,} added{known}; the fleet has {count:,} {ending}")
+    click.echo(f"{len(new):,} added{known}; the fleet has {counted(count, 'endpoint')}")
     if old and (wanted or name):
         click.echo(f"What is known stays as it is; to change it: {wishes_path(directory)}")
     if not (new or old or listed.refused):
@@ -266,20 +266,33 @@ def accept(directory: str, names: tuple[str, ...]) -> None:
             click.echo(f"{name}: accepted")
 
 
-@click.command(epilog=example("silo fleet readdress many oxford"))
+@click.command(
+    epilog=example(
+        "silo fleet readdress many oxford",
+        "silo fleet readdress many oxford https://ora.example.org/oai",
+    )
+)
 @directory
 @click.argument("name", shell_complete=endpoint_names)
-@click.option("--to", "url", default="", metavar="URL", help="Default: where it redirects to.")
-def readdress(directory: str, name: str, url: str) -> None:
-    """Give the endpoint NAME of the fleet DIR the address that it redirects to, or another.
+@click.argument("url", metavar="[URL]", default="")
+@click.option("--to", "to", default="", metavar="URL", help="The same as URL.")
+def readdress(directory: str, name: str, url: str, to: str) -> None:
+    """Give the endpoint NAME of the fleet DIR the address URL.
+
+    By default that is the address that it redirects to.
 
     Its Silo is harvested from the new address from then on.
     """
+    if url and to:
+        fail("give the new address once: as URL, or with --to")
     with opened(directory) as fleet:
         line = fleet.line(name)
-        url = url or line.facts.moved_to
+        url = url or to or line.facts.moved_to
         if not url:
-            fail(f"{line.endpoint.name} does not redirect; name its new address with --to")
+            fail(
+                f"{line.endpoint.name} does not redirect; give its new address: silo fleet"
+                f" readdress {directory} {line.endpoint.name} URL"
+            )
         url = address_of(url)
         fleet.readdress(line.endpoint.name, url)
         click.echo(f"{line.endpoint.name}: {url}")

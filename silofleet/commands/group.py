@@ -12,6 +12,7 @@ from politeweb.settings import HttpSettings
 from recordsilo.cli import ExitCode, fail
 from recordsilo.commands import completion
 from recordsilo.errors import RecordSiloError
+from recordsilo.wording import counted
 from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, LedgerUnreadable
 from silofleet.fleet import UNHEARD, Fleet, Line
 from silofleet.wishes import load_wishes
@@ -79,14 +80,9 @@ def nodes_awaited(lines: Iterable[Line]) -> list[str]:
                 rebuilt.add(line.awaits)
     return [
         f"The node {node} {UNHEARD if node in rebuilt else 'has never reported'};"
-        f" {counted_endpoints(number)} {'waits' if number == 1 else 'wait'} for it."
+        f" {counted(number, 'endpoint')} {'waits' if number == 1 else 'wait'} for it."
         for node, number in sorted(waiting.items())
     ]
-
-
-def counted_endpoints(number: int) -> str:
-    """Such as ``1,234 endpoints``."""
-    return f"{number:,} {'endpoint' if number == 1 else 'endpoints'}"
 
 
 @contextlib.contextmanager

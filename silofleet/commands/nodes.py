@@ -12,11 +12,11 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail, shown
 from recordsilo.commands.options import json_array
+from recordsilo.wording import counted
 from silofleet import moving
 from silofleet.commands.group import (
     broker_option,
     contact_option,
-    counted_endpoints,
     directory,
     endpoint_names,
     no_clock,
@@ -73,8 +73,8 @@ def nodes(
         state = "lost" if node["lost"] else "open" if node["open"] else "closed"
         seen = node["seen"][:16].replace("T", " ")
         click.echo(
-            f"{node['node']}  {state}  {counted_endpoints(node['endpoints'])}, "
-            f"room for {node['room']:,} records, slots: {node['slots']}, seen {seen} UTC"
+            f"{node['node']}  {state}  {counted(node['endpoints'], 'endpoint')}, "
+            f"room for {counted(node['room'], 'record')}, slots: {node['slots']}, seen {seen} UTC"
         )
     for sentence in (*(clockless if found else ()), *awaited):
         click.echo(sentence)
@@ -85,7 +85,7 @@ def _check_gone(name: str, placed: int, *, is_lost: bool) -> None:
         fail(f"the node {name} reports; end its worker, and try again in two minutes")
     if placed:
         fail(
-            f"the node {name} has {counted_endpoints(placed)}, which would wait for ever;"
+            f"the node {name} has {counted(placed, 'endpoint')}, which would wait for ever;"
             " move them to another node, or remove them, before"
         )
 

@@ -10,8 +10,8 @@ import click
 
 from recordsilo.cli import example, shown
 from recordsilo.commands.options import json_object, quiet_option
+from recordsilo.wording import counted
 from silofleet.commands.group import (
-    counted_endpoints,
     directory,
     moves_under_way,
     no_clock,
@@ -78,9 +78,9 @@ def report(directory: str, *, as_json: bool, quiet: bool) -> None:
         return
     said = ", ".join(f"{counts[state]:,} {state.value}" for state in TROUBLED if counts[state])
     click.echo(f"The fleet {directory} on {now:%Y-%m-%d %H:%M} UTC\n")
-    click.echo(counted_endpoints(len(lines)) + (f": {said}" if said else ""))
+    click.echo(counted(len(lines), "endpoint") + (f": {said}" if said else ""))
     records = sum(line.facts.records for line in lines)
-    click.echo(f"{records:,} records; runs since yesterday: {runs.total():,}")
+    click.echo(f"{counted(records, 'record')}; runs since yesterday: {runs.total():,}")
     for title, name in (
         ("Not well since yesterday", "not_well_since_yesterday"),
         ("Well again", "back_since_yesterday"),

@@ -14,11 +14,11 @@ from recordsilo.commands import completion
 from recordsilo.commands.options import quiet_option
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.progress import counting
+from recordsilo.wording import counted
 from silofleet.clock import Clock, Runner, Shown, Summary
 from silofleet.commands.group import (
     broker_option,
     contact_option,
-    counted_endpoints,
     directory,
     opened,
     told,
@@ -160,4 +160,4 @@ def _told(summary: Summary) -> str:
     parts = [f"{counts[outcome]:,} {outcome.value}" for outcome in Outcome if counts[outcome]]
     count = len(summary.outcomes)
     none = "what was due did not start" if summary.waiting else "nothing was due"
-    return f"{counted_endpoints(count)} run: " + (", ".join(parts) or none)
+    return f"{counted(count, 'endpoint')} run: " + (", ".join(parts) or none)

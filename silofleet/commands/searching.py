@@ -14,7 +14,7 @@ import click
 
 from recordsilo import Granary
 from recordsilo.cells import guarded, joined
-from recordsilo.cli import ExitCode, example, fail, open_silo, shown
+from recordsilo.cli import ExitCode, example, fail, fitted, open_silo, shown
 from recordsilo.commands import completion
 from recordsilo.commands.options import (
     QueryCommand,
@@ -28,6 +28,7 @@ from recordsilo.granary import is_granary
 from recordsilo.index import SearchFilters
 from recordsilo.progress import counting
 from recordsilo.silo import VERSION_FILE
+from recordsilo.wording import counted
 from silofleet.errors import LedgerUnreadable, WishesInvalid
 from silofleet.fleet import LOCAL
 from silofleet.ledger import FleetLedger
@@ -35,7 +36,7 @@ from silofleet.search.errors import IndexNotWritten, TokenRefused
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
 from silofleet.search.tokens import keep_token, make_token, remove_token
-from silofleet.search.values import SORTS, AllSearch, Answer, Hit, Place, usual_facets
+from silofleet.search.values import SORTS, AllSearch, Answer, Hit, Place
 from silofleet.wishes import load_wishes, wishes_path
 
 directory = click.argument("directory", metavar="DIR", shell_complete=completion.directories)
@@ -57,7 +58,7 @@ _COLUMNS = (
 @filtering
 @click.option(
     "--facet", "facets", metavar="FIELD", multiple=True,
-    help="Count the values of this field; repeatable. By default year, type and some others.",
+    help="Count the values of this field; repeatable.",
 )  # fmt: skip
 @click.option("--sort", metavar="ORDER", default=SORTS[0], show_default=True,
               help=f"{', '.join(SORTS)}, or a number that a package contributes (-NAME: greatest "
@@ -81,7 +82,7 @@ def search(
     granary = Granary(directory, create=False)
     everywhere = Everywhere(granary)
     try:
-        wanted = AllSearch(" ".join(words), filters, sort, limit, offset, facets or usual_facets())
+        wanted = AllSearch(" ".join(words), filters, sort, limit, offset, facets)
         if not everywhere.nodes:
             granary_at(directory)
         answer = everywhere.search(wanted)
@@ -148,8 +149,8 @@ def index_command(*, directory: str, rebuild: bool, as_json: bool, quiet: bool) 
             click.echo(f"silo: the index was rebuilt: {fed.anew}", err=True)
         if not quiet:
             click.echo(
-                f"{fed.written:,} records written and {fed.removed:,} removed, of {fed.changed:,} "
-                f"changed Silos of {fed.silos:,}"
+                f"{counted(fed.written, 'record')} written and {fed.removed:,} removed, "
+                f"of {fed.changed:,} changed Silos of {fed.silos:,}"
             )
     for one in fed.missing:
         click.echo(shown(f"silo: {one.name} cannot be read: {one.why}"), err=True)
@@ -220,13 +221,15 @@ def _printed(answer: Answer, *, as_json: bool, as_csv: bool) -> Iterator[str]:
         for name, values in answer.facets.items():
             if values:
                 yield f"\n{name}"
-                yield from (shown(f"  {value.count:>9,}  {value.value}") for value in values[:20])
+                yield from (
+                    shown(f"  {value.count:>9,}  {fitted(value.value, 13)}")
+                    for value in values[:20]
+                )
 
 
 def _counted(answer: Answer) -> str:
     folded = f", {len(answer.hits):,} shown" if answer.has_more or answer.hits else ""
-    silos = "Silo" if answer.asked == 1 else "Silos"
-    return f"{answer.total:,} found in {answer.asked:,} {silos}{folded}"
+    return f"{answer.total:,} found in {counted(answer.asked, 'Silo')}{folded}"
 
 
 def _texts(hit: Hit) -> Iterator[str]:

@@ -143,6 +143,17 @@ def test_quiet_matches_are_silent_unless_lines_are_set_aside(
     assert missing.exception is not None
 
 
+def test_identifiers_are_no_seeds(records: Silo, log: Path, tmp_path: Path, invoke: Invoke) -> None:
+    seeds = tmp_path / "seeds.tsv"
+    seeds.write_text("oai:example.org:1\noai:example.org:2\n")
+    refused = invoke("match", records.path, log, "--seeds", seeds, code=2)
+    assert "none of the 2 seeds is an address" in str(refused.exception)
+    assert not crawls(records.path)
+    invoke("everything", seeds, log, "-o", tmp_path / "all.sqlite", code=2)
+    seeds.write_text(f"oai:example.org:1\n{PAPER}\toai:example.org:1\n")
+    invoke("match", records.path, log, "--seeds", seeds)  # one is enough
+
+
 def test_explain_shows_each_hop_with_the_line_of_the_log(
     records: Silo, log: Path, crawl: Crawl, told: Told, invoke: Invoke
 ) -> None:

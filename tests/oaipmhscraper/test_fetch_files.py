@@ -380,7 +380,7 @@ def test_the_command_fetches_and_tells(silo, server):
     harvested(silo, "oai:x:1", server.serve("/a.pdf"))
     done = run(silo.path)
     assert done.exit_code == 0
-    assert "1 records examined: 1 files fetched" in done.output
+    assert "1 record examined: 1 file fetched" in done.output
     assert run(silo.path, "--quiet").output == ""
 
 

@@ -404,7 +404,7 @@ def test_endpoints_are_paused_asked_for_quarantined_and_removed(many: str) -> No
         (("quarantine", many, "a"), "quarantined"),
         (("quarantine", many, "a", "--release"), "new"),
         (("run-now", many, "http://a.example.org/oai"), "new"),
-        (("readdress", many, "a", "--to", "http://b.example.org/oai"), "new"),
+        (("readdress", many, "a", "http://b.example.org/oai"), "new"),
     ):
         assert _silo(*arguments).exit_code == 0, arguments
         assert _status(many)[0]["state"] == state
@@ -428,7 +428,7 @@ def test_endpoints_are_paused_asked_for_quarantined_and_removed(many: str) -> No
         (("add", "{0}", "http://a.example.org/", "--tag", ""), "empty"),
         (("add", "{0}", "-", "--name", "a"), "--name is for one URL"),
         (("pause", "{0}", "abc"), "no endpoint 'abc'; did you mean abcd?"),
-        (("readdress", "{0}", "abcd"), "name its new address with --to"),
+        (("readdress", "{0}", "abcd"), "give its new address: silo fleet readdress"),
         (("remove", "{0}", "abcd", "x"), "no endpoint 'x'"),
         (("status", "{0}", "--json", "--csv"), "choose"),
     ],

@@ -392,7 +392,7 @@ def test_a_run_that_keeps_pages_only_asks_for_what_changed(tmp_path: Path) -> No
         repository.date = "2010-11-25T12:00:00Z"
         repository.add("oai:x:40", "2010-11-24")
         later = replace(order, epoch=1, before=Before(0, 40))
-        assert _ended(later).said.startswith("1 records listed")
+        assert _ended(later).said.startswith("1 record listed")
         repository.items = repository.items[:26]
         ended = _ended(replace(later, is_counted=True))
         assert ended.outcome is Outcome.SUSPICIOUS

@@ -233,6 +233,8 @@ def test_the_command_prints_lines_json_and_csv(granary: Granary) -> None:
     directory = granary.dir_of_silos
     lines = run("search", directory, "solar cells", "--filter", "repository=ash").stdout
     assert lines.splitlines()[0] == "ash\ta1\t2001\tSolar cells in winter"
+    assert "\n\n" not in lines  # facets are counted if they are asked for
+    assert "\n\ntype\n" in run("search", directory, "solar", "--facet", "type").stdout
     found = json.loads(run("search", directory, "solar", "--json").stdout)
     assert found["total"] == 7
     (work,) = [one for one in found["hits"] if one["year"] == "2002" and len(one["also_in"]) == 1]

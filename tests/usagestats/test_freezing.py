@@ -64,10 +64,31 @@ def test_freezing_keeps_all_counts(silo_path: str, tmp_path: Path) -> None:
     assert "No day" in run("freeze", silo_path).output
 
 
+@pytest.mark.parametrize("text", ["", "nonsense", "me@example.org", "203.0.113", "a b", "-"])
+def test_what_is_no_address_is_refused(silo_path: str, text: str) -> None:
+    assert run("forget", "--yes", silo_path, "--", text, code=2).stdout == ""
+
+
+@pytest.mark.parametrize("text", ["2001:db8::1", "::1", "pc17.example.org", "203.0.113.7"])
+def test_addresses_and_names_of_hosts_may_be_forgotten(silo_path: str, text: str) -> None:
+    assert run("forget", "--yes", silo_path, text).stdout.startswith("Nothing was removed: ")
+
+
+@pytest.mark.parametrize("command", ["totals", "top"])
+def test_figures_of_the_future_are_refused(silo_path: str, tmp_path: Path, command: str) -> None:
+    import_logs(silo_path, Request([write(tmp_path / "a.log", [line("10/Oct/2026")])]))
+    refused = run(command, silo_path, "--from", "2999-01", code=2)
+    assert "2999-01 has not begun" in str(refused.exception)
+    run(command, silo_path, "--from", "2026-01", "--until", "2999-01")
+
+
 def test_a_client_is_forgotten(silo_path: str, tmp_path: Path) -> None:
     lines = made_up_log(300)
     address = "203.0.113.4"
-    assert "as it is in the log" in run("forget", "--yes", silo_path, address).output
+    nothing = run("forget", "--yes", silo_path, address).output
+    assert nothing.startswith("Nothing was removed: ")
+    assert "Removed" not in nothing
+    assert "as it is in the log" in nothing
     import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
     run("forget", "--yes", silo_path, address)
     left = [one for one in lines if not one.startswith(address.encode() + b" ")]

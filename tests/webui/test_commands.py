@@ -310,3 +310,15 @@ def test_the_demo_serves_the_page_afterwards(tmp_path: Any) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_password_that_would_be_shown_is_not_asked_for(silo: Silo) -> None:
+    done = subprocess.run(
+        [*PYTHON, "user", "add", silo.path, "ada"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+        start_new_session=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "GetPassWarning" not in done.stderr
+    assert done.stderr.startswith("silo: a password can be typed only in a terminal")
+    assert "--password-stdin" in done.stderr

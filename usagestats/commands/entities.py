@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 import click
 
-from recordsilo.cli import example, fail
+from recordsilo.cli import example, fail, fitted
 from recordsilo.commands.options import directory, json_array, json_object
-from usagestats.commands.group import ended, opened
+from recordsilo.wording import counted
+from usagestats.commands.group import ended, opened, period_given
 from usagestats.entities.as_table import as_csv, figures_json, used_json
 from usagestats.entities.bundles import assert_same, take_back
 from usagestats.entities.usage import MEASURES, MEASURES_2010, RECORD, Usage, Used
 from usagestats.store import queries
 from usagestats.store.parts import check_imported
-from usagestats.store.periods import period_of
 
 first_day = click.option("--from", "first", default="", metavar="DAY", help="First day or month.")
 last_day = click.option(
@@ -58,7 +58,7 @@ def top(
     """List the records, or the entities of a kind, that were used most."""
     with opened(silo_dir) as silo, Usage(silo) as usage:
         check_imported(silo.path)
-        period = period_of(first, last)
+        period = period_given(silo, first, last)
         kinds = (RECORD, *(one.name for one in usage.catalogue.mapping.kinds))
         if kind not in kinds:
             fail(f"there is no kind {kind!r}; there are {', '.join(kinds)}")
@@ -87,7 +87,7 @@ def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with
     """
     with opened(silo_dir) as silo, Usage(silo) as usage:
         check_imported(silo.path)
-        period = period_of(first, last)
+        period = period_given(silo, first, last)
         one = usage.find(name)
         figures = queries.figures_of(usage.counts, one.items, period)
         measure = (MEASURES_2010 if with_csv else MEASURES)["all"]
@@ -111,7 +111,8 @@ def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with
         return ended(silo_dir)
     click.echo(f"{one.label or '(no title)'}\n{one.kind} {one.key}")
     click.echo(
-        f"{figures.views:,} views and {figures.total_requests:,} downloads (COUNTER); "
+        f"{counted(figures.views, 'view')} and "
+        f"{counted(figures.total_requests, 'download')} (COUNTER); "
         f"{figures.views_2010:,} and {figures.downloads_2010:,} by the rule of 2010"
     )
     if moments:
@@ -146,7 +147,7 @@ def same(silo_dir: str, names: Sequence[str], agent: str, *, undo: bool) -> int:
         who, now = agent or silo.agent, datetime.now(UTC).isoformat(timespec="seconds")
         if undo:
             number = take_back(silo.path, keys, who, now)
-            click.echo(f"{number} {'assertion' if number == 1 else 'assertions'} taken back")
+            click.echo(f"{counted(number, 'assertion')} taken back")
         else:
             click.echo(assert_same(silo.path, keys, who, now))
     return 0
@@ -168,4 +169,4 @@ def _print(found: Sequence[Used], *, as_json: bool, with_csv: bool) -> None:
         some = one.figures
         numbers = (some.views, some.total_requests, some.others, some.visitors)
         label = f"{one.label}  ({one.key})" if one.label else one.key
-        click.echo("  ".join(f"{number:>9,}" for number in numbers) + f"  {label}")
+        click.echo("  ".join(f"{number:>9,}" for number in numbers) + f"  {fitted(label, 44)}")

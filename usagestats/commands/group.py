@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from datetime import datetime
 
 import click
 
@@ -9,8 +10,11 @@ from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail, open_silo
 from silosteps.errors import DiskFull, StepsError, WorkerDied
 from usagestats.errors import CountsUnreadable, UsageError
+from usagestats.rules.settings import read_settings
 from usagestats.settings import check_settings
+from usagestats.store.counts import Period
 from usagestats.store.ledger import Ledger
+from usagestats.store.periods import check_begun, period_of
 
 
 @contextlib.contextmanager
@@ -36,6 +40,13 @@ def opened(silo_dir: str) -> Iterator[Silo]:
     with told(), open_silo(silo_dir) as silo:
         check_settings(silo.path)
         yield silo
+
+
+def period_given(silo: Silo, first: str, last: str) -> Period:
+    """The period of --from and --until; one in the future is refused."""
+    period = period_of(first, last)
+    check_begun(period, f"{datetime.now(read_settings(silo.path).zone):%Y-%m-%d}")
+    return period
 
 
 def ended(silo_dir: str) -> ExitCode:

@@ -9,6 +9,7 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory, json_object, quiet_option
+from recordsilo.wording import counted
 from usagestats.commands.group import opened
 from usagestats.commands.trying import log_format, profile
 from usagestats.rules.settings import logs_of, read_settings
@@ -91,6 +92,8 @@ class _Display:
         if self._quiet or (not self._in_terminal and now - self._last < _SECONDS):
             return
         self._last = now
-        text = f"{name}: {lines:,} lines, {lines / max(now - self._begun, 1e-3):,.0f} lines/s"
+        text = (
+            f"{name}: {counted(lines, 'line')}, {lines / max(now - self._begun, 1e-3):,.0f} lines/s"
+        )
         click.echo(f"\r\x1b[K{text}" if self._in_terminal else text, err=True,
                    nl=not self._in_terminal)  # fmt: skip

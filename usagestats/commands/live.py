@@ -9,6 +9,7 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory
+from recordsilo.wording import counted
 from silosteps.inputs import GZIP, ZSTD
 from silowork.stop import Stop
 from usagestats.commands.group import opened
@@ -109,7 +110,7 @@ def follow(
                 fail(str(error), ExitCode.ENDPOINT)
             finally:
                 queue.close()
-            click.echo(f"{lines:,} lines into {queue_name}", err=True)
+            click.echo(f"{counted(lines, 'line')} into {queue_name}", err=True)
             return _ended(None, stop)
         desk = Desk(silo_dir, profile or "", log_format or "")
         try:

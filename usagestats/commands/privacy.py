@@ -1,6 +1,9 @@
 """`silo usage freeze` and `forget`: destroy what could tell who used a record."""
 
+import contextlib
+import ipaddress
 import os
+import re
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -8,11 +11,15 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import confirm, directory, yes_option
+from recordsilo.wording import counted
 from usagestats.commands.group import opened
 from usagestats.rules.settings import read_settings
 from usagestats.store.ledger import Ledger
 from usagestats.store.periods import first_day, period_of
 from usagestats.store.places import ledger_path
+
+_ADDRESS = re.compile(r"[^\W_]([\w.:%-]*[\w.])?|::[\w.:%]*", re.ASCII)
+"""What may be in the place of an address: of IPv4, IPv6, a name, or a token made of one."""
 
 
 @click.command(
@@ -42,8 +49,9 @@ def freeze(silo_dir: str, before: str) -> int:
     if not days:
         click.echo(f"No day before {day} is to be frozen.")
     else:
-        number = f"{len(days):,} day{'' if len(days) == 1 else 's'}"
-        click.echo(f"Frozen: {number}, {days[0]} to {days[-1]}; their counts stay.")
+        click.echo(
+            f"Frozen: {counted(len(days), 'day')}, {days[0]} to {days[-1]}; their counts stay."
+        )
     return _ended(problem)
 
 
@@ -60,18 +68,29 @@ def forget(silo_dir: str, address: str, *, yes: bool) -> int:
     with opened(silo_dir) as silo:
         from usagestats.importing.freezing import forget as forget_client  # noqa: PLC0415
 
-        if not address.strip():
-            fail("name an address, such as 203.0.113.7")
-        confirm(f"Remove the uses of {address.strip()} for good?", yes=yes)
+        address = address.strip()
+        if not _ADDRESS.fullmatch(address):
+            fail(f"{address!r} is not an address; write it as in the log, such as 203.0.113.7")
+        confirm(f"Remove the uses of {address} for good?", yes=yes)
         with Ledger(silo.path, _mode(silo.path)) as ledger:
-            events, days, problem = forget_client(silo.path, ledger, address.strip())
-    click.echo(
-        f"Removed: {events:,} {'event' if events == 1 else 'events'}"
-        f" of {days:,} {'day' if days == 1 else 'days'}."
-    )
+            events, days, problem = forget_client(silo.path, ledger, address)
     if not events:
-        click.echo("Write the address as it is in the log; days that are frozen are not changed.")
+        if not _is_whole_address(address):
+            fail(f"{address!r} is not an address, and no day that is not frozen has uses of it")
+        click.echo(
+            f"Nothing was removed: no day that is not frozen has uses of {address}."
+            " Write the address as it is in the log."
+        )
+        return _ended(problem)
+    click.echo(f"Removed: {counted(events, 'event')} of {counted(days, 'day')}.")
     return _ended(problem)
+
+
+def _is_whole_address(text: str) -> bool:
+    """Whether it is an address of IPv4 or IPv6, or the name of a host with its domain."""
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(text))
+    return "." in text.strip(".") and not text.rstrip(".").rpartition(".")[2].isdecimal()
 
 
 def _ended(problem: str) -> int:

@@ -12,6 +12,7 @@ import click
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory, json_object
 from recordsilo.disk.locks import Locks
+from recordsilo.wording import counted
 from silowork.stop import Stop
 from usagestats.commands.group import opened
 from usagestats.push.openurl import CLIENTS, SENDS
@@ -100,7 +101,8 @@ def _waiting(outbox: Outbox) -> int:
 
 def _said(settings: PushSettings, waiting: int) -> str:
     sends = SENDS[settings.profile].format(client=CLIENTS[settings.client])
-    return f"To {settings.host} go, of {sends}.\n{waiting:,} uses wait."
+    wait = "waits" if waiting == 1 else "wait"
+    return f"To {settings.host} go, of {sends}.\n{counted(waiting, 'use')} {wait}."
 
 
 def _ask(said: str, *, agreed: bool) -> None:

@@ -8,12 +8,11 @@ import click
 
 from recordsilo.cli import example
 from recordsilo.commands.options import directory, json_object
-from usagestats.commands.group import ended, opened
+from usagestats.commands.group import ended, opened, period_given
 from usagestats.store import queries
 from usagestats.store.counts import Counts
 from usagestats.store.ledger import Ledger
 from usagestats.store.parts import check_imported
-from usagestats.store.periods import period_of
 from usagestats.values import Figures
 
 RULES = {
@@ -35,7 +34,7 @@ def totals(
     """Print the figures of all records together."""
     with opened(silo_dir) as silo:
         check_imported(silo.path)
-        period = period_of(first, last)
+        period = period_given(silo, first, last)
         with Counts(silo.path) as counts, Ledger(silo.path, "read") as ledger:
             known: dict[str, str | int] = dict(_known(counts.totals(period, machine=machine)))
             begin, end = queries.bounds(counts) or ("", "")

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from recordsilo.cli import ExitCode, Group, example, fail
+from recordsilo.wording import counted
 from silowork.stop import Stop
 from usagestats.commands.group import told
 from usagestats.visitors.errors import StreamUnusable
@@ -138,7 +139,7 @@ def _run(run: Callable[[Route, Stop], Passed], given: dict[str, Any]) -> int:
         except StreamUnusable as error:
             fail(str(error), ExitCode.ENDPOINT)
     dead = f", {passed.dead:,} to {given['dead_letters']}" if passed.dead else ""
-    click.echo(f"{passed.read:,} events read, {passed.sent:,} sent{dead}", err=True)
+    click.echo(f"{counted(passed.read, 'event')} read, {passed.sent:,} sent{dead}", err=True)
     if stop.asked:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
     return ExitCode.LOSSES if passed.dead else ExitCode.OK

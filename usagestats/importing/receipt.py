@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recordsilo.wording import counted
 from usagestats.expressions import MOST_TIMEOUTS
 from usagestats.rules.classify import MACHINE, NO_PATTERN
 from usagestats.values import Fate, Kind
@@ -119,7 +120,10 @@ class Receipt:
     def text(self) -> str:
         """Return the receipt for people."""
         rows = [
-            (self.lines, f"lines in {_number(self.files, 'file')}"),
+            (
+                self.lines,
+                f"{'line' if self.lines == 1 else 'lines'} in {counted(self.files, 'file')}",
+            ),
             (self.number(Fate.COUNTED), f"counted: {_listed(self.kinds, ' ')}"),
             (self.number(Fate.BOT), f"bots: {_listed(self.fates[Fate.BOT])}"),
             (self.number(Fate.OTHER), f"other: {_listed(self.fates[Fate.OTHER])}"),
@@ -134,10 +138,10 @@ class Receipt:
     def _notes(self) -> list[str]:
         notes = []
         if self.known:
-            notes.append(f"{_number(self.known, 'line')} had been imported before.")
+            notes.append(f"{counted(self.known, 'line')} had been imported before.")
         if self.days:
             notes.append(
-                f"Counted: {_number(len(self.days), 'day')}, "
+                f"Counted: {counted(len(self.days), 'day')}, "
                 f"{self.days[0]} to {self.days[-1]} (robots: {self.robots})."
             )
         if self.seconds:
@@ -154,7 +158,7 @@ class Receipt:
             first = ", ".join(sorted(self.not_held)[:_NAMED])
             more = ", …" if len(self.not_held) > _NAMED else ""
             notes.append(
-                f"Not in this Silo, but counted: {_number(len(self.not_held), 'identifier')} "
+                f"Not in this Silo, but counted: {counted(len(self.not_held), 'identifier')} "
                 f"({first}{more})."
             )
         notes += [
@@ -165,17 +169,17 @@ class Receipt:
         if self.kept:
             days = ", ".join(self.kept[:_NAMED]) + (", …" if len(self.kept) > _NAMED else "")
             notes.append(
-                f"{_number(len(self.kept), 'day')} ({days}) also have uses from other logs or "
+                f"{counted(len(self.kept), 'day')} ({days}) also have uses from other logs or "
                 "live lines, which were not read again and stay as they are."
             )
         if self.late:
             days = ", ".join(sorted(self.late)[:_NAMED])
             notes.append(
-                f"{_number(sum(self.late.values()), 'line')} came too late: the days are frozen "
+                f"{counted(sum(self.late.values()), 'line')} came too late: the days are frozen "
                 f"({days}); see usage/ledger.sqlite, table late."
             )
         if self.frozen:
-            notes.append(f"Frozen: {_number(len(self.frozen), 'day')} up to {self.frozen[-1]}.")
+            notes.append(f"Frozen: {counted(len(self.frozen), 'day')} up to {self.frozen[-1]}.")
         if self.number(Fate.UNREADABLE):
             notes.append("The first unreadable lines are in usage/unreadable/, without addresses.")
         if self.lines and self.number(Fate.UNREADABLE) == self.lines:
@@ -186,10 +190,6 @@ class Receipt:
                 "(silo usage try), then import with --again."
             )
         return notes
-
-
-def _number(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _listed(reasons: Mapping[str, int], between: str = ": ") -> str:

@@ -43,6 +43,16 @@ def period_of(first: str, last: str) -> Period:
     return Period(first, last)
 
 
+def check_begun(period: Period, today: str) -> None:
+    """Refuse a period that lies in the future: zeros would look like figures.
+
+    Raises:
+        PeriodInvalid: Its first day is after today.
+    """
+    if period.first and first_day(period.first) > today:
+        raise PeriodInvalid(f"{period.first} has not begun; it is {today} today")
+
+
 def is_date(text: str) -> bool:
     """Whether a day or a month (``2026-02-30``, ``2026-13``) is in the calendar."""
     try:

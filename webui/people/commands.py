@@ -3,8 +3,10 @@
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from getpass import GetPassWarning
 
 import click
 
@@ -130,7 +132,16 @@ def _password(*, from_input: bool) -> str:
     if from_input:
         return sys.stdin.readline().rstrip("\r\n")
     try:
-        return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
+        with warnings.catch_warnings():  # where the password would be shown as it is typed
+            warnings.simplefilter("error", GetPassWarning)
+            return str(
+                click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+            )
+    except GetPassWarning:
+        fail(
+            "a password can be typed only in a terminal; --password-stdin reads it from standard"
+            " input, once"
+        )
     except click.Abort:
         if sys.stdin.isatty():
             raise

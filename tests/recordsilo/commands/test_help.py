@@ -29,6 +29,16 @@ def test_a_command_without_a_page_shows_its_help() -> None:
     assert run("clone")[1].startswith("Usage: silo clone ")
 
 
+def test_a_command_of_a_group_is_named_by_its_words() -> None:
+    assert run("export", "files")[1].startswith("Usage: silo export files ")
+    assert run("fleet", "add")[1].startswith("Usage: silo fleet add ")
+    assert run("export", "fils") == (
+        2,
+        "silo: silo export has no command 'fils'; did you mean 'files'?\n",
+    )
+    assert run("ls", "x") == (2, "silo: silo ls has no command 'x'\n")
+
+
 def test_an_unknown_topic_is_a_sentence() -> None:
     said = "silo: there is no page and no command 'serch'; did you mean 'search' or 'user'?\n"
     assert run("serch") == (2, said)

@@ -5,12 +5,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from cli_results import CREATOR, Harvest, Run, only_sentence
 
 from recordsilo import Origin, Silo
-from recordsilo.cli import ExitCode
+from recordsilo.cli import ExitCode, fitted
 
 # -- ls ---------------------------------------------------------------------------------
 
@@ -316,3 +317,37 @@ def test_diff_as_json_has_digests_and_lines(myrepo: str, run: Run) -> None:
     (one,) = found["files"]
     assert (one["path"], one["change"], one["before"]) == ("n.txt", "added", None)
     assert one["after"]["size"] == 2
+
+
+# -- search -----------------------------------------------------------------------------
+
+
+def test_all_rows_are_named_where_a_number_is_too_large(run: Run, myrepo: str) -> None:
+    refused = run("search", myrepo, "-n", "5000")
+    assert refused.code == 2
+    assert "5000 is more than 1,000; 0 prints all" in refused.err
+    assert "x" in run("search", myrepo, "-n", "x").err
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://127.0.0.1:8080/records/oai+x+2", "https://h.example/silos/a/records/oai+x+2?v=1#files",
+     "http://127.0.0.1:8080/record/oai%2Bx%2B2/citation"],
+)  # fmt: skip
+def test_a_record_is_found_by_the_address_of_its_page(run: Run, myrepo: str, address: str) -> None:
+    assert run("show", myrepo, address).out == run("show", myrepo, "oai:x:2").out
+    assert run("show", myrepo, address.replace("x", "y")).code == 2
+
+
+def test_long_values_are_cut_on_a_terminal_only(
+    run: Run, myrepo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = f"https://example.org/{'x' * 200}/end"
+    assert fitted(long) == long
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(isatty=lambda: True))
+    assert len(fitted(long, 10)) == 50
+    assert fitted(long, 10).startswith("https://example.org/xxxx")
+    assert fitted(long, 10).endswith("xxx/end")
+    assert "…" in fitted(long, 10)
+    assert fitted("short", 10) == "short"

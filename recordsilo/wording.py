@@ -1,0 +1,20 @@
+"""Small texts for people: counted things, and long ones cut in the middle (pure)."""
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """Such as ``1 record`` or ``1,234 records``.
+
+    Args:
+        number: How many.
+        thing: What, in the singular.
+        things: In the plural, if that does not only add an s.
+    """
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
+
+
+def cut_middle(text: str, most: int) -> str:
+    """A text of at most `most` characters; of a longer one, both ends with … between."""
+    if len(text) <= most:
+        return text
+    end = max(most - 1, 0) // 2
+    return f"{text[: max(most - 1 - end, 0)]}…{text[len(text) - end :]}"
