@@ -34,7 +34,7 @@ def change(work: Work) -> Ending:
 
 
 def undo(work: Work) -> Ending:
-    """Undo the batch edit ``job``; its unfinished records stay unchanged."""
+    """Undo the batch edit ``job``; records that it has not reached are left out of it."""
     job_id = str(work.arguments["job"])
     total = _total(work.silo_path, job_id, Doing.DONE, Doing.KEPT, Doing.UNDOING)
     with Silo(work.silo_path, create=False) as silo:

@@ -28,7 +28,7 @@ from silocuration.activity import (
     of_change,
     of_file,
 )
-from silocuration.batch.journal import Change, Doing, Entry, JobJournal, job_ids
+from silocuration.batch.journal import CHANGED, Change, Doing, Entry, JobJournal, job_ids
 from silocuration.batch.left_out import planner_without
 from silocuration.batch.specs import JobSpec, Planner, planner_of, remarks_on
 from silocuration.editing.changes import (
@@ -306,10 +306,11 @@ def undo_job(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> JobReport:
-    """Undo a job; jobs can be undone in any order.
+    """Undo a job, finished or not; jobs can be undone in any order.
 
-    A record that changed since the job is kept as it is, and listed; if that other change
-    is undone, undoing the job again restores the record too.
+    Records that an unfinished job has not changed yet are left out of it: nothing is left to
+    be resumed. A record that changed since the job is kept as it is, and listed; if that other
+    change is undone, undoing the job again restores the record too.
 
     Args:
         silo: The Silo.
@@ -332,7 +333,15 @@ def undo_job(
             done += len(page)
             if progress is not None:
                 progress(done)
+        _leave_the_rest(journal)
         return report_of(journal)
+
+
+def _leave_the_rest(journal: JobJournal) -> None:
+    """Leave out what waits, if the job changed records and all of them are settled."""
+    counts = journal.counts()
+    if not counts.get(Doing.DONE) and any(counts.get(state) for state in CHANGED):
+        journal.move((entry.identifier for entry in journal.entries(Doing.PLANNED)), Doing.LEFT_OUT)
 
 
 def report_of(journal: JobJournal, *, listed: int = LISTED) -> JobReport:
@@ -362,13 +371,13 @@ def job_report(silo: Silo, job_id: str) -> JobReport:
 
 
 def undone_counts(silo_path: str, job_id: str) -> dict[Doing, int]:
-    """Return how many records of a job are being undone, are undone, or could not be.
+    """Return how many records of a job are changed, being undone, undone, or could not be.
 
     Raises:
         JobNotFound, JobUnreadable
     """
     with JobJournal.open(silo_path, job_id) as journal:
-        return journal.counts((Doing.UNDOING, Doing.UNDONE, Doing.KEPT))
+        return journal.counts(CHANGED)
 
 
 def job_reports(silo: Silo) -> Iterator[JobReport]:

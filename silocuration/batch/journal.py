@@ -60,7 +60,7 @@ class Doing(StrEnum):
     """State of a record in a job."""
 
     PLANNED = "planned"
-    LEFT_OUT = "left out"  # by a person who looked at the preview
+    LEFT_OUT = "left out"  # by a person who looked at the preview, or by undoing the rest
     BEGUN = "begun"  # about to be written, or written: checked after a stop
     DONE = "done"
     UNCHANGED = "unchanged"  # nothing to do

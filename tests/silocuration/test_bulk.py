@@ -248,6 +248,24 @@ def test_a_job_that_was_stopped_goes_on(
     assert (report.counts, told) == ({Doing.DONE: 7}, [2, 4, 6, 7])
 
 
+def test_a_job_that_was_stopped_is_undone_without_doing_the_rest(
+    silo: Silo, fill: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "PAGE", 2)
+    fill(7, type="Journal Article")
+    before = snapshot(silo)
+    job = create_job(silo, rules_job(TYPES), agent="ada")
+    told: list[int] = []
+    run_job(silo, job, progress=told.append, stop=lambda: len(told) == 2)
+    report = undo_job(silo, job, agent="ada", progress=told.append, stop=lambda: len(told) == 3)
+    assert report.counts == {Doing.UNDONE: 2, Doing.DONE: 2, Doing.PLANNED: 3}
+    report = undo_job(silo, job, agent="ada")
+    assert (report.is_finished, report.counts) == (True, {Doing.UNDONE: 4, Doing.LEFT_OUT: 3})
+    assert snapshot(silo) == before
+    run_job(silo, job)
+    assert snapshot(silo) == before
+
+
 class Killed(BaseException):
     """Stands for kill -9: nothing after it runs."""
 

@@ -173,7 +173,8 @@ def show_one(call: Call) -> View:
         "first": url if after else "",
         "following": following,
         "can_discard": is_discardable(report.counts) and not active,
-        "can_undo": _can_undo(report) and not active,
+        "can_undo": _can_undo(report) and (job is None or job.is_over),
+        "can_resume": not report.is_finished and outcome.name != "undone",
         "note": _(NOTES.get(call.request.query.get("done", ""), "")),
         "url": url,
     }
@@ -230,8 +231,9 @@ def _is_planned(report: JobReport) -> bool:
 
 
 def _can_undo(report: JobReport) -> bool:
-    left = (Doing.DONE, Doing.KEPT)
-    return report.is_finished and any(report.counts.get(state) for state in left)
+    """Whether there is something to undo, of a batch edit that is finished or was stopped."""
+    left = (Doing.BEGUN, Doing.DONE, Doing.KEPT, Doing.UNDOING)
+    return any(report.counts.get(state) for state in left)
 
 
 def _outcome(report: JobReport, job: Job | None) -> Outcome:
@@ -279,7 +281,7 @@ def undo(call: Call) -> Response:
     """Undo a batch edit.
 
     Raises:
-        Conflict: It is already undone, or being undone.
+        Conflict: It is already undone or being undone, or has changed nothing.
     """
     report = job_report(call.site.silo, call.params["job"])
     job = _job_about(call, report)
@@ -287,9 +289,11 @@ def undo(call: Call) -> Response:
         if call.wants_json:
             raise Conflict("This batch edit is already being undone.")
         return redirect(urls.with_query(urls.bulk_job(report.job_id), {"done": "undoing"}))
-    left = (Doing.DONE, Doing.KEPT, Doing.UNDOING)
-    if report.is_finished and not any(report.counts.get(state) for state in left):
-        raise Conflict("This batch edit is already undone.")
+    is_begun = job is not None and job.state in ACTIVE and job.kind == CHANGE.name
+    if not is_begun and not _can_undo(report):
+        if report.counts.get(Doing.UNDONE):
+            raise Conflict("This batch edit is already undone.")
+        raise Conflict("This batch edit has changed no record; there is nothing to undo.")
     start_bulk_undo(call, report.job_id)
     return begun(call, report.job_id)
 

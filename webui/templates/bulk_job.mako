@@ -36,7 +36,7 @@ ${parts.done(note)}
 % endif
 ${live.running(shown, url)}
 % endif
-% if shown:
+% if shown and outcome.name != "undone":
 ${live.buttons(shown)}
 % endif
 % if preview:
@@ -129,20 +129,21 @@ ${listed(report.skipped, _("Skipped"))}
 <p class="act"><a class="button" href="${urls.with_query(urls.bulk(), {'job': report.job_id})}">${_("Back to the form")}</a></p>
 % endif
 ${discard()}
-% elif not report.is_finished and not is_active:
-% if not (shown and shown.actions):
+% elif not is_active:
+% if can_resume and not (shown and shown.actions):
 <form action="${url}/resume" method="post">
   <p class="act"><button class="quiet" type="submit">${_("Resume")}</button></p>
 </form>
 % endif
-% if can_discard:
+% if can_discard and not report.is_finished:
 ${discard()}
 % endif
-% elif can_undo:
+% if can_undo:
 <form action="${url}/undo" method="post">
   <p class="hint">${_("Restores the records as they were. Records changed later are skipped and listed.")}</p>
   <p class="act"><button class="quiet" type="submit">${_("Continue undoing") if outcome.name == "partial" and report.counts.get("undone") else _("Undo")}</button></p>
 </form>
+% endif
 % endif
 </%def>
 <%def name="chooser()">

@@ -7,7 +7,8 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
-from silocuration.batch.job import create_job
+from silocuration.batch import job
+from silocuration.batch.job import create_job, run_job
 from silocuration.batch.journal import Doing, JobJournal
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
@@ -117,3 +118,36 @@ def test_what_is_left_of_an_undo_is_undone_by_a_button(client: Any, silo: Silo) 
     page = client.get(f"/bulk/jobs/{job_id}").text
     assert "Partly undone: 1 of " in page
     assert ">Continue undoing</button>" in page
+
+
+def test_a_batch_edit_that_was_cancelled_is_undone_by_a_button(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = previewed_url(client, RULE)
+    job_id = url.rsplit("/", 1)[1]
+    assert client.post(url + "/undo", {}).status == 409
+    asked = iter([False, True])
+    with monkeypatch.context() as patch:
+        patch.setattr(job, "PAGE", 20)
+        run_job(silo, job_id, stop=lambda: next(asked))
+    page = client.get(url).text
+    assert "<dt>changed</dt><dd>20</dd>" in page
+    assert ">Resume</button>" in page
+    assert ">Undo</button>" in page
+    assert client.post(url + "/undo", {}).status == 202
+    finished(silo, job_id, undone=True)
+    page = client.get(url).text
+    assert "Undone</span>" in page
+    assert "<dt>left out</dt><dd>35</dd>" in page
+    assert ">Resume</button>" not in page
+    assert ">Undo</button>" not in page
+    assert "already undone" in client.post(url + "/undo", {}).text
+
+
+def test_the_list_of_jobs_says_how_much_of_a_batch_edit_is_undone(client: Any, silo: Silo) -> None:
+    job_id = client.post("/bulk", RULE | {"do": "apply"}).json["job"]
+    finished(silo, job_id)
+    with JobJournal.open(silo.path, job_id) as journal:
+        journal.move(["oai:example.org:100"], Doing.UNDONE)
+    for page in ("/jobs", "/bulk/jobs"):
+        assert "Partly undone: 1 of 55" in client.get(page).text
