@@ -25,7 +25,7 @@ from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory
 from recordsilo.disk.network_disks import refuse_network_disk
-from recordsilo.errors import NotASilo, RecordSiloError, SiloNotFound
+from recordsilo.errors import NotASilo, RecordSiloError, SiloNotFound, did_you_mean
 from recordsilo.granary import is_granary
 from recordsilo.silo import may_become_a_silo
 from silowork.commands import broker_option, force_option
@@ -104,7 +104,9 @@ def serve(
     """Serve the Silo DIR as a web page, to search and curate its records.
 
     DIR may also be a directory of Silos; each is then under /silos/NAME/. In a directory that is
-    empty or does not exist, an empty Silo is made, and the page offers its first harvest.
+    empty or does not exist, an empty Silo is made, and the page offers its first harvest; but not
+    if another Silo beside it has nearly that name. In a terminal, the command asks before it makes
+    one beside others.
 
     The page is at http://127.0.0.1:8080/ until Ctrl-C; http://localhost:8080/ works too.
     It can be started beside a harvest, and shows records as they arrive.
@@ -130,6 +132,8 @@ def _opened(silo_dir: str) -> Silo:
     """Open a Silo; make an empty one of a directory that is empty or does not exist."""
     try:
         is_new = may_become_a_silo(silo_dir)
+        if is_new and not os.path.exists(silo_dir):
+            _check_meant(silo_dir)
         silo = Silo(silo_dir, create=is_new)
     except NotADirectoryError:
         fail(f"{silo_dir} is not a directory")
@@ -138,6 +142,16 @@ def _opened(silo_dir: str) -> Silo:
     if is_new:
         click.echo(f"silo: there was no Silo in {silo_dir}; made an empty one", err=True)
     return silo
+
+
+def _check_meant(silo_dir: str) -> None:
+    """End the command where a name was probably mistyped; in a terminal, ask beside other Silos."""
+    above, name = os.path.split(os.path.abspath(silo_dir))
+    beside = Granary(above, create=False).silos if os.path.isdir(above) else []
+    if meant := did_you_mean(name, beside):
+        fail(f"there is no Silo in {silo_dir}{meant} To make an empty one: silo init {silo_dir}")
+    if beside and sys.stdin.isatty():
+        click.confirm(f"There is no Silo in {silo_dir}. Make an empty one?", abort=True, err=True)
 
 
 def _check_accounts(directory: str, settings: Settings) -> None:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -128,6 +129,33 @@ def test_serve_makes_an_empty_silo_where_nothing_is(
     assert result.exit_code == 0
     assert f"there was no Silo in {tmp_path}/{name}; made an empty one" in result.output
     assert len(Silo(f"{tmp_path}/{name}", create=False)) == 0
+
+
+def test_serve_makes_no_silo_of_a_mistyped_name(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "_serve", lambda silo, *_: None)
+    Silo(f"{tmp_path}/myrepo").close()
+    result = CliRunner().invoke(cli.serve, [f"{tmp_path}/myrpeo"])
+    assert result.exit_code == 2
+    assert "did you mean 'myrepo'? To make an empty one: silo init" in result.output
+    assert os.listdir(tmp_path) == ["myrepo"]
+    (tmp_path / "myrepos").mkdir()
+    for name in ("myrepos", "other"):  # a directory that somebody made, and another name
+        assert CliRunner().invoke(cli.serve, [f"{tmp_path}/{name}"]).exit_code == 0
+
+
+@pytest.mark.parametrize(("typed", "code"), [("n", 1), ("y", 0)])
+def test_serve_asks_in_a_terminal_before_it_makes_a_silo_beside_others(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
+) -> None:
+    monkeypatch.setattr(cli, "_serve", lambda silo, *_: None)
+    monkeypatch.setattr(cli, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    assert CliRunner().invoke(cli.serve, [f"{tmp_path}/first"]).exit_code == 0
+    result = CliRunner().invoke(cli.serve, [f"{tmp_path}/quite-another"], input=typed)
+    assert result.exit_code == code
+    assert "Make an empty one?" in result.output
+    assert (tmp_path / "quite-another").exists() is (code == 0)
 
 
 def test_serve_makes_no_silo_among_other_files(tmp_path: Any) -> None:
