@@ -27,7 +27,9 @@ CREATE UNIQUE INDEX IF NOT EXISTS message_by_key ON message (queue, key) WHERE k
 CREATE INDEX IF NOT EXISTS message_by_state ON message (queue, state, due, number);
 CREATE TABLE IF NOT EXISTS mark (name TEXT PRIMARY KEY, reached TEXT NOT NULL) WITHOUT ROWID
 """
-KIND = LedgerKind(SCHEMA, QueuesUnreadable, version=2, has_log=True)
+VERSION = 2
+"""Of the file; version 1 had uses to be pushed, in a table of their own."""
+KIND = LedgerKind(SCHEMA, QueuesUnreadable, VERSION, has_log=True)
 WORN = "it was taken {} times, and its takers never said how it ended"
 _SECONDS_BETWEEN_LOOKS = 0.1
 _IN_STATE = {

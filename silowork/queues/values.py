@@ -28,7 +28,8 @@ class Message:
         body: What is to be done, as the queue's takers understand it.
         key: A second message of the same queue and key is ignored, also after the first one is
             done. ``""``: it has none.
-        wait: Seconds before which it is not taken.
+        wait: Seconds before which it is not taken. Below 0: a store that orders messages by time,
+            as that in a file does, gives it before others.
     """
 
     queue: str

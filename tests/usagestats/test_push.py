@@ -20,10 +20,11 @@ from gatherer import gatherer
 from recordsilo import Origin, Silo
 from recordsilo.cli import silo_command
 from recordsilo.formats import Description, Value
+from silowork.queues.values import QueueSize
 from silowork.stop import Stop
 from usagestats.importing.importing import Request, import_logs
 from usagestats.push.openurl import article_of, collected, openurl
-from usagestats.push.outbox import Outbox, State
+from usagestats.push.outbox import QUEUE, Outbox, Row
 from usagestats.push.sending import HTTP, Push, Pushed
 from usagestats.push.settings import Client, Profile, PushSettings, push_settings, settings_from
 from usagestats.values import Hit, Kind, Use
@@ -82,15 +83,17 @@ def push(path: str, stop: Stop | None = None) -> Pushed:
             sender.close()
 
 
-def states(path: str) -> dict[State, int]:
+def states(path: str) -> tuple[int, int]:
+    """How many uses wait, and of how many the key alone is left."""
     with Outbox(path) as outbox:
-        return {state: number for state, number in outbox.counts().items() if number}
+        done = outbox._queues.sizes().get(QUEUE, QueueSize()).done
+        return outbox.waiting(), done
 
 
 def due_now(path: str) -> None:
     """Let the pauses between runs pass."""
     with sqlite3.connect(f"{path}/usage/push.sqlite") as connection:
-        connection.execute("UPDATE push SET due = 0")
+        connection.execute("UPDATE message SET due = 0")
     connection.close()
 
 
@@ -192,7 +195,7 @@ def test_one_use_that_always_fails_does_not_hold_up_the_others(
     with gatherer(*["500"] * QUICK.attempts) as server:
         path = pushing(server.url, LINES)
         assert push(path).sent == 2
-        assert states(path) == {State.ACKNOWLEDGED: 2, State.SENDING: 1}
+        assert states(path) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -210,8 +213,48 @@ def test_a_wrong_gatherer_ends_the_push(pushing: Callable[..., str], plan: str, 
         pushed = push(path)
         assert said in pushed.problem
     assert len(server.received) == 1
-    assert sum(states(path).values()) == 3
-    assert State.UNSENDABLE not in states(path)
+    assert states(path) == (3, 0)
+
+
+OLD = """
+CREATE TABLE push (
+  id BLOB PRIMARY KEY, day TEXT NOT NULL, state INTEGER NOT NULL, tries INTEGER NOT NULL,
+  due REAL NOT NULL, item TEXT NOT NULL, content TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX push_by_state ON push (state, tries, due);
+CREATE TABLE consent (text TEXT PRIMARY KEY, given REAL NOT NULL) WITHOUT ROWID;
+INSERT INTO consent VALUES ('irus', 5);
+PRAGMA user_version = 1;
+"""
+
+
+def test_an_outbox_of_before_goes_on(tmp_path: Path) -> None:
+    day, file = f"{NOW:%Y-%m-%d}", tmp_path / "usage" / "push.sqlite"
+    file.parent.mkdir()
+    with sqlite3.connect(file) as connection:
+        connection.executescript(OLD)
+        connection.executemany(
+            "INSERT INTO push VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                (b"0" * 16, day, 0, 0, 0, "oai:0", '{"svc_dat": "é"}'),
+                (b"1" * 16, day, 1, 0, 0, "oai:1", "{}"),  # killed while it was sent
+                (b"2" * 16, day, 1, 3, time.time() + 999, "oai:2", "{}"),
+                (b"3" * 16, day, 2, 0, 0, "oai:3", ""),
+                (b"4" * 16, "2020-01-01", 3, 0, 0, "oai:4", ""),
+            ],
+        )
+    connection.close()
+    rows = [Row(b"%d" % number * 16, day, "again", {}) for number in range(5)]
+    for _ in range(2):
+        with Outbox(str(tmp_path)) as outbox:
+            assert outbox.has_consent("irus")
+            outbox.add(rows)
+            assert outbox.waiting() == 3
+    with Outbox(str(tmp_path)) as outbox:
+        taken = [found for _ in range(2) if (found := outbox.next())]
+    assert [(one.row_id, one.day, one.item, one.content, one.tries) for one in taken] == [
+        (b"0" * 16, day, "oai:0", {"svc_dat": "é"}, 1),
+        (b"1" * 16, day, "oai:1", {}, 2),
+    ]
 
 
 def test_a_use_that_the_gatherer_refuses_has_its_own_log(pushing: Callable[..., str]) -> None:
@@ -243,9 +286,9 @@ def test_nothing_is_sent_before_somebody_agrees(pushing: Callable[..., str]) -> 
 @pytest.mark.parametrize("client", ["raw", "token"])
 def test_what_waits_of_a_client_can_be_forgotten(pushing: Callable[..., str], client: str) -> None:
     path = pushing("http://127.0.0.1:1/", LINES, client=client)
-    for address, left in (("192.0.2.1", State.WAITING), (ADDRESS, State.UNSENDABLE)):
+    for address, left in (("192.0.2.1", (3, 0)), (ADDRESS, (0, 3))):
         CliRunner().invoke(silo_command, ["usage", "forget", "--yes", path, address])
-        assert states(path) == {left: 3}
+        assert states(path) == left
     assert b"Firefox/130" not in Path(path, "usage", "push.sqlite").read_bytes()
 
 
@@ -253,7 +296,7 @@ def test_what_waits_longer_than_the_window_is_given_up(pushing: Callable[..., st
     path = pushing("http://127.0.0.1:1/", LINES, client="raw")
     assert ADDRESS.encode() in Path(path, "usage", "push.sqlite").read_bytes()
     import_logs(path, Request([]), now=datetime.now(UTC) + timedelta(days=100))
-    assert states(path) == {}
+    assert states(path) == (0, 0)
     assert ADDRESS.encode() not in Path(path, "usage", "push.sqlite").read_bytes()
     assert "was frozen before" in Path(path, "usage", "push-unsent.jsonl").read_text()
 
@@ -306,7 +349,7 @@ def test_killed_pushes_lose_nothing_and_repeat_only_what_was_not_acknowledged(
     with gatherer() as server:
         path = pushing(server.url, lines)
         kills = 0
-        while State.WAITING in states(path) or State.SENDING in states(path):
+        while states(path)[0]:
             process = subprocess.Popen(
                 [sys.executable, "-c", main, "usage", "push", path, "--yes"],
                 stdout=subprocess.DEVNULL,

@@ -16,7 +16,7 @@ from recordsilo.wording import counted
 from silowork.stop import Stop
 from usagestats.commands.group import opened
 from usagestats.push.openurl import CLIENTS, SENDS
-from usagestats.push.outbox import Outbox, State, expire, unsent_path
+from usagestats.push.outbox import Outbox, unsent_path
 from usagestats.push.sending import HTTP, Push, Pushed
 from usagestats.push.settings import PushSettings, push_settings
 from usagestats.rules.settings import read_settings
@@ -62,8 +62,7 @@ def push(
             fail(HOW)
         open_since = datetime.now(UTC) - timedelta(days=read_settings(silo.path).window)
         with Outbox(silo.path) as outbox:
-            waiting = _waiting(outbox)
-            said = _said(settings, waiting)
+            said = _said(settings, outbox.waiting())
             if dry_run:
                 click.echo(said)
                 return ExitCode.OK
@@ -77,11 +76,11 @@ def push(
             stop = Stop()
             try:
                 with _only_one(silo.path), stop.on_signals():
-                    expire(silo.path, outbox, f"{open_since:%Y-%m-%d}")
+                    outbox.expire(f"{open_since:%Y-%m-%d}")
                     pushed = sender.run(stop)
             finally:
                 sender.close()
-            _tell(pushed, _waiting(outbox), silo.path, as_json=as_json)
+            _tell(pushed, outbox.waiting(), silo.path, as_json=as_json)
     if stop.asked:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
     if pushed.problem:
@@ -92,11 +91,6 @@ def push(
 def _only_one(silo_path: str) -> AbstractContextManager[None]:
     """Wait for another push of this Silo, which would send the same."""
     return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("usage-push")
-
-
-def _waiting(outbox: Outbox) -> int:
-    counts = outbox.counts()
-    return counts[State.WAITING] + counts[State.SENDING]
 
 
 def _said(settings: PushSettings, waiting: int) -> str:

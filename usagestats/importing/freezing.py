@@ -8,7 +8,7 @@ from usagestats.counting.counting import count, import_lock, lock
 from usagestats.errors import EventsUnreadable
 from usagestats.importing.unreadable import key_name
 from usagestats.push.collecting import client_token
-from usagestats.push.outbox import Outbox, expire, outbox_path
+from usagestats.push.outbox import Outbox, outbox_path
 from usagestats.store.events import day_number, day_text, engine, rewrite_without
 from usagestats.store.journal import Journal, journal_path
 from usagestats.store.keys import Keys, client_text, token
@@ -51,7 +51,7 @@ def freeze(
                 keys.shred(day)
         if frozen and os.path.exists(outbox_path(silo_path)):
             with Outbox(silo_path) as outbox:
-                expire(silo_path, outbox, before)
+                outbox.expire(before)
         for day in frozen:
             for directory in (events_path(silo_path, day), place(silo_path, "logs", day)):
                 if os.path.isdir(directory):

@@ -1,41 +1,44 @@
-"""What waits to be pushed, and what was: ``usage/push.sqlite``.
+"""What waits to be pushed, and what was: ``usage/push.sqlite``, a file of queues.
 
-A row holds what the profile sends of a request. Once the gatherer has acknowledged it, only the
-row's id is left, a digest under the key of the day, so that the same line is not sent again. A row
-is marked before it is sent: if the process dies, it is known that its outcome is not.
+A message holds what the profile sends of a request. Once the gatherer has acknowledged it, only its
+key is left, a digest under the key of the day, so that the same line is not sent again. It is taken
+before it is sent: if the process dies, it is known that its outcome is not.
 """
 
 import json
 import os
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from enum import IntEnum
+from datetime import UTC, datetime, timedelta
 
+from recordsilo.closing import Closing
 from recordsilo.disk.atomic_file import append_lines
-from silowork.ledger_file import LedgerFile, LedgerKind, Mode
+from silowork.ledger_file import LedgerKind
+from silowork.queues.sqlite import SCHEMA, VERSION, SqliteQueues
+from silowork.queues.values import Message, MessageState, Queued
 from usagestats.errors import CountsUnreadable
 from usagestats.store.places import place
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS push (
-  id BLOB PRIMARY KEY, day TEXT NOT NULL, state INTEGER NOT NULL, tries INTEGER NOT NULL,
-  due REAL NOT NULL, item TEXT NOT NULL, content TEXT NOT NULL) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS push_by_state ON push (state, tries, due);
-CREATE TABLE IF NOT EXISTS consent (text TEXT PRIMARY KEY, given REAL NOT NULL) WITHOUT ROWID
+QUEUE = "push"
+_CONSENT = (
+    "CREATE TABLE IF NOT EXISTS consent (text TEXT PRIMARY KEY, given REAL NOT NULL) WITHOUT ROWID"
+)
+KIND = LedgerKind(
+    f"{SCHEMA};{_CONSENT}", CountsUnreadable, VERSION, added=frozenset({"message", "mark"})
+)
+_FROM_VERSION_1 = """
+INSERT INTO message (queue, key, body, state, due, tries, lease, reason)
+  SELECT 'push', lower(hex(id)),
+    iif(state < 2,
+        CAST(json_object('day', day, 'item', item, 'content', json(content)) AS BLOB), x''),
+    iif(state < 2, 'open', 'done'), iif(state < 2, due, strftime('%s', day) + 86400),
+    max(tries, state = 1), '', '' FROM push;
+DROP TABLE push
 """
-KIND = LedgerKind(_SCHEMA, CountsUnreadable, version=1, synchronous="FULL")
-
-
-class State(IntEnum):
-    """Where a row is."""
-
-    WAITING = 0
-    SENDING = 1
-    """The request was sent, or was about to be; its outcome is not known."""
-    ACKNOWLEDGED = 2
-    UNSENDABLE = 3
+_FIRST = -(10**9)
+"""Seconds of waiting with which a new use comes before all that failed."""
+_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,143 +49,131 @@ class Row:
         row_id: The same for the same line, whenever it is read.
         day: Of the use, ISO 8601.
         content: What `openurl.collected` returned.
-        was_sending: Whether it may have been sent before.
+        taken: How it is in the queue.
     """
 
     row_id: bytes
     day: str
     item: str
     content: Mapping[str, str]
-    tries: int = 0
-    was_sending: bool = False
+    taken: Queued | None = None
+
+    @property
+    def tries(self) -> int:
+        """How often it was taken, this time included."""
+        return self.taken.tries if self.taken else 0
+
+    @property
+    def in_queue(self) -> list[Queued]:
+        """The message of it."""
+        return [self.taken] if self.taken else []
 
 
-class Outbox:
-    """The outbox of a Silo.
+class Outbox(Closing):
+    """The outbox of a Silo; uses are taken by one process at a time.
 
     Raises (every method):
         CountsUnreadable, OSError: As `LedgerFile`.
     """
 
-    def __init__(self, silo_path: str, mode: Mode = "create") -> None:
+    def __init__(self, silo_path: str) -> None:
         path = outbox_path(silo_path)
-        if mode == "create" and not os.path.exists(path):
+        if not os.path.exists(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-        self._file = LedgerFile(path, KIND, mode)
-        with self._file.reading() as connection:
+        self._silo_path = silo_path
+        # Without a lease: what was taken by a process that died can be taken at once.
+        self._queues = SqliteQueues(path, lease=0.0, most_tries=0, kind=KIND)
+        with self._queues.file.reading() as connection:
             # Otherwise what was sent would stay in the file's free pages.
             connection.execute("PRAGMA secure_delete = ON")
+        if self._queues.file.rows("SELECT 1 FROM sqlite_schema WHERE name = 'push'"):
+            with self._queues.file.transaction() as connection:
+                for statement in _FROM_VERSION_1.split(";"):
+                    connection.execute(statement)
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
-
-    def __enter__(self) -> "Outbox":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+        self._queues.close()
 
     def add(self, rows: Iterable[Row]) -> None:
         """Add uses; those that are known, waiting or not, stay as they are."""
-        with self._file.transaction() as connection:
-            connection.executemany(
-                "INSERT OR IGNORE INTO push VALUES (?, ?, 0, 0, 0, ?, ?)",
-                ((one.row_id, one.day, one.item, json.dumps(dict(one.content))) for one in rows),
-            )
+        self._queues.put(Message(QUEUE, _body(one), one.row_id.hex(), _FIRST) for one in rows)
 
     def next(self) -> Row | None:
-        """Return the use to send now: those that failed less often come first."""
-        rows = self._file.rows(
-            "SELECT id, day, item, content, tries, state FROM push"
-            " WHERE state IN (0, 1) AND due <= ? ORDER BY tries, due, id LIMIT 1",
-            (time.time(),),
-        )
-        for row_id, day, item, content, tries, state in rows:
-            return Row(row_id, day, item, json.loads(content), tries, state == State.SENDING)
+        """Take the use to send now: those that never failed come first."""
+        for taken in self._queues.take(QUEUE):
+            return _row(taken)
         return None
 
-    def sending(self, row: Row) -> None:
-        """Note that a use is about to be sent."""
-        self._set(row, State.SENDING, row.tries)
-
-    def put_back(self, row: Row, seconds: float) -> None:
+    def put_back(self, row: Row, reason: str, seconds: float) -> None:
         """Note that a use was not acknowledged, and that it waits so long."""
-        self._set(row, State.SENDING, row.tries + 1, time.time() + seconds)
+        self._queues.failed(row.in_queue, reason, seconds)
 
     def not_sent(self, row: Row) -> None:
         """Note that a use was certainly not sent."""
-        self._set(row, State.SENDING if row.was_sending else State.WAITING, row.tries)
+        self._queues.give_back(row.in_queue)
 
     def acknowledged(self, row: Row) -> None:
         """Note that the gatherer has a use; its content is deleted."""
-        self._done(row, State.ACKNOWLEDGED)
+        self._queues.done(row.in_queue)
 
-    def give_up(self, silo_path: str, row: Row, reason: str) -> None:
+    def give_up(self, row: Row, reason: str) -> None:
         """Write a use to the log of what cannot be sent; its content is deleted."""
         line = {
             "at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", "day": row.day,
             "record": row.item, "reason": reason, "id": row.row_id.hex(),
         }  # fmt: skip
-        append_lines(unsent_path(silo_path), (json.dumps(line, ensure_ascii=False).encode(),))
-        self._done(row, State.UNSENDABLE)
+        append_lines(unsent_path(self._silo_path), (json.dumps(line, ensure_ascii=False).encode(),))
+        self._queues.done(row.in_queue)
 
-    def _done(self, row: Row, state: State) -> None:
-        with self._file.transaction() as connection:
-            connection.execute(
-                "UPDATE push SET state = ?, content = '' WHERE id = ?", (state, row.row_id)
-            )
+    def waiting(self) -> int:
+        """Return how many uses are not acknowledged."""
+        size = self._queues.sizes().get(QUEUE)
+        return size.waiting + size.later + size.taken if size else 0
 
-    def _set(self, row: Row, state: State, tries: int, due: float = 0.0) -> None:
-        with self._file.transaction() as connection:
-            connection.execute(
-                "UPDATE push SET state = ?, tries = ?, due = ? WHERE id = ?",
-                (state, tries, due, row.row_id),
-            )
+    def _rows(self) -> Iterator[Row]:
+        for state in (MessageState.WAITING, MessageState.LATER):
+            after = ""
+            while some := self._queues.peek(QUEUE, state, _AT_ONCE, after):
+                yield from map(_row, some)
+                after = some[-1].number
 
-    def counts(self) -> dict[State, int]:
-        """Return how many uses are in each state."""
-        found = dict(self._file.rows("SELECT state, count(*) FROM push GROUP BY state"))
-        return {state: found.get(state, 0) for state in State}
+    def expire(self, before: str) -> None:
+        """Give up what is before a day, and forget what was sent of it: its lines are not taken."""
+        for row in self._rows():
+            if row.day < before:
+                self.give_up(row, "its day was frozen before it was acknowledged")
+        # Nothing of a day is sent before it begins, which may be the evening before it does in UTC.
+        begin = datetime.fromisoformat(before).replace(tzinfo=UTC) - timedelta(days=1)
+        self._queues.forget(QUEUE, begin.timestamp())
 
-    def expired(self, before: str) -> list[Row]:
-        """Return the uses before a day that still wait."""
-        rows = self._file.rows(
-            "SELECT id, day, item FROM push WHERE state IN (0, 1) AND day < ?", (before,)
-        )
-        return [Row(row_id, day, item, {}) for row_id, day, item in rows]
-
-    def forget(self, before: str) -> None:
-        """Delete all uses before a day; their lines are no longer taken."""
-        with self._file.transaction() as connection:
-            connection.execute("DELETE FROM push WHERE day < ?", (before,))
-
-    def remove(self, day: str, clients: Collection[str]) -> int:
-        """Delete what waits of a client on a day, by the ``req_id`` that it has; return how many.
+    def remove(self, day: str, clients: Collection[str]) -> None:
+        """Delete what waits of a client on a day, by the ``req_id`` that it has.
 
         It is not taken again.
         """
-        rows = self._file.rows(
-            "SELECT id, item, content FROM push WHERE state IN (0, 1) AND day = ?", (day,)
-        )
-        found = [
-            Row(row_id, day, item, {})
-            for row_id, item, content in rows
-            if json.loads(content).get("req_id") in clients
-        ]
-        for row in found:
-            self._done(row, State.UNSENDABLE)
-        return len(found)
+        for row in self._rows():
+            if row.day == day and row.content.get("req_id") in clients:
+                self._queues.done(row.in_queue)
 
     def has_consent(self, text: str) -> bool:
         """Whether somebody agreed to this push."""
-        return bool(self._file.rows("SELECT 1 FROM consent WHERE text = ?", (text,)))
+        return bool(self._queues.file.rows("SELECT 1 FROM consent WHERE text = ?", (text,)))
 
     def consent(self, text: str) -> None:
         """Note that somebody agreed to this push."""
-        with self._file.transaction() as connection:
+        with self._queues.file.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO consent VALUES (?, ?)", (text, time.time()))
+
+
+def _body(row: Row) -> bytes:
+    return json.dumps({"day": row.day, "item": row.item, "content": dict(row.content)}).encode()
+
+
+def _row(message: Queued) -> Row:
+    found = json.loads(message.body)
+    return Row(bytes.fromhex(message.key), found["day"], found["item"], found["content"], message)
 
 
 def outbox_path(silo_path: str) -> str:
@@ -193,10 +184,3 @@ def outbox_path(silo_path: str) -> str:
 def unsent_path(silo_path: str) -> str:
     """Return the path of the log of uses that cannot be sent, JSON lines."""
     return place(silo_path, "push-unsent.jsonl")
-
-
-def expire(silo_path: str, outbox: Outbox, before: str) -> None:
-    """Give up what is before a day, and forget what was sent of it: its lines are not taken."""
-    for row in outbox.expired(before):
-        outbox.give_up(silo_path, row, "its day was frozen before it was acknowledged")
-    outbox.forget(before)

@@ -117,8 +117,8 @@ class Push:
             self._give_up(row, str(error))
             return True
         if stop.wait(self._pace.reserve()):
+            self._outbox.not_sent(row)
             return True
-        self._outbox.sending(row)
         try:
             attempted(
                 lambda _: self._request(known),
@@ -131,7 +131,8 @@ class Push:
             self._give_up(row, str(error))
             return True
         except (EndpointUnreachable, HTTPStatusError) as error:
-            self._outbox.put_back(row, backoff(row.tries + 1, 60.0, _LONGEST_WAIT, random.random))
+            seconds = backoff(row.tries, 60.0, _LONGEST_WAIT, random.random)
+            self._outbox.put_back(row, str(error), seconds)
             self.pushed.problem = str(error)
             if not isinstance(error, EndpointUnreachable) and error.status < 500:
                 raise
@@ -140,7 +141,7 @@ class Push:
             return True
         self._outbox.acknowledged(row)
         self.pushed.sent += 1
-        self.pushed.repeated += row.was_sending
+        self.pushed.repeated += row.tries > 1
         self.pushed.problem = ""
         return True
 
@@ -205,7 +206,7 @@ class Push:
             return None
 
     def _give_up(self, row: Row, reason: str) -> None:
-        self._outbox.give_up(self._silo.path, row, reason)
+        self._outbox.give_up(row, reason)
         self.pushed.unsent[reason] += 1
 
 
