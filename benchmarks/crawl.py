@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tests" / "crawlmatch"))
 from known_truth import CASES, crawls  # noqa: E402
 from processes import peak_megabytes  # noqa: E402
 
-from crawlmatch.matching import Request, match_into  # noqa: E402
+from crawlmatch.matching import MatchRequest, match_into  # noqa: E402
 from silosteps.engine import Engine  # noqa: E402
 
 COMMON = (
@@ -73,7 +73,7 @@ def run(directory: Path, out: Path, memory: str, *, tables: bool) -> None:
 
     Engine.run = timed  # type: ignore[method-assign]
     begun, wall = cpu(), time.monotonic()
-    request = Request(
+    request = MatchRequest(
         [str(directory / "log"), str(directory / "cdx")], seeds=[str(directory / "seeds")]
     )
     receipt = match_into(str(out), request, memory=memory, tables=tables)

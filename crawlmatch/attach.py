@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from crawlmatch.errors import CrawlError
 from crawlmatch.inputs import kind_of_file
 from crawlmatch.kept import Crawl
-from crawlmatch.receipts import Kind
+from crawlmatch.receipts import InputKind
 from crawlmatch.warcs import DAMAGED, Capture, capture_of, opened_warc
 from politeweb.addresses import parts_of
 from politeweb.warc.records import warc_records
@@ -40,7 +40,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedText:
     """A full text that a record has a link to."""
 
     identifier: str
@@ -104,7 +104,7 @@ def attach(
     """
     paths = list(_files(warcs))
     for path in paths:
-        if os.path.getsize(path) and kind_of_file(path) is not Kind.WARC:
+        if os.path.getsize(path) and kind_of_file(path) is not InputKind.WARC:
             raise CrawlError(f"{path} is not a WARC; name WARC files, or directories with such")
     receipt = AttachReceipt()
     left = _wanted(silo, crawl, frozenset(identifiers), receipt)
@@ -124,14 +124,14 @@ def attach(
 
 def _wanted(
     silo: Silo, crawl: Crawl, only: frozenset[str], receipt: AttachReceipt
-) -> dict[str, list[Wanted]]:
+) -> dict[str, list[WantedText]]:
     """Return the missing full texts: final address → the links that lead to it."""
     rows = crawl.rows(
         "SELECT identifier, initial_url, final_url, final_sha1, final_mimetype FROM crawl_result"
         " WHERE hit = 1 AND terminal IS NOT NULL AND identifier IS NOT NULL"
         " ORDER BY identifier, initial_url, terminal"
     )
-    found: dict[str, list[Wanted]] = defaultdict(list)
+    found: dict[str, list[WantedText]] = defaultdict(list)
     noted: tuple[str, frozenset[str]] = ("", frozenset())
     for row in rows:
         try:
@@ -147,8 +147,10 @@ def _wanted(
             receipt.present += 1
         else:
             found[row["final_url"]].append(
-                Wanted(identifier, row["initial_url"], row["final_url"], row["final_sha1"] or "",
-                       row["final_mimetype"] or "")
+                WantedText(
+                    identifier, row["initial_url"], row["final_url"], row["final_sha1"] or "",
+                    row["final_mimetype"] or "",
+                )
             )  # fmt: skip
     return found
 
@@ -190,7 +192,7 @@ def _take(
     record: Any,
     *,
     where: str,
-    left: dict[str, list[Wanted]],
+    left: dict[str, list[WantedText]],
     receipt: AttachReceipt,
 ) -> None:
     """Add the content of a WARC record to each record that links to it."""
@@ -221,7 +223,7 @@ def _take(
         silo.staging.discard(path)
 
 
-def _settle(left: dict[str, list[Wanted]], done: list[Wanted]) -> None:
+def _settle(left: dict[str, list[WantedText]], done: list[WantedText]) -> None:
     for one in done:
         left[one.final_url].remove(one)
 
@@ -229,7 +231,7 @@ def _settle(left: dict[str, list[Wanted]], done: list[Wanted]) -> None:
 def _put(
     silo: Silo,
     crawl: Crawl,
-    one: Wanted,
+    one: WantedText,
     capture: Capture,
     *,
     staged: Staged,
@@ -282,7 +284,7 @@ def _version(edit: RecordEdit, crawl: Crawl) -> str:
     return WORKING_COPY
 
 
-def _file_name(one: Wanted, taken: Iterable[str]) -> str:
+def _file_name(one: WantedText, taken: Iterable[str]) -> str:
     """Return a safe, unused file name made from the last part of the address."""
     names = {path.removeprefix(f"{DIRECTORY}/") for path in taken}
     last = unquote(parts_of(one.final_url).path, errors="replace").rpartition("/")[2]

@@ -28,9 +28,9 @@ from recordsilo.wording import counted
 from silosteps.errors import DiskFull, StepsError, WorkerDied
 
 if TYPE_CHECKING:
-    from crawlmatch.matching import Request
+    from crawlmatch.matching import MatchRequest
     from crawlmatch.receipts import MatchReceipt
-    from crawlmatch.rules import Rules
+    from crawlmatch.rules import LineRules
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -106,22 +106,22 @@ def _told(*, engine: bool = True) -> Iterator[None]:
         fail(str(error), ExitCode.USAGE if type(error) is not StepsError else ExitCode.LOSSES)
 
 
-def _rules(given: dict[str, Any]) -> "Rules":
-    from crawlmatch.rules import Rules, rules_from
+def _rules(given: dict[str, Any]) -> "LineRules":
+    from crawlmatch.rules import LineRules, rules_from
 
     if given["rules_file"] is not None:
         try:
             return rules_from(given["rules_file"].read(), html=given["html_hit"])
         except UnicodeDecodeError:
             fail(f"{given['rules_file'].name} is not UTF-8; save the rules as UTF-8 text")
-    return Rules.html() if given["html_hit"] else Rules()
+    return LineRules.html() if given["html_hit"] else LineRules()
 
 
-def _request(given: dict[str, Any], **more: Any) -> "Request":
-    from crawlmatch.matching import Request
+def _request(given: dict[str, Any], **more: Any) -> "MatchRequest":
+    from crawlmatch.matching import MatchRequest
 
     named = (*given.get("inputs", ()), *given.get("indexes", ()))
-    return Request(inputs=named, earlier=given.get("earlier", ()), rules=_rules(given), **more)
+    return MatchRequest(inputs=named, earlier=given.get("earlier", ()), rules=_rules(given), **more)
 
 
 @click.group(cls=Group)
@@ -178,7 +178,7 @@ def map_command(output: str, *, as_json: bool, **given: Any) -> int:
     return ExitCode.LOSSES if any(one.set_aside for one in read) else ExitCode.OK
 
 
-def _written(output: str, request: "Request", given: dict[str, Any], *, as_json: bool) -> int:
+def _written(output: str, request: "MatchRequest", given: dict[str, Any], *, as_json: bool) -> int:
     """Match into one SQLite file, written completely or not at all."""
     from crawlmatch.matching import match_to_sqlite
 
@@ -294,7 +294,7 @@ def _absolute(path: str) -> str:
 
 
 def _queued(
-    path: str, name: str, request: "Request", given: dict[str, Any], *, as_json: bool
+    path: str, name: str, request: "MatchRequest", given: dict[str, Any], *, as_json: bool
 ) -> int:
     """Start the job that matches a crawl."""
     from crawlmatch.jobs import CRAWL_MATCH, arguments_of
@@ -433,7 +433,7 @@ def list_command(silo_dir: str, *, as_json: bool) -> None:
     """List the crawls in a Silo: name, date of the match, seed rows, full texts."""
     with _told(engine=False), open_silo(silo_dir) as silo:
         from crawlmatch.kept import crawls
-        from crawlmatch.outcomes import Outcome
+        from crawlmatch.outcomes import LinkOutcome
 
         found = crawls(silo.path)
         rows = [
@@ -441,8 +441,8 @@ def list_command(silo_dir: str, *, as_json: bool) -> None:
                 "name": one.name,
                 "matched": one.matched,
                 "seed_rows": one.receipt.seed_rows,
-                "full_texts": one.receipt.outcomes.get(Outcome.FULLTEXT, 0)
-                + one.receipt.outcomes.get(Outcome.DUPLICATE, 0),
+                "full_texts": one.receipt.outcomes.get(LinkOutcome.FULLTEXT, 0)
+                + one.receipt.outcomes.get(LinkOutcome.DUPLICATE, 0),
             }
             for one in found
         ]

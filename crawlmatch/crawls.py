@@ -12,7 +12,7 @@ from importlib.resources import files
 from crawlmatch.errors import CrawlNotFound
 from crawlmatch.inputs import file_digest
 from crawlmatch.kept import DIRECTORY, FORMAT, NAME, Crawl, check_name, crawl_named
-from crawlmatch.matching import RESULT, Request, ShardRunner, match_into
+from crawlmatch.matching import RESULT, MatchRequest, ShardRunner, match_into
 from crawlmatch.shards import MEMORY, RECEIPT, Watch, sweep, whole_directory
 from recordsilo.disk.locks import Locks
 from silosteps.errors import InputUnreadable
@@ -21,7 +21,7 @@ from silosteps.errors import InputUnreadable
 def match_into_silo(
     silo_path: str,
     name: str,
-    request: Request,
+    request: MatchRequest,
     *,
     processes: int = 1,
     memory: str = MEMORY,
@@ -80,7 +80,7 @@ def match_into_silo(
     return crawl_named(silo_path, name), True
 
 
-def fingerprint_of(request: Request) -> str:
+def fingerprint_of(request: MatchRequest) -> str:
     """Return a digest of everything that a result depends on; "" if standard input is read."""
     named = [*request.inputs, *request.earlier, *request.seeds]
     if "-" in named:

@@ -10,8 +10,8 @@ from typing import Any
 from crawlmatch.errors import CrawlNotFound
 from crawlmatch.inputs import escaped, file_digest
 from crawlmatch.kept import Crawl, paths_of
-from crawlmatch.outcomes import Outcome
-from crawlmatch.receipts import Kind
+from crawlmatch.outcomes import LinkOutcome
+from crawlmatch.receipts import InputKind
 from crawlmatch.seeds import forms
 from crawlmatch.shards import opened_engine
 from silosteps.errors import InputUnreadable
@@ -61,7 +61,7 @@ class Explanation:
 
     url: str
     identifiers: tuple[str, ...]
-    outcome: Outcome
+    outcome: LinkOutcome
     rule: str | None
     state: str | None
     ways: tuple[tuple[Hop, ...], ...]
@@ -164,7 +164,7 @@ def _explained(engine: Any, crawl: Crawl, url: str) -> Explanation:
     return Explanation(
         url,
         tuple(row["identifier"] for row in identifiers),
-        Outcome(outcome),
+        LinkOutcome(outcome),
         rule,
         state,
         tuple(ways),
@@ -228,7 +228,9 @@ def lines_about(names: Iterable[str], urls: set[str], crawl: Crawl) -> Mapping[s
 
 def _is_same(name: str, crawl: Crawl) -> bool:
     known = {
-        one.sha256 for one in crawl.receipt.inputs if one.kind in {Kind.LOG, Kind.JSON, Kind.CDX}
+        one.sha256
+        for one in crawl.receipt.inputs
+        if one.kind in {InputKind.LOG, InputKind.JSON, InputKind.CDX}
     }
     return os.path.isfile(name) and file_digest(name)[0] in known
 

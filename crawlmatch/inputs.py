@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from crawlmatch.errors import CrawlError, NothingUsed
-from crawlmatch.receipts import PASSED_OVER, InputReceipt, Kind
-from crawlmatch.rules import Rules
+from crawlmatch.receipts import PASSED_OVER, InputKind, InputReceipt
+from crawlmatch.rules import LineRules
 from crawlmatch.uris import redirect_target
 from silosteps.engine import Engine
 from silosteps.inputs import GZIP, STDIN, open_input
@@ -36,7 +36,7 @@ _LINES = 1_000_000
 """Most lines at once: a block has more only if they are too short to be of a log."""
 
 
-_READ = {Kind.LOG: "read_log", Kind.JSON: "read_json"}
+_READ = {InputKind.LOG: "read_log", InputKind.JSON: "read_json"}
 _CDX_FIELDS = {9: "NbamskrVg", 11: "NbamskrMSVg"}
 
 
@@ -51,22 +51,22 @@ def file_digest(name: str) -> tuple[str, int]:
         return digest, file.tell()
 
 
-def kind_of_lines(first: bytes) -> Kind:
+def kind_of_lines(first: bytes) -> InputKind:
     """Return the kind of an input of lines, by its first lines."""
     for line in first.split(b"\n", 20):
         text = line.strip()
         if text.startswith(b"WARC/"):
-            return Kind.WARC
+            return InputKind.WARC
         if text.startswith((b"CDX ", b"!")) or re.match(rb"\S+ \d{14} (\{|\S+ )", text):
-            return Kind.CDX
+            return InputKind.CDX
         if text.startswith(b"{"):
-            return Kind.JSON
+            return InputKind.JSON
         if text:
             break
-    return Kind.LOG
+    return InputKind.LOG
 
 
-def kind_of_file(name: str) -> Kind:
+def kind_of_file(name: str) -> InputKind:
     """Return the kind of a file by its first bytes, also if it is compressed and truncated.
 
     Raises:
@@ -80,13 +80,13 @@ def kind_of_file(name: str) -> Kind:
     if packed.startswith(GZIP):
         with contextlib.suppress(zlib.error):
             return kind_of_lines(zlib.decompressobj(zlib.MAX_WBITS + 16).decompress(packed, 4096))
-        return Kind.LOG  # the reader reports that it is truncated
+        return InputKind.LOG  # the reader reports that it is truncated
     with open_input(name) as stream:
         return kind_of_lines(stream.read(4096) or b"")
 
 
 def read_lines(
-    engine: Engine, name: str, rules: Rules, *, source: int | None, set_aside: SetAside
+    engine: Engine, name: str, rules: LineRules, *, source: int | None, set_aside: SetAside
 ) -> InputReceipt:
     """Read a log or an index into the tables ``event``, ``capture`` and ``location``.
 
@@ -107,10 +107,10 @@ def read_lines(
         cut = blocks(stream, size=_BLOCK)
         first = next(cut, None)
         kind = kind_of_lines(first.data[:100_000] if first else b"")
-        if kind is Kind.WARC:
+        if kind is InputKind.WARC:
             raise CrawlError("a WARC cannot be read from standard input; name the file")
-        source = (kind is Kind.CDX) if source is None else source
-        reader = _Reader(engine, rules, kind, source=source, set_aside=set_aside)
+        source = (kind is InputKind.CDX) if source is None else source
+        reader = _InputReader(engine, rules, kind, source=source, set_aside=set_aside)
         lines = 0
         reasons: dict[str, int] = {}
         for block in chain([first] if first else [], cut):
@@ -139,17 +139,17 @@ def _check_bad(name: str, reasons: Mapping[str, int]) -> None:
         raise NothingUsed(sum(reasons.values()), name)
 
 
-class _Reader:
+class _InputReader:
     """Passes blocks of one input to the steps; `used` says whether any line tells of a page."""
 
     def __init__(
-        self, engine: Engine, rules: Rules, kind: Kind, *, source: int, set_aside: SetAside
+        self, engine: Engine, rules: LineRules, kind: InputKind, *, source: int, set_aside: SetAside
     ) -> None:
         self._engine, self._rules, self._kind, self._source = engine, rules, kind, int(source)
         self._set_aside = set_aside
         self._fields = ""
         self.used = False
-        self.scopes: dict[str, int] | None = None if kind is Kind.CDX else {}
+        self.scopes: dict[str, int] | None = None if kind is InputKind.CDX else {}
 
     def read(self, block: Block) -> Iterator[tuple[str, int]]:
         """Read a block; yield reasons, and the number of lines that each has set aside."""
@@ -162,7 +162,7 @@ class _Reader:
 
     def _read(self, data: bytes) -> list[tuple[str, int]]:
         self._engine.table_of_lines("line", data)
-        if self._kind is Kind.CDX:
+        if self._kind is InputKind.CDX:
             self._fields = self._fields or _cdx_fields(data)
             self._engine.run("read_cdx", fields=len(self._fields), **_places(self._fields))
             self._engine.run("cdx_captures")
@@ -240,7 +240,7 @@ def without_blanks(lines: bytes) -> bytes:
     return kept
 
 
-def keep_rows(engine: Engine, rules: Rules, source: int) -> None:
+def keep_rows(engine: Engine, rules: LineRules, source: int) -> None:
     """Add the rows just read to the tables ``event`` and ``location``, and resolve redirects."""
     engine.run("judge_types", hits=rules.hits, pages=rules.pages)
     engine.run("keep_events", source=source)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlmatch.errors import CrawlError, check_extra
 from crawlmatch.kept import check_name, crawls_beside, inputs_beside
-from crawlmatch.outcomes import Outcome
+from crawlmatch.outcomes import LinkOutcome
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import remove_tree
 from recordsilo.disk.locks import Locks
@@ -21,12 +21,12 @@ from silosteps.errors import StepsError
 from silowork.errors import JobRefused, NoSuchJob
 from silowork.ledger import JobLedger
 from silowork.values import Ending, Problem
-from silowork.work import Asked, Fields, Kind, Work
+from silowork.work import Fields, JobRequest, Kind, Work
 
 if TYPE_CHECKING:
-    from crawlmatch.matching import Request
+    from crawlmatch.matching import MatchRequest
     from crawlmatch.receipts import MatchReceipt
-    from crawlmatch.rules import Rules
+    from crawlmatch.rules import LineRules
     from crawlmatch.shards import ShardTask
 
 SHARDS = os.path.join(".silo", "crawls")
@@ -35,7 +35,7 @@ _SECONDS_BETWEEN_LOOKS = 0.3
 _READING = "inputs read"
 
 
-def arguments_of(name: str, request: "Request", memory: str) -> dict[str, Any]:
+def arguments_of(name: str, request: "MatchRequest", memory: str) -> dict[str, Any]:
     """Return the arguments of the job that matches a crawl; without seeds: all records' links.
 
     Raises:
@@ -75,14 +75,14 @@ def match(work: Work) -> Ending:
     return _ending(name, crawl.receipt)
 
 
-def _request(given: Mapping[str, Any], silo: Silo) -> "Request":
-    from crawlmatch.matching import Request
+def _request(given: Mapping[str, Any], silo: Silo) -> "MatchRequest":
+    from crawlmatch.matching import MatchRequest
     from crawlmatch.record_links import links_of_records
 
     rows: tuple[tuple[str, str], ...] = ()
     if not given["seeds"]:
         rows = tuple((one.url, one.identifier) for one in links_of_records(silo, Selection()))
-    return Request(
+    return MatchRequest(
         inputs=_paths(silo.path, given["inputs"]),
         earlier=_paths(silo.path, given["earlier"]),
         seeds=_paths(silo.path, given["seeds"]),
@@ -91,11 +91,11 @@ def _request(given: Mapping[str, Any], silo: Silo) -> "Request":
     )
 
 
-def _rules(given: Mapping[str, Any]) -> "Rules":
-    from crawlmatch.rules import DEFENCES, Rules
+def _rules(given: Mapping[str, Any]) -> "LineRules":
+    from crawlmatch.rules import DEFENCES, LineRules
 
     defences = given.get("defences", DEFENCES)  # jobs of earlier releases name none
-    return Rules(tuple(given["full_texts"]), tuple(given["walls"]), tuple(defences))
+    return LineRules(tuple(given["full_texts"]), tuple(given["walls"]), tuple(defences))
 
 
 def _paths(silo_path: str, named: Sequence[str]) -> list[str]:
@@ -110,7 +110,9 @@ def _named(silo_path: str, path: str) -> str:
 
 
 def _ending(name: str, receipt: "MatchReceipt") -> Ending:
-    found = receipt.outcomes.get(Outcome.FULLTEXT, 0) + receipt.outcomes.get(Outcome.DUPLICATE, 0)
+    found = receipt.outcomes.get(LinkOutcome.FULLTEXT, 0) + receipt.outcomes.get(
+        LinkOutcome.DUPLICATE, 0
+    )
     counts = {"links": receipt.seed_rows, "full texts": found, "lines": receipt.set_aside}
     lines = [f"Crawl {name}"]
     lines += [f"{count:>11,}  {one.meaning}" for one, count in receipt.outcomes.items() if count]
@@ -188,7 +190,7 @@ def shard(work: Work) -> Ending:
 # -- forms --------------------------------------------------------------------------------
 
 
-def _asked(fields: Fields, silo_path: str, _records: int) -> Asked:
+def _asked(fields: Fields, silo_path: str, _records: int) -> JobRequest:
     name = fields.get("name", "").strip()
     seeds, is_html = fields.get("seeds", "").strip(), fields.get("html_hit", "") == "yes"
     listed = inputs_beside(silo_path)
@@ -203,13 +205,13 @@ def _asked(fields: Fields, silo_path: str, _records: int) -> Asked:
     inputs = [one for one in chosen if one != seeds]
     if not inputs:
         raise JobRefused("choose at least one log, index, WARC or shard (input-NAME)")
-    from crawlmatch.matching import Request
-    from crawlmatch.rules import Rules
+    from crawlmatch.matching import MatchRequest
+    from crawlmatch.rules import LineRules
     from crawlmatch.shards import MEMORY
 
-    rules = Rules.html() if is_html else Rules()
-    request = Request(inputs=inputs, seeds=[seeds] if seeds else (), rules=rules)
-    return Asked(f"Match the crawl {name}", arguments_of(name, request, MEMORY))
+    rules = LineRules.html() if is_html else LineRules()
+    request = MatchRequest(inputs=inputs, seeds=[seeds] if seeds else (), rules=rules)
+    return JobRequest(f"Match the crawl {name}", arguments_of(name, request, MEMORY))
 
 
 FORESEEN = (StepsError,)

@@ -13,13 +13,13 @@ from functools import partial
 from typing import Any
 
 from crawlmatch.kept import KeptCrawl, kept_crawls
-from crawlmatch.outcomes import Outcome
+from crawlmatch.outcomes import LinkOutcome
 from recordsilo import Silo
 from recordsilo.disk.database_log import database_uri
 from recordsilo.index.facets import Facet
 from recordsilo.panels import Cell, Panel, PanelView, Table
 
-DEAD = (Outcome.CLIENT_ERROR, Outcome.UNREACHABLE, Outcome.LOOP, Outcome.BAD_URL)
+DEAD = (LinkOutcome.CLIENT_ERROR, LinkOutcome.UNREACHABLE, LinkOutcome.LOOP, LinkOutcome.BAD_URL)
 """Outcomes of links that should be corrected."""
 DEAD_LINK = "Q611"
 SHOWN = 200
@@ -90,10 +90,10 @@ def _line(row: tuple[Any, ...]) -> tuple[Cell, ...]:
     hops = ", ".join(_HOPS.get(one, one) for one in crumbs or "" if one != "-")
     way = Cell(f"{hops}: {final}", final) if hops and final and final != url else Cell(hops)
     day = f"{moment[:4]}-{moment[4:6]}-{moment[6:8]}" if moment else ""
-    return (Cell(url, url), Cell(f"{outcome}: {Outcome(outcome).meaning}"), way, Cell(day))
+    return (Cell(url, url), Cell(f"{outcome}: {LinkOutcome(outcome).meaning}"), way, Cell(day))
 
 
-_LABELS = {str(one): one.meaning for one in Outcome}
+_LABELS = {str(one): one.meaning for one in LinkOutcome}
 LINK_OUTCOME = Facet(
     "link_outcome", "Link outcomes", partial(values_of, "outcome"), stamp, _LABELS, is_column=True
 )

@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from crawlmatch.errors import CrawlError
-from crawlmatch.outcomes import Outcome
+from crawlmatch.outcomes import LinkOutcome
 from crawlmatch.plan import match, merge
-from crawlmatch.receipts import InputReceipt, Kind, MatchReceipt, merged
+from crawlmatch.receipts import InputKind, InputReceipt, MatchReceipt, merged
 from crawlmatch.report import write_figures
 from crawlmatch.results import write_sqlite
-from crawlmatch.rules import Rules
+from crawlmatch.rules import LineRules
 from crawlmatch.seeds import add_seeds, read_seeds
 from crawlmatch.shards import (
     MEMORY,
     SET_ASIDE,
-    Reading,
+    InputsRead,
     ShardTask,
     Watch,
     opened_engine,
@@ -37,7 +37,7 @@ A task may be done twice, and anywhere: its shard is the same, and complete or n
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class MatchRequest:
     """What to match.
 
     Attributes:
@@ -55,13 +55,13 @@ class Request:
     earlier: Sequence[str] = ()
     seeds: Sequence[str] = ()
     seed_rows: Sequence[tuple[str, str]] = ()
-    rules: Rules = field(default_factory=Rules)
+    rules: LineRules = field(default_factory=LineRules)
     unseeded: bool = True
 
 
 def match_into(
     directory: str,
-    request: Request,
+    request: MatchRequest,
     *,
     processes: int = 1,
     memory: str = MEMORY,
@@ -97,7 +97,7 @@ def match_into(
             for path in kept_aside:
                 with gzip.open(path, "rb") as file:
                     kept.write(file.read())
-            reading = Reading(kept)
+            reading = InputsRead(kept)
             _read_all(engine, request, names, reading)
         merge(engine)
         index_pages = int(engine.run("count_index_pages").all()[0][0])
@@ -121,7 +121,7 @@ _FILES = {
 
 
 def match_to_sqlite(
-    path: str, request: Request, *, processes: int = 1, memory: str = MEMORY
+    path: str, request: MatchRequest, *, processes: int = 1, memory: str = MEMORY
 ) -> MatchReceipt:
     """Match inputs and seeds into one SQLite file; it replaces an existing file when complete.
 
@@ -144,7 +144,9 @@ def match_to_sqlite(
     return receipt
 
 
-def _read_all(engine: Engine, request: Request, names: Sequence[str], reading: Reading) -> None:
+def _read_all(
+    engine: Engine, request: MatchRequest, names: Sequence[str], reading: InputsRead
+) -> None:
     for name in names:
         read_input(engine, name, request.rules, reading)
     own = len(reading.inputs)
@@ -153,7 +155,7 @@ def _read_all(engine: Engine, request: Request, names: Sequence[str], reading: R
             engine.run("take_earlier", file=name, pages=request.rules.pages)
         else:
             read_input(engine, name, request.rules, reading, source=2)
-    reading.inputs[own:] = [replace(one, kind=Kind.EARLIER) for one in reading.inputs[own:]]
+    reading.inputs[own:] = [replace(one, kind=InputKind.EARLIER) for one in reading.inputs[own:]]
     for name in request.seeds:
         reading.inputs.append(read_seeds(engine, name))
     add_seeds(engine, request.seed_rows)
@@ -180,7 +182,7 @@ def _made(job: tuple[str, ShardTask]) -> str:
 
 @contextmanager
 def _as_shards(
-    directory: str, request: Request, run: ShardRunner | None, memory: str
+    directory: str, request: MatchRequest, run: ShardRunner | None, memory: str
 ) -> Iterator[tuple[Sequence[str], list[str]]]:
     """Return the inputs, with files replaced by the shards that a runner made."""
     names = list(dict.fromkeys(request.inputs))
@@ -200,12 +202,12 @@ def _as_shards(
 _LINE_SCOPES = ("skip-log-scope", "skip-tiny-octetstream", "skip-empty-file")
 
 
-def _receipt(engine: Engine, reading: Reading, index_pages: int) -> MatchReceipt:
+def _receipt(engine: Engine, reading: InputsRead, index_pages: int) -> MatchReceipt:
     documents, updated = engine.run("count_hits").all()[0]
     missing, loops = engine.run("count_missing").all()[0]
     normalised, bad = engine.run("count_seed_forms").all()[0]
     seed_rows = engine.run("count_seeds").all()[0][0]
-    outcomes = {Outcome(name): count for name, count in engine.run("count_outcomes").all()}
+    outcomes = {LinkOutcome(name): count for name, count in engine.run("count_outcomes").all()}
     endless = engine.run("count_endless").all()[0][0]
     rules = {str(name): count for name, count in engine.run("count_rules").all()}
     inputs = merged(reading.inputs)
@@ -222,12 +224,16 @@ def _receipt(engine: Engine, reading: Reading, index_pages: int) -> MatchReceipt
         "existing-complete": 0,
         "map-url-missing": unfound,
         "skip-bad-seed-url": bad,
-        "skip-raw-line": sum(sum(one.reasons.values()) for one in inputs if one.kind == Kind.SEEDS),
+        "skip-raw-line": sum(
+            sum(one.reasons.values()) for one in inputs if one.kind == InputKind.SEEDS
+        ),
         "_normalized-seed-url": normalised,
         "_redirect-recursion-limit": endless,
     }
     indexes = {
-        "skip-cdx-raw": sum(one.reasons.get("header", 0) for one in inputs if one.kind == Kind.CDX),
+        "skip-cdx-raw": sum(
+            one.reasons.get("header", 0) for one in inputs if one.kind == InputKind.CDX
+        ),
         "pages-without-full-text": index_pages,
     }
     counters = {"backward": backward, "backward_cdx": indexes, "forward": forward}
@@ -236,7 +242,7 @@ def _receipt(engine: Engine, reading: Reading, index_pages: int) -> MatchReceipt
 
 def _of_lines(inputs: Sequence[InputReceipt]) -> dict[str, int]:
     """Return what each line of the logs was; nothing if a shard does not say it."""
-    logs = [one for one in inputs if one.kind in {Kind.LOG, Kind.JSON}]
+    logs = [one for one in inputs if one.kind in {InputKind.LOG, InputKind.JSON}]
     scopes = [one.scopes for one in logs if one.scopes is not None]
     if len(scopes) < len(logs):
         return {}

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class Outcome(StrEnum):
+class LinkOutcome(StrEnum):
     """The outcome of a seed row; every row has exactly one."""
 
     FULLTEXT = "fulltext"
@@ -36,53 +36,53 @@ class Outcome(StrEnum):
 
 
 _TOLD = {
-    Outcome.FULLTEXT: (
+    LinkOutcome.FULLTEXT: (
         "full text fetched",
         "nothing; silo crawl attach puts it into the record",
     ),
-    Outcome.DUPLICATE: (
+    LinkOutcome.DUPLICATE: (
         "full text unchanged since the last crawl",
         "nothing; the bytes are in the earlier crawl",
     ),
-    Outcome.LANDING: (
+    LinkOutcome.LANDING: (
         "web page without a full text",
         "check whether the page links to a document, and let the crawl follow such links",
     ),
-    Outcome.WRONG_TYPE: (
+    LinkOutcome.WRONG_TYPE: (
         "neither a full text nor a web page",
         "check its media type; if you want it, add it to full_texts",
     ),
-    Outcome.EMPTY: (
+    LinkOutcome.EMPTY: (
         "empty response",
         "try again; if it recurs, tell the repository",
     ),
-    Outcome.COOKIE_WALL: (
+    LinkOutcome.COOKIE_WALL: (
         "cookies or sign-in required",
         "crawl with cookies or from a network with access, or look for a free copy",
     ),
-    Outcome.DEFENCE: (
+    LinkOutcome.DEFENCE: (
         "blocked by a robot defence",
         "ask the publisher to let the crawler in, or crawl more slowly; do not correct the link",
     ),
-    Outcome.LOOP: (
+    LinkOutcome.LOOP: (
         "endless redirects",
         "try with cookies; if it recurs, correct the link",
     ),
-    Outcome.UNCAPTURED: (
+    LinkOutcome.UNCAPTURED: (
         "redirected to an unknown address",
         "give the index or the WARCs of this crawl or of an earlier one, or crawl the target",
     ),
-    Outcome.CLIENT_ERROR: ("page not found", "correct the link"),
-    Outcome.SERVER_ERROR: ("server error", "try again"),
-    Outcome.RATE_LIMITED: ("too many requests", "try again, more slowly"),
-    Outcome.UNREACHABLE: (
+    LinkOutcome.CLIENT_ERROR: ("page not found", "correct the link"),
+    LinkOutcome.SERVER_ERROR: ("server error", "try again"),
+    LinkOutcome.RATE_LIMITED: ("too many requests", "try again, more slowly"),
+    LinkOutcome.UNREACHABLE: (
         "server unreachable",
         "try again; if it recurs, correct the link",
     ),
-    Outcome.ROBOTS: ("excluded by robots.txt", "ask the repository"),
-    Outcome.NOT_ATTEMPTED: ("not fetched", "add it to the seeds of the next crawl"),
-    Outcome.BAD_URL: ("invalid address", "correct the link"),
-    Outcome.OUT_OF_SCOPE: (
+    LinkOutcome.ROBOTS: ("excluded by robots.txt", "ask the repository"),
+    LinkOutcome.NOT_ATTEMPTED: ("not fetched", "add it to the seeds of the next crawl"),
+    LinkOutcome.BAD_URL: ("invalid address", "correct the link"),
+    LinkOutcome.OUT_OF_SCOPE: (
         "excluded by the settings of the crawl",
         "widen the scope of the crawl",
     ),

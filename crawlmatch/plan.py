@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from crawlmatch.rules import Rules
+from crawlmatch.rules import LineRules
 
 MAX_REDIRECTS = 40
 MAX_CLIMB = 60
@@ -35,7 +35,7 @@ def merge(steps: Steps) -> None:
     steps.drop(["repeated", "best"])
 
 
-def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:
+def match(steps: Steps, rules: LineRules, *, unseeded: bool = True) -> None:
     """Make the table ``result`` from pages and seeds (table ``seed_row``).
 
     Args:

@@ -6,13 +6,13 @@ from enum import StrEnum
 from typing import Any
 
 from crawlmatch.errors import NothingUsed
-from crawlmatch.outcomes import Outcome
+from crawlmatch.outcomes import LinkOutcome
 
 PASSED_OVER = frozenset({"blank", "header", "prerequisite", "other record"})
 """Reasons for valid lines that say nothing about a page; all other reasons are faults."""
 
 
-class Kind(StrEnum):
+class InputKind(StrEnum):
     """The type of an input."""
 
     LOG = "crawl log"
@@ -30,7 +30,7 @@ class InputReceipt:
 
     Attributes:
         name: As given.
-        kind: See `Kind`.
+        kind: See `InputKind`.
         sha256: Of the file's bytes, or of the bytes read from standard input.
         size: In bytes.
         lines: Number of lines; of records, for a WARC.
@@ -98,7 +98,7 @@ class MatchReceipt:
 
     inputs: tuple[InputReceipt, ...]
     seed_rows: int
-    outcomes: Mapping[Outcome, int]
+    outcomes: Mapping[LinkOutcome, int]
     rules: Mapping[str, int]
     counters: Mapping[str, Mapping[str, int]]
 
@@ -113,7 +113,7 @@ class MatchReceipt:
         Raises:
             NothingUsed: None of their lines does; those of earlier crawls do not count.
         """
-        own = [one for one in self.inputs if one.kind not in {Kind.SEEDS, Kind.EARLIER}]
+        own = [one for one in self.inputs if one.kind not in {InputKind.SEEDS, InputKind.EARLIER}]
         if not any(one.used for one in own):
             raise NothingUsed(sum(one.lines for one in own))
 
@@ -122,7 +122,7 @@ class MatchReceipt:
         return {
             "inputs": [one.to_json() for one in self.inputs],
             "seed_rows": self.seed_rows,
-            "outcomes": {str(one): self.outcomes.get(one, 0) for one in Outcome},
+            "outcomes": {str(one): self.outcomes.get(one, 0) for one in LinkOutcome},
             "match_rules": dict(sorted(self.rules.items())),
             "counters": {name: dict(counts) for name, counts in self.counters.items()},
         }
@@ -133,7 +133,7 @@ class MatchReceipt:
         return cls(
             tuple(InputReceipt.from_json(one) for one in values["inputs"]),
             values["seed_rows"],
-            {Outcome(name): count for name, count in values["outcomes"].items()},
+            {LinkOutcome(name): count for name, count in values["outcomes"].items()},
             values["match_rules"],
             values["counters"],
         )

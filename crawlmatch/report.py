@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from crawlmatch.errors import CrawlError
 from crawlmatch.kept import Crawl
-from crawlmatch.outcomes import Outcome
+from crawlmatch.outcomes import LinkOutcome
 from recordsilo.cells import guarded
 from recordsilo.wording import counted
 
@@ -29,11 +29,11 @@ TABLES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CrawlReport:
     """The figures of a crawl; None or empty if an earlier release did not count them.
 
     Attributes:
-        outcomes: All outcomes, in the order of `Outcome`.
+        outcomes: All outcomes, in the order of `LinkOutcome`.
         tables: Name of `TABLES` → (value, count), the most frequent first; at most `TOP`
             of each.
         held_before: Number of full texts that earlier crawls had.
@@ -43,7 +43,7 @@ class Report:
     name: str
     matched: str
     seed_rows: int
-    outcomes: Mapping[Outcome, int]
+    outcomes: Mapping[LinkOutcome, int]
     full_texts: int | None
     held_before: int | None
     unseeded: int | None
@@ -117,17 +117,17 @@ def _cell(value: str) -> str:
     return value if re.fullmatch("-?[0-9]*", value) else guarded(value)
 
 
-class Steps(Protocol):
+class CountingSteps(Protocol):
     """Runs the steps that count."""
 
-    def run(self, step: str, **values: object) -> "Steps":
+    def run(self, step: str, **values: object) -> "CountingSteps":
         """Run a step with its parameters."""
 
     def all(self) -> list[tuple[Any, ...]]:
         """Return the rows of the last step."""
 
 
-def write_figures(directory: str, steps: Steps) -> None:
+def write_figures(directory: str, steps: CountingSteps) -> None:
     """Count the table ``result``, and write the figures beside it.
 
     So a report costs the same for a crawl of any size, and needs no engine.
@@ -141,7 +141,7 @@ def write_figures(directory: str, steps: Steps) -> None:
         json.dump(told | {"tables": tables}, file, ensure_ascii=False, indent=1)
 
 
-def report_on(crawl: Crawl) -> Report:
+def report_on(crawl: Crawl) -> CrawlReport:
     """Return the figures of a crawl.
 
     Raises:
@@ -160,8 +160,8 @@ def report_on(crawl: Crawl) -> Report:
         )
     except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise CrawlError(f"{path} cannot be read ({error}); match the crawl again") from error
-    outcomes = {one: crawl.receipt.outcomes.get(one, 0) for one in Outcome}
-    return Report(
+    outcomes = {one: crawl.receipt.outcomes.get(one, 0) for one in LinkOutcome}
+    return CrawlReport(
         crawl.name, crawl.matched, crawl.receipt.seed_rows, outcomes, full_texts, held_before,
         unseeded, tables,
     )  # fmt: skip

@@ -34,7 +34,7 @@ Cloudflare, and pages with a captcha.
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class LineRules:
     """The rules by which lines are judged.
 
     Attributes:
@@ -48,7 +48,7 @@ class Rules:
     defences: tuple[str, ...] = DEFENCES
 
     @classmethod
-    def html(cls) -> "Rules":
+    def html(cls) -> "LineRules":
         """Return rules that look for web pages instead of documents."""
         return cls(WEB_PAGES)
 
@@ -81,7 +81,7 @@ def _escaped(media_type: str) -> str:
     return re.sub(r"([.+*?^$()\[\]{}|\\])", r"\\\1", media_type.lower())
 
 
-def rules_from(text: str, *, html: bool = False) -> Rules:
+def rules_from(text: str, *, html: bool = False) -> LineRules:
     """Read rules from TOML: ``walls`` and ``defences`` are added to the default.
 
     ``full_texts`` replace it.
@@ -101,7 +101,7 @@ def rules_from(text: str, *, html: bool = False) -> Rules:
     for pattern in (*walls, *defences):
         _check(pattern)
     usual = WEB_PAGES if html else FULL_TEXTS
-    return Rules(types or usual, (*WALLS, *walls), (*DEFENCES, *defences))
+    return LineRules(types or usual, (*WALLS, *walls), (*DEFENCES, *defences))
 
 
 _NAMES = ("walls", "defences", "full_texts")

@@ -14,7 +14,7 @@ from typing import Any
 
 from crawlmatch.errors import BadAddress, NoAddresses
 from crawlmatch.inputs import columns, file_digest
-from crawlmatch.receipts import InputReceipt, Kind
+from crawlmatch.receipts import InputKind, InputReceipt
 from crawlmatch.uris import heritrix_form, host_of, is_plain, replaced_form, whatwg_form
 from recordsilo.formats import Link
 from silosteps.engine import Engine
@@ -75,7 +75,7 @@ def read_seeds(engine: Engine, name: str) -> InputReceipt:
         raise NoAddresses(name, seeds)
     found, size = (digest.hexdigest(), -1) if name == STDIN else file_digest(name)
     told = {reason: count for reason, count in reasons.items() if count}
-    return InputReceipt(name, Kind.SEEDS, found, size, lines, told)
+    return InputReceipt(name, InputKind.SEEDS, found, size, lines, told)
 
 
 def add_seeds(engine: Engine, rows: Iterable[tuple[str, str]]) -> int:

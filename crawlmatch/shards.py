@@ -19,8 +19,8 @@ from typing import Any
 from crawlmatch.errors import CrawlError, ShardUnusable
 from crawlmatch.inputs import kind_of_file, read_lines, set_aside_line
 from crawlmatch.plan import make_tables, merge
-from crawlmatch.receipts import InputReceipt, Kind
-from crawlmatch.rules import Rules
+from crawlmatch.receipts import InputKind, InputReceipt
+from crawlmatch.rules import LineRules
 from crawlmatch.warcs import read_warc
 from recordsilo.disk.atomic_file import flush_directory, flush_fd, remove_tree
 from silosteps.engine import Engine
@@ -44,7 +44,7 @@ class ShardTask:
     """An input to make a shard of: one file in, one directory out."""
 
     source: str
-    rules: Rules
+    rules: LineRules
     memory: str = MEMORY
 
     @property
@@ -68,7 +68,7 @@ class ShardTask:
 
 
 @dataclass(slots=True)
-class Reading:
+class InputsRead:
     """The inputs read so far, and the file for malformed lines."""
 
     set_aside: gzip.GzipFile
@@ -131,7 +131,7 @@ def sweep(parent: str, name: str) -> None:
 
 
 def read_input(
-    engine: Engine, name: str, rules: Rules, reading: Reading, *, source: int | None = None
+    engine: Engine, name: str, rules: LineRules, reading: InputsRead, *, source: int | None = None
 ) -> None:
     """Read an input of any kind: a log, an index, a WARC, or a shard.
 
@@ -148,7 +148,7 @@ def read_input(
     """
     if os.path.isdir(name):
         reading.inputs += take_shard(engine, name, rules, earlier=source == 2)
-    elif name != STDIN and kind_of_file(name) is Kind.WARC:
+    elif name != STDIN and kind_of_file(name) is InputKind.WARC:
         reading.inputs.append(
             read_warc(engine, name, rules, source=1 if source is None else source)
         )
@@ -162,7 +162,7 @@ def read_input(
 def write_shard(
     path: str,
     names: Sequence[str],
-    rules: Rules,
+    rules: LineRules,
     *,
     memory: str = MEMORY,
     watch: Watch | None = None,
@@ -187,7 +187,7 @@ def write_shard(
         raise CrawlError(f"{path} exists and is not a shard; give another name")
     with whole_directory(path) as staged, opened_engine(staged, memory, watch) as engine:
         with gzip.open(f"{staged}/{SET_ASIDE}", "wb") as kept:
-            reading = Reading(kept)
+            reading = InputsRead(kept)
             for name in names:
                 read_input(engine, name, rules, reading)
         merge(engine)
@@ -204,7 +204,7 @@ def write_shard(
 
 
 def take_shard(
-    engine: Engine, path: str, rules: Rules, *, earlier: bool = False
+    engine: Engine, path: str, rules: LineRules, *, earlier: bool = False
 ) -> list[InputReceipt]:
     """Read a shard; return the receipts of its inputs.
 

@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, cast
 from warcio.exceptions import ArchiveLoadFailed
 
 from crawlmatch.inputs import columns, escaped, file_digest, keep_rows
-from crawlmatch.receipts import InputReceipt, Kind
-from crawlmatch.rules import Rules
+from crawlmatch.receipts import InputKind, InputReceipt
+from crawlmatch.rules import LineRules
 from politeweb.warc.records import warc_records
 from silosteps.engine import Engine
 from silosteps.errors import InputUnreadable
@@ -136,7 +136,7 @@ def capture_of(record: Any) -> Capture | None:
     )
 
 
-def read_warc(engine: Engine, name: str, rules: Rules, *, source: int) -> InputReceipt:
+def read_warc(engine: Engine, name: str, rules: LineRules, *, source: int) -> InputReceipt:
     """Read a WARC into the tables ``event``, ``capture`` and ``location``.
 
     A truncated file, such as one of a killed crawler, is read up to its end; the receipt
@@ -164,10 +164,10 @@ def read_warc(engine: Engine, name: str, rules: Rules, *, source: int) -> InputR
     _add(engine, rules, source, rows)
     digest, size = file_digest(name)
     lines = passed.pop("records", 0)
-    return InputReceipt(name, Kind.WARC, digest, size, lines, dict(passed))
+    return InputReceipt(name, InputKind.WARC, digest, size, lines, dict(passed))
 
 
-def _add(engine: Engine, rules: Rules, source: int, rows: list[tuple[Any, ...]]) -> None:
+def _add(engine: Engine, rules: LineRules, source: int, rows: list[tuple[Any, ...]]) -> None:
     if rows:
         engine.table("warc_row", columns(_COLUMNS, rows))
         engine.run("warc_rows").run("warc_captures")

@@ -19,7 +19,7 @@ from oaipmhclient.pages.requests_and_pages import (
 from oaipmhclient.transport.http_transport import Transport
 from oaipmhclient.walk.by_identifier import pages_by_identifier
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
-from oaipmhclient.walk.listed_pages import HEADERS, RECORDS, Item, ListedPage, Reading
+from oaipmhclient.walk.listed_pages import HEADERS, RECORDS, Item, ListedPage, ListKind
 from oaipmhclient.walk.values import ListJob, WindowBroken
 from oaipmhclient.walk.whole_lists import OneByOne, whole_list
 from oaipmhclient.walk.windows import Window
@@ -143,7 +143,7 @@ class Client(Endpoint):
 
     def _pages(
         self,
-        reading: Reading[Item],
+        reading: ListKind[Item],
         job: ListJob,
         one_by_one: OneByOne[Item] | None = None,
     ) -> Iterator[ListPage[Item]]:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from oaipmhclient.errors import PageUnreadable, TokenLoopError
 from oaipmhclient.mending.repair import read_mended
 from oaipmhclient.pages.requests_and_pages import (
-    Request,
+    VerbRequest,
     get_record_request,
     identify_request,
     list_metadata_formats_request,
@@ -112,7 +112,9 @@ class Endpoint(Closing):
         """
         return self._ask(get_record_request(identifier, metadata_prefix), read_record)
 
-    def exchange(self, request: Request, read: Callable[[bytes], Value]) -> tuple[Value, Answer]:
+    def exchange(
+        self, request: VerbRequest, read: Callable[[bytes], Value]
+    ) -> tuple[Value, Answer]:
         """Send a request; return the values read from the response, and the response.
 
         Args:
@@ -129,7 +131,9 @@ class Endpoint(Closing):
             failure = error
         raise without_frames(failure)
 
-    def _exchanged(self, request: Request, read: Callable[[bytes], Value]) -> tuple[Value, Answer]:
+    def _exchanged(
+        self, request: VerbRequest, read: Callable[[bytes], Value]
+    ) -> tuple[Value, Answer]:
         answer = self._transport.fetch(request.params)
         try:
             return read(answer.body), answer
@@ -138,10 +142,10 @@ class Endpoint(Closing):
                 raise
             raise error.at(answer.url) from error
 
-    def _ask(self, request: Request, read: Callable[[bytes], Value]) -> Value:
+    def _ask(self, request: VerbRequest, read: Callable[[bytes], Value]) -> Value:
         """Send a request; return the values read from the response, repaired if necessary."""
         return self.exchange(request, lambda body: read_mended(body, read)[0])[0]
 
 
-def _sets_request(token: str | None) -> Request:
+def _sets_request(token: str | None) -> VerbRequest:
     return list_sets_request() if token is None else resume_request(Verb.LIST_SETS, token)

@@ -39,7 +39,7 @@ class FetchingEnded(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchResult:
     """The result of a thread.
 
     Attributes:
@@ -251,7 +251,7 @@ class _Thread:
                 except FetchingEnded:
                     return
                 except BaseException as failure:  # noqa: BLE001 - handed to the storing thread
-                    found = Fetched(window, failure=failure, refused=self._lane.refused)
+                    found = FetchResult(window, failure=failure, refused=self._lane.refused)
                 if self._ended.is_set():
                     return
                 self._out.put(found)
@@ -265,7 +265,7 @@ class _Thread:
             self.client = self._open_client(self._lane)
         return self.client
 
-    def _step(self, window: int, steps: Iterator[WalkPage], most: int) -> Fetched:
+    def _step(self, window: int, steps: Iterator[WalkPage], most: int) -> FetchResult:
         lane = self._lane
         lane.begin()
         self._helpers.begin(most)
@@ -275,10 +275,10 @@ class _Thread:
         finally:
             self._helpers.sum_up()
         seconds = lane.seconds or time.monotonic() - began
-        return Fetched(window, page, None, seconds, lane.refused, max(1, lane.answers))
+        return FetchResult(window, page, None, seconds, lane.refused, max(1, lane.answers))
 
 
-_Queue = SimpleQueue[Fetched | Woken]
+_Queue = SimpleQueue[FetchResult | Woken]
 
 
 class Fetchers(Closing):
@@ -333,13 +333,13 @@ class Fetchers(Closing):
         """Let `next` return `Woken`; any thread may call it."""
         self._out.put(Woken())
 
-    def next(self) -> Fetched | Woken:
+    def next(self) -> FetchResult | Woken:
         """Wait for the next page, end or failure of any window in work, or `Woken`."""
         found = None
         while found is None:
             with suppress(Empty):
                 found = self._out.get(timeout=SECONDS_BETWEEN_LOOKS)
-        if isinstance(found, Fetched) and found.page is None:
+        if isinstance(found, FetchResult) and found.page is None:
             self.drop(found.window)
         return found
 

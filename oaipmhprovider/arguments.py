@@ -29,7 +29,7 @@ NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LONGEST_NAME_QUOTED = 40
 
 
-class Refused(Exception):
+class CannotBeAnswered(Exception):
     """A request cannot be answered.
 
     Attributes:
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class LegalRequest:
     """A request whose arguments are legal, complete, single and well-formed."""
 
     verb: Verb
@@ -61,7 +61,7 @@ class Request:
         return {str(Argument.VERB): self.verb, **echoed}
 
 
-def read_request(received: Arguments) -> Request:
+def read_request(received: Arguments) -> LegalRequest:
     """Check the arguments of a request, except values that depend on the repository.
 
     Raises:
@@ -72,19 +72,19 @@ def read_request(received: Arguments) -> Request:
     faults = [*_faults_of_names(verb, [name for name, _ in others])]
     faults += _faults_of_values(others)
     if faults:
-        raise Refused([BadArgument(fault) for fault in faults])
-    return Request(verb, {Argument(name): value for name, value in others})
+        raise CannotBeAnswered([BadArgument(fault) for fault in faults])
+    return LegalRequest(verb, {Argument(name): value for name, value in others})
 
 
 def _read_verb(values: Sequence[str]) -> Verb:
     if len(values) != 1:
         how = "is missing" if not values else "is repeated"
-        raise Refused([BadVerb(f"the argument verb {how}")])
+        raise CannotBeAnswered([BadVerb(f"the argument verb {how}")])
     try:
         return Verb(values[0])
     except ValueError:
         verbs = ", ".join(Verb)
-        raise Refused([BadVerb(f"the verb must be one of {verbs}")]) from None
+        raise CannotBeAnswered([BadVerb(f"the verb must be one of {verbs}")]) from None
 
 
 def _faults_of_names(verb: Verb, names: Sequence[str]) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _fault_of_value(name: str, value: str) -> str | None:
     return None
 
 
-def read_selection(request: Request, granularity: Granularity) -> Selection:
+def read_selection(request: LegalRequest, granularity: Granularity) -> Selection:
     """Return the selection of a list request without a token.
 
     Days are extended to the source's granularity: ``until`` with a day includes the day's last
@@ -149,7 +149,7 @@ def read_selection(request: Request, granularity: Granularity) -> Selection:
     until = request.arguments.get(Argument.UNTIL)
     faults = [*_faults_of_dates(from_, until, granularity)]
     if faults:
-        raise Refused([BadArgument(fault) for fault in faults])
+        raise CannotBeAnswered([BadArgument(fault) for fault in faults])
     return Selection(
         request.arguments[Argument.METADATA_PREFIX],
         _filled(from_, granularity, "T00:00:00Z"),

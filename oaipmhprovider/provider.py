@@ -24,7 +24,13 @@ from oaipmhprotocol import (
 from oaipmhprotocol.datestamps import format_datestamp
 from oaipmhprotocol.words import Argument
 from oaipmhprovider import answers
-from oaipmhprovider.arguments import Arguments, Refused, Request, read_request, read_selection
+from oaipmhprovider.arguments import (
+    Arguments,
+    CannotBeAnswered,
+    LegalRequest,
+    read_request,
+    read_selection,
+)
 from oaipmhprovider.source import Position, RecordSource, Selection
 from oaipmhprovider.tokens import Continuation, decode_token, encode_token
 
@@ -71,7 +77,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    request: Request
+    request: LegalRequest
     source: RecordSource
     identity: Identify
     now: datetime
@@ -110,7 +116,7 @@ def respond(
         attributes = request.attributes
         context = _Context(request, source, identity, now, settings, base_url)
         content = _ANSWERS[request.verb](context)
-    except Refused as refused:
+    except CannotBeAnswered as refused:
         content = answers.error_elements(refused.conditions)
         attributes = _echoed(attributes, refused.conditions)
     except OAIError as condition:
@@ -208,7 +214,7 @@ def _check_selection(source: RecordSource, selection: Selection) -> None:
     if selection.set_spec is not None and not source.sets():
         conditions.append(NoSetHierarchy("this repository has no sets"))
     if conditions:
-        raise Refused(conditions)
+        raise CannotBeAnswered(conditions)
 
 
 def _token(context: _Context) -> Continuation | None:

@@ -44,7 +44,7 @@ class Silence:
         """Nothing."""
 
 
-class Bar:
+class Bars:
     """One bar for each list, with what is promised as its end, where that is known."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -91,7 +91,7 @@ class Bar:
             beside="" if receipt.ended else beside(receipt),
         )
 
-    def __enter__(self) -> "Bar":
+    def __enter__(self) -> "Bars":
         return self
 
     def __exit__(self, *exc_info: object) -> None:
@@ -168,5 +168,5 @@ def display(stream: TextIO, *, quiet: bool = False, terminal_only: bool = False)
     if quiet:
         return Silence()
     if stream.isatty():
-        return Bar(stream)
+        return Bars(stream)
     return Silence() if terminal_only else Lines(stream)

@@ -60,7 +60,7 @@ from oaipmhscraper.harvests.progress_marks import (
 )
 from oaipmhscraper.harvests.running import refuse_running
 from oaipmhscraper.lists.journal import Journal
-from oaipmhscraper.lists.journal_rows import Job
+from oaipmhscraper.lists.journal_rows import OpenHarvest
 from oaipmhscraper.lists.list_harvest import ListEnd, Progress
 from oaipmhscraper.progress import Silence, display
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
@@ -70,7 +70,7 @@ from oaipmhscraper.storing.fetched_pages import Storing
 from oaipmhscraper.storing.pages_only import PageCounter
 from oaipmhscraper.storing.quarantine import Quarantine, quarantine_of
 from oaipmhscraper.storing.silo_writer import SiloWriter, date_of_2010
-from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.storing_rules import Reception
 from oaipmhscraper.storing.sweep import harvested_records
 from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.errors import EndpointError, RequestRefused
@@ -388,7 +388,7 @@ class OAIPMHScraper(Closing):
         kind = UPDATE_PAGES if options.pages_only else UPDATE_ALL
         return self._run(request_text(kind), jobs, options, progress)
 
-    def open_harvests(self) -> list[Job]:
+    def open_harvests(self) -> list[OpenHarvest]:
         """Return stopped harvests, which the same request resumes."""
         with Journal(self.store.path) as journal:
             return journal.jobs()
@@ -479,7 +479,7 @@ class OAIPMHScraper(Closing):
 
     def _job(
         self, journal: Journal, request: str, jobs: Sequence[ListJob], options: HarvestOptions
-    ) -> Job:
+    ) -> OpenHarvest:
         """Return the open job of a request, or a new one."""
         if request == request_text(UPDATE_ALL):
             update = update_job(journal, self._access.base_url, jobs, anew=options.anew)
@@ -496,7 +496,7 @@ class OAIPMHScraper(Closing):
             job = journal.begin(request, self._access.base_url, jobs, datetime.now(UTC))
         return job
 
-    def _recorder(self, job: Job) -> ResponseRecorder:
+    def _recorder(self, job: OpenHarvest) -> ResponseRecorder:
         """Return the recorder of the job's responses; a new file begins with Identify."""
         prefix = str(self.store.state.get("identifier_uri_prefix") or "")
         about = {
@@ -516,7 +516,7 @@ class OAIPMHScraper(Closing):
     def _writer(self, job: ListJob, options: HarvestOptions) -> SiloWriter:
         return SiloWriter(
             self.store,
-            Listing(job.metadata_prefix, self._agent, self._message),
+            Reception(job.metadata_prefix, self._agent, self._message),
             before_store=self.before_store,
             restore_removed=options.restore_removed,
         )
@@ -546,7 +546,7 @@ class OAIPMHScraper(Closing):
         return Storing(
             self.store.path,
             os.path.join(self.store.path, RECEIPTS),
-            Listing(job.metadata_prefix, self._agent, self._message),
+            Reception(job.metadata_prefix, self._agent, self._message),
             options.restore_removed,
             (self._settings or HttpSettings()).max_response,
         )

@@ -8,7 +8,7 @@ from typing import Any
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
 from silocuration.batch.job import JobReport, run_job, undo_job
-from silocuration.batch.journal import Doing, Entry, JobJournal
+from silocuration.batch.journal import Doing, JobJournal, JournalEntry
 from silocuration.batch.planned import preview_planned
 from silocuration.errors import CurationError
 from silowork.errors import Interrupted
@@ -112,7 +112,7 @@ def _problems(silo_path: str, job_id: str, state: Doing) -> Iterator[Problem]:
         yield from map(_problem, journal.entries(state))
 
 
-def _problem(entry: Entry) -> Problem:
+def _problem(entry: JournalEntry) -> Problem:
     return Problem(entry.identifier, entry.reason)
 
 

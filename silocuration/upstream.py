@@ -32,7 +32,7 @@ from silocuration.activity import Activity, changes_of, log_activity, log_one, o
 from silocuration.batch.job import changed_by_rule
 from silocuration.editing.changes import WORKING_COPY, CannotChange, ReadFile, metadata_fields
 from silocuration.editing.fields import Field, Fields, values_of, with_values, write_fields
-from silocuration.editing.merge import Conflict, Merge, merge
+from silocuration.editing.merge import FieldConflict, Merge, merge
 from silocuration.editing.rule_files import RuleSet, kept_rules
 from silocuration.editing.rules import apply
 from silocuration.errors import NoFields, TooMuch, UpstreamRefused
@@ -45,7 +45,7 @@ Progress = Callable[[int], None]
 Stop = Callable[[], bool]
 
 
-class Kind(StrEnum):
+class ReviewKind(StrEnum):
     """The result of a review."""
 
     CLEAN = "clean"  # merges cleanly; not proposed yet
@@ -65,11 +65,11 @@ class Review:
         theirs: The newest harvested version.
         proposal: The name of the proposed version, or of the one to propose.
         merged: The merged fields; None if there is nothing to merge.
-        reason: Why it cannot be merged, for `Kind.UNREADABLE`.
+        reason: Why it cannot be merged, for `ReviewKind.UNREADABLE`.
     """
 
     identifier: str
-    kind: Kind
+    kind: ReviewKind
     ours: str
     base: str
     theirs: str
@@ -78,7 +78,7 @@ class Review:
     reason: str = ""
 
     @property
-    def conflicts(self) -> tuple[Conflict, ...]:
+    def conflicts(self) -> tuple[FieldConflict, ...]:
         """Return the fields that a person must decide about."""
         return self.merged.conflicts if self.merged is not None else ()
 
@@ -120,7 +120,7 @@ class ProposalReport:
     """
 
     proposed: int
-    waiting: Mapping[Kind, int]
+    waiting: Mapping[ReviewKind, int]
     failed: tuple[tuple[str, str], ...] = ()
 
 
@@ -145,23 +145,23 @@ def review_of(manifest: Manifest, read: ReadFile, rules: tuple[RuleSet, ...] = (
     base, ours, theirs = sides
     proposal = _proposal_from(theirs)
 
-    def found(kind: Kind, merged: Merge | None = None, reason: str = "") -> Review:
+    def found(kind: ReviewKind, merged: Merge | None = None, reason: str = "") -> Review:
         return Review(
             manifest.item_id, kind, ours.name, base.name, theirs.name, proposal, merged, reason
         )
 
     if not theirs.paths:
-        return found(Kind.DELETED)
+        return found(ReviewKind.DELETED)
     try:
         three = [_fields(version, read) for version in (base, ours, theirs)]
         for rule_set in rules:
             three[0], three[2] = apply(rule_set.rules, three[0]), apply(rule_set.rules, three[2])
     except (CannotChange, TooMuch) as error:
-        return found(Kind.UNREADABLE, reason=str(error))
+        return found(ReviewKind.UNREADABLE, reason=str(error))
     merged = merge(three[0], three[1], three[2])
     if manifest.has(proposal):
-        return found(Kind.PROPOSED, merged)
-    return found(Kind.CONFLICT if merged.conflicts else Kind.CLEAN, merged)
+        return found(ReviewKind.PROPOSED, merged)
+    return found(ReviewKind.CONFLICT if merged.conflicts else ReviewKind.CLEAN, merged)
 
 
 def _sides(manifest: Manifest) -> tuple[Version, Version, Version] | None:
@@ -197,7 +197,7 @@ def review(silo: Silo, identifier: str) -> Review | None:
 
 
 def reviews(
-    silo: Silo, *, kinds: frozenset[Kind] = frozenset(Kind), after: str = ""
+    silo: Silo, *, kinds: frozenset[ReviewKind] = frozenset(ReviewKind), after: str = ""
 ) -> Iterator[Review]:
     """Yield the reviews of a Silo's records that need a decision, ordered by identifier.
 
@@ -319,19 +319,19 @@ def propose_all(
     Raises:
         IndexProblem, RuleRefused, RecordSiloError, OSError
     """
-    waiting: Counter[Kind] = Counter()
+    waiting: Counter[ReviewKind] = Counter()
     proposed = looked_at = 0
     failed: list[tuple[str, str]] = []
     queue = reviews(silo)
     while page := list(islice(queue, PAGE)):
         if stop is not None and stop():
             break
-        done, refused = _propose_page(silo, [o for o in page if o.kind is Kind.CLEAN], agent)
+        done, refused = _propose_page(silo, [o for o in page if o.kind is ReviewKind.CLEAN], agent)
         proposed, failed, looked_at = proposed + done, failed + refused, looked_at + len(page)
-        waiting.update(one.kind for one in page if one.kind is not Kind.CLEAN)
+        waiting.update(one.kind for one in page if one.kind is not ReviewKind.CLEAN)
         if progress is not None:
             progress(looked_at)
-    waiting[Kind.PROPOSED] += proposed
+    waiting[ReviewKind.PROPOSED] += proposed
     return ProposalReport(proposed, {k: n for k, n in waiting.items() if n}, tuple(failed))
 
 
@@ -346,7 +346,7 @@ def _propose_page(silo: Silo, page: list[Review], agent: str) -> tuple[int, list
             try:
                 edit = batch.edit(one.identifier)
                 now = review_of(edit.manifest, edit.read, rules.of(one.identifier))
-                if now is None or now.kind is not Kind.CLEAN or now.merged is None:
+                if now is None or now.kind is not ReviewKind.CLEAN or now.merged is None:
                     continue  # changed since it was listed; the next run reviews it
                 _write_proposal(edit, now, now.merged.fields, agent, "merged with what is newer")
                 lines += _proposed(now, agent)
@@ -416,7 +416,7 @@ def resolve(
     """
     with silo.editing(identifier, if_revision=if_revision) as edit:
         found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
-        if found is None or found.kind is not Kind.CONFLICT or found.merged is None:
+        if found is None or found.kind is not ReviewKind.CONFLICT or found.merged is None:
             raise UpstreamRefused(identifier, "has no conflict to resolve")
         _check_fields(found, choices)
         missing = [one.name for one in found.conflicts if one.name not in choices]
@@ -462,9 +462,9 @@ def accept(silo: Silo, identifier: str, *, agent: str, if_revision: int | None =
     """
     with silo.editing(identifier, if_revision=if_revision) as edit:
         found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
-        if found is not None and found.kind is Kind.CLEAN and found.merged is not None:
+        if found is not None and found.kind is ReviewKind.CLEAN and found.merged is not None:
             _write_proposal(edit, found, found.merged.fields, agent, "merged with what is newer")
-        elif found is None or found.kind is not Kind.PROPOSED:
+        elif found is None or found.kind is not ReviewKind.PROPOSED:
             raise UpstreamRefused(identifier, "has no proposal to accept")
         edit.move_cursor(found.proposal)
         edit.set_metadata(SETTLED, found.theirs)

@@ -337,7 +337,7 @@ def _locked(silo_path: str) -> contextlib.AbstractContextManager[None]:
 # -- the test of a connection ----------------------------------------------------------------
 
 
-class Found(StrEnum):
+class PlaceTest(StrEnum):
     """What a test found at the address of a place."""
 
     REACHED = "reached"
@@ -358,7 +358,7 @@ class Tested:
             repeats the body of an answer.
     """
 
-    found: Found
+    found: PlaceTest
     detail: str = ""
 
 
@@ -375,14 +375,14 @@ def probe(
     try:
         auth = place.auth(environment)
     except CredentialsRefused as error:
-        return Tested(Found.NO_CREDENTIALS, str(error))
+        return Tested(PlaceTest.NO_CREDENTIALS, str(error))
     results: list[Tested] = []
     thread = threading.Thread(
         target=lambda: results.append(_asked(place.url, auth)), name="place-test", daemon=True
     )
     thread.start()
     thread.join(seconds)
-    return results[0] if results else Tested(Found.NO_ANSWER)
+    return results[0] if results else Tested(PlaceTest.NO_ANSWER)
 
 
 def _asked(url: str, auth: "Auth | None") -> Tested:
@@ -397,11 +397,11 @@ def _asked(url: str, auth: "Auth | None") -> Tested:
             server = client.send("HEAD", f"{root}/").headers.get("Server", "")
             check_container(client, root, url)
     except answers.Denied:
-        return Tested(Found.NEEDED if auth is None else Found.REFUSED)
+        return Tested(PlaceTest.NEEDED if auth is None else PlaceTest.REFUSED)
     except answers.NotFedora:
-        return Tested(Found.NO_FEDORA)
-    except answers.Busy as error:
-        return Tested(Found.NO_ANSWER, error.reason if error.status == 0 else str(error.status))
+        return Tested(PlaceTest.NO_FEDORA)
+    except answers.FedoraBusy as error:
+        return Tested(PlaceTest.NO_ANSWER, error.reason if error.status == 0 else str(error.status))
     except answers.FedoraError:
-        return Tested(Found.NO_CONTAINER if root else Found.NO_FEDORA)
-    return Tested(Found.REACHED, server[:100])
+        return Tested(PlaceTest.NO_CONTAINER if root else PlaceTest.NO_FEDORA)
+    return Tested(PlaceTest.REACHED, server[:100])

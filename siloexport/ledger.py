@@ -27,8 +27,8 @@ from siloexport.ledger_tables import (
     ENTRIES,
     HOW,
     SCHEMA,
-    Entry,
-    Run,
+    ExportRun,
+    LedgerEntry,
     entry_of,
     held_of,
     note_deleted,
@@ -36,7 +36,7 @@ from siloexport.ledger_tables import (
     note_withdrawn,
     run_of,
 )
-from siloexport.plan import Action, Known, digest_of
+from siloexport.plan import Action, KnownRecord, digest_of
 from siloexport.values import (
     UNFINISHED,
     ActionKind,
@@ -153,7 +153,7 @@ class Ledger(Closing):
 
     # -- runs ---------------------------------------------------------------------------
 
-    def begin_run(self, arguments: Mapping[str, Any]) -> Run:
+    def begin_run(self, arguments: Mapping[str, Any]) -> ExportRun:
         """Note that a run begins."""
         run_id = new_id()
         with self._file.transaction() as connection:
@@ -177,7 +177,7 @@ class Ledger(Closing):
                 (_now(), how, json.dumps(counts), run_id),
             )
 
-    def run(self, run_id: str) -> Run:
+    def run(self, run_id: str) -> ExportRun:
         """Return a run by its id.
 
         Raises:
@@ -189,14 +189,14 @@ class Ledger(Closing):
         known = ", ".join(run.run_id for run in self.runs()[:5]) or "none"
         raise RunNotFound(f"the ledger has no run {run_id}; it has {known}")
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[ExportRun]:
         """Return all runs, the newest first."""
         rows = self._file.rows("SELECT id, arguments, started, ended, how, counts FROM run")
         return [run_of(row) for row in reversed(rows)]
 
     # -- what is known of a record --------------------------------------------------------
 
-    def known(self, identifier: str) -> Known:
+    def known(self, identifier: str) -> KnownRecord:
         """Return what the ledger knows of a record, for the plan."""
         objects = self._file.rows(
             "SELECT uri, version_uri, token, version, key, deposits, withdrawn, withdrawn_as"
@@ -204,13 +204,13 @@ class Ledger(Closing):
             (identifier,),
         )
         if not objects:
-            return Known()
+            return KnownRecord()
         rows = self._file.rows(
             "SELECT version, key, files FROM version WHERE identifier = ?", (identifier,)
         )
         keys = {version: key for version, key, _ in rows}
         files = {version: digest for version, _, digest in rows}
-        return Known(held_of(objects[0]), keys, files, str(objects[0][-1]))
+        return KnownRecord(held_of(objects[0]), keys, files, str(objects[0][-1]))
 
     def held(self, after: str = "", limit: int = _CHUNK) -> list[str]:
         """Return identifiers of records that the target holds, by code point, after a given one."""
@@ -236,7 +236,7 @@ class Ledger(Closing):
 
     # -- deposits -----------------------------------------------------------------------
 
-    def begin(self, run_id: str, action: Action, how: Deletions | None = None) -> "Entry":
+    def begin(self, run_id: str, action: Action, how: Deletions | None = None) -> "LedgerEntry":
         """Note that a deposit begins, before any of it is sent.
 
         Args:
@@ -249,7 +249,7 @@ class Ledger(Closing):
 
     def begin_all(
         self, run_id: str, begun: Iterable[tuple[Action, DepositState, Mapping[str, str]]]
-    ) -> list["Entry"]:
+    ) -> list["LedgerEntry"]:
         """Note that deposits begin, all or none.
 
         Args:
@@ -269,24 +269,24 @@ class Ledger(Closing):
                     ),
                 )  # fmt: skip
                 entries.append(
-                    Entry(
+                    LedgerEntry(
                         int(cursor.lastrowid or 0), run_id, action.identifier, action.version,
                         action.key, action.files, _withdraws(action), state, facts,
                     )
                 )  # fmt: skip
         return entries
 
-    def entry(self, number: int) -> Entry:
+    def entry(self, number: int) -> LedgerEntry:
         """Return a deposit with its current state."""
         rows = self._file.rows(f"{ENTRIES} WHERE number = ?", (number,))
         return entry_of(rows[0])
 
-    def unfinished(self) -> list[Entry]:
+    def unfinished(self) -> list[LedgerEntry]:
         """Return the deposits whose end is unknown, in the order in which they began."""
         rows = self._file.rows(f"{ENTRIES} WHERE state IN (?, ?) ORDER BY number", UNFINISHED)
         return [entry_of(row) for row in rows]
 
-    def broken_off(self, identifier: str) -> list[Entry]:
+    def broken_off(self, identifier: str) -> list[LedgerEntry]:
         """Return the failed attempts at a record since its last success, the newest first.
 
         These are the last few of those for which the target noted something.
@@ -331,13 +331,13 @@ class Ledger(Closing):
         """
         self.end_all((), [(number, state, reason)])
 
-    def finish(self, entry: Entry, came_to: Deposited) -> None:
+    def finish(self, entry: LedgerEntry, came_to: Deposited) -> None:
         """Note that a deposit or a withdrawal is done, with its result."""
         self.end_all([(entry, came_to)], ())
 
     def end_all(
         self,
-        done: Iterable[tuple[Entry, Deposited]],
+        done: Iterable[tuple[LedgerEntry, Deposited]],
         failed: Iterable[tuple[int, DepositState, str]],
     ) -> None:
         """Note how deposits ended, all or none; see `finish` and `fail`."""
@@ -489,7 +489,7 @@ def _withdraws(action: Action) -> bool:
     return action.kind is ActionKind.WITHDRAW
 
 
-def _finish(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
+def _finish(connection: sqlite3.Connection, entry: LedgerEntry, came_to: Deposited) -> None:
     connection.execute(
         "UPDATE deposit SET state = ?, uri = ?, at = ? WHERE number = ?",
         (

@@ -79,7 +79,7 @@ HOW = "how"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ExportRun:
     """A run in the ledger.
 
     Attributes:
@@ -96,7 +96,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """A deposit or a withdrawal in the ledger."""
 
     number: int
@@ -116,16 +116,16 @@ class Entry:
         )
 
 
-def run_of(row: tuple[Any, ...]) -> Run:
+def run_of(row: tuple[Any, ...]) -> ExportRun:
     """Return the run in a row."""
     run_id, arguments, started, ended, how, counts = row
-    return Run(run_id, json.loads(arguments), started, ended, how, json.loads(counts))
+    return ExportRun(run_id, json.loads(arguments), started, ended, how, json.loads(counts))
 
 
-def entry_of(row: tuple[Any, ...]) -> Entry:
+def entry_of(row: tuple[Any, ...]) -> LedgerEntry:
     """Return the deposit in a row."""
     number, run_id, identifier, version, key, files, withdrawal, state, facts = row
-    return Entry(
+    return LedgerEntry(
         number, run_id, identifier, version, key, files, bool(withdrawal),
         DepositState(state), json.loads(facts),
     )  # fmt: skip
@@ -137,7 +137,7 @@ def held_of(row: tuple[Any, ...]) -> Held:
     return Held(uri, version_uri, token, version, key, int(deposits), bool(withdrawn))
 
 
-def note_deposited(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
+def note_deposited(connection: sqlite3.Connection, entry: LedgerEntry, came_to: Deposited) -> None:
     """Note that the target holds what was deposited.
 
     Args:
@@ -162,7 +162,7 @@ def note_deposited(connection: sqlite3.Connection, entry: Entry, came_to: Deposi
     )
 
 
-def note_withdrawn(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
+def note_withdrawn(connection: sqlite3.Connection, entry: LedgerEntry, came_to: Deposited) -> None:
     """Note that the record was withdrawn from the target.
 
     Args:

@@ -42,7 +42,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownRecord:
     """What the ledger knows of a record.
 
     Attributes:
@@ -87,7 +87,7 @@ WRITING = frozenset(ActionKind) - {ActionKind.NOTHING, ActionKind.LEAVE}
 
 
 def plan_record(
-    manifest: Manifest, known: Known, policy: Policy, can: Capabilities
+    manifest: Manifest, known: KnownRecord, policy: Policy, can: Capabilities
 ) -> tuple[Action, ...]:
     """Decide what to do with a record, in order.
 
@@ -141,7 +141,7 @@ def chosen_versions(manifest: Manifest, which: Versions) -> tuple[Version, ...]:
 
 
 def _one_by_one(
-    manifest: Manifest, chosen: Sequence[Version], known: Known, policy: Policy
+    manifest: Manifest, chosen: Sequence[Version], known: KnownRecord, policy: Policy
 ) -> tuple[Action, ...]:
     identifier = manifest.item_id
     keys = {version.name: version_key(manifest, version, policy) for version in chosen}
@@ -167,7 +167,7 @@ def _one_by_one(
     )
 
 
-def _kind(version: Version, known: Known, keys: Mapping[str, str]) -> ActionKind:
+def _kind(version: Version, known: KnownRecord, keys: Mapping[str, str]) -> ActionKind:
     name = version.name
     if name not in known.keys:
         return ActionKind.ADD_VERSION
@@ -177,7 +177,7 @@ def _kind(version: Version, known: Known, keys: Mapping[str, str]) -> ActionKind
 
 
 def _together(
-    manifest: Manifest, chosen: Sequence[Version], known: Known, policy: Policy
+    manifest: Manifest, chosen: Sequence[Version], known: KnownRecord, policy: Policy
 ) -> Action:
     identifier = manifest.item_id
     names = tuple(version.name for version in chosen)
@@ -198,7 +198,7 @@ def _is_changed(held: Held | None) -> bool:
     return held is not None and not held.token
 
 
-def _deletion(manifest: Manifest, known: Known, policy: Policy, can: Capabilities) -> Action:
+def _deletion(manifest: Manifest, known: KnownRecord, policy: Policy, can: Capabilities) -> Action:
     identifier, held = manifest.item_id, known.held
     if held is None:
         return Action(identifier, ActionKind.LEAVE, reason="deleted at the source, never exported")

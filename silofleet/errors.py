@@ -62,7 +62,7 @@ class WishesInvalid(FleetError):
     """The file of wishes cannot be read."""
 
 
-class LedgerUnreadable(FleetError):
+class FleetStateUnreadable(FleetError):
     """The file of the fleet's state is damaged, or of a later version of the program."""
 
     def __init__(self, path: str, reason: str) -> None:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recordsilo.closing import Closing
-from silofleet.errors import EndpointMoving, FleetRefused, LedgerUnreadable, NoSuchEndpoint
+from silofleet.errors import EndpointMoving, FleetRefused, FleetStateUnreadable, NoSuchEndpoint
 from silofleet.values import Ended, Facts, Node, Outcome
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 
@@ -95,7 +95,7 @@ CREATE TABLE IF NOT EXISTS clock (
 """
 KIND = LedgerKind(
     _SCHEMA,
-    LedgerUnreadable,
+    FleetStateUnreadable,
     version=1,
     added=frozenset({"move", "clock"}),
     synchronous="NORMAL",
@@ -158,7 +158,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class SiloMove:
     """A Silo that is being moved; no run of its endpoint starts.
 
     Attributes:
@@ -440,17 +440,17 @@ class FleetLedger(Closing):
 
     # ------------------------------------------------------------------ moves
 
-    def move_of(self, name: str) -> Move | None:
+    def move_of(self, name: str) -> SiloMove | None:
         """The move of an endpoint's Silo that has begun; None if there is none."""
         with self._file.reading() as connection:
             return _move(connection, name)
 
-    def moves(self) -> list[Move]:
+    def moves(self) -> list[SiloMove]:
         """The moves that have begun and not ended."""
         names = self._file.rows("SELECT endpoint FROM move ORDER BY endpoint")
         return [move for (name,) in names if (move := self.move_of(name))]
 
-    def begin_move(self, name: str, source: str, target: str, now: datetime) -> Move:
+    def begin_move(self, name: str, source: str, target: str, now: datetime) -> SiloMove:
         """Begin a move, or return the one that has begun; no run starts until it has ended.
 
         Raises:
@@ -466,14 +466,14 @@ class FleetLedger(Closing):
                 return going
             if facts.run:
                 raise FleetRefused(f"{name} is at work; try again when its run has ended")
-            going = Move(name, source, target, max(1, facts.epoch) + 1, now)
+            going = SiloMove(name, source, target, max(1, facts.epoch) + 1, now)
             connection.execute(
                 "INSERT INTO move VALUES (?, ?, ?, ?, ?)",
                 (name, source, target, going.epoch, _text(now)),
             )
             return _move(connection, name) or going
 
-    def switch(self, move: Move, *, has_silo: bool) -> None:
+    def switch(self, move: SiloMove, *, has_silo: bool) -> None:
         """Note that the Silo is on its new node; without one, the next run makes it there."""
 
         def switched(facts: Facts) -> Facts:
@@ -520,12 +520,12 @@ def _one(connection: sqlite3.Connection, name: str) -> Facts:
     return _read(row)
 
 
-def _move(connection: sqlite3.Connection, name: str) -> Move | None:
+def _move(connection: sqlite3.Connection, name: str) -> SiloMove | None:
     row = connection.execute("SELECT * FROM move WHERE endpoint = ?", (name,)).fetchone()
     if row is None:
         return None
     endpoint, source, target, epoch, began = row
-    return Move(endpoint, source, target, epoch, _moment(began))
+    return SiloMove(endpoint, source, target, epoch, _moment(began))
 
 
 def _change(connection: sqlite3.Connection, name: str, change: Callable[[Facts], Facts]) -> Facts:

@@ -21,7 +21,7 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.wording import counted
 from silofleet.errors import EndpointMoving, FleetRefused, NoConnection
 from silofleet.fleet import LOCAL, Fleet
-from silofleet.ledger import Move
+from silofleet.ledger import SiloMove
 from silofleet.places import STAGED, Place, compare, copy
 from silofleet.run import EPOCH
 from silofleet.schedule import room_of
@@ -97,7 +97,7 @@ def _check(fleet: Fleet, name: str, source: str, target: str) -> None:
         )
 
 
-def _moved(fleet: Fleet, going: Move, places: tuple[Place, Place], told: Told) -> str | None:
+def _moved(fleet: Fleet, going: SiloMove, places: tuple[Place, Place], told: Told) -> str | None:
     name, (source, target) = going.endpoint, places
     has_silo = fleet.ledger.facts_of(name).epoch >= going.epoch  # killed after the switch
     if not has_silo and source != target:
@@ -118,7 +118,7 @@ def _moved(fleet: Fleet, going: Move, places: tuple[Place, Place], told: Told) -
     return kept
 
 
-def _prepared(fleet: Fleet, going: Move, source: Place, target: Place, told: Told) -> bool:
+def _prepared(fleet: Fleet, going: SiloMove, source: Place, target: Place, told: Told) -> bool:
     """Copy the Silo to its place, with the next epoch; return whether there is one.
 
     Raises:
@@ -170,7 +170,7 @@ def _alone(source: Place, name: str) -> Iterator[None]:
         yield
 
 
-def _set_aside(source: Place, going: Move, told: Told) -> str:
+def _set_aside(source: Place, going: SiloMove, told: Told) -> str:
     """Rename the old Silo; return where it is."""
     name = going.endpoint
     kept = f"{KEPT}/{name}-{going.began:%Y%m%dT%H%M%SZ}"
@@ -183,7 +183,7 @@ def _set_aside(source: Place, going: Move, told: Told) -> str:
     return source.at(kept)
 
 
-def _give_up(fleet: Fleet, going: Move, target: Place, told: Told, *, is_reached: bool) -> None:
+def _give_up(fleet: Fleet, going: SiloMove, target: Place, told: Told, *, is_reached: bool) -> None:
     """Leave the Silo where it is, and delete what was copied, if its machine is reached."""
     name = going.endpoint
     staged = target.at(STAGED, name)

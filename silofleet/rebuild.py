@@ -20,7 +20,7 @@ from recordsilo import Granary
 from recordsilo.disk.atomic_file import remove_tree
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
-from silofleet.errors import ClockRunning, FleetRefused, LedgerUnreadable
+from silofleet.errors import ClockRunning, FleetRefused, FleetStateUnreadable
 from silofleet.fleet import LOCAL, facts_of
 from silofleet.ledger import FleetLedger, whole_number
 from silofleet.run import EPOCH
@@ -149,7 +149,7 @@ def _refuse_silent(directory: str, names: Collection[str], nodes: Collection[str
     try:
         with FleetLedger(directory) as ledger:
             before = ledger.facts(names)
-    except (LedgerUnreadable, OSError):  # the reason for a rebuild
+    except (FleetStateUnreadable, OSError):  # the reason for a rebuild
         return
     silent = Counter(one.node for one in before if one.node and one.whole)
     for node in sorted(silent.keys() - set(nodes)):
@@ -236,7 +236,7 @@ def _make_again(directory: str, facts: Iterable[Facts]) -> None:
         with FleetLedger(staged, "create") as ledger:
             ledger.add(facts)
             ledger.fold_log()
-        with suppress(LedgerUnreadable, OSError), FleetLedger(directory) as ledger:
+        with suppress(FleetStateUnreadable, OSError), FleetLedger(directory) as ledger:
             ledger.fold_log()
         for suffix in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):

@@ -23,7 +23,7 @@ _OF_PACKAGES = {"zstd", "zstandard", "isal", "igzip_lib"}
 """The modules that the errors of the packages for compressed files name."""
 
 
-class Input(io.RawIOBase):
+class InputStream(io.RawIOBase):
     """The decompressed content of a file; every read error names the file.
 
     Attributes:
@@ -68,7 +68,7 @@ class Input(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def open_input(name: str) -> Iterator[Input]:
+def open_input(name: str) -> Iterator[InputStream]:
     """Open a file: plain, gzip or Zstandard; ``-`` is standard input.
 
     Raises:
@@ -90,7 +90,7 @@ def open_input(name: str) -> Iterator[Input]:
             stream = open_files.enter_context(_gzip(raw))
         elif head == ZSTD:
             stream = _zstandard(raw)
-        yield Input(name, stream, compressed=stream is not raw)
+        yield InputStream(name, stream, compressed=stream is not raw)
 
 
 def _unclosed(stream: BinaryIO) -> io.BufferedReader:

@@ -47,7 +47,7 @@ from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Add, ReplacePattern, Rule, SetValues
 from silocuration.errors import CurationError
 from silocuration.review.duplicates import mark_distinct, mark_duplicate
-from silocuration.upstream import Kind, accept, follow, keep, propose_all, resolve, reviews
+from silocuration.upstream import ReviewKind, accept, follow, keep, propose_all, resolve, reviews
 from webui.app import create_app
 from webui.site import Settings
 
@@ -483,7 +483,7 @@ class Operations(RuleBasedStateMachine):
 
     @rule(number=numbers)
     def resolve(self, number: int) -> None:
-        for found in [*reviews(self.silo, kinds=frozenset({Kind.CONFLICT}))][:number]:
+        for found in [*reviews(self.silo, kinds=frozenset({ReviewKind.CONFLICT}))][:number]:
             wanted = {one.name: (("Decided", ""),) for one in found.conflicts}
             self.attempt(partial(resolve, self.silo, found.identifier, wanted, agent=AGENT))
 

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from crawlmatch.inputs import escaped
 from crawlmatch.plan import make_tables, match, merge
-from crawlmatch.rules import Rules
+from crawlmatch.rules import LineRules
 from crawlmatch.seeds import COLUMNS, forms
 from crawlmatch.uris import redirect_target
 from silosteps.step_file import steps_of
@@ -34,7 +34,7 @@ def match_on_spark(
     seeds: Iterable[tuple[str, str]],
     *,
     indexes: Sequence[str] = (),
-    rules: Rules | None = None,
+    rules: LineRules | None = None,
 ) -> Any:
     """Match crawl logs and seeds on a Spark session.
 
@@ -48,7 +48,7 @@ def match_on_spark(
     Returns:
         The table `crawl_result` as a data frame.
     """
-    found = rules or Rules()
+    found = rules or LineRules()
     spark.conf.set("spark.sql.ansi.enabled", "false")  # a missing field is NULL
     steps = SparkSteps(spark)
     make_tables(steps)

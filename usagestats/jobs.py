@@ -7,7 +7,7 @@ from recordsilo.wording import counted
 from silosteps.errors import StepsError
 from silowork.errors import JobRefused
 from silowork.values import Ending, Problem
-from silowork.work import Asked, Fields, Kind, Work
+from silowork.work import Fields, JobRequest, Kind, Work
 from usagestats.errors import UsageError
 from usagestats.rules.settings import logs_of, read_settings
 from usagestats.settings import check_settings
@@ -21,14 +21,14 @@ def run(work: Work) -> Ending:
         Interrupted: The job was asked to end; another run continues.
     """
     # The engine is loaded here: the page reads the kinds of all jobs.
-    from usagestats.importing.importing import Request, import_logs  # noqa: PLC0415
+    from usagestats.importing.importing import ImportRequest, import_logs  # noqa: PLC0415
 
     def show(_name: str, lines: int) -> None:
         work.advanced(lines)
         work.end_if_asked()
 
     logs = logs_of(work.silo_path, read_settings(work.silo_path))
-    receipt = import_logs(work.silo_path, Request(logs), progress=show)
+    receipt = import_logs(work.silo_path, ImportRequest(logs), progress=show)
     problems = [Problem("", sentence) for sentence in receipt.failed]
     if receipt.nothing_fits:
         problems.append(Problem("", "no pattern fits any path; see usage/usage.toml"))
@@ -48,7 +48,7 @@ def run(work: Work) -> Ending:
     return Ending(receipt.whole, receipt.text(), receipt.as_json(), counts, problems)
 
 
-def _asked(_fields: Fields, silo_path: str, _records: int) -> Asked:
+def _asked(_fields: Fields, silo_path: str, _records: int) -> JobRequest:
     try:
         check_settings(silo_path)
         logs = logs_of(silo_path, read_settings(silo_path))
@@ -59,7 +59,7 @@ def _asked(_fields: Fields, silo_path: str, _records: int) -> Asked:
             "name the access logs in usage/usage.toml of the Silo, such as "
             "logs = ['/var/log/apache2/access.log*']"
         )
-    return Asked("Import access logs", {})
+    return JobRequest("Import access logs", {})
 
 
 USAGE_IMPORT = Kind(

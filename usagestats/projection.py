@@ -20,8 +20,8 @@ from usagestats.errors import EventsUnreadable, UsageError
 from usagestats.packages import needed, redis_client, redis_problem
 from usagestats.store.counts import Counts, Period
 from usagestats.store.events import engine, event_path, unreadable_files
-from usagestats.store.journal import Journal, journal_path
-from usagestats.store.ledger import Ledger
+from usagestats.store.journal import UsageJournal, journal_path
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.queries import bounds, names_of
 
 SETS = {
@@ -121,7 +121,7 @@ def _project(silo: Silo, client: Any, told: Callable[[int], object]) -> Projecte
 
 
 def _writes(silo: Silo) -> Iterator[Write]:
-    with Usage(silo) as usage, Ledger(silo.path, "read") as ledger:
+    with Usage(silo) as usage, UsageLedger(silo.path, "read") as ledger:
         items, totals, last = set[str](), Counter[str](), Counter[str]()
         yield from _dates(usage.counts, items, totals, last)
         yield from _clients(silo.path, ledger, last)
@@ -141,7 +141,7 @@ def _writes(silo: Silo) -> Iterator[Write]:
 def _lines(silo_path: str) -> Iterator[Write]:
     """Yield how many live lines of each kind there were."""
     if os.path.exists(journal_path(silo_path)):
-        journal = Journal(silo_path)
+        journal = UsageJournal(silo_path)
         lines = journal.lines()
         journal.close()
         for key, kind in LINES.items():
@@ -195,7 +195,7 @@ def _most_downloaded(usage: Usage) -> Iterator[Write]:
     yield "analysis:current", json.dumps(found, ensure_ascii=False)
 
 
-def _clients(silo_path: str, ledger: Ledger, last: Counter[str]) -> Iterator[Write]:
+def _clients(silo_path: str, ledger: UsageLedger, last: Counter[str]) -> Iterator[Write]:
     """Yield the clients of each record, day and kind; those of frozen days no longer exist."""
     moments = Counter[str]()
     days = [day for day in ledger.not_frozen("~") if ledger.files(day)]

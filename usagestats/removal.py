@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from recordsilo import Silo
 from recordsilo.removals import OnRemoval
 from usagestats.counting.counting import count, lock
-from usagestats.entities.catalogue import Catalogue
+from usagestats.entities.catalogue import EntityCatalogue
 from usagestats.store.counts import Counts, Period
 from usagestats.store.events import engine, rewrite_without
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.places import counts_path, ledger_path
 
 
@@ -23,7 +23,7 @@ def _forget(silo_path: str, identifiers: Sequence[str]) -> None:
     """
     if not os.path.exists(ledger_path(silo_path)) or not os.path.exists(counts_path(silo_path)):
         return
-    with Ledger(silo_path, "write") as ledger:
+    with UsageLedger(silo_path, "write") as ledger:
         with lock(silo_path):
             with Counts(silo_path) as counts:
                 used = _days_of(counts, identifiers) | {*ledger.stale()}
@@ -41,7 +41,7 @@ def _forget(silo_path: str, identifiers: Sequence[str]) -> None:
         Silo(silo_path, create=False) as silo,
         Counts(silo_path) as counts,
     ):
-        catalogue = Catalogue(silo, counts)
+        catalogue = EntityCatalogue(silo, counts)
         try:
             catalogue.refresh()
         finally:

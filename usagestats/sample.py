@@ -12,10 +12,10 @@ from datetime import UTC, date, datetime, timedelta
 
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import make_parents, replace_file
-from usagestats.importing.importing import Progress, Request, import_logs
-from usagestats.importing.receipt import Receipt
+from usagestats.importing.importing import ImportRequest, Progress, import_logs
+from usagestats.importing.receipt import ImportReceipt
 from usagestats.rules.settings import choose_profile, has_settings
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.places import place, settings_path
 
 DAYS = 365
@@ -55,7 +55,7 @@ _OTHER_PATHS = ("/style.css", "/cgi/search?q=archives", "/view/year/2020.html", 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def import_sample(silo_path: str, *, today: date, progress: Progress) -> Receipt:
+def import_sample(silo_path: str, *, today: date, progress: Progress) -> ImportReceipt:
     """Import a made-up log of the year before today into the sample's Silo.
 
     The days are those of the first time, so doing it again adds nothing.
@@ -66,7 +66,7 @@ def import_sample(silo_path: str, *, today: date, progress: Progress) -> Receipt
         progress: As `import_logs`.
     """
     os.makedirs(place(silo_path), exist_ok=True)
-    with Ledger(silo_path) as ledger:
+    with UsageLedger(silo_path) as ledger:
         until = date.fromisoformat(ledger.fixed("sample", today.isoformat()))
     if not has_settings(silo_path):
         _write_settings(silo_path)
@@ -76,7 +76,9 @@ def import_sample(silo_path: str, *, today: date, progress: Progress) -> Receipt
     with tempfile.NamedTemporaryFile("wb", suffix=".log") as log:
         log.writelines(line.encode() for line in made_up_year(items, until))
         log.flush()
-        return import_logs(silo_path, Request([log.name], format="combined"), progress=progress)
+        return import_logs(
+            silo_path, ImportRequest([log.name], format="combined"), progress=progress
+        )
 
 
 def _write_settings(silo_path: str) -> None:

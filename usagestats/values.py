@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Kind(StrEnum):
+class UseKind(StrEnum):
     """What was done with a record."""
 
     VIEW = "view"
@@ -66,7 +66,7 @@ class Use(NamedTuple):
     """
 
     item: str
-    kind: Kind
+    kind: UseKind
     file: str = ""
 
 

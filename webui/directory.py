@@ -9,7 +9,7 @@ from recordsilo import Granary
 from silofleet.search.everywhere import Everywhere
 from silofleet.wishes import wishes_path
 from webui.fleet_lines import FleetLines
-from webui.navigation import Group
+from webui.navigation import Menu
 from webui.open_silos import OpenSilos
 from webui.people.authentication import Gate
 from webui.silo_lines import SiloLines
@@ -79,7 +79,7 @@ class Directory:
         return self.path.rstrip("/").rpartition("/")[2] or "Silos"
 
     @property
-    def navigation(self) -> tuple[Group, ...]:
+    def navigation(self) -> tuple[Menu, ...]:
         """No menu: the list leads to everything."""
         return ()
 

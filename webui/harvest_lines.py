@@ -10,8 +10,8 @@ from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
 from oaipmhscraper.receipt import ListReceipt
 from silowork.values import Job, State
 from webui import urls
-from webui.charts.pictures import Bar, Picture, Series, columns
-from webui.job_view import Outcome, SetName
+from webui.charts.pictures import BarFigures, Picture, Series, columns
+from webui.job_view import JobOutcome, SetName
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
@@ -39,7 +39,7 @@ class HarvestLine:
     started: str
     what: str
     state: str
-    outcome: Outcome
+    outcome: JobOutcome
     missing: tuple[str, ...]
     counts: Mapping[str, int | None]
     files: int = 0
@@ -91,7 +91,9 @@ def harvest_history(lines: Sequence[HarvestLine]) -> Picture:
             Series(_("Deleted"), "bad"),
         ],
         [
-            Bar(one.started[:10] or one.id[:10], tuple(one.counts.get(kind) or 0 for kind in kinds))
+            BarFigures(
+                one.started[:10] or one.id[:10], tuple(one.counts.get(kind) or 0 for kind in kinds)
+            )
             for one in reversed(lines)
         ],
     )
@@ -106,10 +108,10 @@ def line_of(one: PastHarvest, set_name: SetName = str, job_url: str = "") -> Har
     """
     spec = str(one.receipt.get("set") or "")
     outcome = {
-        "whole": Outcome("done", _("Whole")),
-        "incomplete": Outcome("partial", _("Not whole")),
-        "running": Outcome("running", _("Running")),
-        "open": Outcome("failed", _("Interrupted")),
+        "whole": JobOutcome("done", _("Whole")),
+        "incomplete": JobOutcome("partial", _("Not whole")),
+        "running": JobOutcome("running", _("Running")),
+        "open": JobOutcome("failed", _("Interrupted")),
     }[one.state]
     return HarvestLine(
         id=one.id,

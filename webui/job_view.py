@@ -111,7 +111,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """The outcome of a job.
 
     Attributes:
@@ -128,7 +128,7 @@ class Outcome:
         return ICONS[self.name]
 
 
-def outcome_of(job: Job, undone: Mapping[Doing, int] | None = None) -> Outcome:
+def outcome_of(job: Job, undone: Mapping[Doing, int] | None = None) -> JobOutcome:
     """Return the outcome of a job.
 
     Args:
@@ -136,13 +136,13 @@ def outcome_of(job: Job, undone: Mapping[Doing, int] | None = None) -> Outcome:
             not be.
     """
     if job.wish and not job.is_over:
-        return Outcome("running", _("Pausing") if job.wish == "pause" else _("Cancelling"))
+        return JobOutcome("running", _("Pausing") if job.wish == "pause" else _("Cancelling"))
     if job.is_over and (taken := undone_outcome(undone or {})):
         return taken
     if job.state is State.FAILED and not job.sentence and job.problems:
         words = "Finished, {n} skipped" if has_only_skipped(job) else _SOME_FAILED
-        return Outcome("partial", _(words, n=f"{job.problems:,}"))
-    return Outcome(_NAMES[job.state], _(STATES[job.state]))
+        return JobOutcome("partial", _(words, n=f"{job.problems:,}"))
+    return JobOutcome(_NAMES[job.state], _(STATES[job.state]))
 
 
 def has_only_skipped(job: Job) -> bool:
@@ -155,24 +155,24 @@ def has_only_skipped(job: Job) -> bool:
 _SOME_FAILED = "Finished, {n} failed"
 
 
-def undone_outcome(counts: Mapping[Doing, int]) -> Outcome | None:
+def undone_outcome(counts: Mapping[Doing, int]) -> JobOutcome | None:
     """The state of undoing a batch edit; None if it was not undone.
 
     Args:
         counts: Number of its records in each state.
     """
     if counts.get(Doing.UNDOING):
-        return Outcome("running", _("Being undone"))
+        return JobOutcome("running", _("Being undone"))
     undone = counts.get(Doing.UNDONE)
     if undone and counts.get(Doing.DONE):
         changed = sum(counts.get(state, 0) for state in CHANGED)
         said = _("Partly undone: {n} of {all}", n=f"{undone:,}", all=f"{changed:,}")
-        return Outcome("partial", said)
+        return JobOutcome("partial", said)
     if kept := counts.get(Doing.KEPT):
         if not counts.get(Doing.UNDONE):
-            return Outcome("partial", _("Not undone, {n} skipped", n=f"{kept:,}"))
-        return Outcome("partial", _("Undone, {n} skipped", n=f"{kept:,}"))
-    return Outcome("undone", _("Undone")) if undone else None
+            return JobOutcome("partial", _("Not undone, {n} skipped", n=f"{kept:,}"))
+        return JobOutcome("partial", _("Undone, {n} skipped", n=f"{kept:,}"))
+    return JobOutcome("undone", _("Undone")) if undone else None
 
 
 def said_in_all(job: Job) -> str:
@@ -231,7 +231,7 @@ class Shown:
     """
 
     job: Job
-    outcome: Outcome
+    outcome: JobOutcome
     share: str
     did: str
     left_out: str
@@ -276,7 +276,7 @@ def action_label(job: Job, action: Action) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class JobReceipt:
     """The receipt of a job, for display as tables.
 
     Attributes:
@@ -301,14 +301,14 @@ class Receipt:
         return not (self.figures or self.facts or self.lists or self.notes or self.text)
 
 
-def receipt_of(job: Job, set_name: SetName = str) -> Receipt:
+def receipt_of(job: Job, set_name: SetName = str) -> JobReceipt:
     """The receipt of a job, from its counts and its report."""
     report = job.report
     figures = [(_count_label(job.kind, name), f"{n:,}") for name, n in job.counts.items()]
     notes = [str(one) for one in report.get("notes", ())]
     lists = [_list_row(one, set_name) for one in report.get("lists", ())]
     is_bare = not figures and not lists
-    return Receipt(
+    return JobReceipt(
         figures,
         _facts(job),
         [_(label) for label in LIST_COLUMNS.values()],
@@ -318,13 +318,13 @@ def receipt_of(job: Job, set_name: SetName = str) -> Receipt:
     )
 
 
-def receipt_of_harvest(found: Mapping[str, Any], set_name: SetName = str) -> Receipt:
+def receipt_of_harvest(found: Mapping[str, Any], set_name: SetName = str) -> JobReceipt:
     """The receipt that a harvest left in the Silo; empty if there is none."""
     if not found:
-        return Receipt((), (), (), (), ())
+        return JobReceipt((), (), (), (), ())
     counts = {name: number for name, number in found.get("counts", {}).items() if number}
     told = {_(label): str(found.get(name) or "") for name, label in FACTS.items()}
-    return Receipt(
+    return JobReceipt(
         [(_count_label("harvest", name), f"{number:,}") for name, number in counts.items()],
         [(label, text) for label, text in told.items() if text],
         [_(label) for label in LIST_COLUMNS.values()],

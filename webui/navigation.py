@@ -7,7 +7,7 @@ from webui.people.roles import Role, User
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NavigationLink:
     """A link of the main navigation.
 
     Attributes:
@@ -37,62 +37,62 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Menu:
     """A menu of the main navigation."""
 
     label: str
-    entries: tuple[Entry, ...]
+    entries: tuple[NavigationLink, ...]
 
-    def offered(self, user: User) -> tuple[Entry, ...]:
+    def offered(self, user: User) -> tuple[NavigationLink, ...]:
         """The entries that a user may follow."""
         return tuple(one for one in self.entries if user.may(one.role))
 
 
-NAVIGATION: tuple[Group, ...] = (
-    Group(
+NAVIGATION: tuple[Menu, ...] = (
+    Menu(
         "Browse",
         (
-            Entry("Records", "/search", also=("/records",)),
-            Entry("Sets", "/sets"),
-            Entry("Usage", "/usage"),
-            Entry("Saved searches", "/searches"),
+            NavigationLink("Records", "/search", also=("/records",)),
+            NavigationLink("Sets", "/sets"),
+            NavigationLink("Usage", "/usage"),
+            NavigationLink("Saved searches", "/searches"),
         ),
     ),
-    Group(
+    Menu(
         "Curate",
         (
-            Entry("Batch edit", "/bulk", Role.CURATOR),
-            Entry("Past batch edits", "/bulk/jobs"),
-            Entry("Rules", "/rules"),
-            Entry("Clusters", "/clusters"),
-            Entry("Source changes", "/upstream"),
-            Entry("Quality", "/quality"),
-            Entry("Probable duplicates", "/quality/duplicates"),
-            Entry("Activity", "/activity", Role.CURATOR),
+            NavigationLink("Batch edit", "/bulk", Role.CURATOR),
+            NavigationLink("Past batch edits", "/bulk/jobs"),
+            NavigationLink("Rules", "/rules"),
+            NavigationLink("Clusters", "/clusters"),
+            NavigationLink("Source changes", "/upstream"),
+            NavigationLink("Quality", "/quality"),
+            NavigationLink("Probable duplicates", "/quality/duplicates"),
+            NavigationLink("Activity", "/activity", Role.CURATOR),
         ),
     ),
-    Group(
+    Menu(
         "Harvest & export",
         (
-            Entry("Jobs", "/jobs"),
-            Entry("Harvests", "/harvests"),
-            Entry("Crawls", "/crawls"),
-            Entry("New job", "/jobs/new", Role.MANAGER),
-            Entry("Schedules", "/schedules", Role.MANAGER),
+            NavigationLink("Jobs", "/jobs"),
+            NavigationLink("Harvests", "/harvests"),
+            NavigationLink("Crawls", "/crawls"),
+            NavigationLink("New job", "/jobs/new", Role.MANAGER),
+            NavigationLink("Schedules", "/schedules", Role.MANAGER),
         ),
     ),
-    Group(
+    Menu(
         "Admin",
         (
-            Entry("Accounts", "/accounts", Role.MANAGER),
-            Entry("Export places", "/places", Role.MANAGER),
+            NavigationLink("Accounts", "/accounts", Role.MANAGER),
+            NavigationLink("Export places", "/places", Role.MANAGER),
         ),
     ),
 )
 """A group appears once it has an entry that the user may follow."""
 
 
-def place_of(page_url: str) -> Entry | None:
+def place_of(page_url: str) -> NavigationLink | None:
     """The entry that a page belongs to: the one that matches most of its address."""
     found = max(
         (one for group in NAVIGATION for one in group.entries), key=lambda e: e.reach(page_url)

@@ -12,7 +12,7 @@ from webui.words.texts import text as _
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class QuestionField:
     """One field of a form, in the page's language.
 
     Attributes:
@@ -29,9 +29,9 @@ class Field:
     limit: int = 0
 
 
-def message_field() -> Field:
+def message_field() -> QuestionField:
     """The field for the reason of a change."""
-    return Field("message", _("Reason"), hint=_("Recorded with the change. Optional."))
+    return QuestionField("message", _("Reason"), hint=_("Recorded with the change. Optional."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Question:
     text: str
     action: str
     submit: str
-    fields: tuple[Field, ...]
+    fields: tuple[QuestionField, ...]
     identifier: str
     revision: int
     back: str

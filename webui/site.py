@@ -18,7 +18,7 @@ from silowork.service import Jobs
 from webui.http.messages import Request
 from webui.http.multipart import Form
 from webui.http.security import LOOPBACK_ONLY, Policy
-from webui.navigation import NAVIGATION, Group
+from webui.navigation import NAVIGATION, Menu
 from webui.people.authentication import Gate
 from webui.people.roles import NOBODY, User
 
@@ -129,7 +129,7 @@ class AnySite(Protocol):
         ...
 
     @property
-    def navigation(self) -> tuple[Group, ...]:
+    def navigation(self) -> tuple[Menu, ...]:
         """The main navigation of its pages."""
         ...
 
@@ -195,7 +195,7 @@ class Site:
         return frozenset({Scope.SILO})
 
     @property
-    def navigation(self) -> tuple[Group, ...]:
+    def navigation(self) -> tuple[Menu, ...]:
         """The main navigation of its pages."""
         return NAVIGATION
 

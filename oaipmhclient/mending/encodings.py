@@ -139,7 +139,7 @@ def text_of(raw: bytes) -> tuple[str, Repairs]:
     try:
         text, repairs = raw.decode(), Repairs()
     except UnicodeDecodeError:
-        reading = _Reading()
+        reading = _DecodedText()
         for match in _PIECE.finditer(raw):
             reading.take(match)
         text, repairs = reading.text.getvalue(), reading.repairs
@@ -148,7 +148,7 @@ def text_of(raw: bytes) -> tuple[str, Repairs]:
     return text, repairs
 
 
-class _Reading:
+class _DecodedText:
     """The text so far, and the kind of its last piece."""
 
     def __init__(self) -> None:

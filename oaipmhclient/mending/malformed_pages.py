@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from oaipmhclient.errors import PageUnreadable
 from oaipmhclient.mending.encodings import NotText, text_of
 from oaipmhclient.mending.pieces import mend
-from oaipmhclient.mending.prolog import Opened
+from oaipmhclient.mending.prolog import SeparatedResponse
 from oaipmhclient.mending.references import EntityRefused
 from oaipmhclient.mending.repairs import Repair, Repairs, plain
 from oaipmhclient.mending.salvage import (
@@ -58,7 +58,7 @@ _WELL_KNOWN = {
 
 def mended_whole(body: bytes) -> tuple[bytes, Repairs] | None:
     """Return a response repaired as a whole, and its repairs; None if that is not possible."""
-    opened = Opened.of(body)
+    opened = SeparatedResponse.of(body)
     if opened is None:
         return None
     try:
@@ -86,7 +86,7 @@ def salvaged(
     Raises:
         PageUnreadable: ``refusal``, if the page cannot be read at all.
     """
-    opened = Opened.of(body)
+    opened = SeparatedResponse.of(body)
     if opened is None:
         raise refusal
     if opened.repairs:
@@ -104,7 +104,7 @@ class _Salvage(Generic[Item]):
     """Reads the records of one page, one after the other."""
 
     def __init__(
-        self, opened: Opened, read: Callable[[bytes], ListPage[Item]], grain: Grain
+        self, opened: SeparatedResponse, read: Callable[[bytes], ListPage[Item]], grain: Grain
     ) -> None:
         self._opened = opened
         self._read = read

@@ -74,7 +74,7 @@ def mend(text: str, prefixes: Set[str], doctype: Doctype, *, is_whole: bool = Tr
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenElement:
     """An element whose end tag was not found yet."""
 
     name: str
@@ -131,7 +131,7 @@ class _Mender:
         self._doctype = doctype
         self._scope = Counter({"xml", "xmlns", *prefixes})
         self._undeclared: set[str] = set()
-        self._open: list[_Open] = []
+        self._open: list[_OpenElement] = []
         self._torn = 0
         self._endless: set[str] = set()
         self._next_end: dict[str, int] = {}
@@ -229,7 +229,7 @@ class _Mender:
             self._scope[prefix] += 1
         for used in (name, *attributes):
             self._note_prefix(used)
-        self._open.append(_Open(name, match.start(), match.end(), declares))
+        self._open.append(_OpenElement(name, match.start(), match.end(), declares))
         if match["empty"]:
             self._pop()
         return match.end()
@@ -306,7 +306,7 @@ class _Mender:
         before = self._text[max(place - 100, parent.end) : place].rstrip()
         return before[-1:] not in {"", ">"}
 
-    def _end_early(self, element: _Open) -> None:
+    def _end_early(self, element: _OpenElement) -> None:
         if element.is_void:
             self._edits.put(element.end - 1, element.end, "/>", Repair.HTML_TAG)
         else:
@@ -326,7 +326,7 @@ class _Mender:
         while len(self._open) > depth:
             self._pop()
 
-    def _pop(self) -> _Open:
+    def _pop(self) -> _OpenElement:
         element = self._open.pop()
         for prefix in element.declares:
             self._scope[prefix] -= 1

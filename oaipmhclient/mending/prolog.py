@@ -23,7 +23,7 @@ _LONGEST_PROLOG = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class SeparatedResponse:
     """A response, separated from other bytes.
 
     Attributes:
@@ -47,7 +47,7 @@ class Opened:
     repairs: Repairs
 
     @classmethod
-    def of(cls, body: bytes) -> "Opened | None":
+    def of(cls, body: bytes) -> "SeparatedResponse | None":
         """Find the response in the bytes received; None if there is none."""
         page, repairs = utf8_page(body)
         found = _find_root(page)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from oaipmhclient.mending.prolog import Opened
+from oaipmhclient.mending.prolog import SeparatedResponse
 from oaipmhprotocol import Verb
 
 _P = rb"(?:[A-Za-z_][\w.\-]{0,63}:)?"
@@ -148,7 +148,7 @@ class Parts:
         return frozenset(prefix.decode() for prefix, _ in found)
 
 
-def take_apart(opened: Opened, grain: Grain) -> Parts:
+def take_apart(opened: SeparatedResponse, grain: Grain) -> Parts:
     """Divide a response where its records begin.
 
     Cost: linear; a few pattern searches over the bytes.
@@ -176,7 +176,7 @@ def _namespaces(attributes: bytes) -> bytes:
     return b"".join(b" %b=%b" % (match[1], match[2]) for match in _NAMESPACE.finditer(attributes))
 
 
-def _root_namespaces(opened: Opened) -> bytes:
+def _root_namespaces(opened: SeparatedResponse) -> bytes:
     """Return the root's declarations; that of its own prefix is added if missing."""
     found, prefix = _namespaces(opened.attributes), opened.prefix.rstrip(b":")
     if prefix and b" xmlns:%b=" % prefix not in found:
@@ -203,7 +203,7 @@ class _Tail:
     end_lost: bool
 
 
-def _tail_of(opened: Opened, grain: Grain, last: int) -> _Tail:
+def _tail_of(opened: SeparatedResponse, grain: Grain, last: int) -> _Tail:
     """Examine the bytes after the beginning of the last record, or of the list."""
     body, end = opened.answer, opened.inner[1]
     list_end = _last(grain.list_ends, body, last, end)

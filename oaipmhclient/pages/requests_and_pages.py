@@ -47,7 +47,7 @@ _PREFIX = re.compile(r"[A-Za-z0-9\-_.!~*'()]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class VerbRequest:
     """One request: a verb and its arguments, checked.
 
     Attributes:
@@ -67,22 +67,22 @@ class Request:
         return query_string(self.params)
 
 
-def identify_request() -> Request:
+def identify_request() -> VerbRequest:
     """Return an ``Identify`` request (section 4.2)."""
     return _request(Verb.IDENTIFY)
 
 
-def list_metadata_formats_request(identifier: str | None = None) -> Request:
+def list_metadata_formats_request(identifier: str | None = None) -> VerbRequest:
     """Return a ``ListMetadataFormats`` request, for the repository or one item (section 4.4)."""
     return _request(Verb.LIST_METADATA_FORMATS, {Argument.IDENTIFIER: identifier})
 
 
-def list_sets_request() -> Request:
+def list_sets_request() -> VerbRequest:
     """Return a ``ListSets`` request (section 4.6)."""
     return _request(Verb.LIST_SETS)
 
 
-def get_record_request(identifier: str, metadata_prefix: str) -> Request:
+def get_record_request(identifier: str, metadata_prefix: str) -> VerbRequest:
     """Return a ``GetRecord`` request (section 4.1)."""
     return _request(
         Verb.GET_RECORD,
@@ -100,7 +100,7 @@ def list_request(
     from_: str | None = None,
     until: str | None = None,
     set_spec: str | None = None,
-) -> Request:
+) -> VerbRequest:
     """Return a ``ListRecords`` or ``ListIdentifiers`` request (sections 4.5 and 4.3).
 
     Args:
@@ -125,7 +125,7 @@ def list_request(
     )
 
 
-def resume_request(verb: Verb, token: str) -> Request:
+def resume_request(verb: Verb, token: str) -> VerbRequest:
     """Return a request for the next page of a list (section 3.5), with the token only."""
     return _request(verb, {Argument.RESUMPTION_TOKEN: token})
 
@@ -139,7 +139,7 @@ def checked_prefix(metadata_prefix: str) -> str:
     return metadata_prefix
 
 
-def _request(verb: Verb, arguments: Mapping[Argument, str | None] | None = None) -> Request:
+def _request(verb: Verb, arguments: Mapping[Argument, str | None] | None = None) -> VerbRequest:
     given = {name: value for name, value in (arguments or {}).items() if value is not None}
     rules = ARGUMENT_RULES[verb]
     if rules.exclusive not in given:
@@ -151,7 +151,7 @@ def _request(verb: Verb, arguments: Mapping[Argument, str | None] | None = None)
     empty = [name for name, value in given.items() if not value]
     if empty:
         raise RequestRefused(f"{verb} was given an empty {empty[0]}")
-    return Request(verb, tuple((name.value, value) for name, value in given.items()))
+    return VerbRequest(verb, tuple((name.value, value) for name, value in given.items()))
 
 
 def _check_window(from_: str | None, until: str | None) -> None:

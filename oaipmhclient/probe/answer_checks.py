@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from statistics import median
 
 from oaipmhclient.probe.answer_schema import invalidities
-from oaipmhclient.probe.values import Asked, Evidence, Judge, Verdict, fault, note, ok
+from oaipmhclient.probe.values import Evidence, Judge, Judgement, ProbeExchange, fault, note, ok
 from oaipmhprotocol.words import OAI_NAMESPACE
 
 
-def errors_are_answers(evidence: Evidence) -> Verdict | None:
+def errors_are_answers(evidence: Evidence) -> Judgement | None:
     """OAI-PMH errors are not HTTP errors."""
     answers = [(one, one.answer) for one in evidence.answered() if one.errors]
     for asked, answer in answers:
@@ -23,7 +23,7 @@ def errors_are_answers(evidence: Evidence) -> Verdict | None:
     return ok(f"{len(answers)} error conditions had status 200.") if answers else None
 
 
-def type_is_xml(evidence: Evidence) -> Verdict | None:
+def type_is_xml(evidence: Evidence) -> Judgement | None:
     """Check the Content-Type of every response."""
     answers = [(one, one.answer) for one in evidence.answered()]
     for asked, answer in answers:
@@ -36,7 +36,7 @@ def type_is_xml(evidence: Evidence) -> Verdict | None:
     return ok("Every response has the type text/xml.") if answers else None
 
 
-def compression_is_honest(evidence: Evidence) -> Verdict | None:
+def compression_is_honest(evidence: Evidence) -> Judgement | None:
     """Compare Content-Encoding with the bytes, and with Identify."""
     answers = [(one, one.answer) for one in evidence.answered()]
     packed = 0
@@ -55,7 +55,7 @@ def compression_is_honest(evidence: Evidence) -> Verdict | None:
     return _offer(evidence, packed) if answers else None
 
 
-def _offer(evidence: Evidence, packed: int) -> Verdict:
+def _offer(evidence: Evidence, packed: int) -> Judgement:
     claimed = evidence.identify.compression if evidence.identify is not None else ()
     if packed:
         return ok(f"{packed} responses were compressed.")
@@ -67,7 +67,7 @@ def _offer(evidence: Evidence, packed: int) -> Verdict:
     return note("No response is compressed; gzip makes XML several times smaller.")
 
 
-def post_is_answered(evidence: Evidence) -> Verdict | None:
+def post_is_answered(evidence: Evidence) -> Judgement | None:
     """Request Identify by POST."""
     asked = evidence.get("post")
     if asked is None or evidence.identify is None:
@@ -77,7 +77,7 @@ def post_is_answered(evidence: Evidence) -> Verdict | None:
     return ok("POST works.", asked)
 
 
-def nothing_moved(evidence: Evidence) -> Verdict | None:
+def nothing_moved(evidence: Evidence) -> Judgement | None:
     """Check for redirects."""
     if not evidence.answered():
         return None
@@ -86,7 +86,7 @@ def nothing_moved(evidence: Evidence) -> Verdict | None:
     return ok("No request was redirected.")
 
 
-def requests_are_answered(evidence: Evidence) -> Verdict | None:
+def requests_are_answered(evidence: Evidence) -> Judgement | None:
     """Count requests without a response; other checks report HTTP errors."""
     failed = [one for one in evidence.asked.values() if one.status is None]
     if evidence.stopped:
@@ -101,7 +101,7 @@ def requests_are_answered(evidence: Evidence) -> Verdict | None:
     return ok(f"All {len(evidence.asked)} requests were answered.")
 
 
-def answers_are_well_formed(evidence: Evidence) -> Verdict | None:
+def answers_are_well_formed(evidence: Evidence) -> Judgement | None:
     """Parse strictly."""
     answers = evidence.answered()
     bad = [one for one in answers if one.root is None or (one.unreadable and one.repairs)]
@@ -115,7 +115,7 @@ def answers_are_well_formed(evidence: Evidence) -> Verdict | None:
     return ok(f"All {len(answers)} responses are well-formed.") if answers else None
 
 
-def namespace_is_right(evidence: Evidence) -> Verdict | None:
+def namespace_is_right(evidence: Evidence) -> Judgement | None:
     """Check the root element."""
     answers = _readable(evidence)
     for asked, namespace in answers:
@@ -125,7 +125,7 @@ def namespace_is_right(evidence: Evidence) -> Verdict | None:
     return ok("Every response has the namespace of OAI-PMH 2.0.") if answers else None
 
 
-def _readable(evidence: Evidence) -> list[tuple[Asked, str]]:
+def _readable(evidence: Evidence) -> list[tuple[ProbeExchange, str]]:
     """Yield the well-formed responses, with the namespace of their root."""
     return [
         (one, str(one.root.tag).partition("}")[0][1:] if str(one.root.tag).startswith("{") else "")
@@ -134,7 +134,7 @@ def _readable(evidence: Evidence) -> list[tuple[Asked, str]]:
     ]
 
 
-def encoding_is_utf8(evidence: Evidence) -> Verdict | None:
+def encoding_is_utf8(evidence: Evidence) -> Judgement | None:
     """Check the XML declaration and Content-Type."""
     answers = evidence.answered()
     for asked in answers:
@@ -144,7 +144,7 @@ def encoding_is_utf8(evidence: Evidence) -> Verdict | None:
     return ok("Every response is in UTF-8.") if answers else None
 
 
-def _encodings(asked: Asked) -> list[str]:
+def _encodings(asked: ProbeExchange) -> list[str]:
     if asked.answer is None:
         return []
     declared = re.match(rb"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']+)", asked.answer.body)
@@ -160,7 +160,7 @@ def valid(which: int, well: str) -> Judge:
     return lambda evidence: _validity(evidence, which, well)
 
 
-def _validity(evidence: Evidence, which: int, well: str) -> Verdict | None:
+def _validity(evidence: Evidence, which: int, well: str) -> Judgement | None:
     answers = [one for one, namespace in _readable(evidence) if namespace == OAI_NAMESPACE]
     invalid = [(one, found) for one in answers if (found := _invalid(one, which))]
     if invalid:
@@ -173,11 +173,11 @@ def _validity(evidence: Evidence, which: int, well: str) -> Verdict | None:
     return ok(well) if answers else None
 
 
-def _invalid(asked: Asked, which: int) -> Sequence[str]:
+def _invalid(asked: ProbeExchange, which: int) -> Sequence[str]:
     return invalidities(asked.root)[which] if asked.root is not None else ()
 
 
-def lists_come_in_time(evidence: Evidence) -> Verdict | None:
+def lists_come_in_time(evidence: Evidence) -> Judgement | None:
     """Measure seconds per page, and records per second."""
     pages = [one for one in evidence.pages if one.items]
     if not pages:

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from oaipmhclient.errors import PageUnreadable
 from oaipmhclient.probe.list_checks import header_of
 from oaipmhclient.probe.reading import read_asked
-from oaipmhclient.probe.values import Asked, Evidence
+from oaipmhclient.probe.values import Evidence, ProbeExchange
 from oaipmhclient.transport.http_rules import begins_as_oai, with_query
 from oaipmhclient.transport.http_transport import Transport
 from oaipmhprotocol import DatestampError, Granularity, Header, Verb
@@ -67,7 +67,7 @@ class Probe:
         self._progress = progress
         self._now = now
         self._monotonic = monotonic
-        self._asked: dict[str, Asked] = {}
+        self._asked: dict[str, ProbeExchange] = {}
         self._stopped = ""
         self._prefix = "oai_dc"
         self._ends = 0.0
@@ -223,7 +223,7 @@ class Probe:
         verb: str,
         arguments: Mapping[str, str] | None = None,
         transport: Transport | None = None,
-    ) -> Asked | None:
+    ) -> ProbeExchange | None:
         """Send a request, unless the probe has ended; store and return the exchange."""
         if not self._stopped and self._monotonic() >= self._ends:
             self._stopped = f"The time limit of {self._budget:g} seconds was reached."
@@ -235,7 +235,9 @@ class Probe:
         self._asked[role] = asked
         return asked
 
-    def _exchange(self, role: str, params: Mapping[str, str], transport: Transport) -> Asked:
+    def _exchange(
+        self, role: str, params: Mapping[str, str], transport: Transport
+    ) -> ProbeExchange:
         url = with_query(self._base_url, params)
         if transport is self._by_post:
             url = f"curl --data '{query_string(params)}' '{self._base_url}'"
@@ -247,8 +249,8 @@ class Probe:
                 self._stopped = f"The probe ended early: {error}."
             if isinstance(error, HTTPStatusError):
                 failure = f"HTTP status {error.status} without an OAI-PMH answer"
-                return Asked(role, params, url, failure=failure, status=error.status)
-            return Asked(role, params, url, failure=str(error))
+                return ProbeExchange(role, params, url, failure=failure, status=error.status)
+            return ProbeExchange(role, params, url, failure=str(error))
         seconds = self._monotonic() - began
         if len(self._exchanges) > before:
             seconds = self._exchanges[-1].seconds
@@ -268,7 +270,7 @@ class Probe:
         return found or [*(identifiers.items if identifiers is not None else ())]
 
 
-def _next_token(asked: Asked | None) -> str | None:
+def _next_token(asked: ProbeExchange | None) -> str | None:
     return asked.page.next_token if asked is not None and asked.page is not None else None
 
 
@@ -294,7 +296,7 @@ def _day_after(day: date) -> str:
     return (day + timedelta(days=1)).isoformat() if day < date.max else day.isoformat()
 
 
-def _unusable(base_url: str, found: Sequence[Asked], stopped: str) -> EndpointError:
+def _unusable(base_url: str, found: Sequence[ProbeExchange], stopped: str) -> EndpointError:
     """Return the error if the repository cannot be probed."""
     for asked in found:
         if asked.answer is not None:

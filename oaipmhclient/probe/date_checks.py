@@ -8,7 +8,7 @@ from datetime import datetime
 
 from oaipmhclient.probe.identity_checks import field_of
 from oaipmhclient.probe.list_checks import header_of, identifiers, readable
-from oaipmhclient.probe.values import Asked, Evidence, Verdict, answers_error, fault, ok
+from oaipmhclient.probe.values import Evidence, Judgement, ProbeExchange, answers_error, fault, ok
 from oaipmhclient.walk.page_facts import are_outside
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import DatestampError, Granularity, Header, Record
@@ -16,7 +16,7 @@ from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
 from oaipmhprotocol.words import DeletedRecord
 
 
-def _headers(evidence: Evidence) -> list[tuple[Asked, Header]]:
+def _headers(evidence: Evidence) -> list[tuple[ProbeExchange, Header]]:
     """Yield every header of the sample, with its exchange."""
     lists = [*evidence.pages, *filter(None, [evidence.get("identifiers")])]
     return [(asked, header_of(item)) for asked in lists for item in asked.items]
@@ -26,7 +26,7 @@ def _claimed(evidence: Evidence) -> Granularity | None:
     return evidence.identify.granularity if evidence.identify is not None else None
 
 
-def datestamps_are_well_formed(evidence: Evidence) -> Verdict | None:
+def datestamps_are_well_formed(evidence: Evidence) -> Judgement | None:
     """Check each one in the sample."""
     claimed, sample = _claimed(evidence), _headers(evidence)
     for asked, header in sample:
@@ -46,7 +46,7 @@ def datestamps_are_well_formed(evidence: Evidence) -> Verdict | None:
     return ok(f"{len(sample)} datestamps are well-formed.", sample[0][0]) if sample else None
 
 
-def nothing_is_older(evidence: Evidence) -> Verdict | None:
+def nothing_is_older(evidence: Evidence) -> Judgement | None:
     """Check the datestamps of the sample."""
     identify, sample = evidence.identify, _headers(evidence)
     if identify is None or not sample:
@@ -70,7 +70,7 @@ def _granule(datestamp: str) -> Granularity:
     return Granularity.DAY if len(datestamp.strip()) <= len("YYYY-MM-DD") else Granularity.SECOND
 
 
-def from_filters(asked: Asked) -> Verdict | None:
+def from_filters(asked: ProbeExchange) -> Judgement | None:
     """Check that no header is before it."""
     first = asked.params["from"]
     return _within(
@@ -81,7 +81,7 @@ def from_filters(asked: Asked) -> Verdict | None:
     )
 
 
-def until_filters(asked: Asked) -> Verdict | None:
+def until_filters(asked: ProbeExchange) -> Judgement | None:
     """Check that no header is after it."""
     last = asked.params["until"]
     return _within(
@@ -93,8 +93,8 @@ def until_filters(asked: Asked) -> Verdict | None:
 
 
 def _within(
-    asked: Asked, is_in: Callable[[datetime], bool], otherwise: str, well: str
-) -> Verdict | None:
+    asked: ProbeExchange, is_in: Callable[[datetime], bool], otherwise: str, well: str
+) -> Judgement | None:
     """Check that the records of a window have dates within it."""
     if not asked.is_list:
         return _refused(asked)
@@ -104,11 +104,11 @@ def _within(
     return ok(well, asked)
 
 
-def _refused(asked: Asked) -> Verdict:
+def _refused(asked: ProbeExchange) -> Judgement:
     return fault(f"A window of dates returns {asked.outcome}.", asked)
 
 
-def bounds_are_inclusive(evidence: Evidence) -> Verdict | None:
+def bounds_are_inclusive(evidence: Evidence) -> Judgement | None:
     """Check that the window of a record's own datestamp has it."""
     asked = evidence.get("window/exact")
     if asked is None:
@@ -129,14 +129,14 @@ def bounds_are_inclusive(evidence: Evidence) -> Verdict | None:
     return ok(f"The window from {stamp} until {stamp} has the records of that date.", asked)
 
 
-def emptiness_is_told(asked: Asked) -> Verdict | None:
+def emptiness_is_told(asked: ProbeExchange) -> Judgement | None:
     """Request a day next year."""
     if asked.codes != ("noRecordsMatch",) or asked.items:
         return fault(f"A window in the future returns {asked.outcome}.", asked)
     return ok("An empty window returns noRecordsMatch.", asked)
 
 
-def the_other_granularity(evidence: Evidence) -> Verdict | None:
+def the_other_granularity(evidence: Evidence) -> Judgement | None:
     """Request the granularity that was not stated."""
     finer = evidence.get("window/seconds")
     if finer is not None:
@@ -153,7 +153,7 @@ def the_other_granularity(evidence: Evidence) -> Verdict | None:
     return ok("Windows by day work too.", asked)
 
 
-def windows_are_fine(asked: Asked) -> Verdict | None:
+def windows_are_fine(asked: ProbeExchange) -> Judgement | None:
     """Check that the window of one granule has no other granule."""
     stamp = asked.params["from"]
     return (
@@ -168,7 +168,7 @@ def windows_are_fine(asked: Asked) -> Verdict | None:
     )
 
 
-def long_lists_are_answered(evidence: Evidence) -> Verdict | None:
+def long_lists_are_answered(evidence: Evidence) -> Judgement | None:
     """Request the earliest day alone, if the list as a whole is said to be empty."""
     whole, short = evidence.get("page/1"), evidence.get("window/short")
     if whole is not None and whole.items:
@@ -183,7 +183,7 @@ def long_lists_are_answered(evidence: Evidence) -> Verdict | None:
     return ok("The earliest day has no records, either.", short)
 
 
-def tokens_keep_their_dates(evidence: Evidence) -> Verdict | None:
+def tokens_keep_their_dates(evidence: Evidence) -> Judgement | None:
     """Check the second page of a window whose first page is within it."""
     first, second = evidence.get("window/pages"), evidence.get("window/pages/2")
     if first is None or second is None or not second.items:
@@ -200,7 +200,7 @@ def tokens_keep_their_dates(evidence: Evidence) -> Verdict | None:
     return ok(f"The second page of the window from {window.from_} is within it.", second)
 
 
-def deletions_are_as_stated(evidence: Evidence) -> Verdict | None:
+def deletions_are_as_stated(evidence: Evidence) -> Judgement | None:
     """Check that there are none if deletedRecord is no; the rest cannot be checked."""
     found, sample = field_of(evidence, "deletedRecord"), _headers(evidence)
     if found is None or found[1] not in list(DeletedRecord) or not sample:
@@ -215,7 +215,7 @@ def deletions_are_as_stated(evidence: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
-def metadata_is_where_due(evidence: Evidence) -> Verdict | None:
+def metadata_is_where_due(evidence: Evidence) -> Judgement | None:
     """Check each record of the sample."""
     seen = 0
     for asked in evidence.pages:
@@ -237,7 +237,7 @@ def _wrong_parts(record: Record) -> str:
     return "" if record.metadata is not None else "has no metadata and is not deleted"
 
 
-def deleted_records_are_told(asked: Asked) -> Verdict | None:
+def deleted_records_are_told(asked: ProbeExchange) -> Judgement | None:
     """Check for a header with that status."""
     wanted = asked.params["identifier"]
     if not asked.items or not header_of(asked.items[0]).deleted:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from oaipmhclient.pages.xml_pages import elements_of, text_of
-from oaipmhclient.probe.values import Asked, Evidence, Judge, Verdict, fault, note, ok
+from oaipmhclient.probe.values import Evidence, Judge, Judgement, ProbeExchange, fault, note, ok
 from oaipmhprotocol import DatestampError, Granularity, Header
 from oaipmhprotocol.datestamps import parse_datestamp
 from oaipmhprotocol.words import OAI_DC_NAMESPACE, PROTOCOL_VERSION, DeletedRecord
@@ -20,7 +20,7 @@ _REQUIRED = (
 )  # fmt: skip
 
 
-def _field(evidence: Evidence, name: str) -> tuple[Asked, list[str]] | None:
+def _field(evidence: Evidence, name: str) -> tuple[ProbeExchange, list[str]] | None:
     """Return the Identify exchange and the texts of a field, if it can be read."""
     asked = evidence.get("identify")
     if asked is None or asked.root is None or asked.identify is None:
@@ -35,30 +35,30 @@ def _field(evidence: Evidence, name: str) -> tuple[Asked, list[str]] | None:
     return asked, found
 
 
-def field_of(evidence: Evidence, name: str) -> tuple[Asked, str] | None:
+def field_of(evidence: Evidence, name: str) -> tuple[ProbeExchange, str] | None:
     """Return the same for an existing field; another check reports missing ones."""
     found = _field(evidence, name)
     return (found[0], found[1][0]) if found and found[1] and found[1][0] else None
 
 
-def of_field(name: str, judge: Callable[[Asked, str], Verdict | None]) -> Judge:
+def of_field(name: str, judge: Callable[[ProbeExchange, str], Judgement | None]) -> Judge:
     """Return the judge of an existing field of Identify."""
 
-    def judged(evidence: Evidence) -> Verdict | None:
+    def judged(evidence: Evidence) -> Judgement | None:
         found = field_of(evidence, name)
         return judge(*found) if found is not None else None
 
     return judged
 
 
-def identify_is_answered(asked: Asked) -> Verdict | None:
+def identify_is_answered(asked: ProbeExchange) -> Judgement | None:
     """Check that there is a readable response."""
     if asked.identify is None:
         return fault(f"Identify returns {asked.outcome}.", asked)
     return ok(f"The name of the repository is “{asked.identify.repository_name}”.", asked)
 
 
-def nothing_is_missing(evidence: Evidence) -> Verdict | None:
+def nothing_is_missing(evidence: Evidence) -> Judgement | None:
     """Check that each required element exists and is not empty."""
     asked = evidence.get("identify")
     missing = []
@@ -73,7 +73,7 @@ def nothing_is_missing(evidence: Evidence) -> Verdict | None:
     return ok("All required elements are present.", asked)
 
 
-def base_url_is_true(evidence: Evidence) -> Verdict | None:
+def base_url_is_true(evidence: Evidence) -> Judgement | None:
     """Compare it with the address requested, or the one it redirects to."""
     found = field_of(evidence, "baseURL")
     if found is None:
@@ -101,14 +101,14 @@ def _alike(one: str, other: str) -> bool:
     return plain(one) == plain(other)
 
 
-def version_is_two(asked: Asked, stated: str) -> Verdict | None:
+def version_is_two(asked: ProbeExchange, stated: str) -> Judgement | None:
     """Check that it is the version of this specification."""
     if stated != PROTOCOL_VERSION:
         return fault(f"protocolVersion is “{stated}”.", asked)
     return ok("protocolVersion is 2.0.", asked)
 
 
-def mail_address_is_one(evidence: Evidence) -> Verdict | None:
+def mail_address_is_one(evidence: Evidence) -> Judgement | None:
     """Check the form of each adminEmail."""
     found = _field(evidence, "adminEmail")
     if found is None or not any(found[1]):
@@ -120,7 +120,7 @@ def mail_address_is_one(evidence: Evidence) -> Verdict | None:
     return ok(f"adminEmail is {', '.join(addresses)}.", asked)
 
 
-def earliest_is_a_date(asked: Asked, stated: str) -> Verdict | None:
+def earliest_is_a_date(asked: ProbeExchange, stated: str) -> Judgement | None:
     """Check that it is well-formed, in the stated granularity, and plausible."""
     try:
         moment = parse_datestamp(stated)
@@ -134,21 +134,21 @@ def earliest_is_a_date(asked: Asked, stated: str) -> Verdict | None:
     return ok(f"earliestDatestamp is {stated}.", asked)
 
 
-def granularity_is_known(asked: Asked, stated: str) -> Verdict | None:
+def granularity_is_known(asked: ProbeExchange, stated: str) -> Judgement | None:
     """Letter for letter."""
     if stated not in list(Granularity):
         return fault(f"granularity is “{stated}”, not {' or '.join(Granularity)}.", asked)
     return ok(f"granularity is {stated}.", asked)
 
 
-def deleted_record_is_known(asked: Asked, stated: str) -> Verdict | None:
+def deleted_record_is_known(asked: ProbeExchange, stated: str) -> Judgement | None:
     """Letter for letter."""
     if stated not in list(DeletedRecord):
         return fault(f"deletedRecord is “{stated}”, not no, transient or persistent.", asked)
     return ok(f"deletedRecord is {stated}.", asked)
 
 
-def clock_is_right(evidence: Evidence) -> Verdict | None:
+def clock_is_right(evidence: Evidence) -> Judgement | None:
     """Compare responseDate with the time of arrival."""
     asked = evidence.get("identify")
     if asked is None or asked.root is None or asked.answer is None:
@@ -169,7 +169,7 @@ def clock_is_right(evidence: Evidence) -> Verdict | None:
     return ok(f"responseDate is {stated}.", asked)
 
 
-def formats_are_listed(asked: Asked) -> Verdict | None:
+def formats_are_listed(asked: ProbeExchange) -> Judgement | None:
     """Check that each has a prefix, schema and namespace."""
     if not asked.items:
         return fault(f"ListMetadataFormats returns {asked.outcome}.", asked)
@@ -179,7 +179,7 @@ def formats_are_listed(asked: Asked) -> Verdict | None:
     return ok(f"Formats: {', '.join(one.prefix for one in asked.items)}.", asked)
 
 
-def dublin_core_is_there(evidence: Evidence) -> Verdict | None:
+def dublin_core_is_there(evidence: Evidence) -> Judgement | None:
     """Check the prefix that every repository must have, and its namespace."""
     asked = evidence.get("formats")
     if asked is None or not asked.items:
@@ -192,7 +192,7 @@ def dublin_core_is_there(evidence: Evidence) -> Verdict | None:
     return ok("oai_dc is offered.", asked)
 
 
-def formats_of_an_item(evidence: Evidence) -> Verdict | None:
+def formats_of_an_item(evidence: Evidence) -> Judgement | None:
     """Check for the format in which the item was listed."""
     asked = evidence.get("formats/item")
     if asked is None:
@@ -206,7 +206,7 @@ def formats_of_an_item(evidence: Evidence) -> Verdict | None:
     return ok(f"One item has the formats {', '.join(prefixes)}.", asked)
 
 
-def sets_are_listed(asked: Asked) -> Verdict | None:
+def sets_are_listed(asked: ProbeExchange) -> Judgement | None:
     """Check for a list, or noSetHierarchy."""
     if asked.codes == ("noSetHierarchy",) and not asked.items:
         return ok("The repository has no sets, and says so.", asked)
@@ -216,7 +216,7 @@ def sets_are_listed(asked: Asked) -> Verdict | None:
     return ok(f"{len(asked.items)} sets are listed{more}.", asked)
 
 
-def a_set_lists_its_members(asked: Asked) -> Verdict | None:
+def a_set_lists_its_members(asked: ProbeExchange) -> Judgement | None:
     """Check that every header names the set, or one below it."""
     spec = asked.params["set"]
     if not asked.items:

@@ -10,10 +10,10 @@ from datetime import datetime
 from lxml import etree
 
 from oaipmhclient.probe.values import (
-    Asked,
     Evidence,
-    Severity,
-    Verdict,
+    Judgement,
+    ProbeExchange,
+    ProbeSeverity,
     fault,
     note,
     ok,
@@ -30,27 +30,27 @@ def header_of(item: Record | Header) -> Header:
     return item.header if isinstance(item, Record) else item
 
 
-def identifiers(asked: Asked) -> list[str]:
+def identifiers(asked: ProbeExchange) -> list[str]:
     """Return the identifiers in an exchange, in order."""
     return [header_of(item).identifier for item in asked.items]
 
 
-def _sent(asked: Asked) -> int:
+def _sent(asked: ProbeExchange) -> int:
     """Return the number of records on a page, including unusable ones."""
     return len(asked.items) + (len(asked.page.set_aside) if asked.page is not None else 0)
 
 
-def _is_whole(asked: Asked) -> bool:
+def _is_whole(asked: ProbeExchange) -> bool:
     return asked.page is not None and not asked.page.end_lost
 
 
-def _token_element(asked: Asked) -> etree._Element | None:
+def _token_element(asked: ProbeExchange) -> etree._Element | None:
     if asked.root is None:
         return None
     return next(asked.root.iter("{*}resumptionToken"), None)
 
 
-def _with_tokens(evidence: Evidence) -> list[Asked]:
+def _with_tokens(evidence: Evidence) -> list[ProbeExchange]:
     """Return the pages with a token for a next page."""
     return [one for one in evidence.pages if one.page is not None and one.page.next_token]
 
@@ -62,7 +62,7 @@ def _ended(evidence: Evidence) -> bool:
     return last is not None and last.next_token is None and _is_whole(pages[-1])
 
 
-def records_are_listed(asked: Asked) -> Verdict | None:
+def records_are_listed(asked: ProbeExchange) -> Judgement | None:
     """Check for records, or noRecordsMatch."""
     if not asked.is_list:
         return fault(f"ListRecords returns {asked.outcome}.", asked)
@@ -73,7 +73,7 @@ def records_are_listed(asked: Asked) -> Verdict | None:
     return ok(f"The first page has {len(asked.items)}{of} records.", asked)
 
 
-def both_verbs_agree(evidence: Evidence) -> Verdict | None:
+def both_verbs_agree(evidence: Evidence) -> Judgement | None:
     """Compare the numbers, and the records if both lists are complete."""
     records, headers = evidence.get("page/1"), evidence.get("identifiers")
     if headers is None or records is None or not records.is_list:
@@ -90,7 +90,7 @@ def both_verbs_agree(evidence: Evidence) -> Verdict | None:
     return ok(f"Both verbs have {other:,} records.", headers)
 
 
-def _size(asked: Asked) -> int | None:
+def _size(asked: ProbeExchange) -> int | None:
     """Return the size of a list: as stated, or as counted if it has one page."""
     page = asked.page
     if page is None or page.end_lost:
@@ -100,7 +100,7 @@ def _size(asked: Asked) -> int | None:
     return len(page.items) if page.next_token is None else None
 
 
-def get_record_agrees(evidence: Evidence) -> Verdict | None:
+def get_record_agrees(evidence: Evidence) -> Judgement | None:
     """Compare identifier, datestamp and status."""
     asked, listed = evidence.get("record"), evidence.get("page/1")
     if asked is None or listed is None:
@@ -118,7 +118,7 @@ def get_record_agrees(evidence: Evidence) -> Verdict | None:
     return ok(f"GetRecord returns {wanted} as listed.", asked)
 
 
-def identifiers_are_identifiers(evidence: Evidence) -> Verdict | None:
+def identifiers_are_identifiers(evidence: Evidence) -> Judgement | None:
     """Check for missing and repeated identifiers, and ones without a scheme."""
     pages = [*evidence.pages, *filter(None, [evidence.get("identifiers")])]
     seen = 0
@@ -137,7 +137,7 @@ def identifiers_are_identifiers(evidence: Evidence) -> Verdict | None:
     return ok(f"{seen} identifiers are unique URIs.", pages[0]) if seen else None
 
 
-def tokens_lead_on(evidence: Evidence) -> Verdict | None:
+def tokens_lead_on(evidence: Evidence) -> Judgement | None:
     """Check each token, sent alone and encoded."""
     sent = [one for role, one in evidence.seen.items() if _is_later_page(role)]
     if not sent:
@@ -164,7 +164,7 @@ def _is_later_page(role: str) -> bool:
     return role.startswith("page/") and role != "page/1"
 
 
-def tokens_can_be_sent_again(evidence: Evidence) -> Verdict | None:
+def tokens_can_be_sent_again(evidence: Evidence) -> Judgement | None:
     """Check for the same page, which is needed after a response was lost."""
     again = evidence.get("token/again")
     before = next(
@@ -183,7 +183,7 @@ def tokens_can_be_sent_again(evidence: Evidence) -> Verdict | None:
     return ok("The last token, sent again, returns the same page.", again)
 
 
-def pages_do_not_repeat(evidence: Evidence) -> Verdict | None:
+def pages_do_not_repeat(evidence: Evidence) -> Judgement | None:
     """Check that no token or record is repeated."""
     seen: set[str] = set()
     tokens: set[str] = set()
@@ -210,7 +210,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def list_size_is_true(evidence: Evidence) -> Verdict | None:
+def list_size_is_true(evidence: Evidence) -> Judgement | None:
     """Compare the pages, and the number of records if the end was reached."""
     pages = evidence.pages
     sizes = [_stated_size(one) for one in pages]
@@ -236,12 +236,12 @@ def list_size_is_true(evidence: Evidence) -> Verdict | None:
     return ok(f"completeListSize is {known[-1]:,} on {len(known)} pages.", pages[0])
 
 
-def _stated_size(asked: Asked) -> int | None:
+def _stated_size(asked: ProbeExchange) -> int | None:
     token = asked.page.token if asked.page is not None else None
     return token.complete_list_size if token is not None else None
 
 
-def cursor_is_true(evidence: Evidence) -> Verdict | None:
+def cursor_is_true(evidence: Evidence) -> Judgement | None:
     """Check that it starts at 0 and grows by the number of records on each page."""
     before, shown = 0, None
     for asked in evidence.pages:
@@ -259,14 +259,14 @@ def cursor_is_true(evidence: Evidence) -> Verdict | None:
     return ok("cursor counts the records.", shown) if shown is not None else None
 
 
-def expiry_is_well_formed(evidence: Evidence) -> Verdict | None:
+def expiry_is_well_formed(evidence: Evidence) -> Judgement | None:
     """Check its spelling, and that it is in UTC and in the future."""
     verdicts = [_end_told(one) for one in _with_tokens(evidence) if one.root is not None]
-    wrong = [one for one in verdicts if one.severity is Severity.FAULT]
+    wrong = [one for one in verdicts if one.severity is ProbeSeverity.FAULT]
     return next(iter(wrong or verdicts), None)
 
 
-def _end_told(asked: Asked) -> Verdict:
+def _end_told(asked: ProbeExchange) -> Judgement:
     element = _token_element(asked)
     attributes = {str(n): str(v) for n, v in element.items()} if element is not None else {}
     strange = sorted(attributes.keys() - _TOKEN_ATTRIBUTES)
@@ -280,7 +280,7 @@ def _end_told(asked: Asked) -> Verdict:
     return _expiry(stated, asked)
 
 
-def _expiry(stated: str, asked: Asked) -> Verdict:
+def _expiry(stated: str, asked: ProbeExchange) -> Judgement:
     try:
         moment = parse_datestamp(stated)
         exact = Granularity.of(stated) is Granularity.SECOND
@@ -294,12 +294,12 @@ def _expiry(stated: str, asked: Asked) -> Verdict:
     return ok(f"A new token is valid until {stated}.", asked)
 
 
-def _now(asked: Asked) -> datetime | None:
+def _now(asked: ProbeExchange) -> datetime | None:
     """Return the time of the repository's clock, by which its tokens expire."""
     return asked.page.response_date if asked.page is not None else None
 
 
-def the_end_is_marked(evidence: Evidence) -> Verdict | None:
+def the_end_is_marked(evidence: Evidence) -> Judgement | None:
     """Check the last page, if the end of a list of several pages was reached."""
     pages = evidence.pages
     if len(pages) < 2 or not _ended(evidence) or pages[-1].root is None:
@@ -309,7 +309,7 @@ def the_end_is_marked(evidence: Evidence) -> Verdict | None:
     return ok("The last page has an empty resumptionToken.", pages[-1])
 
 
-def tokens_are_simple(evidence: Evidence) -> Verdict | None:
+def tokens_are_simple(evidence: Evidence) -> Judgement | None:
     """Check for white space around them and characters that need encoding."""
     found = [one for one in _with_tokens(evidence) if one.root is not None]
     for asked in found:

@@ -23,7 +23,7 @@ from oaipmhclient.pages.requests_and_pages import (
     read_sets,
 )
 from oaipmhclient.pages.xml_pages import elements_of, parse_page, text_of
-from oaipmhclient.probe.values import Asked
+from oaipmhclient.probe.values import ProbeExchange
 from oaipmhprotocol import Identify, OAIError, Verb, error_for_code
 from oaipmhprotocol.words import Argument
 from politeweb.answers import Answer
@@ -39,7 +39,7 @@ class _Contents:
 
 def read_asked(
     role: str, params: Mapping[str, str], url: str, answer: Answer, seconds: float
-) -> Asked:
+) -> ProbeExchange:
     """Return the content of a response, and what a strict reader finds wrong."""
     root, unreadable = _strictly(answer.body)
     try:
@@ -47,7 +47,7 @@ def read_asked(
     except PageUnreadable as error:
         found = _Contents()
         unreadable = unreadable or error.reason
-    return Asked(
+    return ProbeExchange(
         role, params, url, answer, "", answer.status, seconds, root, unreadable,
         found.repairs, found.errors, found.page, found.identify,
     )  # fmt: skip

@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from oaipmhclient.probe.checks import CHECKS
-from oaipmhclient.probe.values import TOPICS, Check, Evidence, Finding, Severity, judge_all
+from oaipmhclient.probe.values import (
+    TOPICS,
+    Evidence,
+    ProbeCheck,
+    ProbeFinding,
+    ProbeSeverity,
+    judge_all,
+)
 
 _SPECIFICATION = "http://www.openarchives.org/OAI/openarchivesprotocol.html"
 _WIDTH = 78
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ProbeReport:
     """The findings of one probe.
 
     Attributes:
@@ -24,23 +31,23 @@ class Report:
     """
 
     evidence: Evidence
-    findings: tuple[Finding, ...]
-    unseen: tuple[Check, ...]
+    findings: tuple[ProbeFinding, ...]
+    unseen: tuple[ProbeCheck, ...]
 
     @classmethod
-    def of(cls, evidence: Evidence) -> "Report":
+    def of(cls, evidence: Evidence) -> "ProbeReport":
         """Make all checks."""
         findings, unseen = judge_all(CHECKS, evidence)
         return cls(evidence, tuple(findings), tuple(unseen))
 
-    def of_severity(self, severity: Severity) -> list[Finding]:
+    def of_severity(self, severity: ProbeSeverity) -> list[ProbeFinding]:
         """Return the findings of this severity."""
         return [one for one in self.findings if one.severity is severity]
 
     @property
     def has_faults(self) -> bool:
         """Whether anything violates the specification."""
-        return bool(self.of_severity(Severity.FAULT))
+        return bool(self.of_severity(ProbeSeverity.FAULT))
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as `silo probe --json` prints it; see docs/probe.md."""
@@ -52,7 +59,7 @@ class Report:
             "ended": f"{evidence.ended:%Y-%m-%dT%H:%M:%SZ}",
             "requests": len(evidence.asked),
             "stopped": evidence.stopped or None,
-            "counts": {str(one): len(self.of_severity(one)) for one in Severity},
+            "counts": {str(one): len(self.of_severity(one)) for one in ProbeSeverity},
             "findings": [one.to_json() for one in self.findings],
             "not_checked": [one.code for one in self.unseen],
         }
@@ -61,8 +68,10 @@ class Report:
         """Return the report as text that needs no knowledge of this program."""
         lines = [
             *self._heading(),
-            *_part("Faults: violations of the specification", self.of_severity(Severity.FAULT)),
-            *_part("Worth knowing", self.of_severity(Severity.NOTE)),
+            *_part(
+                "Faults: violations of the specification", self.of_severity(ProbeSeverity.FAULT)
+            ),
+            *_part("Worth knowing", self.of_severity(ProbeSeverity.NOTE)),
             *self._in_order(),
             *self._not_checked(),
             f"The specification: {_SPECIFICATION}",
@@ -72,7 +81,8 @@ class Report:
     def _heading(self) -> Iterator[str]:
         evidence = self.evidence
         faults, notes, well = (
-            len(self.of_severity(one)) for one in (Severity.FAULT, Severity.NOTE, Severity.OK)
+            len(self.of_severity(one))
+            for one in (ProbeSeverity.FAULT, ProbeSeverity.NOTE, ProbeSeverity.OK)
         )
         seconds = (evidence.ended - evidence.began).total_seconds()
         yield f"The OAI-PMH repository at {evidence.base_url}"
@@ -90,7 +100,9 @@ class Report:
     def _in_order(self) -> Iterator[str]:
         yield from _title("In order")
         for digit, topic in TOPICS.items():
-            found = [one for one in self.of_severity(Severity.OK) if one.check.code[1] == digit]
+            found = [
+                one for one in self.of_severity(ProbeSeverity.OK) if one.check.code[1] == digit
+            ]
             if found:
                 yield f"{topic}"
             for one in found:
@@ -105,7 +117,7 @@ class Report:
             yield ""
 
 
-def _part(title: str, findings: Sequence[Finding]) -> Iterator[str]:
+def _part(title: str, findings: Sequence[ProbeFinding]) -> Iterator[str]:
     if not findings:
         return
     yield from _title(title)

@@ -13,7 +13,7 @@ from oaipmhprotocol import Identify, OAIError
 from politeweb.answers import Answer
 
 
-class Severity(StrEnum):
+class ProbeSeverity(StrEnum):
     """How much a finding matters to harvesters."""
 
     OK = "ok"
@@ -24,7 +24,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProbeExchange:
     """One request of a probe, with its response.
 
     Attributes:
@@ -105,14 +105,14 @@ class Evidence:
 
     base_url: str
     prefix: str
-    asked: Mapping[str, Asked]
+    asked: Mapping[str, ProbeExchange]
     began: datetime
     ended: datetime
     moved_to: str = ""
     retried: int = 0
     stopped: str = ""
 
-    def get(self, role: str) -> Asked | None:
+    def get(self, role: str) -> ProbeExchange | None:
         """Return the exchange of a role, if there was a response or at least a status.
 
         A failed connection says nothing about the repository's behaviour.
@@ -121,11 +121,11 @@ class Evidence:
         return one if one is not None and one.status is not None else None
 
     @property
-    def seen(self) -> dict[str, Asked]:
+    def seen(self) -> dict[str, ProbeExchange]:
         """Return the exchanges that `get` returns, by role."""
         return {role: one for role, one in self.asked.items() if one.status is not None}
 
-    def answered(self, *roles: str) -> list[Asked]:
+    def answered(self, *roles: str) -> list[ProbeExchange]:
         """Return the exchanges with a response: those of the roles, or all."""
         chosen = [self.asked[role] for role in roles if role in self.asked] if roles else None
         return [one for one in chosen or self.asked.values() if one.answer is not None]
@@ -137,48 +137,48 @@ class Evidence:
         return one.identify if one is not None else None
 
     @property
-    def pages(self) -> list[Asked]:
+    def pages(self) -> list[ProbeExchange]:
         """Return the pages of the list, in order."""
         return [one for role, one in self.asked.items() if role.startswith("page/") and one.is_list]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """The result of a check.
 
     Attributes:
-        severity: See `Severity`.
+        severity: See `ProbeSeverity`.
         sentence: What was found, for the repository's operators.
         asked: The exchange that shows it.
     """
 
-    severity: Severity
+    severity: ProbeSeverity
     sentence: str
-    asked: Asked | None = None
+    asked: ProbeExchange | None = None
 
 
-def ok(sentence: str, asked: Asked | None = None) -> Verdict:
+def ok(sentence: str, asked: ProbeExchange | None = None) -> Judgement:
     """Return a verdict that the check passed."""
-    return Verdict(Severity.OK, sentence, asked)
+    return Judgement(ProbeSeverity.OK, sentence, asked)
 
 
-def note(sentence: str, asked: Asked | None = None) -> Verdict:
+def note(sentence: str, asked: ProbeExchange | None = None) -> Judgement:
     """Return a verdict that is worth knowing."""
-    return Verdict(Severity.NOTE, sentence, asked)
+    return Judgement(ProbeSeverity.NOTE, sentence, asked)
 
 
-def fault(sentence: str, asked: Asked | None = None) -> Verdict:
+def fault(sentence: str, asked: ProbeExchange | None = None) -> Judgement:
     """Return a verdict that the specification is violated."""
-    return Verdict(Severity.FAULT, sentence, asked)
+    return Judgement(ProbeSeverity.FAULT, sentence, asked)
 
 
-Judge = Callable[[Evidence], Verdict | None]
+Judge = Callable[[Evidence], Judgement | None]
 
 
-def of(role: str, judge: Callable[[Asked], Verdict | None]) -> Judge:
+def of(role: str, judge: Callable[[ProbeExchange], Judgement | None]) -> Judge:
     """Return the judge of one exchange, which the evidence may lack."""
 
-    def judged(evidence: Evidence) -> Verdict | None:
+    def judged(evidence: Evidence) -> Judgement | None:
         asked = evidence.get(role)
         return judge(asked) if asked is not None else None
 
@@ -190,7 +190,7 @@ def refused(role: str, what: str, code: str) -> Judge:
     return of(role, lambda asked: answers_error(asked, what, code))
 
 
-def answers_error(asked: Asked, what: str, code: str) -> Verdict:
+def answers_error(asked: ProbeExchange, what: str, code: str) -> Judgement:
     """Check that an invalid request returned the required error condition."""
     if code not in asked.codes:
         return fault(f"{what} returns {asked.outcome} instead of {code}.", asked)
@@ -198,7 +198,7 @@ def answers_error(asked: Asked, what: str, code: str) -> Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ProbeCheck:
     """One check.
 
     Attributes:
@@ -230,18 +230,18 @@ TOPICS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProbeFinding:
     """A check with its result.
 
     Attributes:
         check: The check.
-        severity: See `Severity`.
+        severity: See `ProbeSeverity`.
         sentence: What was found.
-        request: The `Asked.url` of the exchange that shows it; empty if no single one does.
+        request: The `ProbeExchange.url` of the exchange that shows it; empty if no single one does.
     """
 
-    check: Check
-    severity: Severity
+    check: ProbeCheck
+    severity: ProbeSeverity
     sentence: str
     request: str = ""
 
@@ -258,19 +258,21 @@ class Finding:
         }
 
 
-def judge_all(checks: Sequence[Check], evidence: Evidence) -> tuple[list[Finding], list[Check]]:
+def judge_all(
+    checks: Sequence[ProbeCheck], evidence: Evidence
+) -> tuple[list[ProbeFinding], list[ProbeCheck]]:
     """Make all checks.
 
     Returns:
         The findings, in the order of the checks, and the checks that could not be made.
     """
-    findings: list[Finding] = []
-    unseen: list[Check] = []
+    findings: list[ProbeFinding] = []
+    unseen: list[ProbeCheck] = []
     for check in checks:
         verdict = check.judge(evidence)
         if verdict is None:
             unseen.append(check)
             continue
         request = verdict.asked.url if verdict.asked is not None else ""
-        findings.append(Finding(check, verdict.severity, verdict.sentence, request))
+        findings.append(ProbeFinding(check, verdict.severity, verdict.sentence, request))
     return findings, unseen

@@ -17,7 +17,7 @@ from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.listed_pages import HEADERS, ListedPage
 from oaipmhclient.walk.single_records import (
     AT_ONCE,
-    Batch,
+    PendingRecords,
     ReadRecord,
     Together,
     get_one,
@@ -64,7 +64,7 @@ def pages_by_identifier(
             `SingleList` if both verbs refuse the window's dates. The pages before are valid.
         EndpointError: The endpoint no longer answers, or requires a long pause.
     """
-    batch = Batch()
+    batch = PendingRecords()
     try:
         for listed in listed_headers(client, job, window, quirks):
             batch.listed += len(listed.page.items)
@@ -125,7 +125,7 @@ def pages_again(
     Raises:
         RetryLater: The endpoint requires a long pause.
     """
-    batch = Batch()
+    batch = PendingRecords()
     try:
         for identifier in identifiers:
             get_one(client, Header(identifier, ""), job, read, batch)

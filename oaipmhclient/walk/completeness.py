@@ -34,7 +34,7 @@ SET_NOT_LISTED = "set is not listed"
 """The step of a walk that found no records, for a set that is not in ListSets."""
 
 
-class Counted(StrEnum):
+class CountFinding(StrEnum):
     """A finding of a count of identifiers; the value is its name in the receipt."""
 
     ELSEWHERE = "identifiers counted in lists that ended elsewhere"
@@ -116,22 +116,22 @@ def settled(counted: int, findings: Collection[str], listed: ListedSoFar) -> int
 
     Args:
         counted: The number that ListIdentifiers returned.
-        findings: See `Counted`.
+        findings: See `CountFinding`.
         listed: The list, with the records that the count added.
     """
-    if Counted.UNLISTED in findings:
+    if CountFinding.UNLISTED in findings:
         return None
     are_most = counted >= listed.distinct - listed.distinct // _VANISHED
-    if not are_most or Counted.LACKING in findings:
+    if not are_most or CountFinding.LACKING in findings:
         return None
-    if Counted.ELSEWHERE in findings:
+    if CountFinding.ELSEWHERE in findings:
         return counted
     doubts = DOUBTFUL.intersection(listed.steps)
-    if Counted.WIDER in findings:
+    if CountFinding.WIDER in findings:
         doubts -= _BY_NUMBER
     elif listed.distinct < (listed.promised or 0):
         return None
-    return None if doubts or Counted.DOUBTED in findings else counted
+    return None if doubts or CountFinding.DOUBTED in findings else counted
 
 
 def doubt_left(listed: ListedSoFar, quirks: EndpointMemory) -> str:
@@ -155,9 +155,9 @@ def unproved(listed: ListedSoFar, quirks: EndpointMemory) -> str:
     One page without a token is complete, unless a count found missing records.
     """
     is_met = listed.promised == listed.distinct and quirks.promises_kept
-    if Counted.UNLISTED.value in listed.steps:
-        return Counted.UNLISTED.value
-    for doubt in (Counted.LACKING.value, Counted.DOUBTED.value):
+    if CountFinding.UNLISTED.value in listed.steps:
+        return CountFinding.UNLISTED.value
+    for doubt in (CountFinding.LACKING.value, CountFinding.DOUBTED.value):
         if doubt in listed.steps and not is_met:
             return doubt
     return lack_of_proof(listed, quirks) if listed.pages > 1 else ""

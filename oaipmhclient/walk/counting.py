@@ -17,13 +17,13 @@ from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.mending.repair import read_headers_mended, read_record_mended
 from oaipmhclient.pages.requests_and_pages import get_record_request, list_request
 from oaipmhclient.walk.by_identifier import is_within, listed_headers
-from oaipmhclient.walk.completeness import Counted, Length, ended_alike
+from oaipmhclient.walk.completeness import CountFinding, Length, ended_alike
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.listed_pages import RECORDS, ListedPage
 from oaipmhclient.walk.page_facts import DateSample, are_strictly_outside, headers_of, names_on
 from oaipmhclient.walk.recovery import Rung
-from oaipmhclient.walk.single_records import AT_ONCE, Batch, ReadRecord, get_one
+from oaipmhclient.walk.single_records import AT_ONCE, PendingRecords, ReadRecord, get_one
 from oaipmhclient.walk.values import GiveUp, ListJob, WalkPage, WindowBroken
 from oaipmhclient.walk.whole_lists import whole_list
 from oaipmhclient.walk.windows import Window, around, cut_at, number_of, of_at_most
@@ -101,7 +101,7 @@ def settle(
 
     Yields:
         Pages with the missing records. The last one's position has the number of
-        identifiers, and its steps the findings of the count (`Counted`).
+        identifiers, and its steps the findings of the count (`CountFinding`).
 
     Raises:
         WindowBroken, EndpointError: As `pages_by_identifier` does.
@@ -110,7 +110,7 @@ def settle(
 
 
 @dataclass(slots=True)
-class _Part:
+class _ListPart:
     """A part of a list whose identifiers were listed.
 
     Attributes:
@@ -165,7 +165,7 @@ class _Count:
         self._what = what
         self._read = read
         self._whole = Window(job.from_, job.until)
-        self._batch = Batch()
+        self._batch = PendingRecords()
         self._counted = IdentifierSet()
         self._brought = IdentifierSet()
         self._longest = what.longest.records
@@ -180,8 +180,8 @@ class _Count:
         self._has_early_end = quirks.ends_early > 0
         self._ends_on_full_page = False
         self._largest_page = quirks.ends_early
-        self._believed: list[_Part] = []
-        self._todo: list[Window | _Part] = [*reversed(self._cut(self._whole, what.dates))]
+        self._believed: list[_ListPart] = []
+        self._todo: list[Window | _ListPart] = [*reversed(self._cut(self._whole, what.dates))]
         if not is_one_list or not self._todo:
             self._todo = [self._whole]
 
@@ -190,7 +190,7 @@ class _Count:
             part = self._todo.pop()
             self._is_whole_begun = self._is_whole_begun or part == self._whole
             try:
-                if isinstance(part, _Part):
+                if isinstance(part, _ListPart):
                     yield from self._judged(part)
                 else:  # parts are judged when all windows are listed
                     self._todo.insert(0, (yield from self._listed(part)))
@@ -207,14 +207,14 @@ class _Count:
         steps = (*self._told_of(lacking), *self._findings())
         yield self._batch.page(ended=True, steps=steps, remarks=remarks)
 
-    def _listed(self, window: Window, most: int = 0) -> Generator[WalkPage, None, "_Part"]:
+    def _listed(self, window: Window, most: int = 0) -> Generator[WalkPage, None, "_ListPart"]:
         """List a part.
 
         Args:
             window: The part.
             most: The number in the list that was divided into this part and others.
         """
-        part, known_before = _Part(window), len(self._counted)
+        part, known_before = _ListPart(window), len(self._counted)
         strays = False
         for one in listed_headers(self._client, self._job, window, self._quirks):
             self._take(one, window)
@@ -246,7 +246,7 @@ class _Count:
             self._has_early_end = True
             self._judge_again()
 
-    def _judged(self, part: "_Part") -> Iterator[WalkPage]:
+    def _judged(self, part: "_ListPart") -> Iterator[WalkPage]:
         """Accept a part, or divide it: it was complete if the halves have the same identifiers."""
         yield from self._finished(part)
         is_shown = self._is_shown(part)
@@ -260,7 +260,7 @@ class _Count:
             return
         self._splits += 1
         yield from self._flushed()
-        parts: list[_Part] = []
+        parts: list[_ListPart] = []
         for window in windows:
             half = yield from self._listed(window, part.listed)
             parts.append(half)
@@ -275,7 +275,7 @@ class _Count:
         else:
             self._todo += reversed(parts)
 
-    def _hold_the_same(self, part: "_Part", halves: Sequence["_Part"]) -> bool:
+    def _hold_the_same(self, part: "_ListPart", halves: Sequence["_ListPart"]) -> bool:
         """Whether the halves of a part prove that it did not end early.
 
         A lost token ends a list after a full page. If the last half ends with a full page, both may
@@ -288,7 +288,7 @@ class _Count:
             return False
         return not self._has_early_end or halves[-1].last < self._largest_page
 
-    def _is_shown(self, part: "_Part") -> bool:
+    def _is_shown(self, part: "_ListPart") -> bool:
         """Whether a part's length shows that it did not end early like other lists.
 
         If lists are known to end early, it must be one page, clearly shorter than others, so that
@@ -305,7 +305,7 @@ class _Count:
         self._todo += [one for one in self._believed if not self._is_shown(one)]
         self._believed = [one for one in self._believed if self._is_shown(one)]
 
-    def _finished(self, part: "_Part") -> Iterator[WalkPage]:
+    def _finished(self, part: "_ListPart") -> Iterator[WalkPage]:
         """Get the missing records of a part: many by ListRecords, few one by one."""
         asked: list[Window] = []
         windows = self._windows_of_missing(part, part.listed) if part.has_many else []
@@ -322,7 +322,7 @@ class _Count:
         part.missing = []
         yield from self._flushed()
 
-    def _windows_of_missing(self, part: "_Part", most: int) -> list[Window]:
+    def _windows_of_missing(self, part: "_ListPart", most: int) -> list[Window]:
         """Return windows of a part with missing records, each with a limited number of records.
 
         If lists end early, lists shorter than the longest one are complete.
@@ -421,11 +421,11 @@ class _Count:
 
     def _findings(self) -> tuple[str, ...]:
         if self._is_elsewhere and len(self._counted):
-            return (Counted.ELSEWHERE.value,)
-        found = [Counted.WIDER.value] if self._promise_is_of_a_wider_list() else []
+            return (CountFinding.ELSEWHERE.value,)
+        found = [CountFinding.WIDER.value] if self._promise_is_of_a_wider_list() else []
         is_doubted = self._has_doubts or self._has_early_end
         is_doubted = is_doubted or (self._ends_on_full_page and self._what.promised is None)
-        return (*found, Counted.DOUBTED.value) if is_doubted else tuple(found)
+        return (*found, CountFinding.DOUBTED.value) if is_doubted else tuple(found)
 
     def _lacking(self) -> list[str]:
         """Return some records that the Silo and the repository have but no list has.
@@ -449,8 +449,8 @@ class _Count:
 
     def _told_of(self, lacking: Sequence[str]) -> tuple[str, ...]:
         is_unlisted = any(map(self._is_unlisted, lacking))
-        told = (Counted.UNLISTED.value,) if is_unlisted else ()
-        return (Counted.LACKING.value, *told) if lacking else ()
+        told = (CountFinding.UNLISTED.value,) if is_unlisted else ()
+        return (CountFinding.LACKING.value, *told) if lacking else ()
 
     def _is_unlisted(self, name: str) -> bool:
         return name not in self._known and name not in self._what.lost

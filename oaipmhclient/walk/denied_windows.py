@@ -15,9 +15,9 @@ from datetime import UTC, datetime, time, timedelta
 
 from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.mending.repair import read_records_mended
-from oaipmhclient.pages.requests_and_pages import ListPage, Request, list_request
+from oaipmhclient.pages.requests_and_pages import ListPage, VerbRequest, list_request
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
-from oaipmhclient.walk.values import ListJob, Position, WalkPage
+from oaipmhclient.walk.values import ListJob, WalkPage, WindowPosition
 from oaipmhclient.walk.windows import Window
 from oaipmhclient.walk.wire_windows import as_sent
 from oaipmhprotocol import Granularity, NoRecordsMatch, OAIError, Verb
@@ -108,7 +108,7 @@ def find_length(
     """
     search = _Search(client, job, quirks, doubted)
     steps = (SHORTENED,) if search.run() else ()
-    answer, position = Answer(b"", client.base_url), Position(ended=True)
+    answer, position = Answer(b"", client.base_url), WindowPosition(ended=True)
     yield WalkPage(ListPage(()), search.last_request, answer, position, steps)
 
 
@@ -169,7 +169,7 @@ class _Search:
             return False
         return bool(page.items)
 
-    def _request(self, window: Window) -> Request:
+    def _request(self, window: Window) -> VerbRequest:
         job, bounds = self._job, as_sent(window, self._quirks, None)
         spec = job.set_spec
         return list_request(Verb.LIST_RECORDS, job.metadata_prefix, **bounds, set_spec=spec)

@@ -13,7 +13,7 @@ from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.mending.repair import read_records_mended
 from oaipmhclient.pages.requests_and_pages import (
     ListPage,
-    Request,
+    VerbRequest,
     list_request,
 )
 from oaipmhclient.walk.completeness import SET_NOT_LISTED
@@ -24,8 +24,8 @@ from oaipmhclient.walk.listed_pages import (
     Item,
     ListCutShort,
     ListedPage,
+    ListKind,
     OutsideWindow,
-    Reading,
 )
 from oaipmhclient.walk.narrowing import LASTING, narrowed
 from oaipmhclient.walk.page_facts import (
@@ -54,11 +54,11 @@ from oaipmhclient.walk.recovery import (
 )
 from oaipmhclient.walk.values import (
     ListJob,
-    Position,
     Remedy,
-    Split,
+    SplitWindow,
     WalkPage,
     WindowBroken,
+    WindowPosition,
 )
 from oaipmhclient.walk.windows import Window
 from oaipmhclient.walk.wire_windows import as_sent, other_granularity
@@ -78,7 +78,7 @@ def walk_window(
     client: Endpoint,
     job: ListJob,
     window: Window,
-    position: Position | None,
+    position: WindowPosition | None,
     quirks: EndpointMemory,
     *,
     again: bool = False,
@@ -103,23 +103,23 @@ def walk_window(
         EndpointError: The endpoint no longer answers, or requires a long pause.
         RequestRefused: The job's arguments are invalid.
     """
-    reading = Reading(Verb.LIST_RECORDS, read)
+    reading = ListKind(Verb.LIST_RECORDS, read)
     for one in walk_list(client, reading, job, window, position, quirks=quirks, again=again):
         yield WalkPage(one.page, one.request, one.answer, one.position, one.steps)
 
 
 def walk_list(
     client: Endpoint,
-    reading: Reading[Item],
+    reading: ListKind[Item],
     job: ListJob,
     window: Window,
-    position: Position | None = None,
+    position: WindowPosition | None = None,
     *,
     quirks: EndpointMemory,
     again: bool = False,
 ) -> Iterator[ListedPage[Item]]:
     """Walk a list of records or of headers; see `walk_window`."""
-    at = position or Position()
+    at = position or WindowPosition()
     return _Walk(client, reading, job, window, position=at, quirks=quirks, again=again).pages()
 
 
@@ -132,7 +132,7 @@ class _Got(Generic[Item]):
         cause: The same as an exception.
     """
 
-    request: Request
+    request: VerbRequest
     page: ListPage[Item] | None = None
     answer: Answer | None = None
     failure: Failure | None = None
@@ -145,11 +145,11 @@ class _Walk(Generic[Item]):
     def __init__(
         self,
         client: Endpoint,
-        reading: Reading[Item],
+        reading: ListKind[Item],
         job: ListJob,
         window: Window,
         *,
-        position: Position,
+        position: WindowPosition,
         quirks: EndpointMemory,
         again: bool,
     ) -> None:
@@ -161,7 +161,7 @@ class _Walk(Generic[Item]):
         self._quirks = quirks
         self._is_late = position.token is not None
         self._is_again = again
-        self._last_request: Request | None = None
+        self._last_request: VerbRequest | None = None
         self._is_cut = (window.from_, window.until) != (job.from_, job.until)
         self._identifiers = IdentifierSet()
         self._kept: _Got[Item] | None = None
@@ -226,7 +226,7 @@ class _Walk(Generic[Item]):
 
     # ------------------------------------------------------------------ requests
 
-    def _request(self, rung: Rung | None) -> Request:
+    def _request(self, rung: Rung | None) -> VerbRequest:
         opening = self._opening(self._reading.verb, rung)
         if self._at.token is None:
             return opening
@@ -235,11 +235,11 @@ class _Walk(Generic[Item]):
             opening = self._opening(self._reading.verb, Rung.BOTH_BOUNDS)
         beside = {Companions.NONE: 0, Companions.PREFIX: 1}.get(companions)
         token = (Argument.RESUMPTION_TOKEN.value, spell(self._at.token, spelling))
-        return Request(self._reading.verb, (token, *opening.arguments[:beside]))
+        return VerbRequest(self._reading.verb, (token, *opening.arguments[:beside]))
 
     def _opening(
         self, verb: Verb, rung: Rung | None = None, window: Window | None = None
-    ) -> Request:
+    ) -> VerbRequest:
         """Return the request that begins a list of this or another window."""
         return list_request(
             verb,
@@ -248,7 +248,7 @@ class _Walk(Generic[Item]):
             set_spec=self._job.set_spec,
         )
 
-    def _ask(self, request: Request) -> _Got[Item]:
+    def _ask(self, request: VerbRequest) -> _Got[Item]:
         try:
             page, answer = self._client.exchange(request, self._reading.read)
         except RetryLater:
@@ -339,7 +339,7 @@ class _Walk(Generic[Item]):
         reads_records = self._reading.verb is Verb.LIST_RECORDS
         if rung is Rung.SPLIT and got.failure in LASTING and reads_records:
             remedy = narrowed(self._client, self._opening(Verb.LIST_IDENTIFIERS), self._quirks)
-            rung = Rung.SPLIT if isinstance(remedy, Split) else Rung.BY_IDENTIFIER
+            rung = Rung.SPLIT if isinstance(remedy, SplitWindow) else Rung.BY_IDENTIFIER
         if rung is Rung.BY_IDENTIFIER and reads_records and self._is_at_start:
             self._quirks.lists_in_vain += 1
         # what the transport could not get, it has told
@@ -445,7 +445,7 @@ class _Walk(Generic[Item]):
         if self._window != Window():
             quirks.windows_answered += 1
 
-    def _after(self, got: _Got[Item], headers: list[Header], new: int) -> Position:
+    def _after(self, got: _Got[Item], headers: list[Header], new: int) -> WindowPosition:
         """Return the position after a page."""
         at, page = self._at, got.page
         assert page is not None
@@ -459,7 +459,7 @@ class _Walk(Generic[Item]):
         if size and at.promised and size != at.promised:
             self._quirks.promises_kept = False
         is_short = promised is not None and listed < promised and self._quirks.promises_kept
-        return Position(
+        return WindowPosition(
             page.next_token,
             at.pages + 1,
             listed,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from oaipmhclient.mending.repair import read_headers_mended, read_records_mended
-from oaipmhclient.pages.requests_and_pages import ListPage, Request
-from oaipmhclient.walk.values import Position
+from oaipmhclient.pages.requests_and_pages import ListPage, VerbRequest
+from oaipmhclient.walk.values import WindowPosition
 from oaipmhprotocol import Header, Record, Verb
 from politeweb.answers import Answer
 from politeweb.errors import FetchError
@@ -49,7 +49,7 @@ class OutsideWindow(FetchError):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(Generic[Item]):
+class ListKind(Generic[Item]):
     """The kind of list: of records or of headers.
 
     Attributes:
@@ -61,8 +61,8 @@ class Reading(Generic[Item]):
     read: Callable[[bytes], ListPage[Item]]
 
 
-RECORDS: Reading[Record] = Reading(Verb.LIST_RECORDS, read_records_mended)
-HEADERS: Reading[Header] = Reading(Verb.LIST_IDENTIFIERS, read_headers_mended)
+RECORDS: ListKind[Record] = ListKind(Verb.LIST_RECORDS, read_records_mended)
+HEADERS: ListKind[Header] = ListKind(Verb.LIST_IDENTIFIERS, read_headers_mended)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class ListedPage(Generic[Item]):
     """
 
     page: ListPage[Item]
-    request: Request
+    request: VerbRequest
     answer: Answer
-    position: Position
+    position: WindowPosition
     steps: tuple[str, ...] = ()
     doubt: Exception | None = None

@@ -9,11 +9,11 @@ Source: datacite#941 and dataverse#8306, one broken record in a list of many tho
 
 from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.mending.repair import read_headers_mended
-from oaipmhclient.pages.requests_and_pages import Request
+from oaipmhclient.pages.requests_and_pages import VerbRequest
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.page_facts import parting_date
 from oaipmhclient.walk.recovery import Failure
-from oaipmhclient.walk.values import ByIdentifier, Split
+from oaipmhclient.walk.values import ByIdentifier, SplitWindow
 from oaipmhprotocol import OAIError
 from politeweb.errors import EndpointError
 
@@ -27,7 +27,9 @@ FEW = 25
 """Most records to get one by one instead of in smaller windows."""
 
 
-def narrowed(client: Endpoint, request: Request, quirks: EndpointMemory) -> Split | ByIdentifier:
+def narrowed(
+    client: Endpoint, request: VerbRequest, quirks: EndpointMemory
+) -> SplitWindow | ByIdentifier:
     """Return the remedy for a window to split: the place, or another remedy.
 
     Args:
@@ -36,14 +38,14 @@ def narrowed(client: Endpoint, request: Request, quirks: EndpointMemory) -> Spli
         quirks: The endpoint's known habits; updated.
     """
     if not quirks.identifiers_work or quirks.identifiers_failed >= MOST_FAILED:
-        return Split()
+        return SplitWindow()
     try:
         page, _ = client.exchange(request, read_headers_mended)
     except (EndpointError, OAIError):
         quirks.identifiers_failed += 1
-        return Split()
+        return SplitWindow()
     quirks.identifiers_failed = 0
     is_all = page.next_token is None and not page.end_lost
     if page.items and is_all and len(page.items) <= FEW:
         return ByIdentifier()
-    return Split(parting_date(page.items, is_all=is_all))
+    return SplitWindow(parting_date(page.items, is_all=is_all))

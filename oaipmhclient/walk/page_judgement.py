@@ -17,7 +17,7 @@ from oaipmhclient.walk.page_facts import (
     share_one_identifier,
 )
 from oaipmhclient.walk.recovery import Failure, failure_of
-from oaipmhclient.walk.values import Position
+from oaipmhclient.walk.values import WindowPosition
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import NoRecordsMatch
 
@@ -45,7 +45,7 @@ class Expectation:
         base_url: Of the endpoint, for messages.
     """
 
-    position: Position
+    position: WindowPosition
     window: Window
     barren: "Barren"
     base_url: str
@@ -112,7 +112,7 @@ def _judged_empty(page: ListPage[Item], expected: Expectation) -> Judgement:
     return _judged_end(page, expected)
 
 
-def _most_empty(position: Position) -> int:
+def _most_empty(position: WindowPosition) -> int:
     return EMPTY_PROMISED if position.listed < (position.promised or 0) else EMPTY
 
 
@@ -131,11 +131,11 @@ def _barren(failure: Failure, expected: Expectation, lack: str) -> Judgement:
     return failure, ListBarren(count + 1, lack)
 
 
-def _is_seen(page: ListPage[Item], position: Position) -> bool:
+def _is_seen(page: ListPage[Item], position: WindowPosition) -> bool:
     names = names_on(page)
     return bool(names) and is_remembered(position.seen, digest_of(names))
 
 
-def was_sent(token: str, position: Position) -> bool:
+def was_sent(token: str, position: WindowPosition) -> bool:
     """Whether the walk already sent a token."""
     return token == position.token or is_remembered(position.sent, digest_of([token]))

@@ -20,11 +20,11 @@ from oaipmhclient.walk.endpoint_memory import Companions, EndpointMemory, Spelli
 from oaipmhclient.walk.values import (
     ByIdentifier,
     GiveUp,
-    Position,
     Remedy,
     RestartFrom,
     SingleList,
-    Split,
+    SplitWindow,
+    WindowPosition,
 )
 from oaipmhclient.walk.windows import Window, is_granule
 from oaipmhprotocol import (
@@ -213,7 +213,7 @@ class Situation:
     """
 
     failure: Failure
-    position: Position
+    position: WindowPosition
     window: Window
     is_cut: bool
     is_late: bool
@@ -260,7 +260,7 @@ def remedy_for(rung: Rung, now: Situation) -> Remedy | None:
         case Rung.RESTART_ALL | Rung.AS_IT_WAS:
             return RestartFrom(None)
         case Rung.SPLIT:
-            return Split()
+            return SplitWindow()
         case Rung.SINGLE_LIST:
             return SingleList()
         case Rung.BY_IDENTIFIER:

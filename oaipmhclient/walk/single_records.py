@@ -11,14 +11,14 @@ from typing import Protocol, TypeVar
 from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.pages.requests_and_pages import (
     ListPage,
-    Request,
     SetAside,
+    VerbRequest,
     get_record_request,
     identify_request,
 )
 from oaipmhclient.walk.endpoint_checks import check_alive
 from oaipmhclient.walk.page_facts import headers_of
-from oaipmhclient.walk.values import ListJob, Position, WalkPage
+from oaipmhclient.walk.values import ListJob, WalkPage, WindowPosition
 from oaipmhprotocol import Header, IdDoesNotExist, OAIError, Record
 from politeweb.answers import Answer
 from politeweb.errors import EndpointError, RetryLater, shortened
@@ -50,13 +50,13 @@ def one_after_the_other(client: Endpoint) -> Together:
 
 
 @dataclass(slots=True)
-class Batch:
+class PendingRecords:
     """The records since the last page, and the position in the list of identifiers."""
 
     listed: int = 0
     pages: int = 0
     promised: int | None = None
-    request: Request = field(default_factory=identify_request)
+    request: VerbRequest = field(default_factory=identify_request)
     answer: Answer = field(default_factory=lambda: Answer(b"", ""))
     records: list[Record] = field(default_factory=list)
     mended: dict[int, tuple[str, ...]] = field(default_factory=dict)
@@ -70,8 +70,8 @@ class Batch:
     def __len__(self) -> int:
         return len(self.records) + len(self.set_aside) + len(self.unreachable) + len(self.gone)
 
-    def position(self, *, ended: bool) -> Position:
-        return Position(None, self.pages, self.listed, self.promised, ended=ended)
+    def position(self, *, ended: bool) -> WindowPosition:
+        return WindowPosition(None, self.pages, self.listed, self.promised, ended=ended)
 
     def page(
         self, *, ended: bool, steps: tuple[str, ...] = (), remarks: tuple[str, ...] = ()
@@ -123,19 +123,25 @@ class _Single:
     """
 
     header: Header
-    request: Request
+    request: VerbRequest
     page: ListPage[Record] | None = None
     answer: Answer | None = None
     error: Exception | None = None
 
 
-def get_one(client: Endpoint, header: Header, job: ListJob, read: ReadRecord, batch: Batch) -> None:
+def get_one(
+    client: Endpoint, header: Header, job: ListJob, read: ReadRecord, batch: PendingRecords
+) -> None:
     """Add one record to the batch, or note why it is not available."""
     get_several([header], job, read, batch, one_after_the_other(client))
 
 
 def get_several(
-    headers: Sequence[Header], job: ListJob, read: ReadRecord, batch: Batch, together: Together
+    headers: Sequence[Header],
+    job: ListJob,
+    read: ReadRecord,
+    batch: PendingRecords,
+    together: Together,
 ) -> None:
     """Add records to the batch, in the order given, or note why they are not available.
 
@@ -168,7 +174,7 @@ def _asked(client: Endpoint, header: Header, job: ListJob, read: ReadRecord) -> 
     return _Single(header, request, page, answer)
 
 
-def _add(batch: Batch, got: _Single) -> None:
+def _add(batch: PendingRecords, got: _Single) -> None:
     header, error = got.header, got.error
     batch.denied = isinstance(error, IdDoesNotExist)
     if got.page is None or got.answer is None:
@@ -190,5 +196,5 @@ def _lack(page: ListPage[Record], header: Header) -> str:
     return f"is answered with another record, {others[0]}" if others else ""
 
 
-def _lost(header: Header, reason: str, request: Request) -> SetAside:
+def _lost(header: Header, reason: str, request: VerbRequest) -> SetAside:
     return SetAside(header.identifier, reason, str(request))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from oaipmhclient.pages.requests_and_pages import ListPage, Request, SetAside
+from oaipmhclient.pages.requests_and_pages import ListPage, SetAside, VerbRequest
 from oaipmhprotocol import Record
 from politeweb.answers import Answer
 from politeweb.errors import FetchError
@@ -47,7 +47,7 @@ class Bounds(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class WindowPosition:
     """The progress in a window, which the journal stores after each page.
 
     Attributes:
@@ -77,7 +77,7 @@ class Position:
         return {**found, "seen": list(self.seen), "sent": list(self.sent)}
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> "Position":
+    def from_json(cls, found: Mapping[str, Any]) -> "WindowPosition":
         """Read the values of `to_json`."""
         digests = {name: tuple(found.get(name, ())) for name in ("seen", "sent")}
         return cls(**{**found, **digests})
@@ -100,9 +100,9 @@ class WalkPage:
     """
 
     page: ListPage[Record]
-    request: Request
+    request: VerbRequest
     answer: Answer
-    position: Position
+    position: WindowPosition
     steps: tuple[str, ...] = ()
     unreachable: tuple[SetAside, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class RestartFrom:
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class SplitWindow:
     """Walk the window's two parts instead.
 
     Attributes:
@@ -143,7 +143,7 @@ class GiveUp:
     """End the window: no more of its records are available."""
 
 
-Remedy = RestartFrom | Split | ByIdentifier | SingleList | GiveUp
+Remedy = RestartFrom | SplitWindow | ByIdentifier | SingleList | GiveUp
 
 
 class WindowBroken(FetchError):
@@ -160,9 +160,9 @@ class WindowBroken(FetchError):
     def __init__(
         self,
         cause: Exception,
-        position: Position,
+        position: WindowPosition,
         remedy: Remedy,
-        request: Request,
+        request: VerbRequest,
         steps: tuple[str, ...] = (),
     ) -> None:
         self.cause = cause

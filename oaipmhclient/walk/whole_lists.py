@@ -15,14 +15,14 @@ from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.list_walk import walk_list
-from oaipmhclient.walk.listed_pages import Item, ListCutShort, ListedPage, Reading
+from oaipmhclient.walk.listed_pages import Item, ListCutShort, ListedPage, ListKind
 from oaipmhclient.walk.page_facts import DateSample, headers_of
 from oaipmhclient.walk.values import (
     ByIdentifier,
     ListJob,
     RestartFrom,
     SingleList,
-    Split,
+    SplitWindow,
     WindowBroken,
 )
 from oaipmhclient.walk.windows import Window, around, cut_at, halves, span
@@ -40,7 +40,7 @@ OneByOne = Callable[[Window, Container[str]], Iterator[ListedPage[Item]]]
 
 def whole_list(
     client: Endpoint,
-    reading: Reading[Item],
+    reading: ListKind[Item],
     job: ListJob,
     quirks: EndpointMemory,
     *,
@@ -134,7 +134,7 @@ def _instead(
     match broken.remedy:
         case RestartFrom(datestamp):
             return [Window(datestamp or window.from_, window.until)]
-        case Split(at):
+        case SplitWindow(at):
             granularity = _granularity(window, broken, quirks)
             first, last = span("", datetime.now(UTC))
             parts = cut_at(window, at, granularity) if at is not None else ()

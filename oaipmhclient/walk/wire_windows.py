@@ -15,14 +15,14 @@ _EARLIEST, _LATEST = "1970-01-01", "2099-12-31"
 """Replaces an open bound if both are required."""
 
 
-class Bounds(TypedDict):
+class WireBounds(TypedDict):
     """Arguments of `requests_and_pages.list_request`."""
 
     from_: str | None
     until: str | None
 
 
-def as_sent(window: Window, quirks: EndpointMemory, rung: Rung | None) -> Bounds:
+def as_sent(window: Window, quirks: EndpointMemory, rung: Rung | None) -> WireBounds:
     """Return the bounds of a window as they are sent.
 
     Args:

@@ -17,14 +17,14 @@ _VERSIONS = ("accepted", "accepted", "published", "submitted")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class LanguageText:
     """A text and its language."""
 
     content: str
     language: str
 
 
-_Texts = tuple[tuple[Text, ...], tuple[Text, ...]]
+_Texts = tuple[tuple[LanguageText, ...], tuple[LanguageText, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class SampleWork:
     """The data of a work; each format uses a part of it.
 
     Attributes:
@@ -55,10 +55,10 @@ class Work:
 
     number: int
     traits: Traits
-    titles: tuple[Text, ...]
+    titles: tuple[LanguageText, ...]
     creators: tuple[Person, ...]
     supervisors: tuple[Person, ...]
-    abstracts: tuple[Text, ...]
+    abstracts: tuple[LanguageText, ...]
     keywords: tuple[str, ...]
     published: datetime
     publisher: str
@@ -94,7 +94,7 @@ class Work:
         return "eng" if tongue is None else vocabulary().tongues[tongue].iso639_2
 
 
-def compose(number: int, traits: Traits, deposited: datetime) -> Work:
+def compose(number: int, traits: Traits, deposited: datetime) -> SampleWork:
     """Compose the work of a record.
 
     Args:
@@ -110,7 +110,7 @@ def compose(number: int, traits: Traits, deposited: datetime) -> Work:
         tongue = vocabulary().tongues[traits.tongue]
         titles, abstracts, language = *_in_tongue(dice, tongue, traits), tongue.code
     first_page = 1 + dice.below(900)
-    return Work(
+    return SampleWork(
         number=number,
         traits=traits,
         titles=titles,
@@ -138,7 +138,7 @@ def _in_english(dice: Dice, discipline: Discipline, traits: Traits) -> _Texts:
     if dice.chance(2):
         title = f"{title} <i>(with a note on {words['other']} & their sources)</i>"
     abstract = _long_abstract(dice, words) if traits.kind == "thesis" else _abstract(dice, words)
-    return (Text(title, "en"),), (Text(abstract, "en"),)
+    return (LanguageText(title, "en"),), (LanguageText(abstract, "en"),)
 
 
 def _words(dice: Dice, discipline: Discipline) -> dict[str, str]:
@@ -186,7 +186,7 @@ def _long_abstract(dice: Dice, words: dict[str, str]) -> str:
 
 def _in_tongue(
     dice: Dice, tongue: Tongue, traits: Traits
-) -> tuple[tuple[Text, ...], tuple[Text, ...]]:
+) -> tuple[tuple[LanguageText, ...], tuple[LanguageText, ...]]:
     subject = vocabulary().disciplines[traits.discipline].path[-1]
     topic, english, _ = dice.pick([one for one in tongue.topics if one[2] == subject])
     other = dice.pick([one[0] for one in tongue.topics if one[0] != topic])
@@ -201,8 +201,8 @@ def _in_tongue(
     first, *rest = tongue.sentences
     kept = rest[dice.below(2) :]
     abstract = blank.join(pattern.format_map(words) for pattern in (first, *kept))
-    translated = (Text(english, "en"),) if dice.chance(60) else ()
-    return (Text(title, tongue.code), *translated), (Text(abstract, tongue.code),)
+    translated = (LanguageText(english, "en"),) if dice.chance(60) else ()
+    return (LanguageText(title, tongue.code), *translated), (LanguageText(abstract, tongue.code),)
 
 
 def _creators(dice: Dice, language: str, kind: str) -> tuple[Person, ...]:

@@ -15,7 +15,7 @@ from oaipmhprotocol.words import (
     XSI_NAMESPACE,
 )
 from oaipmhprovider.answers import escape, escape_attribute
-from oaipmhprovider.sample.compose import Person, Text, Work
+from oaipmhprovider.sample.compose import LanguageText, Person, SampleWork
 from oaipmhprovider.sample.vocabulary import UNIVERSITY
 
 UKETD_NAMESPACE = "http://naca.central.cranfield.ac.uk/ethos-oai/2.0/"
@@ -65,23 +65,23 @@ _JATS_OPENING = (
 )
 
 
-def document(work: Work, prefix: str) -> bytes:
+def document(work: SampleWork, prefix: str) -> bytes:
     """Return the metadata document of a work in one of its formats."""
     return _WRITERS[prefix](work).encode()
 
 
-def page_of(work: Work) -> str:
+def page_of(work: SampleWork) -> str:
     """Return the address of the work's page."""
     return f"{SITE}/{work.number}/"
 
 
-def file_of(work: Work) -> str:
+def file_of(work: SampleWork) -> str:
     """Return the address of the work's file."""
     name = quote(work.creators[0].family.replace(" ", "_"))
     return f"{SITE}/{work.number}/1/{name}_{work.published.year}.pdf"
 
 
-def citation(work: Work) -> str:
+def citation(work: SampleWork) -> str:
     """Return the citation that EPrints writes into dc:identifier."""
     names = " and ".join(str(person) for person in work.creators)
     text = f"{names} ({work.published.year}) {work.titles[0].content}."
@@ -99,11 +99,11 @@ def citation(work: Work) -> str:
 # --- oai_dc
 
 
-def _oai_dc(work: Work) -> str:
+def _oai_dc(work: SampleWork) -> str:
     return f"{_DC_OPENING}{''.join(_dublin_core(work))}</oai_dc:dc>"
 
 
-def _dublin_core(work: Work) -> Iterator[str]:
+def _dublin_core(work: SampleWork) -> Iterator[str]:
     if work.is_titled:
         for title in work.titles:
             yield _texted("dc:title", title)
@@ -134,7 +134,7 @@ def _dublin_core(work: Work) -> Iterator[str]:
         yield _element("dc:relation", work.further_link)
 
 
-def _date(work: Work) -> str:
+def _date(work: SampleWork) -> str:
     """Return the date as entered, or to the year, the month or the day."""
     return work.date_as_entered or work.published.isoformat()[: (4, 7, 10)[work.number % 3]]
 
@@ -142,11 +142,11 @@ def _date(work: Work) -> str:
 # --- uketd_dc
 
 
-def _uketd_dc(work: Work) -> str:
+def _uketd_dc(work: SampleWork) -> str:
     return f"{_UKETD_OPENING}{''.join(_ethesis(work))}</uketd_dc:uketddc>"
 
 
-def _ethesis(work: Work) -> Iterator[str]:
+def _ethesis(work: SampleWork) -> Iterator[str]:
     level, name = _DEGREE_NAMES[work.degree]
     yield _texted("dc:title", work.titles[0])
     for title in work.titles[1:]:
@@ -177,7 +177,7 @@ def _ethesis(work: Work) -> Iterator[str]:
 # --- pmc_fm
 
 
-def _pmc_fm(work: Work) -> str:
+def _pmc_fm(work: SampleWork) -> str:
     assert work.journal is not None
     opening = _JATS_OPENING.replace("{language}", work.language)
     journal = (
@@ -194,7 +194,7 @@ def _pmc_fm(work: Work) -> str:
     )
 
 
-def _article_meta(work: Work) -> Iterator[str]:
+def _article_meta(work: SampleWork) -> Iterator[str]:
     yield f'<article-id pub-id-type="publisher-id">{work.number}</article-id>\n'
     if work.doi is not None:
         yield f'<article-id pub-id-type="doi">{escape(work.doi)}</article-id>\n'
@@ -229,11 +229,11 @@ def _contributor(person: Person) -> str:
     )
 
 
-def _keywords(work: Work) -> Iterator[str]:
+def _keywords(work: SampleWork) -> Iterator[str]:
     return (_word("kwd", keyword) for keyword in work.keywords)
 
 
-def _paragraphs(text: Text) -> str:
+def _paragraphs(text: LanguageText) -> str:
     return "".join(_element("p", paragraph) for paragraph in text.content.split("\n\n"))
 
 
@@ -271,13 +271,13 @@ def _word(name: str, content: str) -> str:
     return _element(name, content)
 
 
-def _texted(name: str, text: Text) -> str:
+def _texted(name: str, text: LanguageText) -> str:
     if text.language == "en":
         return _element(name, text.content)
     return f'<{name} xml:lang="{text.language}">{escape(text.content)}</{name}>\n'
 
 
-_WRITERS: dict[str, Callable[[Work], str]] = {
+_WRITERS: dict[str, Callable[[SampleWork], str]] = {
     "oai_dc": _oai_dc,
     "uketd_dc": _uketd_dc,
     "pmc_fm": _pmc_fm,

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
-from oaipmhprovider.sample.compose import Person, Text, Work
+from oaipmhprovider.sample.compose import LanguageText, Person, SampleWork
 from oaipmhprovider.sample.dice import Dice
 
 _SPARED = range(3000, 3011)
@@ -29,7 +29,7 @@ _LINKS = (
 )
 
 
-def with_mishap(work: Work) -> Work:
+def with_mishap(work: SampleWork) -> SampleWork:
     """The work as it was entered: in about one case of eight with a mistake."""
     if work.number in _SPARED:
         return work
@@ -46,7 +46,7 @@ def is_entered_twice(number: int) -> bool:
     return number not in _SPARED and Dice(number, _SALT + 1).below(_OFTEN) < _TWICE
 
 
-def _name(work: Work, dice: Dice) -> Work:
+def _name(work: SampleWork, dice: Dice) -> SampleWork:
     """The first creator's name, written in another way."""
     first, *others = work.creators
     written = dice.pick(_SPELLINGS)(first)
@@ -84,23 +84,24 @@ _SPELLINGS: tuple[Callable[[Person], Person], ...] = (
 )  # fmt: skip
 
 
-def _keyword(work: Work, dice: Dice) -> Work:
+def _keyword(work: SampleWork, dice: Dice) -> SampleWork:
     """The first keyword with a capital, in capitals, or with a full stop."""
     first, *others = work.keywords
     written = dice.pick((first.capitalize(), first.upper(), f"{first}.", first.replace(" ", "-")))
     return replace(work, keywords=(written, *others))
 
 
-def _date(work: Work, dice: Dice) -> Work:
+def _date(work: SampleWork, dice: Dice) -> SampleWork:
     return replace(work, date_as_entered=dice.pick(_DATES).format(year=work.published.year))
 
 
-def _damaged_characters(work: Work, _dice: Dice) -> Work:
+def _damaged_characters(work: SampleWork, _dice: Dice) -> SampleWork:
     """Text in UTF-8 that was once read as Windows-1252."""
-    titles = tuple(Text(_damaged(one.content), one.language) for one in work.titles)
+    titles = tuple(LanguageText(_damaged(one.content), one.language) for one in work.titles)
     creators = tuple(Person(_damaged(one.family), _damaged(one.given)) for one in work.creators)
     abstracts = tuple(
-        Text(_damaged(one.content.replace(". ", " – ", 1)), one.language) for one in work.abstracts
+        LanguageText(_damaged(one.content.replace(". ", " – ", 1)), one.language)
+        for one in work.abstracts
     )
     return replace(work, titles=titles, creators=creators, abstracts=abstracts)
 
@@ -112,29 +113,31 @@ def _damaged(text: str) -> str:
         return text
 
 
-def _capital_title(work: Work, _dice: Dice) -> Work:
-    return replace(work, titles=tuple(Text(t.content.upper(), t.language) for t in work.titles))
+def _capital_title(work: SampleWork, _dice: Dice) -> SampleWork:
+    return replace(
+        work, titles=tuple(LanguageText(t.content.upper(), t.language) for t in work.titles)
+    )
 
 
-def _no_title(work: Work, _dice: Dice) -> Work:
+def _no_title(work: SampleWork, _dice: Dice) -> SampleWork:
     return replace(work, is_titled=False)
 
 
-def _type(work: Work, dice: Dice) -> Work:
+def _type(work: SampleWork, dice: Dice) -> SampleWork:
     return replace(work, type_as_entered=dice.pick(_TYPES))
 
 
-def _language(work: Work, dice: Dice) -> Work:
+def _language(work: SampleWork, dice: Dice) -> SampleWork:
     return replace(work, language_as_entered=dice.pick(_LANGUAGES))
 
 
-def _link(work: Work, dice: Dice) -> Work:
+def _link(work: SampleWork, dice: Dice) -> SampleWork:
     family = _plain(work.creators[0].family).casefold().replace(" ", "")
     link = dice.pick(_LINKS).format(number=work.number, family=family)
     return replace(work, further_link=link)
 
 
-_MISHAPS: tuple[tuple[int, Callable[[Work, Dice], Work]], ...] = (
+_MISHAPS: tuple[tuple[int, Callable[[SampleWork, Dice], SampleWork]], ...] = (
     (50, _name),
     (70, _keyword),
     (82, _date),

@@ -19,7 +19,7 @@ from oaipmhprotocol import (
 )
 from oaipmhprotocol.datestamps import format_datestamp
 from oaipmhprotocol.words import PROTOCOL_VERSION, XSI_NAMESPACE, DeletedRecord
-from oaipmhprovider.sample.compose import Work, compose
+from oaipmhprovider.sample.compose import SampleWork, compose
 from oaipmhprovider.sample.documents import FORMATS, document, provenance
 from oaipmhprovider.sample.mishaps import is_entered_twice, with_mishap
 from oaipmhprovider.sample.sets import sample_sets, set_specs_of
@@ -142,7 +142,7 @@ class SampleRepository:
             return Record(header)
         return Record(header, document(self._work(number, traits), prefix), self._about(key))
 
-    def _work(self, number: int, traits: Traits) -> Work:
+    def _work(self, number: int, traits: Traits) -> SampleWork:
         """The work as it was entered; some are entered twice, by two of their authors."""
         deposited = deposited_on(number - self._first, self.size)
         before = traits_of(number - 1) if is_entered_twice(number) else traits

@@ -9,7 +9,7 @@ import json
 import click
 
 from oaipmhscraper.commands.http_options import http_options, read_size
-from oaipmhscraper.documents.fetch_files import Into, Wish, fetch_files
+from oaipmhscraper.documents.fetch_files import FilesWish, Into, fetch_files
 from oaipmhscraper.documents.files_receipt import FilesReceipt
 from oaipmhscraper.documents.link_rules import LinkRule
 from politeweb.errors import RequestRefused
@@ -106,7 +106,7 @@ def fetch_files_command(
     file_rules = FileRules(
         max_size, settings.delay if delayed else USUAL_DELAY, not ignore_robots, private_links
     )
-    wish = Wish(_parsed(rules), accepted, Into(into), retry_failed)
+    wish = FilesWish(_parsed(rules), accepted, Into(into), retry_failed)
     with Silo(directory, create=False) as silo:
         repository_url = str(silo.state.get("base_oai_url") or "")
         check_not_empty(silo, select)

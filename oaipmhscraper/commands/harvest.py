@@ -18,7 +18,7 @@ from oaipmhclient.walk.endpoint_checks import refuse_unknown_set
 from oaipmhprotocol import BadArgument, NoSetHierarchy
 from oaipmhscraper.commands.harvest_options import harvest_options
 from oaipmhscraper.commands.http_options import http_options
-from oaipmhscraper.commands.reports import Report, print_json, sentences
+from oaipmhscraper.commands.reports import HarvestReporter, print_json, sentences
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import HarvestStopped, Receipt
@@ -157,7 +157,7 @@ def harvest(
     If it is stopped or killed, the same command resumes it. Another run stores only
     changes. A receipt counts what was listed and stored.
     """
-    report = Report(quiet, as_json, receipt_file)
+    report = HarvestReporter(quiet, as_json, receipt_file)
     if recorded:
         from oaipmhscraper.replay.replay import replay  # noqa: PLC0415 - a harvest needs none of it
 
@@ -261,7 +261,7 @@ def update(
     Stopped harvests are resumed too; `silo harvests` lists them. Suitable for cron: it needs
     no URL, and with --quiet prints nothing on success.
     """
-    report = Report(quiet, as_json, None)
+    report = HarvestReporter(quiet, as_json, None)
     with (
         sentences(),
         OAIPMHScraper(directory, settings=settings, agent="silo update") as scraper,

@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 
 from oaipmhclient.probe.asking import Probe
-from oaipmhclient.probe.report import Report
+from oaipmhclient.probe.report import ProbeReport
 from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhscraper.commands.http_options import http_options
 from politeweb import addresses
@@ -68,7 +68,7 @@ def probe(url: str, budget: float, settings: HttpSettings, as_json: bool) -> Non
         click.get_current_context().exit(ExitCode.LOSSES)
 
 
-def _probed(url: str, settings: HttpSettings, budget: float) -> Report:
+def _probed(url: str, settings: HttpSettings, budget: float) -> ProbeReport:
     polite = polite_settings(url, settings, budget)
     pace = Pace(polite.delay)
     exchanges: list[Exchange] = []
@@ -85,7 +85,7 @@ def _probed(url: str, settings: HttpSettings, budget: float) -> Report:
             exchanges=exchanges,
             progress=lambda role: status.update(f"asking: {role}"),
         )
-        return Report.of(probe.run())
+        return ProbeReport.of(probe.run())
 
 
 def polite_settings(url: str, settings: HttpSettings, budget: float) -> HttpSettings:

@@ -29,7 +29,7 @@ from recordsilo.cli import ExitCode, fail
 from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadable
 
 
-class Report:
+class HarvestReporter:
     """Reports a harvest as text or JSON, or not at all."""
 
     def __init__(self, quiet: bool, as_json: bool, receipt_file: str | None) -> None:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import Protocol
 
-from oaipmhscraper.documents.file_notes import Failed, Fetched, Notes, Task, tasks_left
+from oaipmhscraper.documents.file_notes import FailedLink, Fetched, LinkToFetch, Notes, tasks_left
 from oaipmhscraper.documents.file_types import SNIFFED, file_name, objection, sniff
 from oaipmhscraper.documents.files_receipt import FileFailure, FilesReceipt
 from oaipmhscraper.documents.journal import FetchJournal
@@ -58,7 +58,7 @@ class Into(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class FilesWish:
     """What to fetch.
 
     Attributes:
@@ -96,7 +96,7 @@ Progress = Callable[[FilesReceipt], None]
 def fetch_files(
     silo: Silo,
     transport: Fetches,
-    wish: Wish | None = None,
+    wish: FilesWish | None = None,
     *,
     identifiers: Iterable[str] | None = None,
     set_spec: str | None = None,
@@ -126,9 +126,11 @@ def fetch_files(
         RecordNotFound: One of ``identifiers`` does not exist.
         OSError: The disk refused; earlier files are kept.
     """
-    with FetchJournal(f"{silo.path}/.silo", (wish or Wish()).choice) as journal:
+    with FetchJournal(f"{silo.path}/.silo", (wish or FilesWish()).choice) as journal:
         now = datetime.now(UTC)
-        run = _Run(silo, transport, wish or Wish(), choose, journal, limit, FilesReceipt(now, now))
+        run = _Fetching(
+            silo, transport, wish or FilesWish(), choose, journal, limit, FilesReceipt(now, now)
+        )
         try:
             for row in _rows(silo, identifiers, set_spec):
                 run.record(row)
@@ -155,12 +157,12 @@ def _rows(silo: Silo, identifiers: Iterable[str] | None, set_spec: str | None) -
 
 
 @dataclass(slots=True)
-class _Run:
+class _Fetching:
     """A run, with its counts and the hosts that it gave up."""
 
     silo: Silo
     transport: Fetches
-    wish: Wish
+    wish: FilesWish
     choose: ChooseLinks | None
     journal: FetchJournal
     limit: int | None
@@ -190,7 +192,7 @@ class _Run:
             record = self.silo.get(row.identifier) if tasks else None
             self.journal.note(row.identifier, record.revision if record else manifest.revision)
 
-    def _tasks(self, manifest: Manifest) -> list[Task]:
+    def _tasks(self, manifest: Manifest) -> list[LinkToFetch]:
         record = self.silo[manifest.item_id]
         version = manifest.current
         found: list[Link] = []
@@ -206,7 +208,7 @@ class _Run:
 
     # ------------------------------------------------------------------ one file
 
-    def _task(self, identifier: str, task: Task) -> bool:
+    def _task(self, identifier: str, task: LinkToFetch) -> bool:
         """Fetch a file; return whether it is settled."""
         url = task.link.url
         host = parts_of(url).netloc
@@ -227,7 +229,7 @@ class _Run:
         self.silent.pop(host, None)
         return True
 
-    def _fetch(self, identifier: str, task: Task) -> None:
+    def _fetch(self, identifier: str, task: LinkToFetch) -> None:
         expected = expected_types(task.link, self.wish.accepted)
 
         def store(head: FileHead, content: Iterator[bytes]) -> tuple[FileHead, Staged]:
@@ -246,7 +248,7 @@ class _Run:
             self._put(identifier, task, head, staged)
             self._came(staged.digest.size)
 
-    def _put(self, identifier: str, task: Task, head: FileHead, staged: Staged) -> None:
+    def _put(self, identifier: str, task: LinkToFetch, head: FileHead, staged: Staged) -> None:
         try:
             with self.silo.editing(identifier) as edit:
                 if edit.exists:
@@ -263,7 +265,9 @@ class _Run:
             limited=self.limit is not None and fetched >= self.limit,
         )
 
-    def _add(self, edit: RecordEdit, task: Task, head: FileHead, content: Staged | bytes) -> None:
+    def _add(
+        self, edit: RecordEdit, task: LinkToFetch, head: FileHead, content: Staged | bytes
+    ) -> None:
         """Add a file to its version, with a line in the log and a note in the metadata."""
         version = self._version(edit)
         names = {
@@ -294,7 +298,7 @@ class _Run:
         )
         return name
 
-    def _take_over(self, identifier: str, task: Task) -> None:
+    def _take_over(self, identifier: str, task: LinkToFetch) -> None:
         """Copy an unchanged file from the version for which it was fetched."""
         assert task.before is not None
         before = task.before
@@ -314,8 +318,10 @@ class _Run:
 
     # ------------------------------------------------------------------ failures
 
-    def _failed(self, identifier: str, task: Task, failure: FileRefused, *, lasting: bool) -> bool:
-        note = Failed(task.link.url, failure.reason, now_text(), lasting=lasting)
+    def _failed(
+        self, identifier: str, task: LinkToFetch, failure: FileRefused, *, lasting: bool
+    ) -> bool:
+        note = FailedLink(task.link.url, failure.reason, now_text(), lasting=lasting)
         with interrupt_deferred(), self.silo.editing(identifier) as edit:
             if edit.exists:
                 _remember(edit, Notes.of(edit.manifest.metadata).with_failed(note))

@@ -40,7 +40,7 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedLink:
     """A link whose file could not be fetched.
 
     Attributes:
@@ -63,14 +63,14 @@ class Notes:
     """All notes of a record."""
 
     fetched: tuple[Fetched, ...] = ()
-    failed: tuple[Failed, ...] = ()
+    failed: tuple[FailedLink, ...] = ()
 
     @classmethod
     def of(cls, metadata: Mapping[str, Json]) -> "Notes":
         """Read the notes in a record's metadata; malformed ones are ignored."""
         return cls(
             tuple(_read(Fetched, metadata.get(FETCHED), ("url", "version", "path"))),
-            tuple(_read(Failed, metadata.get(FAILED), ("url", "reason"))),
+            tuple(_read(FailedLink, metadata.get(FAILED), ("url", "reason"))),
         )
 
     def with_fetched(self, one: Fetched) -> "Notes":
@@ -78,10 +78,10 @@ class Notes:
         kept = (n for n in self.fetched if (n.url, n.version) != (one.url, one.version))
         return Notes((*kept, one), tuple(n for n in self.failed if n.url != one.url))
 
-    def with_failed(self, one: Failed) -> "Notes":
+    def with_failed(self, one: FailedLink) -> "Notes":
         """Return the notes after a file could not be fetched."""
         earlier = sum(n.attempts for n in self.failed if n.url == one.url)
-        counted = Failed(one.url, one.reason, one.date, earlier + 1, one.lasting)
+        counted = FailedLink(one.url, one.reason, one.date, earlier + 1, one.lasting)
         return Notes(self.fetched, (*(n for n in self.failed if n.url != one.url), counted))
 
     def to_json(self) -> dict[str, Json]:
@@ -92,7 +92,7 @@ class Notes:
         }
 
 
-Note = TypeVar("Note", Fetched, Failed)
+Note = TypeVar("Note", Fetched, FailedLink)
 
 
 def _read(kind: type[Note], found: Any, needed: Iterable[str]) -> Iterable[Note]:
@@ -104,7 +104,7 @@ def _read(kind: type[Note], found: Any, needed: Iterable[str]) -> Iterable[Note]
         yield kind(**sound)
 
 
-def _shown(one: Fetched | Failed) -> dict[str, Json]:
+def _shown(one: Fetched | FailedLink) -> dict[str, Json]:
     usual = asdict(type(one)("", "", ""))
     shown = {name: value for name, value in asdict(one).items() if value != usual[name]}
     return {**shown, "date": one.date}
@@ -114,7 +114,7 @@ def _shown(one: Fetched | Failed) -> dict[str, Json]:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class LinkToFetch:
     """A link to fetch.
 
     Attributes:
@@ -135,7 +135,7 @@ class Task:
 
 def tasks_left(
     manifest: Manifest, links: Iterable[Link], notes: Notes, *, retry_failed: bool = False
-) -> list[Task]:
+) -> list[LinkToFetch]:
     """Return the links to fetch for the current version.
 
     A file exists as long as the version lists it. A link that failed permanently is skipped; one
@@ -155,7 +155,7 @@ def tasks_left(
     }
     given_up = set() if retry_failed else {one.url for one in notes.failed if one.lasting}
     return [
-        Task(link, present.get(link.url))
+        LinkToFetch(link, present.get(link.url))
         for link in links
         if link.url not in here and link.url not in given_up
     ]

@@ -27,16 +27,22 @@ from oaipmhprotocol import (
 )
 from oaipmhscraper.errors import HarvestRunning
 from oaipmhscraper.lists.journal import Journal
-from oaipmhscraper.lists.journal_rows import Job, ListRow, job_id
-from oaipmhscraper.lists.list_harvest import MOST_AGAIN, Endpoint, ListEnd, ListHarvest, Progress
+from oaipmhscraper.lists.journal_rows import ListRow, OpenHarvest, job_id
+from oaipmhscraper.lists.list_harvest import (
+    MOST_AGAIN,
+    HarvestedEndpoint,
+    ListEnd,
+    ListHarvest,
+    Progress,
+)
 from oaipmhscraper.lists.list_state import ListState
 from oaipmhscraper.lists.storing_apart import Apart
-from oaipmhscraper.lists.window_changes import Place
+from oaipmhscraper.lists.window_changes import WindowsPlace
 from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.storing.fetched_pages import Storing
-from oaipmhscraper.storing.quarantine import Origin, Quarantine
+from oaipmhscraper.storing.quarantine import Quarantine, QuarantineOrigin
 from oaipmhscraper.storing.silo_writer import PageStore
-from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.storing_rules import Reception
 from oaipmhscraper.storing.sweep import sweep
 from oaipmhscraper.sweep_rules import SHARE, SweepReceipt, SweepRefused
 from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
@@ -161,7 +167,7 @@ class JobRun:
     def __init__(
         self,
         journal: Journal,
-        job: Job,
+        job: OpenHarvest,
         source: Source,
         options: HarvestOptions,
         recorder: ResponseRecorder | None = None,
@@ -208,7 +214,7 @@ class JobRun:
         Raises:
             EndpointError, RecordSiloError, OSError: Nothing was deleted.
         """
-        listing = Listing("", agent, f"swept against {self._source.base_url}")
+        listing = Reception("", agent, f"swept against {self._source.base_url}")
         with (
             self._recorder or nullcontext(),
             self._client(Lane(threading.Event()), ListJob("")) as client,
@@ -255,7 +261,7 @@ class JobRun:
         asked = set(state.lost_by_name(self._options.again))
         store = hooks.open_store(row.job)
         with Fetchers(lambda lane: self._client(lane, row.job)) as fetchers:
-            endpoint = Endpoint(fetchers, self._quirks, self._concurrency)
+            endpoint = HarvestedEndpoint(fetchers, self._quirks, self._concurrency)
             try:
                 end = ListHarvest(
                     state,
@@ -299,7 +305,7 @@ class JobRun:
             ] + owed
         self._journal.put_owed(job, owed)
 
-    def _keep_aside(self, set_aside: Sequence[SetAside], origin: Origin) -> None:
+    def _keep_aside(self, set_aside: Sequence[SetAside], origin: QuarantineOrigin) -> None:
         if self._quarantine is not None:
             self._quarantine.keep(set_aside, origin)
 
@@ -309,10 +315,10 @@ class JobRun:
             transport = RecordingTransport(transport, self._recorder, job.metadata_prefix)
         return Client(transport)
 
-    def _place(self, job: ListJob) -> Place:
+    def _place(self, job: ListJob) -> WindowsPlace:
         first, last = span(self._source.earliest, datetime.now(UTC))
         granularity = _granularity_of(job) or self._source.granularity
-        return Place(job, granularity, first, last, self._options.window)
+        return WindowsPlace(job, granularity, first, last, self._options.window)
 
     # ------------------------------------------------------------------ the end
 
@@ -339,7 +345,7 @@ class JobRun:
 
 def update_job(
     journal: Journal, base_url: str, lists: Sequence[ListJob], *, anew: bool = False
-) -> Job:
+) -> OpenHarvest:
     """Return the job of an update: these lists, and every unfinished list of an open harvest.
 
     Lists of open harvests are taken over with their progress, and those harvests are removed. A
@@ -386,7 +392,7 @@ def update_job(
 
 
 def _taken_over(
-    journal: Journal, job: Job, found: ListRow, mine: ListRow | None, *, anew: bool
+    journal: Journal, job: OpenHarvest, found: ListRow, mine: ListRow | None, *, anew: bool
 ) -> ListRow:
     if anew:
         return mine or journal.add_list(job, found.job)

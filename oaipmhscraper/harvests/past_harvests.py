@@ -10,7 +10,7 @@ from typing import Any
 from oaipmhclient.walk.values import ListJob
 from oaipmhscraper.harvests.job import RECEIPTS
 from oaipmhscraper.lists.journal import Journal, journal_path
-from oaipmhscraper.lists.journal_rows import Job
+from oaipmhscraper.lists.journal_rows import OpenHarvest
 from oaipmhscraper.lists.list_state import journalled
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, total
 from oaipmhscraper.warc.elsewhere import Elsewhere, read_elsewhere
@@ -169,7 +169,7 @@ def _open_jobs(silo_path: str) -> dict[str, _Open]:
         return {job.id: _how_far(journal, job) for job in journal.jobs()}
 
 
-def _how_far(journal: Journal, job: Job) -> _Open:
+def _how_far(journal: Journal, job: OpenHarvest) -> _Open:
     lists = tuple(journalled(journal, row) for row in journal.lists(job))
     if journal.is_running(job.request):
         return "running", "", lists

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from oaipmhclient.walk.completeness import Counted
+from oaipmhclient.walk.completeness import CountFinding
 from oaipmhclient.walk.values import ListJob
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
@@ -81,7 +81,7 @@ def with_receipt(marks: Marks, job: ListJob, receipt: ListReceipt) -> Marks | No
     """
     mark = mark_of(marks, job)
     moment = receipt.response_date
-    if job.is_all and mark is not None and receipt.doubt == Counted.UNLISTED.value:
+    if job.is_all and mark is not None and receipt.doubt == CountFinding.UNLISTED.value:
         return _with_mark(marks, job, None, drops=True)
     if not receipt.complete or job.until is not None or moment is None:
         return None

@@ -13,7 +13,7 @@ from oaipmhprotocol.datestamps import read_datestamp
 from oaipmhscraper.errors import HarvestRunning
 from oaipmhscraper.harvests.job import PAGES, UPDATE_ALL, UPDATE_PAGES
 from oaipmhscraper.lists.journal import Journal
-from oaipmhscraper.lists.journal_rows import Job
+from oaipmhscraper.lists.journal_rows import OpenHarvest
 from oaipmhscraper.receipt import ListReceipt
 
 
@@ -45,18 +45,18 @@ def refuse_running(journal: Journal, request: str, lists: Collection[ListJob]) -
 _OF_PAGES = frozenset({PAGES, UPDATE_PAGES})
 
 
-def _kind(job: Job) -> str:
+def _kind(job: OpenHarvest) -> str:
     return str(json.loads(job.request)["harvest"])
 
 
-def _running(journal: Journal, request: str) -> Iterator[Job]:
+def _running(journal: Journal, request: str) -> Iterator[OpenHarvest]:
     """Yield the jobs that other processes or threads run now."""
     for job in journal.jobs():
         if job.request != request and journal.is_running(job.request):
             yield job
 
 
-def _shared(journal: Journal, job: Job, lists: Collection[ListJob] | None) -> Iterator[str]:
+def _shared(journal: Journal, job: OpenHarvest, lists: Collection[ListJob] | None) -> Iterator[str]:
     """Yield the names of a job's lists that overlap given ones; of all, if None."""
     for row in journal.lists(job):
         if not row.job.owed and (lists is None or any(_overlap(row.job, one) for one in lists)):

@@ -9,17 +9,17 @@ from dataclasses import replace
 from oaipmhclient.walk.denied_windows import ANY_LENGTH, days_of
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhscraper.lists.journal_rows import LIST, WindowRow
-from oaipmhscraper.lists.window_changes import Place
+from oaipmhscraper.lists.window_changes import WindowsPlace
 
 
-def days_answered(rows: Iterable[WindowRow], place: Place) -> int:
+def days_answered(rows: Iterable[WindowRow], place: WindowsPlace) -> int:
     """Return the length of the longest window that was answered with records, in days."""
     found = (row for row in rows if row.mode == LIST and row.counts.distinct)
     return max((_days(row, place) for row in found), default=0)
 
 
 def doubtful(
-    rows: Iterable[WindowRow], place: Place, quirks: EndpointMemory
+    rows: Iterable[WindowRow], place: WindowsPlace, quirks: EndpointMemory
 ) -> list[tuple[WindowRow, int]]:
     """Return the empty windows that are longer than any that was answered, with their days.
 
@@ -42,17 +42,17 @@ def _is_empty(row: WindowRow) -> bool:
     return is_done and row.position is not None and not row.position.listed
 
 
-def _days_doubted(row: WindowRow, place: Place, quirks: EndpointMemory) -> int:
+def _days_doubted(row: WindowRow, place: WindowsPlace, quirks: EndpointMemory) -> int:
     """Return the days of an empty window; an open beginning is long where windows are limited."""
     days = _days(row, place)
     return ANY_LENGTH if days and quirks.window_days and row.window.from_ is None else days
 
 
-def _days(row: WindowRow, place: Place) -> int:
+def _days(row: WindowRow, place: WindowsPlace) -> int:
     return days_of(row.window, place.first, place.last)
 
 
-def limited(place: Place, quirks: EndpointMemory) -> Place:
+def limited(place: WindowsPlace, quirks: EndpointMemory) -> WindowsPlace:
     """Return the place with windows that are not longer than the endpoint answers."""
     if not quirks.window_days:
         return place

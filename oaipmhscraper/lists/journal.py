@@ -30,9 +30,9 @@ from oaipmhclient.walk.windows import Window
 from oaipmhscraper.errors import HarvestRunning, JournalUnreadable
 from oaipmhscraper.lists.journal_rows import (
     AGAIN,
-    Job,
     ListFacts,
     ListRow,
+    OpenHarvest,
     WindowRow,
     facts_of,
     facts_text,
@@ -43,7 +43,7 @@ from oaipmhscraper.lists.journal_rows import (
     window_row,
     window_values,
 )
-from oaipmhscraper.lists.listed_identifiers import Loss, Tally
+from oaipmhscraper.lists.listed_identifiers import Loss, PageTally
 from oaipmhscraper.receipt import Counts, Outcome
 from oaipmhscraper.storing.fetched_pages import FetchedPage
 from recordsilo.closing import Closing
@@ -172,16 +172,18 @@ class Journal(Closing):
 
     # ------------------------------------------------------------------ jobs
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[OpenHarvest]:
         """Return the open jobs, oldest first."""
         return [job_row(row) for row in self._ask("SELECT * FROM jobs ORDER BY id")]
 
-    def job_of(self, request: str) -> Job | None:
+    def job_of(self, request: str) -> OpenHarvest | None:
         """Return the open job of a request."""
         found = self._ask("SELECT * FROM jobs WHERE request = ?", request)
         return job_row(found[0]) if found else None
 
-    def begin(self, request: str, base_url: str, lists: Iterable[ListJob], now: datetime) -> Job:
+    def begin(
+        self, request: str, base_url: str, lists: Iterable[ListJob], now: datetime
+    ) -> OpenHarvest:
         """Create a job with its lists, each as one window."""
         with self.changing():
             while self._ask("SELECT 1 FROM jobs WHERE id = ?", job_id(now)):
@@ -192,34 +194,34 @@ class Journal(Closing):
                 request,
                 base_url,
             )
-            job = Job(job_id(now), base_url, request)
+            job = OpenHarvest(job_id(now), base_url, request)
             for one in lists:
                 self.add_list(job, one)
         return job
 
-    def rename(self, job: Job, request: str) -> None:
+    def rename(self, job: OpenHarvest, request: str) -> None:
         """Change the request of a job; no other job may have it."""
         with self.changing():
             self._do("UPDATE jobs SET request = ? WHERE id = ?", request, job.id)
 
-    def note_stop(self, job: Job, said: str) -> None:
+    def note_stop(self, job: OpenHarvest, said: str) -> None:
         """Note how an unfinished run ended."""
         with self.changing():
             self._do("UPDATE jobs SET said = ? WHERE id = ?", said, job.id)
 
-    def note_traffic(self, job: Job, traffic: Sequence[int]) -> None:
+    def note_traffic(self, job: OpenHarvest, traffic: Sequence[int]) -> None:
         """Note the traffic of a job in all its runs."""
         with self.changing():
             self._do("UPDATE jobs SET traffic = ? WHERE id = ?", json.dumps(list(traffic)), job.id)
 
-    def forget(self, job: Job) -> None:
+    def forget(self, job: OpenHarvest) -> None:
         """Remove a job that is finished or no longer wanted."""
         with self.changing():
             self._do("DELETE FROM jobs WHERE id = ?", job.id)
 
     # ------------------------------------------------------------------ lists and windows
 
-    def lists(self, job: Job) -> list[ListRow]:
+    def lists(self, job: OpenHarvest) -> list[ListRow]:
         """Return a job's lists, in the order of the request."""
         rows = self._ask("SELECT id, what, facts FROM lists WHERE job = ? ORDER BY id", job.id)
         return [
@@ -227,13 +229,13 @@ class Journal(Closing):
             for number, what, facts in rows
         ]
 
-    def add_list(self, job: Job, what: ListJob) -> ListRow:
+    def add_list(self, job: OpenHarvest, what: ListJob) -> ListRow:
         """Add a list to a job, as one window."""
         number = self._insert_list(job, what)
         self.add_windows(number, [WindowRow(0, window=Window(what.from_, what.until))])
         return ListRow(number, what, ListFacts())
 
-    def _insert_list(self, job: Job, what: ListJob) -> int:
+    def _insert_list(self, job: OpenHarvest, what: ListJob) -> int:
         return self._do(
             "INSERT INTO lists (job, what, facts) VALUES (?, ?, ?)",
             job.id,
@@ -241,7 +243,7 @@ class Journal(Closing):
             facts_text(ListFacts()),
         )
 
-    def adopt(self, found: ListRow, own: ListRow | None, job: Job) -> None:
+    def adopt(self, found: ListRow, own: ListRow | None, job: OpenHarvest) -> None:
         """Move a list with its progress to another job, replacing that job's own list, if any."""
         with self.changing():
             self._do("UPDATE lists SET job = ? WHERE id = ?", job.id, found.id)
@@ -315,7 +317,7 @@ class Journal(Closing):
 
     # ------------------------------------------------------------------ listed identifiers
 
-    def put_tally(self, list_id: int, tally: Tally) -> None:
+    def put_tally(self, list_id: int, tally: PageTally) -> None:
         """Store what a page added."""
         if tally.digests:
             self._do("INSERT INTO listed VALUES (?, ?)", list_id, tally.digests)
@@ -371,7 +373,7 @@ class Journal(Closing):
         rows = self._ask("SELECT prefix, set_spec, count(*) FROM owed GROUP BY 1, 2 ORDER BY 1, 2")
         return [(ListJob(prefix, spec or None), number) for prefix, spec, number in rows]
 
-    def add_owed(self, job: Job) -> None:
+    def add_owed(self, job: OpenHarvest) -> None:
         """Let an update request the owed records of its formats and sets."""
         jobs = [row.job for row in self.lists(job)]
         has_owed = {(one.metadata_prefix, one.set_spec) for one in jobs if one.owed}
@@ -382,10 +384,10 @@ class Journal(Closing):
                 with self.changing():
                     self._add_losses(job, what, losses)
 
-    def _add_losses(self, job: Job, what: ListJob, losses: Sequence[Loss]) -> None:
+    def _add_losses(self, job: OpenHarvest, what: ListJob, losses: Sequence[Loss]) -> None:
         number = self._insert_list(job, what)
         digests = b"".join(digest(loss.what.identifier) for loss in losses)
-        self.put_tally(number, Tally(Counter(), digests, tuple(losses), ()))
+        self.put_tally(number, PageTally(Counter(), digests, tuple(losses), ()))
         counts = Counts(outcomes=Counter(loss.kind for loss in losses))
         self.add_windows(number, [WindowRow(0, mode=AGAIN, relists=True, counts=counts)])
 

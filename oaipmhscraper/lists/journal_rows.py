@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from oaipmhclient.pages.requests_and_pages import SetAside
-from oaipmhclient.walk.values import ListJob, Position
+from oaipmhclient.walk.values import ListJob, WindowPosition
 from oaipmhclient.walk.windows import Window
 from oaipmhscraper.receipt import Counts
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class OpenHarvest:
     """An open harvest.
 
     Attributes:
@@ -114,7 +114,7 @@ class WindowRow:
     restarts: int = 0
     note: str = ""
     pages: int = 0
-    position: Position | None = None
+    position: WindowPosition | None = None
     counts: Counts = field(default_factory=Counts)
 
 
@@ -125,10 +125,10 @@ def job_id(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y%m%dT%H%M%S.%fZ}"
 
 
-def job_row(row: Sequence[Any]) -> Job:
+def job_row(row: Sequence[Any]) -> OpenHarvest:
     identifier, request, base_url, said, traffic = row
     sent, retried, received = json.loads(traffic)
-    return Job(identifier, base_url, request, said, (sent, retried, received))
+    return OpenHarvest(identifier, base_url, request, said, (sent, retried, received))
 
 
 def facts_text(facts: ListFacts) -> str:
@@ -173,7 +173,7 @@ def window_row(row: Sequence[Any]) -> WindowRow:
         number,
         state,
         Window(known.pop("from"), known.pop("until")),
-        position=None if position is None else Position.from_json(json.loads(position)),
+        position=None if position is None else WindowPosition.from_json(json.loads(position)),
         counts=Counts.from_json(json.loads(counts)),
         **known,
     )

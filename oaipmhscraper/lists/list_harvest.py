@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from oaipmhclient.concurrency import Concurrency
-from oaipmhclient.fetchers import Fetched, Fetchers, Walk, Woken
+from oaipmhclient.fetchers import Fetchers, FetchResult, Walk, Woken
 from oaipmhclient.light_pages import read_well_formed_lightly
 from oaipmhclient.mending.repair import read_records_to_store
 from oaipmhclient.mending.undated import dated
-from oaipmhclient.pages.requests_and_pages import ListPage, Request, SetAside, list_request
+from oaipmhclient.pages.requests_and_pages import ListPage, SetAside, VerbRequest, list_request
 from oaipmhclient.walk.by_identifier import pages_again, pages_by_identifier
 from oaipmhclient.walk.completeness import reason_to_count
 from oaipmhclient.walk.counting import Counting, settle
@@ -38,8 +38,8 @@ from oaipmhscraper.lists.journal_rows import AGAIN, COUNT, DENIED, LIST, SINGLY,
 from oaipmhscraper.lists.list_state import ListState
 from oaipmhscraper.lists.storing_apart import MOST_AHEAD, Apart, StoringApart
 from oaipmhscraper.lists.window_changes import (
-    Change,
-    Place,
+    WindowChange,
+    WindowsPlace,
     cut_by_sight,
     joined,
     remedied,
@@ -47,7 +47,7 @@ from oaipmhscraper.lists.window_changes import (
 )
 from oaipmhscraper.receipt import ListReceipt
 from oaipmhscraper.storing.fetched_pages import Stored, store_fetched
-from oaipmhscraper.storing.quarantine import Origin
+from oaipmhscraper.storing.quarantine import QuarantineOrigin
 from oaipmhscraper.storing.silo_writer import PageOutcome, PageStore
 from politeweb.errors import RequestRefused
 
@@ -60,7 +60,7 @@ MOST_AGAIN = 100
 """Default for the most records of a list to request again by GetRecord."""
 
 ReadPage = Callable[[bytes], ListPage[Record]]
-KeepAside = Callable[[Sequence[SetAside], Origin], object]
+KeepAside = Callable[[Sequence[SetAside], QuarantineOrigin], object]
 """Records set aside, and their origin."""
 Held = Callable[[Container[str]], Iterable[str]]
 """Returns identifiers in the Silo without given ones."""
@@ -80,11 +80,11 @@ class ListEnd:
 
     receipt: ListReceipt
     failure: BaseException | None = None
-    request: Request | None = None
+    request: VerbRequest | None = None
 
 
 @dataclass(slots=True)
-class Endpoint:
+class HarvestedEndpoint:
     """The state that all lists of a harvest share.
 
     Attributes:
@@ -141,8 +141,8 @@ class ListHarvest:
         self,
         state: ListState,
         store: PageStore,
-        endpoint: Endpoint,
-        place: Place,
+        endpoint: HarvestedEndpoint,
+        place: WindowsPlace,
         progress: Progress,
         *,
         read: ReadPage = read_records_to_store,
@@ -166,14 +166,14 @@ class ListHarvest:
         self._held = held
         self._when_apart = apart
         self._apart: StoringApart | None = None
-        self._kept_back: deque[Fetched] = deque()
+        self._kept_back: deque[FetchResult] = deque()
         self._seen: dict[int, _Seen] = {}
         self._dates = DateSample()
         self._flying: dict[int, int] = {}  # window → how many requests it may have in flight
         self._parked: list[int] = []
         self._empties = self._longest_empty = 0
         self._failure: BaseException | None = None
-        self._request: Request | None = None
+        self._request: VerbRequest | None = None
         self._stopping = False
         self._vain = 0
         self._fruitful = state.pages
@@ -218,7 +218,7 @@ class ListHarvest:
             self._take(self._kept_back.popleft() if self._kept_back else self._next())
             self._begin_more()
 
-    def _next(self) -> Fetched | Woken:
+    def _next(self) -> FetchResult | Woken:
         return self._endpoint.fetchers.next()
 
     def _doubts_what_is_empty(self) -> bool:
@@ -266,7 +266,7 @@ class ListHarvest:
         return any(True for _ in self._held(self._state.listed.known))
 
     @property
-    def _where(self) -> Place:
+    def _where(self) -> WindowsPlace:
         """Return the place of the windows, by what is known about the repository now."""
         quirks = self._endpoint.quirks
         place = limited(self._place, quirks)
@@ -383,7 +383,7 @@ class ListHarvest:
 
     # ------------------------------------------------------------------ responses
 
-    def _take(self, found: Fetched | Woken) -> None:
+    def _take(self, found: FetchResult | Woken) -> None:
         if isinstance(found, Woken):
             self._take_answers()
             return
@@ -401,12 +401,12 @@ class ListHarvest:
         else:
             self._take_failure(row, found.failure)
 
-    def _let_go(self, found: Fetched) -> None:
+    def _let_go(self, found: FetchResult) -> None:
         """Discard a page of a window that was replaced meanwhile."""
         if found.page is not None:
             self._endpoint.fetchers.drop(found.window)
 
-    def _adjust_concurrency(self, found: Fetched) -> None:
+    def _adjust_concurrency(self, found: FetchResult) -> None:
         endpoint = self._endpoint
         if found.refused:
             endpoint.concurrency = endpoint.concurrency.after_refusal()
@@ -416,7 +416,7 @@ class ListHarvest:
         elif found.page is not None:
             endpoint.concurrency = endpoint.concurrency.after_page(found.seconds)
 
-    def _is_of_singles(self, found: Fetched) -> bool:
+    def _is_of_singles(self, found: FetchResult) -> bool:
         row = self._state.window(found.window)
         return row is not None and row.mode in SINGLY
 
@@ -457,10 +457,10 @@ class ListHarvest:
         request: str,
         received: datetime | None,
     ) -> None:
-        origin = Origin(request, self._state.job.metadata_prefix, received)
+        origin = QuarantineOrigin(request, self._state.job.metadata_prefix, received)
         self._keep_aside((*page.set_aside, *stored.quarantined), origin)
 
-    def _cut(self, row: WindowRow, found: WalkPage) -> Change | None:
+    def _cut(self, row: WindowRow, found: WalkPage) -> WindowChange | None:
         """Split a window that is large."""
         seen = self._seen[row.id]
         earliest, latest = seen.span or (None, None)
@@ -519,7 +519,7 @@ class ListHarvest:
         is_list = row.mode == LIST and page.answer.recorded is not None
         return self._apart is not None and is_list and _has_records(page)
 
-    def _needs_what_is_stored(self, found: Fetched) -> bool:
+    def _needs_what_is_stored(self, found: FetchResult) -> bool:
         """Whether a failure, or a page that is stored here, has to wait for pages before it."""
         page, row = found.page, self._state.window(found.window)
         if page is None or row is None:
@@ -607,11 +607,11 @@ class ListHarvest:
         self._failure, self._stopping = self._failure or cause, True
         self._request = self._request or failure.request
 
-    def _asked_of(self, row: WindowRow) -> Request:
+    def _asked_of(self, row: WindowRow) -> VerbRequest:
         """Return the request of a window, as far as it is known without its walk."""
         verb = Verb.LIST_RECORDS if row.mode == LIST else Verb.LIST_IDENTIFIERS
         if row.position is not None and row.position.token is not None:
-            return Request(verb, ((Argument.RESUMPTION_TOKEN.value, row.position.token),))
+            return VerbRequest(verb, ((Argument.RESUMPTION_TOKEN.value, row.position.token),))
         job, window = self._state.job, row.window
         return list_request(
             verb,

@@ -25,7 +25,7 @@ from oaipmhscraper.lists.journal_rows import (
     WindowRow,
 )
 from oaipmhscraper.lists.listed_identifiers import ListedIdentifiers
-from oaipmhscraper.lists.window_changes import Change, Place, joined_row, planned
+from oaipmhscraper.lists.window_changes import WindowChange, WindowsPlace, joined_row, planned
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, total
 from oaipmhscraper.storing.fetched_pages import FetchedPage
 from oaipmhscraper.storing.silo_writer import PageOutcome
@@ -184,7 +184,7 @@ class ListState:
 
     # ------------------------------------------------------------------ changes
 
-    def take_up(self, place: Place) -> None:
+    def take_up(self, place: WindowsPlace) -> None:
         """Begin a run: retry windows that broke in an earlier one, split as the user requests."""
         with self._journal.changing():
             for row in list(self._windows.values()):
@@ -266,7 +266,7 @@ class ListState:
         with self._journal.changing():
             return self._put(replace(row, state="done"))
 
-    def change(self, change: Change, steps: Iterable[str] = ()) -> None:
+    def change(self, change: WindowChange, steps: Iterable[str] = ()) -> None:
         """Replace a window that broke or is split."""
         self.facts = replace(self.facts, repairs=_plus(self.facts.repairs, steps))
         with self._journal.changing():
@@ -321,7 +321,7 @@ class ListState:
             self._put_quirks()
             self._put(replace(row, state="cut", note=note))
 
-    def _apply(self, change: Change) -> None:
+    def _apply(self, change: WindowChange) -> None:
         self._put(change.row)
         self._add(change.added)
 

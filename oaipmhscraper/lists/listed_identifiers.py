@@ -33,7 +33,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class PageTally:
     """The contribution of a page to the numbers of its list.
 
     Attributes:
@@ -80,7 +80,7 @@ class ListedIdentifiers:
 
         Other threads may read it while pages are counted.
         """
-        return _Stored(self.known, self._lost)
+        return _KnownIdentifiers(self.known, self._lost)
 
     def count(
         self,
@@ -90,7 +90,7 @@ class ListedIdentifiers:
         *,
         relists: bool = False,
         gone: Iterable[str] = (),
-    ) -> Tally:
+    ) -> PageTally:
         """Add a stored page.
 
         Args:
@@ -127,10 +127,10 @@ class ListedIdentifiers:
                 found.append(key)
         kept = {key: replace(loss, what=replace(loss.what, raw=b"")) for key, loss in lost.items()}
         self._lost |= kept
-        return Tally(outcomes, b"".join(added), tuple(kept.values()), tuple(found))
+        return PageTally(outcomes, b"".join(added), tuple(kept.values()), tuple(found))
 
 
-class _Stored:
+class _KnownIdentifiers:
     """The known identifiers without the lost ones."""
 
     def __init__(self, known: IdentifierSet, lost: Container[str]) -> None:

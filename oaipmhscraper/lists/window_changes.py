@@ -15,7 +15,7 @@ from oaipmhclient.walk.values import (
     Remedy,
     RestartFrom,
     SingleList,
-    Split,
+    SplitWindow,
 )
 from oaipmhclient.walk.windows import (
     Sight,
@@ -43,7 +43,7 @@ _Seen = tuple[datetime, datetime] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WindowsPlace:
     """The place of a list's windows.
 
     Attributes:
@@ -69,7 +69,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class WindowChange:
     """A change of windows.
 
     Attributes:
@@ -90,9 +90,9 @@ def remedied(
     row: WindowRow,
     remedy: Remedy,
     note: str,
-    place: Place,
+    place: WindowsPlace,
     seen: _Seen = None,
-) -> Change:
+) -> WindowChange:
     """Apply the remedy of a broken window.
 
     Each remedy is used a limited number of times, so that a list always ends: a restart without
@@ -109,31 +109,33 @@ def remedied(
     match remedy:
         case RestartFrom(datestamp):
             return _restarted(row, datestamp, note, place, seen)
-        case Split(at):
+        case SplitWindow(at):
             return _split(row, note, place, seen, at)
         case SingleList() if row.window != place.whole:
-            return Change(_cut_off(row, note), single=True)
+            return WindowChange(_cut_off(row, note), single=True)
         case ByIdentifier() | SingleList():
             return _by_identifier(row, note)
         case GiveUp() if row.mode == IDENTIFIERS_FIRST:
-            return Change(replace(row, mode=LIST, position=None, relists=True, note=note))
+            return WindowChange(replace(row, mode=LIST, position=None, relists=True, note=note))
         case GiveUp():
-            return Change(replace(row, state="broken", note=note))
+            return WindowChange(replace(row, state="broken", note=note))
 
 
 def _restarted(
-    row: WindowRow, datestamp: str | None, note: str, place: Place, seen: _Seen
-) -> Change:
+    row: WindowRow, datestamp: str | None, note: str, place: WindowsPlace, seen: _Seen
+) -> WindowChange:
     begin = datestamp or row.window.from_
     if begin != row.window.from_:
         return _replaced(row, (Window(begin, row.window.until),), note, alone=True)
     if row.restarts >= MOST_RESTARTS:
         return _split(row, note, place, seen)
     again = replace(row, position=None, relists=True, restarts=row.restarts + 1, note=note)
-    return Change(again)
+    return WindowChange(again)
 
 
-def _split(row: WindowRow, note: str, place: Place, seen: _Seen, at: str | None = None) -> Change:
+def _split(
+    row: WindowRow, note: str, place: WindowsPlace, seen: _Seen, at: str | None = None
+) -> WindowChange:
     parts: tuple[Window, ...] = ()
     if place.may_cut and row.mode == LIST:
         if at is not None:
@@ -144,20 +146,20 @@ def _split(row: WindowRow, note: str, place: Place, seen: _Seen, at: str | None 
     return _replaced(row, parts, note, alone=True) if parts else _by_identifier(row, note)
 
 
-def _by_identifier(row: WindowRow, note: str) -> Change:
+def _by_identifier(row: WindowRow, note: str) -> WindowChange:
     if row.mode == IDENTIFIERS:
-        return Change(replace(row, state="broken", note=note))
-    return Change(replace(row, mode=IDENTIFIERS, position=None, relists=True, note=note))
+        return WindowChange(replace(row, state="broken", note=note))
+    return WindowChange(replace(row, mode=IDENTIFIERS, position=None, relists=True, note=note))
 
 
 def _replaced(
     row: WindowRow, windows: Sequence[Window], note: str, *, alone: bool = False
-) -> Change:
+) -> WindowChange:
     relists = row.relists or row.pages > 0
     added = tuple(
         WindowRow(0, window=window, relists=relists, alone=alone or row.alone) for window in windows
     )
-    return Change(_cut_off(row, note), added)
+    return WindowChange(_cut_off(row, note), added)
 
 
 def _cut_off(row: WindowRow, note: str) -> WindowRow:
@@ -167,7 +169,7 @@ def _cut_off(row: WindowRow, note: str) -> WindowRow:
 # --------------------------------------------------------------------------- large windows
 
 
-def planned(row: WindowRow, place: Place) -> Change | None:
+def planned(row: WindowRow, place: WindowsPlace) -> WindowChange | None:
     """Split into windows of the requested length, before anything of the list was fetched."""
     if place.length is None or not place.may_cut or row.pages or row.mode != LIST:
         return None
@@ -175,7 +177,7 @@ def planned(row: WindowRow, place: Place) -> Change | None:
     return _replaced(row, windows, "cut as asked") if len(windows) > 1 else None
 
 
-def shortened(row: WindowRow, place: Place) -> Change | None:
+def shortened(row: WindowRow, place: WindowsPlace) -> WindowChange | None:
     """Split an empty window, because the records of long ones are denied.
 
     All parts have bounds, except one before the beginning of the records.
@@ -192,7 +194,9 @@ def shortened(row: WindowRow, place: Place) -> Change | None:
                      alone=True)  # fmt: skip
 
 
-def cut_by_sight(row: WindowRow, sight: Sight, free_lanes: int, place: Place) -> Change | None:
+def cut_by_sight(
+    row: WindowRow, sight: Sight, free_lanes: int, place: WindowsPlace
+) -> WindowChange | None:
     """Split the rest of a window if its pages show that this helps; else return None."""
     if not place.may_cut or row.mode != LIST:
         return None
@@ -209,7 +213,7 @@ def cut_by_sight(row: WindowRow, sight: Sight, free_lanes: int, place: Place) ->
     return _replaced(row, windows, f"cut into {len(windows)}")
 
 
-def _of_length(rest: Window, first: datetime, place: Place) -> tuple[Window, ...]:
+def _of_length(rest: Window, first: datetime, place: WindowsPlace) -> tuple[Window, ...]:
     """Split joined or very long windows to the requested length when they have records."""
     assert place.length is not None
     low = number_of(rest.from_, place.granularity) if rest.from_ else 0

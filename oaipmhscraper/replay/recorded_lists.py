@@ -15,7 +15,7 @@ from oaipmhclient.light_pages import read_lightly
 from oaipmhprotocol import Verb
 from oaipmhprotocol.queries import query_string
 from oaipmhprotocol.words import Argument
-from oaipmhscraper.warc.reading import Recorded
+from oaipmhscraper.warc.reading import StoredResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ListName:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ListAndWindow:
     """The list and window of a recorded response.
 
     Attributes:
@@ -70,7 +70,7 @@ class RecordedList:
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
+class _LastResponse:
     """The last response to a request: its number, and its token.
 
     Attributes:
@@ -95,18 +95,18 @@ class RecordedLists:
     def __init__(self) -> None:
         self.lists: dict[ListName, RecordedList] = {}
         self.superseded: set[int] = set()
-        self._asked: dict[int, Asked] = {}
-        self._by_token: dict[tuple[str, str], Asked] = {}
-        self._last: dict[tuple[str, str], _Page] = {}
+        self._asked: dict[int, ListAndWindow] = {}
+        self._by_token: dict[tuple[str, str], ListAndWindow] = {}
+        self._last: dict[tuple[str, str], _LastResponse] = {}
         self._used: dict[tuple[str, str], int] = {}
         self._count = 0
         self._run = 0
 
-    def asked(self, number: int) -> Asked:
+    def asked(self, number: int) -> ListAndWindow:
         """Return the list and window of a response, by its number."""
         return self._asked[number]
 
-    def add(self, recorded: Recorded) -> None:
+    def add(self, recorded: StoredResponse) -> None:
         """Add the next response."""
         number, self._count = self._count, self._count + 1
         asked = self._what(recorded)
@@ -115,7 +115,7 @@ class RecordedLists:
         if recorded.params.get("verb") == Verb.LIST_RECORDS:
             self._add_page(number, recorded, asked)
 
-    def _what(self, recorded: Recorded) -> Asked:
+    def _what(self, recorded: StoredResponse) -> ListAndWindow:
         params = recorded.params
         token = params.get(Argument.RESUMPTION_TOKEN)
         before = None if token is None else self._by_token.get((recorded.harvest_id, token))
@@ -123,12 +123,12 @@ class RecordedLists:
         if before is not None:
             prefix = prefix or before.name.metadata_prefix
             name = ListName(recorded.harvest_id, prefix, before.name.set_spec)
-            return Asked(name, before.from_, before.until, opens=False)
+            return ListAndWindow(name, before.from_, before.until, opens=False)
         name = ListName(recorded.harvest_id, prefix, params.get(Argument.SET))
         bounds = (params.get(Argument.FROM), params.get(Argument.UNTIL))
-        return Asked(name, *bounds, opens=token is None)
+        return ListAndWindow(name, *bounds, opens=token is None)
 
-    def _add_page(self, number: int, recorded: Recorded, asked: Asked) -> None:
+    def _add_page(self, number: int, recorded: StoredResponse, asked: ListAndWindow) -> None:
         harvest, sent = recorded.harvest_id, recorded.params.get(Argument.RESUMPTION_TOKEN)
         known = self.lists.setdefault(asked.name, RecordedList(asked.from_, asked.until))
         if sent is not None:
@@ -139,7 +139,7 @@ class RecordedLists:
         except PageUnreadable:
             return
         is_end = page.next_token is None and not page.end_lost
-        self._supersede(recorded, _Page(number, page.next_token, self._run, is_end))
+        self._supersede(recorded, _LastResponse(number, page.next_token, self._run, is_end))
         if known.response_date is None:
             known.response_date = page.response_date
         size = page.token.complete_list_size if page.token is not None else None
@@ -150,18 +150,18 @@ class RecordedLists:
             if (harvest, page.next_token) not in self._used:
                 known.unfollowed.add(page.next_token)
 
-    def _supersede(self, recorded: Recorded, page: _Page) -> None:
+    def _supersede(self, recorded: StoredResponse, page: _LastResponse) -> None:
         key = (recorded.harvest_id, _canonical(recorded.params))
         before = self._last.get(key)
         if before is not None and not self._was_stored(recorded.harvest_id, before):
             self.superseded.add(before.number)
         self._last[key] = page
 
-    def _was_stored(self, harvest_id: str, page: _Page) -> bool:
+    def _was_stored(self, harvest_id: str, page: _LastResponse) -> bool:
         ended = page.is_end and page.run == self._run
         return ended or self._was_followed(harvest_id, page)
 
-    def _was_followed(self, harvest_id: str, page: _Page) -> bool:
+    def _was_followed(self, harvest_id: str, page: _LastResponse) -> bool:
         used = self._used.get((harvest_id, page.token)) if page.token is not None else None
         return used is not None and used > page.number
 

@@ -14,7 +14,7 @@ from oaipmhclient.walk.page_facts import headers_of
 from oaipmhclient.walk.single_records import AT_ONCE
 from oaipmhprotocol import Header, Record
 from oaipmhprotocol.words import Argument
-from oaipmhscraper.warc.reading import Recorded
+from oaipmhscraper.warc.reading import StoredResponse
 
 
 @dataclass(slots=True)
@@ -26,12 +26,14 @@ class Singles:
     """
 
     is_known: Callable[[str], bool]
-    _last: Recorded | None = None
+    _last: StoredResponse | None = None
     _headers: deque[Header] = field(default_factory=deque)
     _pages: list[ListPage[Record]] = field(default_factory=list)
     _count: int = 0
 
-    def listed(self, recorded: Recorded, headers: tuple[Header, ...]) -> Iterator["Batch"]:
+    def listed(
+        self, recorded: StoredResponse, headers: tuple[Header, ...]
+    ) -> Iterator["ReplayedRecords"]:
         """Add a page of ListIdentifiers; one that begins a list ends the group before."""
         yield from self._passed(None)
         if Argument.RESUMPTION_TOKEN not in recorded.params:
@@ -39,7 +41,7 @@ class Singles:
         self._last = recorded
         self._headers.extend(headers)
 
-    def got(self, recorded: Recorded, page: ListPage[Record]) -> Iterator["Batch"]:
+    def got(self, recorded: StoredResponse, page: ListPage[Record]) -> Iterator["ReplayedRecords"]:
         """Add a response to GetRecord; ignored if it has another record than requested."""
         wanted = recorded.params.get(Argument.IDENTIFIER, "")
         yield from self._passed(wanted)
@@ -49,12 +51,12 @@ class Singles:
             self._pages.append(page)
         yield from self._full()
 
-    def rest(self) -> Iterator["Batch"]:
+    def rest(self) -> Iterator["ReplayedRecords"]:
         """Return the remaining records at the end."""
         yield from self._passed(None)
         yield from self._flushed()
 
-    def _passed(self, wanted: str | None) -> Iterator["Batch"]:
+    def _passed(self, wanted: str | None) -> Iterator["ReplayedRecords"]:
         """Add the deleted records listed before the one wanted; all for None."""
         while self._headers:
             header = self._headers.popleft()
@@ -65,19 +67,19 @@ class Singles:
                 self._pages.append(ListPage((Record(header),)))
                 yield from self._full()
 
-    def _full(self) -> Iterator["Batch"]:
+    def _full(self) -> Iterator["ReplayedRecords"]:
         if self._count >= AT_ONCE:
             yield from self._flushed()
 
-    def _flushed(self) -> Iterator["Batch"]:
+    def _flushed(self) -> Iterator["ReplayedRecords"]:
         if self._last is not None and self._pages:
-            yield Batch(joined(self._pages), self._last)
+            yield ReplayedRecords(joined(self._pages), self._last)
         self._pages = []
         self._count = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ReplayedRecords:
     """Records to store together.
 
     Attributes:
@@ -86,7 +88,7 @@ class Batch:
     """
 
     page: ListPage[Record]
-    recorded: Recorded
+    recorded: StoredResponse
 
     @property
     def received(self) -> datetime | None:

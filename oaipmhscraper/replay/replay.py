@@ -32,14 +32,14 @@ from oaipmhscraper.harvests.progress_marks import HARVESTED, with_begun, with_re
 from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.lists.listed_identifiers import ListedIdentifiers
 from oaipmhscraper.receipt import Counts, HarvestInterrupted, ListReceipt, Outcome, Receipt
-from oaipmhscraper.replay.recorded_lists import Asked, ListName, RecordedList, RecordedLists
-from oaipmhscraper.replay.recorded_singles import Batch, Singles
+from oaipmhscraper.replay.recorded_lists import ListAndWindow, ListName, RecordedList, RecordedLists
+from oaipmhscraper.replay.recorded_singles import ReplayedRecords, Singles
 from oaipmhscraper.repository_state import identifier_prefix, state_of
-from oaipmhscraper.storing.quarantine import Origin, Quarantine, quarantine_of
+from oaipmhscraper.storing.quarantine import Quarantine, QuarantineOrigin, quarantine_of
 from oaipmhscraper.storing.silo_writer import BeforeStore, SiloWriter
-from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.storing_rules import Reception
 from oaipmhscraper.warc.elsewhere import read_elsewhere
-from oaipmhscraper.warc.reading import Recorded, read_warc
+from oaipmhscraper.warc.reading import StoredResponse, read_warc
 from politeweb.addresses import without_credentials
 from politeweb.errors import RequestRefused, WarcUnreadable
 from politeweb.settings import MAX_RESPONSE
@@ -103,7 +103,7 @@ def replay(
         if len(silo) and not state.get(REPLAYING):
             raise RequestRefused(f"{directory} already has records; replay into a new directory")
         _keep(state, {REPLAYING: True})
-        run = _Run(silo, scene, before_store, progress or (lambda _: None))
+        run = _Replaying(silo, scene, before_store, progress or (lambda _: None))
         interrupted = False
         try:
             run.store(paths)
@@ -217,7 +217,7 @@ def _note_damage(scene: _Scene, found: Damaged) -> None:
         scene.damaged.append(found)
 
 
-def _look_at_identify(scene: _Scene, found: Recorded) -> None:
+def _look_at_identify(scene: _Scene, found: StoredResponse) -> None:
     if found.params.get("verb") == Verb.IDENTIFY:
         try:
             scene.identify, _ = read_mended(found.answer.body, read_identify)
@@ -259,7 +259,7 @@ def _opened(directory: str, scene: _Scene) -> Silo:
 # --------------------------------------------------------------------------- storing
 
 
-class _Run:
+class _Replaying:
     """Stores recorded pages, and counts."""
 
     def __init__(
@@ -288,26 +288,30 @@ class _Run:
             for batch in singles.rest() if self._scene.is_chosen(name) else ():
                 self._take(name, batch)
 
-    def _recorded(self, paths: Sequence[str]) -> Iterator[Recorded]:
+    def _recorded(self, paths: Sequence[str]) -> Iterator[StoredResponse]:
         for path in paths:
             self._about = {}
             for found in read_warc(path, self._scene.limit):
                 if isinstance(found, About):
                     self._about = dict(found.fields)
-                elif isinstance(found, Recorded):
+                elif isinstance(found, StoredResponse):
                     yield found
 
-    def _batches(self, recorded: Recorded, asked: Asked) -> Iterator[tuple[ListName, Batch]]:
+    def _batches(
+        self, recorded: StoredResponse, asked: ListAndWindow
+    ) -> Iterator[tuple[ListName, ReplayedRecords]]:
         """Yield the records to store after a response, with their list."""
         name = replace(asked.name, set_spec=self._set_of(asked))
         singles = self._singles.setdefault(name, Singles(self._silo.__contains__))
         body = recorded.answer.body
-        found: Iterator[Batch] = iter(())
+        found: Iterator[ReplayedRecords] = iter(())
         with suppress(PageUnreadable):
             match recorded.params.get("verb"):
                 case Verb.LIST_RECORDS:
                     page = read_records_to_store(body)
-                    kept = () if self._was_refused(page, asked) else (Batch(page, recorded),)
+                    kept = (
+                        () if self._was_refused(page, asked) else (ReplayedRecords(page, recorded),)
+                    )
                     found = chain(singles.rest(), kept)
                 case Verb.GET_RECORD:
                     found = singles.got(recorded, read_record_mended(body))
@@ -316,7 +320,7 @@ class _Run:
         for batch in found:
             yield name, batch
 
-    def _was_refused(self, page: ListPage[Record], asked: Asked) -> bool:
+    def _was_refused(self, page: ListPage[Record], asked: ListAndWindow) -> bool:
         """Whether the harvest refused the page (see `page_judgement`)."""
         if share_one_identifier(page):
             return True
@@ -325,12 +329,12 @@ class _Run:
             return False
         return are_outside(headers_of(page), Window(asked.from_, asked.until))
 
-    def _take(self, name: ListName, batch: Batch) -> None:
+    def _take(self, name: ListName, batch: ReplayedRecords) -> None:
         if batch.page.items or batch.page.set_aside:
             with interrupt_deferred():
                 self._store(name, batch)
 
-    def _store(self, name: ListName, batch: Batch) -> None:
+    def _store(self, name: ListName, batch: ReplayedRecords) -> None:
         recorded = batch.recorded
         page = dated(batch.page, batch.received)
         self._scene.overview.lists.setdefault(name, RecordedList(None, None))
@@ -351,16 +355,20 @@ class _Run:
             repairs[kind] = repairs.get(kind, 0) + times
         self._progress(self.receipt(name, ended=False))
 
-    def _set_aside(self, recorded: Recorded, name: ListName, lost: Sequence[SetAside]) -> None:
+    def _set_aside(
+        self, recorded: StoredResponse, name: ListName, lost: Sequence[SetAside]
+    ) -> None:
         """Store the bytes of unusable records, as the harvest did."""
         directory = quarantine_of(
             os.path.join(self._silo.path, RECEIPTS), name.harvest_id or REPLAYED
         )
         quarantine = self._quarantines.setdefault(directory, Quarantine(directory))
         request = query_string(recorded.params)
-        quarantine.keep(lost, Origin(request, name.metadata_prefix, recorded.answer.received))
+        quarantine.keep(
+            lost, QuarantineOrigin(request, name.metadata_prefix, recorded.answer.received)
+        )
 
-    def _set_of(self, asked: Asked) -> str | None:
+    def _set_of(self, asked: ListAndWindow) -> str | None:
         """Return the set of a record; one got individually has the set of its list."""
         lists = self._scene.overview.lists
         if asked.name in lists:
@@ -371,7 +379,7 @@ class _Run:
 
     def _writer(self, name: ListName) -> SiloWriter:
         base_url = self._about.get("base-url", self._scene.base_url)
-        listing = Listing(
+        listing = Reception(
             name.metadata_prefix,
             self._about.get("agent", "silo harvest"),
             self._about.get("message", f"harvested from {base_url}"),

@@ -27,7 +27,7 @@ from oaipmhclient.transport.http_rules import unpack_page
 from oaipmhprotocol import Record
 from oaipmhscraper.errors import FetchedPageUnreadable, StoringEnded
 from oaipmhscraper.storing.silo_writer import PageOutcome, PageStore, SiloWriter
-from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.storing_rules import Reception
 from politeweb.errors import WarcUnreadable
 from politeweb.settings import MAX_RESPONSE
 from politeweb.warc.reading import read_exchange_at
@@ -79,7 +79,7 @@ class Storing:
 
     silo_path: str
     warc_directory: str
-    listing: Listing
+    listing: Reception
     restore_removed: bool = False
     limit: int = MAX_RESPONSE
 

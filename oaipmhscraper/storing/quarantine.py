@@ -79,7 +79,7 @@ class Quarantined:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class QuarantineOrigin:
     """The origin of records set aside.
 
     Attributes:
@@ -156,7 +156,9 @@ class Quarantine:
         self._known: set[tuple[str, str, str, str]] | None = None
         self._size = 0
 
-    def keep(self, set_aside: Sequence[SetAside], origin: Origin) -> tuple[Quarantined, ...]:
+    def keep(
+        self, set_aside: Sequence[SetAside], origin: QuarantineOrigin
+    ) -> tuple[Quarantined, ...]:
         """Store the bytes of records and list them, durably, unless they are already listed.
 
         Returns:
@@ -186,7 +188,7 @@ class Quarantine:
             self._known = {entry.key for entry in entries}
         return self._known
 
-    def _described(self, one: SetAside, origin: Origin) -> Quarantined:
+    def _described(self, one: SetAside, origin: QuarantineOrigin) -> Quarantined:
         digest = hashlib.sha256(one.raw).hexdigest() if one.raw else ""
         room = max(self._largest - self._size, 0)
         kept = min(len(one.raw), self._largest_record) if room else 0

@@ -19,8 +19,8 @@ from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.storing.storing_rules import (
     Action,
     AddVersion,
-    Listing,
     PutFile,
+    Reception,
     SetMetadata,
     SetOrigin,
     first_state,
@@ -115,7 +115,7 @@ class SiloWriter:
     def __init__(
         self,
         silo: Silo,
-        listing: Listing,
+        listing: Reception,
         *,
         before_store: BeforeStore | None = None,
         restore_removed: bool = False,
@@ -210,7 +210,7 @@ class SiloWriter:
         return stored, refused
 
 
-def _changed(edit: RecordEdit, one: _Sound, listing: Listing) -> _Stored:
+def _changed(edit: RecordEdit, one: _Sound, listing: Reception) -> _Stored:
     is_new = not edit.manifest.versions
     plan = plan_record(edit.manifest, one.record, one.datestamp, listing, _reader(edit))
     _carry_out(plan.actions, edit)

@@ -85,7 +85,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class Reception:
     """How and when records were received.
 
     Attributes:
@@ -119,7 +119,7 @@ ReadFile = Callable[[str, str], bytes | None]
 
 
 def plan_record(
-    manifest: Manifest, record: Record, datestamp: str, listing: Listing, read_file: ReadFile
+    manifest: Manifest, record: Record, datestamp: str, listing: Reception, read_file: ReadFile
 ) -> Plan:
     """Decide what a listed record changes in the Silo.
 
@@ -135,7 +135,7 @@ def plan_record(
 
 
 def first_state(
-    record: Record, datestamp: str, listing: Listing
+    record: Record, datestamp: str, listing: Reception
 ) -> tuple[Manifest, dict[str, bytes]]:
     """Return what `plan_record` makes of a record that the Silo does not have, in one step.
 
@@ -173,7 +173,7 @@ def first_state(
     return manifest, contents
 
 
-def _origin(datestamp: str, listing: Listing) -> Origin:
+def _origin(datestamp: str, listing: Reception) -> Origin:
     return Origin(
         "harvest",
         prefixes={listing.metadata_prefix: datestamp},
@@ -183,7 +183,7 @@ def _origin(datestamp: str, listing: Listing) -> Origin:
     )
 
 
-def _log_line(header: Header, datestamp: str, listing: Listing) -> str:
+def _log_line(header: Header, datestamp: str, listing: Reception) -> str:
     what = "deleted, " if header.deleted else ""
     return f"Harvested {listing.metadata_prefix}, {what}datestamp {datestamp}"
 
@@ -213,7 +213,7 @@ class _Planner:
         manifest: Manifest,
         record: Record,
         datestamp: str,
-        listing: Listing,
+        listing: Reception,
         read_file: ReadFile,
     ) -> None:
         self.manifest = manifest

@@ -19,7 +19,7 @@ from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import Granularity, Header, OAIError, Record
 from oaipmhprotocol.datestamps import format_datestamp
 from oaipmhscraper.storing.silo_writer import SiloWriter
-from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.storing_rules import Reception
 from oaipmhscraper.sweep_rules import (
     MISSING_SINCE,
     SHARE,
@@ -53,7 +53,7 @@ def sweep(
     quirks: EndpointMemory,
     *,
     share: float = SHARE,
-    listing: Listing | None = None,
+    listing: Reception | None = None,
 ) -> SweepReceipt:
     """Compare all records that a repository lists with the Silo; mark and delete missing ones.
 
@@ -79,7 +79,7 @@ def sweep(
     """
     found = _listed(client, jobs, quirks)
     missing, compared = _missing(silo, found.identifiers, jobs, share)
-    work = _Sweep(client, silo, jobs, found.date, listing or Listing(""))
+    work = _Sweep(client, silo, jobs, found.date, listing or Reception(""))
     with_marks = PersistentState(silo.path, MARKS_FILE, create=False)
     marks: dict[str, str] = dict(with_marks.get(MISSING_SINCE, {}))
     returned = [one for one in marks if one in found.identifiers]
@@ -227,7 +227,7 @@ class _Sweep:
         silo: Silo,
         jobs: Sequence[ListJob],
         date: str,
-        listing: Listing,
+        listing: Reception,
     ) -> None:
         self._client = client
         self._silo = silo
@@ -282,7 +282,7 @@ class _Sweep:
             of_prefix = [one for one in identifiers if self._format_of(one) == prefix]
             if of_prefix:
                 headers = [Header(one, self._date, deleted=True) for one in of_prefix]
-                listing = Listing(prefix, self._listing.agent, self._message)
+                listing = Reception(prefix, self._listing.agent, self._message)
                 page = ListPage(tuple(map(Record, headers)))
                 SiloWriter(self._silo, listing).store(page)
 

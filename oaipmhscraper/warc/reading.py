@@ -21,7 +21,7 @@ _HARVEST_ID = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class StoredResponse:
     """A recorded response.
 
     Attributes:
@@ -39,7 +39,7 @@ class Recorded:
     metadata_prefix: str = ""
 
 
-def read_warc(path: str, limit: int = MAX_RESPONSE) -> Iterator[Recorded | Damaged | About]:
+def read_warc(path: str, limit: int = MAX_RESPONSE) -> Iterator[StoredResponse | Damaged | About]:
     """Read OAI-PMH responses; others are skipped. See `read_exchanges`.
 
     Raises:
@@ -54,11 +54,11 @@ def _is_oai(said: Said) -> bool:
     return "verb" in _params(said)
 
 
-def _recorded(found: reading.Recorded) -> Recorded:
+def _recorded(found: reading.Recorded) -> StoredResponse:
     harvest = found.said(HARVEST) or ""
     harvest = harvest if _HARVEST_ID.fullmatch(harvest) else ""
     prefix = found.said(PREFIX) or ""
-    return Recorded(_params(found.said), found.answer, found.where, harvest, prefix)
+    return StoredResponse(_params(found.said), found.answer, found.where, harvest, prefix)
 
 
 def _params(said: Said) -> dict[str, str]:

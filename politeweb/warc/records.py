@@ -17,7 +17,7 @@ MAX_CHUNK = 64 << 20
 """Most bytes of a chunk of a transfer coding, and of any other piece read at once."""
 
 
-class _Bounded(DecompressingBufferedReader):  # type: ignore[misc]  # warcio is untyped
+class _BoundedRecords(DecompressingBufferedReader):  # type: ignore[misc]  # warcio is untyped
     """A stream that refuses long headers, records within headers, and long pieces."""
 
     _head = 0
@@ -68,5 +68,5 @@ def warc_records(file: BinaryIO, *, check_digests: bool = False) -> ArchiveItera
         check_digests: Whether the content is compared with its digests.
     """
     records = ArchiveIterator(file, check_digests=check_digests)
-    records.reader = _Bounded(records.fh)
+    records.reader = _BoundedRecords(records.fh)
     return records

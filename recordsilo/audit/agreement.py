@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from recordsilo.audit.findings import Code, shown
-from recordsilo.audit.manifest_check import PER_VERSION, Fault, StatedVersion, Statement
+from recordsilo.audit.manifest_check import PER_VERSION, ManifestFault, StatedVersion, Statement
 
 _KINDS = ("harvest", "clone", "local")
 _STATES = ("in work", "ready", "withheld")
@@ -15,7 +15,7 @@ _ALTERED = re.compile(r"(?:Added or updated|Deleted|Renamed|Copied) (?:file|dire
 _FIRST_LINE = re.compile("Created new (data package|version)|Version number incremented")
 
 
-def disagreements(statement: Statement) -> Iterator[Fault]:
+def disagreements(statement: Statement) -> Iterator[ManifestFault]:
     """Contradictions within a manifest.
 
     A manifest of 2010 is checked only for what the library of 2010 maintained.
@@ -24,15 +24,15 @@ def disagreements(statement: Statement) -> Iterator[Fault]:
     yield from _dates(statement)
     for version in statement.versions:
         if version.name not in _member(statement, "files"):
-            yield Fault(Code.NO_FILES, f"the files of version {version.name!r}", "nothing")
+            yield ManifestFault(Code.NO_FILES, f"the files of version {version.name!r}", "nothing")
         if version.digests is not None:
             yield from _in_version(statement, version)
 
 
-def _in_version(statement: Statement, version: StatedVersion) -> Iterator[Fault]:
+def _in_version(statement: Statement, version: StatedVersion) -> Iterator[ManifestFault]:
     name = version.name
     if name not in _member(statement, "digests"):
-        yield Fault(Code.NO_DIGESTS, f"the digests of version {name!r}", "nothing")
+        yield ManifestFault(Code.NO_DIGESTS, f"the digests of version {name!r}", "nothing")
     elif name in _member(statement, "files"):
         yield from _files(version)
     yield from _metadata_files(statement, version)
@@ -46,36 +46,36 @@ def _member(statement: Statement, key: str) -> dict[str, Any]:
     return found
 
 
-def _about_unknown_versions(statement: Statement) -> Iterator[Fault]:
+def _about_unknown_versions(statement: Statement) -> Iterator[ManifestFault]:
     names = {version.name for version in statement.versions}
     for key in PER_VERSION:
         for stray in sorted(_member(statement, key).keys() - names):
             expected = "one of " + ", ".join(sorted(names)) if names else "no version"
-            yield Fault(Code.UNKNOWN_VERSION, expected, f"{key} of version {stray!r}")
+            yield ManifestFault(Code.UNKNOWN_VERSION, expected, f"{key} of version {stray!r}")
 
 
-def _files(version: StatedVersion) -> Iterator[Fault]:
+def _files(version: StatedVersion) -> Iterator[ManifestFault]:
     paths = version.digests or {}
     tops = {path.partition("/")[0] for path in paths}
     where = f"in version {version.name!r}"
     if (listed := set(version.files) - set(version.subdir)) != (tops - set(version.subdir)):
         expected = ", ".join(sorted(listed)) or "none"
         found = ", ".join(sorted(tops - set(version.subdir))) or "none"
-        yield Fault(Code.FILES_AND_DIGESTS, f"{shown(expected)} {where}", shown(found))
+        yield ManifestFault(Code.FILES_AND_DIGESTS, f"{shown(expected)} {where}", shown(found))
         return
     directories = {path.partition("/")[0] for path in paths if "/" in path}
     stated = set(version.subdir)
     if not directories <= stated or stated & set(paths) or not stated <= set(version.files):
         expected = ", ".join(sorted(directories)) or "none"
         found = ", ".join(sorted(stated)) or "none"
-        yield Fault(Code.SUBDIR_DISAGREES, f"{shown(expected)} {where}", shown(found))
+        yield ManifestFault(Code.SUBDIR_DISAGREES, f"{shown(expected)} {where}", shown(found))
 
 
-def _metadata_files(statement: Statement, version: StatedVersion) -> Iterator[Fault]:
+def _metadata_files(statement: Statement, version: StatedVersion) -> Iterator[ManifestFault]:
     paths = version.digests or {}
     for path in _member(statement, "metadata_files").get(version.name, ()):
         if path not in paths:
-            yield Fault(
+            yield ManifestFault(
                 Code.METADATA_FILES_DISAGREE, f"a file of version {version.name!r}", shown(path)
             )
 
@@ -83,18 +83,20 @@ def _metadata_files(statement: Statement, version: StatedVersion) -> Iterator[Fa
 # -- dates ------------------------------------------------------------------------------
 
 
-def _dates(statement: Statement) -> Iterator[Fault]:
+def _dates(statement: Statement) -> Iterator[ManifestFault]:
     dates = _member(statement, "version_dates")
     record_date = statement.members["date"]
     if not _is_moment(record_date):
-        yield Fault(Code.DATE_UNREADABLE, "the record's date", shown(record_date))
+        yield ManifestFault(Code.DATE_UNREADABLE, "the record's date", shown(record_date))
     for version in statement.versions:
         date = dates.get(version.name)
         if not _is_moment(date):
-            yield Fault(Code.DATE_UNREADABLE, f"the date of version {version.name!r}", shown(date))
+            yield ManifestFault(
+                Code.DATE_UNREADABLE, f"the date of version {version.name!r}", shown(date)
+            )
     current = str(statement.members.get("currentversion"))
     if statement.format and (of_current := dates.get(current, record_date)) != record_date:
-        yield Fault(Code.DATE_DISAGREES, shown(of_current), shown(record_date))
+        yield ManifestFault(Code.DATE_DISAGREES, shown(of_current), shown(record_date))
 
 
 def _is_moment(text: object) -> bool:
@@ -110,23 +112,25 @@ def _is_moment(text: object) -> bool:
 # -- origins ----------------------------------------------------------------------------
 
 
-def _origin(statement: Statement, name: str) -> Iterator[Fault]:
+def _origin(statement: Statement, name: str) -> Iterator[ManifestFault]:
     origin = _member(statement, "origins").get(name)
     if origin is None:
-        yield Fault(Code.NO_ORIGIN, f"the origin of version {name!r}", "nothing")
+        yield ManifestFault(Code.NO_ORIGIN, f"the origin of version {name!r}", "nothing")
         return
     if origin.get("kind") not in _KINDS:
         expected = f"harvest, clone or local for version {name!r}"
-        yield Fault(Code.ORIGIN_KIND, expected, shown(origin.get("kind")))
+        yield ManifestFault(Code.ORIGIN_KIND, expected, shown(origin.get("kind")))
     elif origin["kind"] == "clone" and origin.get("date"):  # 2010 logged no deletions
         yield from _origin_of(statement, name, origin.get("of"))
     made = [origin["date"]] if origin.get("date") else []
     for text in (*made, *origin.get("prefixes", {}).values()):
         if not _is_moment(text):
-            yield Fault(Code.DATE_UNREADABLE, f"a date in the origin of {name!r}", shown(text))
+            yield ManifestFault(
+                Code.DATE_UNREADABLE, f"a date in the origin of {name!r}", shown(text)
+            )
 
 
-def _altered(statement: Statement, name: str) -> Iterator[Fault]:
+def _altered(statement: Statement, name: str) -> Iterator[ManifestFault]:
     """Changes of a version whose files a harvest noted, by its log.
 
     The digest beside a changed file is that of the changed content, so only the log tells.
@@ -136,22 +140,24 @@ def _altered(statement: Statement, name: str) -> Iterator[Fault]:
         return
     for line in _member(statement, "versionlog").get(name, ()):
         if _ALTERED.match(line):
-            yield Fault(Code.HARVESTED_ALTERED, f"version {name!r} as harvested", shown(line))
+            yield ManifestFault(
+                Code.HARVESTED_ALTERED, f"version {name!r} as harvested", shown(line)
+            )
 
 
-def _state(statement: Statement, name: str) -> Iterator[Fault]:
+def _state(statement: Statement, name: str) -> Iterator[ManifestFault]:
     state = _member(statement, "states").get(name)
     if state is not None and state not in _STATES:
         expected = f"{', '.join(_STATES)} or nothing for version {name!r}"
-        yield Fault(Code.STATE_UNKNOWN, expected, shown(state))
+        yield ManifestFault(Code.STATE_UNKNOWN, expected, shown(state))
 
 
-def _origin_of(statement: Statement, name: str, of: str | None) -> Iterator[Fault]:
+def _origin_of(statement: Statement, name: str, of: str | None) -> Iterator[ManifestFault]:
     others = {version.name for version in statement.versions} - {
         name
     }  # it may have taken that name
     if of is None or (of not in others and not _may_be_deleted(statement)):
-        yield Fault(Code.ORIGIN_OF, f"the version that {name!r} was made of", shown(of))
+        yield ManifestFault(Code.ORIGIN_OF, f"the version that {name!r} was made of", shown(of))
 
 
 def _may_be_deleted(statement: Statement) -> bool:

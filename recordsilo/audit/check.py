@@ -45,7 +45,7 @@ _CANNOT_LOCK = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQU
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class AuditStep:
     """A completed part of the audit.
 
     Attributes:
@@ -100,7 +100,7 @@ class Audit:
         for step in self.steps():
             yield from step.findings
 
-    def steps(self, after: str | None = None, *, hashing: bool = True) -> Iterator[Step]:
+    def steps(self, after: str | None = None, *, hashing: bool = True) -> Iterator[AuditStep]:
         """Run the audit, one directory at a time, in a fixed order and with bounded memory.
 
         Args:
@@ -110,7 +110,7 @@ class Audit:
         index = IndexCheck(self.path)
         try:
             if after is None:
-                yield Step(tuple(check_silo_files(self.path)))
+                yield AuditStep(tuple(check_silo_files(self.path)))
             if os.path.isdir(self._root) and not os.path.islink(self._root):
                 found = walk(self._root, after or "")
                 directories = (one for one in found if one.place or after != "")  # "" was before
@@ -118,7 +118,7 @@ class Audit:
             yield from self._index(index)
             if self._without is not None:
                 for finding in contributed_findings(self.path, self._without):
-                    yield Step((finding,))
+                    yield AuditStep((finding,))
         finally:
             index.close()
 
@@ -126,11 +126,11 @@ class Audit:
 
     def _directories(
         self, directories: Iterator[Directory], index: IndexCheck, *, hashing: bool
-    ) -> Iterator[Step]:
+    ) -> Iterator[AuditStep]:
         """Check directories in their order, the records in them with a second process."""
         look = partial(self.look, index=index, hashing=hashing)
 
-        def step(directory: Directory, clean: Clean | None) -> Step:
+        def step(directory: Directory, clean: Clean | None) -> AuditStep:
             return self._directory(directory, clean, index, hashing=hashing)
 
         for directory in islice(directories, SECOND_FROM if cores() > 1 else None):
@@ -172,7 +172,7 @@ class Audit:
 
     def _directory(
         self, directory: Directory, clean: Clean | None, index: IndexCheck, *, hashing: bool
-    ) -> Step:
+    ) -> AuditStep:
         place = directory.place
         findings = directory.findings
         if findings:
@@ -181,14 +181,14 @@ class Audit:
             path = f"{ROOT}/{place}"
             findings = (*findings, Finding(Code.EMPTY_DIRECTORY, path, "a record", "nothing"))
         if not directory.has_record:
-            return Step(findings, place)
+            return AuditStep(findings, place)
         if clean is None:
             return self._record(place, findings, index, hashing=hashing)
-        return Step(findings, place, *clean)
+        return AuditStep(findings, place, *clean)
 
     def _record(
         self, place: str, findings: tuple[Finding, ...], index: IndexCheck, *, hashing: bool
-    ) -> Step:
+    ) -> AuditStep:
         """Check a record that did not look clean again under its lock; only this counts."""
         check = RecordCheck(self.path, place)
         drawn = is_drawn(self._seed, check.identifier, self._share)
@@ -202,7 +202,9 @@ class Audit:
 
         checked, found = self.under_lock(check.identifier, again)
         findings = (*findings, *checked.findings, *((found,) if found else ()))
-        return Step(findings, place, int(checked.is_record), hashing and drawn, checked.bytes_read)
+        return AuditStep(
+            findings, place, int(checked.is_record), hashing and drawn, checked.bytes_read
+        )
 
     def under_lock(self, identifier: str, act: Callable[[], T]) -> T:
         """Call ``act`` under the record's lock; without one if no writer is possible."""
@@ -234,16 +236,16 @@ class Audit:
 
     # -- the index --------------------------------------------------------------------------
 
-    def _index(self, index: IndexCheck) -> Iterator[Step]:
+    def _index(self, index: IndexCheck) -> Iterator[AuditStep]:
         for identifier in index.surplus():
             if self.under_lock(identifier, partial(self._is_surplus, identifier)):
                 expected = shown(f"a manifest in {ROOT}/{ppath(identifier)}")
                 found = Finding(Code.INDEX_SURPLUS, INDEX, expected, "none", identifier)
-                yield Step((found,))
+                yield AuditStep((found,))
         if self._share == 1.0 and (faults := index.of_searches()):
-            yield Step(tuple(faults))
+            yield AuditStep(tuple(faults))
         if index.problem:
-            yield Step((index.problem,))
+            yield AuditStep((index.problem,))
 
     def _is_surplus(self, identifier: str) -> bool:
         with contextlib.closing(IndexCheck(self.path)) as newest:

@@ -15,7 +15,7 @@ from recordsilo.audit.contributed import all_rules, check_names
 from recordsilo.audit.findings import Code, Finding, Severity, printable, table
 from recordsilo.audit.passes import Pass
 from recordsilo.audit.record_check import RecordCheck
-from recordsilo.audit.repair import Mended, Outcome, Repair
+from recordsilo.audit.repair import MendedFinding, Outcome, SiloRepair
 from recordsilo.audit.sampling import share_of
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import Number, directory, identifier, json_lines, quiet_option
@@ -116,7 +116,7 @@ def check(*,
     """
     so_far = _begin(silo_dir, sample, seed, resume=resume)
     audit = Audit(silo_dir, share=so_far.share, seed=so_far.seed, without=without)
-    run = _Run(audit, so_far, budget, _printer(as_json))
+    run = _Pass(audit, so_far, budget, _printer(as_json))
     with counting("checking", quiet=quiet) as show_progress:
         run.go(show_progress)
     if as_json or not quiet or run.so_far.warnings or run.so_far.damage or not run.is_finished:
@@ -137,7 +137,7 @@ def _begin(silo_dir: str, share: float | None, seed: str | None, *, resume: bool
     return known
 
 
-class _Run:
+class _Pass:
     """One run of a pass; it saves its position from time to time.
 
     Attributes:
@@ -208,7 +208,7 @@ def _lines(finding: Finding) -> Iterator[str]:
     yield f"  to do     {shown['what_to_do']}"
 
 
-def _print_summary(run: _Run, as_json: bool) -> None:
+def _print_summary(run: _Pass, as_json: bool) -> None:
     so_far = run.so_far
     if as_json:
         summary = {**asdict(so_far), "finished": run.is_finished}
@@ -245,9 +245,9 @@ def repair(*, silo_dir: str, dry_run: bool, as_json: bool, quiet: bool) -> int:
     """
     mended = warnings = damage = 0
     with counting("repairing", quiet=quiet) as show_progress:
-        for outcome in Repair(silo_dir, dry_run=dry_run).run():
+        for outcome in SiloRepair(silo_dir, dry_run=dry_run).run():
             _print_outcome(outcome, as_json, dry_run=dry_run)
-            is_mended = isinstance(outcome, Mended)
+            is_mended = isinstance(outcome, MendedFinding)
             is_damage = not is_mended and _severity(outcome) is Severity.DAMAGE
             mended += is_mended
             damage += is_damage
@@ -263,11 +263,11 @@ def repair(*, silo_dir: str, dry_run: bool, as_json: bool, quiet: bool) -> int:
 
 
 def _severity(outcome: Outcome) -> Severity:
-    return (outcome.finding if isinstance(outcome, Mended) else outcome).severity
+    return (outcome.finding if isinstance(outcome, MendedFinding) else outcome).severity
 
 
 def _print_outcome(outcome: Outcome, as_json: bool, *, dry_run: bool) -> None:
-    if not isinstance(outcome, Mended):
+    if not isinstance(outcome, MendedFinding):
         _printer(as_json)(outcome)
         return
     finding = outcome.finding

@@ -30,7 +30,7 @@ Json = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ManifestFault:
     """A finding about the manifest itself."""
 
     code: Code
@@ -95,14 +95,14 @@ class Reading:
     """The result of reading a manifest; without a statement, the check cannot continue."""
 
     statement: Statement | None
-    faults: tuple[Fault, ...]
+    faults: tuple[ManifestFault, ...]
 
 
 def read_statement(content: bytes) -> Reading:
     """Read a manifest's bytes; every malformed key is a fault."""
     try:
         members = _parsed(content)
-    except _TwiceError as error:
+    except _KeyTwiceError as error:
         return _unreadable(Code.KEY_TWICE, "each key once", str(error))
     except (ValueError, RecursionError) as error:
         if not content.strip():
@@ -116,7 +116,7 @@ def read_statement(content: bytes) -> Reading:
     shape = tuple(_shape_faults(members))
     if _is_newer(members):
         found = str(members["format"])
-        newer = Fault(Code.FORMAT_TOO_NEW, f"at most {KNOWN_FORMAT}", found)
+        newer = ManifestFault(Code.FORMAT_TOO_NEW, f"at most {KNOWN_FORMAT}", found)
         broken = seal if _LAST_LINE.fullmatch(content[-_LAST_LINE_SIZE:]) else ()
         return Reading(None if shape else _statement(members), (newer, *broken))
     if any(fault.code.severity.value == "damage" for fault in shape):
@@ -124,7 +124,7 @@ def read_statement(content: bytes) -> Reading:
     return Reading(_statement(members), (*seal, *shape))
 
 
-class _TwiceError(ValueError):
+class _KeyTwiceError(ValueError):
     """An object has a key twice."""
 
 
@@ -136,7 +136,7 @@ def _no_twice(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
-        raise _TwiceError(shown(next(key for key in found if keys.count(key) > 1)))
+        raise _KeyTwiceError(shown(next(key for key in found if keys.count(key) > 1)))
     return found
 
 
@@ -165,31 +165,31 @@ def _depth(value: Json) -> int:
 
 
 def _unreadable(code: Code, expected: str, found: str) -> Reading:
-    return Reading(None, (Fault(code, expected, found),))
+    return Reading(None, (ManifestFault(code, expected, found),))
 
 
 def _is_newer(members: dict[str, Json]) -> bool:
     return _is_count(members.get("format")) and members["format"] > KNOWN_FORMAT
 
 
-def _seal_faults(content: bytes, members: dict[str, Json]) -> Iterator[Fault]:
+def _seal_faults(content: bytes, members: dict[str, Json]) -> Iterator[ManifestFault]:
     """Compare the manifest with its own checksum; manifests of 2010 have none."""
     if "checksum" not in members:
         if members.get("format", 0) != 0:
-            yield Fault(Code.NO_CHECKSUM, "a last key 'checksum'", "none")
+            yield ManifestFault(Code.NO_CHECKSUM, "a last key 'checksum'", "none")
         return
     body, end = content[:-_LAST_LINE_SIZE], content[-_LAST_LINE_SIZE:]
     last_line = _LAST_LINE.fullmatch(end)
     stated = shown(members["checksum"]) if last_line is None else last_line[1].decode()
     computed = hashlib.sha256(body).hexdigest()
     if stated != computed:
-        yield Fault(Code.CHECKSUM_DIFFERS, f"sha256 {stated}", f"sha256 {computed}")
+        yield ManifestFault(Code.CHECKSUM_DIFFERS, f"sha256 {stated}", f"sha256 {computed}")
 
 
 # -- shapes -----------------------------------------------------------------------------
 
 
-def _shape_faults(members: dict[str, Json]) -> Iterator[Fault]:
+def _shape_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
     yield from _identity_faults(members)
     yield from _version_faults(members)
     for key, (code, kind, fits) in _SHAPES.items():
@@ -198,63 +198,67 @@ def _shape_faults(members: dict[str, Json]) -> Iterator[Fault]:
     yield from _pending_faults(members)
 
 
-def _identity_faults(members: dict[str, Json]) -> Iterator[Fault]:
+def _identity_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
     item_id = members.get("item_id")
     if not (isinstance(item_id, str) and item_id):
-        yield Fault(Code.ITEM_ID, "an identifier", _of(members, "item_id"))
+        yield ManifestFault(Code.ITEM_ID, "an identifier", _of(members, "item_id"))
     if not isinstance(members.get("date"), str):
-        yield Fault(Code.DATE, "a date", _of(members, "date"))
+        yield ManifestFault(Code.DATE, "a date", _of(members, "date"))
     if not isinstance(members.get("metadata", {}), dict):
-        yield Fault(Code.METADATA, "an object", _of(members, "metadata"))
+        yield ManifestFault(Code.METADATA, "an object", _of(members, "metadata"))
     written = members.get("format", 0)
     if not _is_count(written):
-        yield Fault(Code.FORMAT, "a number", _of(members, "format"))
+        yield ManifestFault(Code.FORMAT, "a number", _of(members, "format"))
     revision = members.get("revision", 0)
     if not _is_count(revision) or (written == KNOWN_FORMAT and revision == 0):
-        yield Fault(Code.REVISION, "a count, from 1 on", _of(members, "revision"))
+        yield ManifestFault(Code.REVISION, "a count, from 1 on", _of(members, "revision"))
 
 
-def _version_faults(members: dict[str, Json]) -> Iterator[Fault]:
+def _version_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
     versions = members.get("versions")
     names = _names_of(members)
     if not isinstance(versions, list) or len(set(names)) != len(versions):
-        yield Fault(Code.VERSIONS, "a list of different names", _of(members, "versions"))
+        yield ManifestFault(Code.VERSIONS, "a list of different names", _of(members, "versions"))
         return
     for name in names:
         if not name or "/" in name or "\0" in name:
-            yield Fault(Code.VERSION_LEADS_OUT, "a name", shown(name))
+            yield ManifestFault(Code.VERSION_LEADS_OUT, "a name", shown(name))
         elif _is_impossible(f"__{name}", "strict"):
-            yield Fault(Code.VERSION_IMPOSSIBLE, "a directory's name", shown(name))
+            yield ManifestFault(Code.VERSION_IMPOSSIBLE, "a directory's name", shown(name))
         elif _is_refused(name) or name.startswith("manifest.json"):
-            yield Fault(Code.VERSION_NAME, "a name as in silo help format", shown(name))
+            yield ManifestFault(Code.VERSION_NAME, "a name as in silo help format", shown(name))
     if names and str(members.get("currentversion")) not in names:
         expected = "one of " + ", ".join(names)
-        yield Fault(Code.CURRENTVERSION, expected, _of(members, "currentversion"))
+        yield ManifestFault(Code.CURRENTVERSION, expected, _of(members, "currentversion"))
 
 
 def _per_version_faults(
     members: dict[str, Json], key: str, code: Code, kind: str, fits: Callable[[Json], bool]
-) -> Iterator[Fault]:
+) -> Iterator[ManifestFault]:
     found = members.get(key, {})
     if not isinstance(found, dict):
-        yield Fault(code, "an object", _of(members, key))
+        yield ManifestFault(code, "an object", _of(members, key))
         return
     for version, value in found.items():
         if not fits(value):
-            yield Fault(code, f"{kind} for version {version!r}", shown(value))
+            yield ManifestFault(code, f"{kind} for version {version!r}", shown(value))
 
 
-def _path_faults(members: dict[str, Json]) -> Iterator[Fault]:
+def _path_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
     for version in _names_of(members):
         listed = (_listed(members, "files", version), _listed(members, "digests", version))
         named = (path for paths in listed for path in paths if isinstance(path, str))
         for path in dict.fromkeys(named):
             if _leads_out(path):
-                yield Fault(Code.FILE_LEADS_OUT, f"a path within version {version!r}", shown(path))
+                yield ManifestFault(
+                    Code.FILE_LEADS_OUT, f"a path within version {version!r}", shown(path)
+                )
             elif any(_is_impossible(name, "surrogateescape") for name in path.split("/")):
-                yield Fault(Code.FILE_IMPOSSIBLE, f"a path in version {version!r}", shown(path))
+                yield ManifestFault(
+                    Code.FILE_IMPOSSIBLE, f"a path in version {version!r}", shown(path)
+                )
             elif any(map(_is_refused, path.split("/"))):
-                yield Fault(Code.FILE_NAME, "a name as in silo help format", shown(path))
+                yield ManifestFault(Code.FILE_NAME, "a name as in silo help format", shown(path))
 
 
 def _listed(members: dict[str, Json], key: str, version: str) -> tuple[Json, ...]:
@@ -263,18 +267,18 @@ def _listed(members: dict[str, Json], key: str, version: str) -> tuple[Json, ...
     return tuple(listed) if isinstance(listed, list | dict) else ()
 
 
-def _pending_faults(members: dict[str, Json]) -> Iterator[Fault]:
+def _pending_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
     found = members.get("pending", {})
     if found == {}:
         return
     if not _is_pending(found):
         expected = "lists of [from, to] and of [path, size, mtime]"
-        yield Fault(Code.PENDING, expected, shown(found))
+        yield ManifestFault(Code.PENDING, expected, shown(found))
         return
     paths = [path for rename in found["renames"] for path in rename]
     for path in (*paths, *(path for path, _, _ in found["unlinks"])):
         if _leads_out(path) or not _is_own_directory(path.partition("/")[0]):
-            yield Fault(Code.PENDING_LEADS_OUT, "a path below a version", shown(path))
+            yield ManifestFault(Code.PENDING_LEADS_OUT, "a path below a version", shown(path))
 
 
 def _is_pending(found: Json) -> bool:

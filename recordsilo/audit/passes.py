@@ -4,7 +4,7 @@ import contextlib
 import json
 from dataclasses import asdict, dataclass, fields, replace
 
-from recordsilo.audit.check import Step
+from recordsilo.audit.check import AuditStep
 from recordsilo.audit.findings import Severity
 from recordsilo.disk import atomic_file
 
@@ -35,7 +35,7 @@ class Pass:
     warnings: int = 0
     damage: int = 0
 
-    def after(self, step: Step) -> "Pass":
+    def after(self, step: AuditStep) -> "Pass":
         """The pass after one more step."""
         damage = sum(finding.severity is Severity.DAMAGE for finding in step.findings)
         return replace(

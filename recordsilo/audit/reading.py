@@ -19,7 +19,7 @@ class UnreadableError(Exception):
     """A path cannot be read; the message says why."""
 
 
-class Entry(NamedTuple):
+class DirectoryEntry(NamedTuple):
     """An entry of a directory; ``kind`` is ``file``, ``directory``, ``link`` or ``special``."""
 
     name: str
@@ -51,7 +51,7 @@ def look(path: str) -> os.stat_result | None:
         raise _as_unreadable(error) from None
 
 
-def entries(path: str) -> list[Entry]:
+def entries(path: str) -> list[DirectoryEntry]:
     """A directory's entries, by name; empty if it no longer exists.
 
     Raises:
@@ -68,15 +68,15 @@ def entries(path: str) -> list[Entry]:
         raise _as_unreadable(error) from None
 
 
-def _entry(found: "os.DirEntry[str]") -> Entry:
+def _entry(found: "os.DirEntry[str]") -> DirectoryEntry:
     if found.is_dir(follow_symlinks=False):
-        return Entry(found.name, "directory")
+        return DirectoryEntry(found.name, "directory")
     if found.is_file(follow_symlinks=False):
-        return Entry(found.name, "file")
-    return Entry(found.name, "link" if found.is_symlink() else "special")
+        return DirectoryEntry(found.name, "file")
+    return DirectoryEntry(found.name, "link" if found.is_symlink() else "special")
 
 
-def tree(path: str) -> Iterator[Entry]:
+def tree(path: str) -> Iterator[DirectoryEntry]:
     """Everything below a directory, named by relative path; links are not followed.
 
     Raises:
@@ -86,7 +86,7 @@ def tree(path: str) -> Iterator[Entry]:
     while stack:
         below = stack.pop()
         for entry in entries(f"{path}/{below}"):
-            yield Entry(below + entry.name, entry.kind)
+            yield DirectoryEntry(below + entry.name, entry.kind)
             if entry.kind == "directory":
                 stack.append(f"{below}{entry.name}/")
 

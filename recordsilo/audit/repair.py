@@ -49,7 +49,7 @@ _STRAY = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class MendedFinding:
     """A finding that is repaired, or would be.
 
     Attributes:
@@ -60,11 +60,11 @@ class Mended:
     done: str
 
 
-Outcome = Mended | Finding
-"""The outcome of a finding: `Mended`, or the finding itself if it was not repaired."""
+Outcome = MendedFinding | Finding
+"""The outcome of a finding: `MendedFinding`, or the finding itself if it was not repaired."""
 
 
-class Repair:
+class SiloRepair:
     """The repair of one Silo.
 
     Args:
@@ -111,8 +111,8 @@ class Repair:
         others = [one for one in findings if not one.identifier or one.code in _INDEX]
         now = RecordCheck(self._silo, place).run(hashing=False).findings
         outcomes = list(self._outcomes((*others, *now)))
-        if not self._dry_run and any(isinstance(one, Mended) for one in outcomes):
-            mended = [one for one in outcomes if isinstance(one, Mended)]
+        if not self._dry_run and any(isinstance(one, MendedFinding) for one in outcomes):
+            mended = [one for one in outcomes if isinstance(one, MendedFinding)]
             was_restored = any(one.finding.code in _TORN for one in mended)
             left = RecordCheck(self._silo, place).run(hashing=was_restored).findings
             return [*mended, *(one for one in others if one in outcomes), *left]
@@ -121,7 +121,7 @@ class Repair:
     def _outcomes(self, findings: tuple[Finding, ...]) -> Iterator[Outcome]:
         for finding in findings:
             done = self._mend(finding)
-            yield Mended(finding, done) if done else finding
+            yield MendedFinding(finding, done) if done else finding
 
     def _mend(self, finding: Finding) -> str:
         """Repair a finding; return what was done, or ``""`` for nothing."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recordsilo.audit.findings import Code, Finding, shown
-from recordsilo.audit.reading import Entry, UnreadableError, entries
+from recordsilo.audit.reading import DirectoryEntry, UnreadableError, entries
 from recordsilo.disk.names import is_own
 
 _SHORTY = re.compile(r"[!#-)+,\-0-9;=@-\[\]^_-{}~]{1,2}", re.ASCII)
@@ -67,7 +67,7 @@ def _unlisted(place: str, reason: str) -> Directory:
     return Directory(place, (finding,), has_record=False, is_empty=False)
 
 
-def _seen(place: str, found: list[Entry]) -> Directory:
+def _seen(place: str, found: list[DirectoryEntry]) -> Directory:
     findings = tuple(finding for entry in found for finding in _stray(place, entry))
     return Directory(
         place,
@@ -88,11 +88,11 @@ def _is_done_with(place: str, done: list[str]) -> bool:
     return parts < done[: len(parts)]
 
 
-def _is_part(entry: Entry, place: str) -> bool:
+def _is_part(entry: DirectoryEntry, place: str) -> bool:
     return not (place and is_own(entry.name)) and _SHORTY.fullmatch(entry.name) is not None
 
 
-def _stray(place: str, entry: Entry) -> Iterator[Finding]:
+def _stray(place: str, entry: DirectoryEntry) -> Iterator[Finding]:
     if place and is_own(entry.name):
         return
     path = f"{place}/{entry.name}" if place else entry.name

@@ -11,7 +11,7 @@ from recordsilo.disk.names import is_staged, is_tag, version_dirname
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class VersionFault:
     """A finding at a path relative to the record's directory."""
 
     code: Code
@@ -91,39 +91,41 @@ class FilesCheck:
         self.undone = Undone(statement, directory)
         self.bytes_read = 0
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self) -> Iterator[VersionFault]:
         """The faults, version by version."""
         if self.undone:
             open_ends = [f"{a} → {b}" for a, b in self.undone.moves]
             found = ", ".join((*open_ends, *sorted(self.undone.leaving)))
-            yield Fault(Code.PENDING_UNDONE, "", "nothing left to do", shown(found))
+            yield VersionFault(Code.PENDING_UNDONE, "", "nothing left to do", shown(found))
         for version in self._statement.versions:
             yield from self._version(version)
 
-    def _version(self, version: StatedVersion) -> Iterator[Fault]:
+    def _version(self, version: StatedVersion) -> Iterator[VersionFault]:
         name = version_dirname(version.name)
         place = self.undone.place_of(name)
         try:
             found = look(f"{self._directory}/{place}")
         except UnreadableError as error:
-            yield Fault(Code.DIRECTORY_UNREADABLE, place, "a directory", str(error))
+            yield VersionFault(Code.DIRECTORY_UNREADABLE, place, "a directory", str(error))
             return
         if found is None:
             if version.files:
                 expected = f"a directory with {', '.join(version.files)}"
-                yield Fault(Code.VERSION_MISSING, name, shown(expected), "nothing")
+                yield VersionFault(Code.VERSION_MISSING, name, shown(expected), "nothing")
             elif version.digests is not None:
-                yield Fault(Code.EMPTY_VERSION_MISSING, name, "an empty directory", "nothing")
+                yield VersionFault(
+                    Code.EMPTY_VERSION_MISSING, name, "an empty directory", "nothing"
+                )
             return
         if (kind := kind_of(found.st_mode)) != "directory":
-            yield Fault(Code.VERSION_NOT_A_DIRECTORY, place, "a directory", f"a {kind}")
+            yield VersionFault(Code.VERSION_NOT_A_DIRECTORY, place, "a directory", f"a {kind}")
             return
         for path in self._listed(version):
             yield from self._file(version, path)
         try:
             yield from self._surplus(version, place)
         except UnreadableError as error:
-            yield Fault(Code.DIRECTORY_UNREADABLE, place, "a directory", str(error))
+            yield VersionFault(Code.DIRECTORY_UNREADABLE, place, "a directory", str(error))
 
     @staticmethod
     def _listed(version: StatedVersion) -> list[str]:
@@ -133,7 +135,7 @@ class FilesCheck:
 
     # -- what is listed -------------------------------------------------------------------
 
-    def _file(self, version: StatedVersion, path: str) -> Iterator[Fault]:
+    def _file(self, version: StatedVersion, path: str) -> Iterator[VersionFault]:
         place = self.undone.place_of(f"{version_dirname(version.name)}/{path}")
         digest = (version.digests or {}).get(path)
         expected = _as_text(digest)
@@ -145,15 +147,15 @@ class FilesCheck:
                 return
             if found is None:
                 if digest or not self._is_unwritten_rdf(path):
-                    yield Fault(Code.FILE_MISSING, place, expected, "nothing")
+                    yield VersionFault(Code.FILE_MISSING, place, expected, "nothing")
             elif (kind := kind_of(found.st_mode)) == "directory":
-                yield Fault(Code.NOT_A_FILE, place, expected, "a directory")
+                yield VersionFault(Code.NOT_A_FILE, place, expected, "a directory")
             elif kind == "special":
-                yield Fault(Code.SPECIAL_FILE, place, expected, "a pipe, socket or device")
+                yield VersionFault(Code.SPECIAL_FILE, place, expected, "a pipe, socket or device")
             else:
                 yield from self._content(version, place, absolute, digest)
         except UnreadableError as error:
-            yield Fault(Code.FILE_UNREADABLE, place, expected, str(error))
+            yield VersionFault(Code.FILE_UNREADABLE, place, expected, str(error))
 
     def _is_unwritten_rdf(self, path: str) -> bool:
         """Whether it is the RDF manifest, which 2010 listed before writing it."""
@@ -168,7 +170,7 @@ class FilesCheck:
 
     def _link(
         self, version: StatedVersion, place: str, digest: tuple[str, int] | None
-    ) -> Iterator[Fault]:
+    ) -> Iterator[VersionFault]:
         """Check a link of a delta clone of 2010; links out of the Silo are not followed."""
         real = os.path.realpath(f"{self._directory}/{place}")
         is_inside = real.startswith(os.path.realpath(self._root) + "/")
@@ -183,27 +185,29 @@ class FilesCheck:
             (False, False): Code.OLD_LINK_DANGLING,
         }
         found = f"a link to {real}" + ("" if leads_out else ", where there is no file")
-        yield Fault(codes[digest is not None, leads_out], place, _as_text(digest), found)
+        yield VersionFault(codes[digest is not None, leads_out], place, _as_text(digest), found)
 
     def _content(
         self, version: StatedVersion, place: str, absolute: str, digest: tuple[str, int] | None
-    ) -> Iterator[Fault]:
+    ) -> Iterator[VersionFault]:
         if digest is None:  # 2010 recorded none: there is nothing to compare with
             return
         found = look(absolute)
         size = found.st_size if found else 0
         if size != digest[1]:
-            yield Fault(_changed(version, size < digest[1]), place, _as_text(digest),
+            yield VersionFault(_changed(version, size < digest[1]), place, _as_text(digest),
                         f"{size:,} bytes")  # fmt: skip
         elif self._hashing:
             read = sha256_of(absolute)
             self.bytes_read += read[1]
             if read != digest:
-                yield Fault(_changed(version, False), place, _as_text(digest), _as_text(read))
+                yield VersionFault(
+                    _changed(version, False), place, _as_text(digest), _as_text(read)
+                )
 
     # -- what is not listed ---------------------------------------------------------------
 
-    def _surplus(self, version: StatedVersion, place: str) -> Iterator[Fault]:
+    def _surplus(self, version: StatedVersion, place: str) -> Iterator[VersionFault]:
         name = version_dirname(version.name)
         known = {self.undone.place_of(f"{name}/{p}") for p in self._listed(version)}
         directories = version.directories
@@ -214,26 +218,28 @@ class FilesCheck:
             if path in known or path in self._left or self.undone.explains(path):
                 continue
             if entry.kind == "special":
-                yield Fault(Code.SPECIAL_FILE, path, "nothing", "a pipe, socket or device")
+                yield VersionFault(Code.SPECIAL_FILE, path, "nothing", "a pipe, socket or device")
             elif entry.kind == "directory":
                 yield from self._surplus_directory(version, path, entry.name)
             elif is_staged(entry.name.rpartition("/")[2]):
-                yield Fault(Code.STAGED_FILE, path, "nothing", "a file of the store's own")
+                yield VersionFault(Code.STAGED_FILE, path, "nothing", "a file of the store's own")
             elif not _is_known_to_2010(version, entry.name) and entry.name not in directories:
                 code = Code.ADDED_OUTSIDE if version.is_curated else Code.UNLISTED_FILE
-                yield Fault(code, path, "nothing", f"a {entry.kind}")
+                yield VersionFault(code, path, "nothing", f"a {entry.kind}")
         for directory in sorted(set(version.subdir) - seen):
             if not any(path.startswith(directory + "/") for path in self._listed(version)):
                 path = f"{place}/{directory}"
-                yield Fault(Code.DIRECTORY_MISSING, path, "a directory", "nothing")
+                yield VersionFault(Code.DIRECTORY_MISSING, path, "a directory", "nothing")
 
-    def _surplus_directory(self, version: StatedVersion, path: str, name: str) -> Iterator[Fault]:
+    def _surplus_directory(
+        self, version: StatedVersion, path: str, name: str
+    ) -> Iterator[VersionFault]:
         """Report an unlisted directory only if it is empty: else its files are reported."""
         top = name.partition("/")[0]
         if top in version.subdir or name in version.directories or version.digests is None:
             return
         if next(tree(f"{self._directory}/{path}"), None) is None:
-            yield Fault(Code.UNLISTED_DIRECTORY, path, "nothing", "an empty directory")
+            yield VersionFault(Code.UNLISTED_DIRECTORY, path, "nothing", "an empty directory")
 
 
 def _is_known_to_2010(version: StatedVersion, path: str) -> bool:

@@ -57,7 +57,7 @@ def memory_to_read(content: bytes) -> int:
     return 4 * len(content) + 20 * content.count(b"&") + _NODE_BYTES * nodes
 
 
-class ParsedBytes(bytes):
+class DocumentBytes(bytes):
     """The bytes of a document, with its root element; see `parsed`. It keeps the tree in memory.
 
     Attributes:
@@ -67,7 +67,7 @@ class ParsedBytes(bytes):
     root: etree._Element
 
     @classmethod
-    def of(cls, content: bytes, root: etree._Element) -> "ParsedBytes":
+    def of(cls, content: bytes, root: etree._Element) -> "DocumentBytes":
         """The bytes of an element that was serialised."""
         made = cls(content)
         made.root = root

@@ -36,7 +36,7 @@ CODES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class QualityFinding:
     """A value, or a missing value, that a person should look at.
 
     Attributes:
@@ -50,7 +50,7 @@ class Finding:
     value: str = ""
 
 
-def findings(description: Description) -> tuple[Finding, ...]:
+def findings(description: Description) -> tuple[QualityFinding, ...]:
     """The findings in a description, in the order of the codes."""
     found = [finding for check in _CHECKS for finding in check(description)]
     return tuple(sorted(found, key=lambda one: one.code)) if found else ()
@@ -59,17 +59,17 @@ def findings(description: Description) -> tuple[Finding, ...]:
 # --------------------------------------------------------------------------- checks
 
 
-def _titles(description: Description) -> Iterator[Finding]:
+def _titles(description: Description) -> Iterator[QualityFinding]:
     if not description.titles:
-        yield Finding("Q101", "titles")
+        yield QualityFinding("Q101", "titles")
     for title in description.titles:
         if _SMALL.search(title.text):
             continue
         letters = [one for one in title.text if one.isalpha()]
         if not letters:
-            yield Finding("Q102", "titles", title.text)
+            yield QualityFinding("Q102", "titles", title.text)
         elif len(letters) > 12 and " " in title.text and all(map(_is_capital, letters)):
-            yield Finding("Q103", "titles", title.text)
+            yield QualityFinding("Q103", "titles", title.text)
 
 
 _SMALL = re.compile("[a-z]")
@@ -80,12 +80,12 @@ def _is_capital(letter: str) -> bool:
     return letter.isupper()
 
 
-def _dates(description: Description) -> Iterator[Finding]:
+def _dates(description: Description) -> Iterator[QualityFinding]:
     if not description.dates:
-        yield Finding("Q201", "dates")
+        yield QualityFinding("Q201", "dates")
     for date in description.dates:
         if not _is_date(date.text):
-            yield Finding("Q202", "dates", date.text)
+            yield QualityFinding("Q202", "dates", date.text)
 
 
 _DATE = re.compile(
@@ -111,15 +111,15 @@ def _is_date(text: str) -> bool:
     return bool(_WORDS.fullmatch(text)) or bool(re.fullmatch(r"\d{1,2}[./]\d{1,2}[./]\d{4}", text))
 
 
-def _creators(description: Description) -> Iterator[Finding]:
+def _creators(description: Description) -> Iterator[QualityFinding]:
     if not description.creators and not description.contributors:
-        yield Finding("Q301", "creators")
+        yield QualityFinding("Q301", "creators")
 
 
-def _languages(description: Description) -> Iterator[Finding]:
+def _languages(description: Description) -> Iterator[QualityFinding]:
     for language in description.languages:
         if not _is_language(language.text):
-            yield Finding("Q401", "languages", language.text)
+            yield QualityFinding("Q401", "languages", language.text)
 
 
 @lru_cache(maxsize=4096)
@@ -129,11 +129,11 @@ def _is_language(text: str) -> bool:
     return langcodes.tag_is_valid(text.strip().replace("_", "-"))
 
 
-def _types(description: Description) -> Iterator[Finding]:
+def _types(description: Description) -> Iterator[QualityFinding]:
     if not description.types:
-        yield Finding("Q501", "types")
+        yield QualityFinding("Q501", "types")
     elif not any(_is_known_type(one.text) for one in description.types):
-        yield Finding("Q502", "types", description.types[0].text)
+        yield QualityFinding("Q502", "types", description.types[0].text)
 
 
 _TYPE_NAMES = """
@@ -162,13 +162,13 @@ def _is_known_type(text: str) -> bool:
     return re.sub(r"[\W_]+", "", name).casefold() in _TYPES
 
 
-def _identifiers(description: Description) -> Iterator[Finding]:
+def _identifiers(description: Description) -> Iterator[QualityFinding]:
     for field in ("identifiers", "relations"):
         values: Values = getattr(description, field)
         for value in values:
             code = _wrong_identifier(value.text)
             if code:
-                yield Finding(code, field, value.text)
+                yield QualityFinding(code, field, value.text)
 
 
 _DOI = re.compile(r"(?:doi:|https?://(?:dx\.)?doi\.org/)?(10\..*)", re.IGNORECASE)
@@ -208,17 +208,17 @@ _MARKUP = re.compile(
 )
 
 
-def _texts(description: Description) -> Iterator[Finding]:
+def _texts(description: Description) -> Iterator[QualityFinding]:
     for field, values in description.items():
         for text, _ in values:
             if text.isascii() and "&" not in text and "<" not in text:
                 continue  # the usual case: neither fault is possible
             if _MOJIBAKE.search(text):
-                yield Finding("Q701", field, text)
+                yield QualityFinding("Q701", field, text)
             if field not in {"identifiers", "relations"} and _MARKUP.search(text):
-                yield Finding("Q702", field, text)
+                yield QualityFinding("Q702", field, text)
 
 
-_CHECKS: tuple[Callable[[Description], Iterator[Finding]], ...] = (
+_CHECKS: tuple[Callable[[Description], Iterator[QualityFinding]], ...] = (
     _titles, _dates, _creators, _languages, _types, _identifiers, _texts,
 )  # fmt: skip

@@ -317,9 +317,9 @@ def load_segment(
         large: Whether to load subjects and creators too.
     """
     parts = [
-        _Part.of(chunk, large=large)
+        _ColumnChunk.of(chunk, large=large)
         for chunk in _chunks(connection, where, parameters, large=large)
-    ] or [_Part.of([], large=large)]
+    ] or [_ColumnChunk.of([], large=large)]
     counts = np.concatenate([part.counts for part in parts])
     numbers = np.concatenate([part.numbers for part in parts])
     owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
@@ -355,7 +355,7 @@ def _chunks(
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _ColumnChunk:
     """The arrays of one chunk of rows."""
 
     ids: NDArray[np.int64]
@@ -365,7 +365,9 @@ class _Part:
     numbers: Ints
 
     @classmethod
-    def of(cls, rows: Sequence[tuple[int, int, int, bytes, bytes]], *, large: bool) -> "_Part":
+    def of(
+        cls, rows: Sequence[tuple[int, int, int, bytes, bytes]], *, large: bool
+    ) -> "_ColumnChunk":
         size = len(rows)
         ids, seconds, flags, small, more = zip(*rows, strict=True) if rows else ((),) * 5
         if large:

@@ -19,7 +19,7 @@ from recordsilo.index.words import Words
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SegmentMatches:
     """The matching records in one segment.
 
     Attributes:
@@ -34,19 +34,19 @@ class Found:
     positions: NDArray[np.intp]
 
     @classmethod
-    def of(cls, segment: Segment, common: Bools, passing: Mapping[str, Bools]) -> "Found":
+    def of(cls, segment: Segment, common: Bools, passing: Mapping[str, Bools]) -> "SegmentMatches":
         """What has the words and passes all filters."""
         mask = common
         for one in passing.values():
             mask = mask & one
         return cls(segment, common, passing, mask, np.flatnonzero(mask))
 
-    def without(self, name: str) -> "Found":
+    def without(self, name: str) -> "SegmentMatches":
         """What would match without the filters of a facet."""
         if name not in self.passing:
             return self
         others = {one: mask for one, mask in self.passing.items() if one != name}
-        return Found.of(self.segment, self.common, others)
+        return SegmentMatches.of(self.segment, self.common, others)
 
     @property
     def total(self) -> int:
@@ -77,7 +77,7 @@ class Hits:
 
 def matches(
     connection: sqlite3.Connection, columns: Columns, query: str, filters: SearchFilters
-) -> tuple[Hits, list[Found]]:
+) -> tuple[Hits, list[SegmentMatches]]:
     """What matches the words, and in each segment what also passes the filters.
 
     Args:
@@ -100,7 +100,7 @@ def matches(
         if excluded is not None:
             mask &= ~excluded.among(segment.ids)
         _bound_time(mask, segment, filters)
-        found.append(Found.of(segment, mask, _passing(segment, columns, filters)))
+        found.append(SegmentMatches.of(segment, mask, _passing(segment, columns, filters)))
     return Hits(None if wanted is None else total, words.ranking()), found
 
 

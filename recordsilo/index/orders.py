@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recordsilo.errors import SearchError
 from recordsilo.index.columns import Columns
-from recordsilo.index.matching import Found, Hits, number_of
+from recordsilo.index.matching import Hits, SegmentMatches, number_of
 from recordsilo.index.search_values import RELEVANCE_AT_MOST, PageRequest
 
 _PACK = 27  # bits for the row id below the seconds: 134 million records
@@ -22,9 +22,9 @@ def order_for(
     wanted: str | None,
     connection: sqlite3.Connection,
     columns: Columns,
-    found: Sequence[Found],
+    found: Sequence[SegmentMatches],
     hits: Hits,
-) -> "Order":
+) -> "FoundOrder":
     """The order of a result.
 
     Args:
@@ -65,7 +65,7 @@ def _around(keys: NDArray[Any], ids: NDArray[np.int64], number: int) -> Place:
     return previous, following, int(np.count_nonzero(before)) + 1
 
 
-class Order(ABC):
+class FoundOrder(ABC):
     """An order of the found records: the keys of a page, and the cursor after it."""
 
     name = ""
@@ -74,7 +74,7 @@ class Order(ABC):
         self,
         connection: sqlite3.Connection,
         columns: Columns,
-        found: Sequence[Found],
+        found: Sequence[SegmentMatches],
         hits: Hits,
     ) -> None:
         self.connection, self.columns, self.found, self.hits = connection, columns, found, hits
@@ -113,7 +113,7 @@ class Order(ABC):
         return _is_integer(key)
 
 
-class _ByTime(Order):
+class _ByTime(FoundOrder):
     """By datestamp, then by row id; ``sign`` is -1 for newest first."""
 
     sign = 1
@@ -157,7 +157,7 @@ class _Newest(_ByTime):
     sign = -1
 
 
-class _ByText(Order):
+class _ByText(FoundOrder):
     """By a text column of the row, then by row id.
 
     The ranks of the loaded records in this order are computed once. The few records that
@@ -173,7 +173,9 @@ class _ByText(Order):
         keyed = [pair for pair in self._keyed(candidates) if after is None or pair > after]
         return sorted(keyed)[:limit]
 
-    def _of_base(self, base: Found, after: tuple[Any, int] | None, limit: int) -> list[int]:
+    def _of_base(
+        self, base: SegmentMatches, after: tuple[Any, int] | None, limit: int
+    ) -> list[int]:
         ranks = self.columns.ranks(self.connection, self.column)
         mine = ranks[base.positions]
         if after is not None:
@@ -241,7 +243,7 @@ class _Title(_ByText):
     column = "title_key"
 
 
-class _Relevance(Order):
+class _Relevance(FoundOrder):
     """By bm25, with the highest weight for the title; for few hits only."""
 
     name = "relevance"
@@ -266,7 +268,7 @@ class _Relevance(Order):
         return isinstance(key, float) or _is_integer(key)
 
 
-class _ByNumber(Order):
+class _ByNumber(FoundOrder):
     """By the numbers of a contributed facet, then by row id.
 
     If a record has several numbers, the one that sorts first counts. Records without a
@@ -293,7 +295,7 @@ class _ByNumber(Order):
         keys = np.concatenate([self._keys(one) for one in self.found])
         return _around(keys, np.concatenate([one.ids for one in self.found]), number)
 
-    def _keys(self, found: Found) -> NDArray[np.float64]:
+    def _keys(self, found: SegmentMatches) -> NDArray[np.float64]:
         field = self.name.removeprefix("-")
         column = found.segment.column(field)
         numbers = np.array([*map(number_of, self.columns.values.texts[field]), math.nan])
@@ -312,6 +314,6 @@ def _is_integer(value: object) -> TypeGuard[int]:
     return type(value) is int and -(1 << 63) <= value < 1 << 63
 
 
-_ORDERS: dict[str, type[Order]] = {
+_ORDERS: dict[str, type[FoundOrder]] = {
     order.name: order for order in (_Oldest, _Newest, _Identifier, _Title, _Relevance)
 }

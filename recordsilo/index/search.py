@@ -12,7 +12,7 @@ import numpy as np
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index.columns import Columns, least_of_best
 from recordsilo.index.facets import contributed_names, facet_named, facet_names
-from recordsilo.index.matching import Found, matches
+from recordsilo.index.matching import SegmentMatches, matches
 from recordsilo.index.orders import order_for
 from recordsilo.index.projection import Row
 from recordsilo.index.query import COLUMNS as ROW_COLUMNS
@@ -146,7 +146,7 @@ def _is_number(sort: str) -> bool:
 
 def _facet(
     columns: Columns,
-    matching: Sequence[Found],
+    matching: Sequence[SegmentMatches],
     name: str,
     filters: SearchFilters,
     page: PageRequest,
@@ -177,7 +177,7 @@ def _facet(
     return tuple(FacetValue(text, -count) for count, text in sorted(best) if count)
 
 
-def _having(found: Sequence[Found], name: str, code: int) -> int:
+def _having(found: Sequence[SegmentMatches], name: str, code: int) -> int:
     """How many of the found records have a value."""
     return sum(
         int(np.count_nonzero(one.mask & one.segment.column(name).having([code]))) for one in found

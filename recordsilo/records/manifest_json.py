@@ -132,7 +132,7 @@ def from_json(content: bytes, path: str) -> Manifest:
         raise ManifestUnreadable(path, "it is not a JSON object")
     if content.count(b"[") + content.count(b"{") > DEEPEST and is_deep(members):
         raise ManifestUnreadable(path, f"it nests deeper than {DEEPEST} levels")
-    return plain_manifest(members) or _Reader(members, path).manifest()
+    return plain_manifest(members) or _MemberReader(members, path).manifest()
 
 
 def _members(content: bytes) -> Json:
@@ -197,7 +197,7 @@ def _origin_to_json(origin: Origin) -> str:
     return f"{{{_join(members)}}}"
 
 
-class _Reader:
+class _MemberReader:
     """Turns the members of a manifest into values, and names a malformed member."""
 
     def __init__(self, members: dict[str, Json], path: str) -> None:

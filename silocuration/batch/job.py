@@ -28,7 +28,7 @@ from silocuration.activity import (
     of_change,
     of_file,
 )
-from silocuration.batch.journal import CHANGED, Change, Doing, Entry, JobJournal, job_ids
+from silocuration.batch.journal import CHANGED, Change, Doing, JobJournal, JournalEntry, job_ids
 from silocuration.batch.left_out import planner_without
 from silocuration.batch.specs import JobSpec, Planner, planner_of, remarks_on
 from silocuration.editing.changes import (
@@ -418,14 +418,18 @@ def held(silo: Silo, job_id: str) -> Iterator[None]:
 class _Page:
     """What is collected while a page is processed."""
 
-    written: list[Entry] = member(default_factory=list)
-    settled: list[Entry] = member(default_factory=list)
+    written: list[JournalEntry] = member(default_factory=list)
+    settled: list[JournalEntry] = member(default_factory=list)
     activity: list[Activity] = member(default_factory=list)
     values: dict[str, list[Change]] = member(default_factory=dict)
 
 
 def _apply_page(
-    silo: Silo, journal: JobJournal, page: Sequence[Entry], plan: Planner, about: dict[str, Any]
+    silo: Silo,
+    journal: JobJournal,
+    page: Sequence[JournalEntry],
+    plan: Planner,
+    about: dict[str, Any],
 ) -> None:
     agent, message = (
         str(about.get("agent", "")),
@@ -464,8 +468,8 @@ def _apply_page(
 
 
 def _carry_out(
-    edit: RecordEdit, entry: Entry, change: RecordChange, agent: str, message: str
-) -> Entry:
+    edit: RecordEdit, entry: JournalEntry, change: RecordChange, agent: str, message: str
+) -> JournalEntry:
     """Apply a change to an edit; return its journal entry."""
     source = edit.manifest.version(change.source)
     cursor = edit.manifest.current_version
@@ -511,7 +515,7 @@ def _write(edit: RecordEdit, version: str, change: FileChange, *, marked: bool) 
         edit.put(version, change.path, change.after, metadata=metadata)
 
 
-def _undo_page(silo: Silo, journal: JobJournal, page: Sequence[Entry], agent: str) -> None:
+def _undo_page(silo: Silo, journal: JobJournal, page: Sequence[JournalEntry], agent: str) -> None:
     noted = _Page()
     with silo.batch([entry.identifier for entry in page], agent=agent) as batch:
         for entry in page:
@@ -533,7 +537,7 @@ def _undo_page(silo: Silo, journal: JobJournal, page: Sequence[Entry], agent: st
     journal.move((entry.identifier for entry in noted.written), Doing.UNDONE)
 
 
-def _given_back(edit: RecordEdit, entry: Entry) -> list[ValueChange]:
+def _given_back(edit: RecordEdit, entry: JournalEntry) -> list[ValueChange]:
     """Return the values that undoing a record's change will change."""
     if entry.made or not edit.manifest.has(entry.version):
         return [("version", entry.version, None)]
@@ -547,7 +551,7 @@ def _given_back(edit: RecordEdit, entry: Entry) -> list[ValueChange]:
     return values
 
 
-def _take_back(edit: RecordEdit, entry: Entry, log: str) -> None:
+def _take_back(edit: RecordEdit, entry: JournalEntry, log: str) -> None:
     manifest = edit.manifest
     if not manifest.has(entry.version):
         raise CannotChange(f"no longer has a version {entry.version}")
@@ -573,7 +577,7 @@ def _take_back(edit: RecordEdit, entry: Entry, log: str) -> None:
     edit.log(entry.version, log)
 
 
-def _cursor_without(manifest: Manifest, entry: Entry) -> str:
+def _cursor_without(manifest: Manifest, entry: JournalEntry) -> str:
     """Return the current version after removing the one that the job made: the latest
     harvested since, or else the one that was current before.
     """
@@ -582,7 +586,7 @@ def _cursor_without(manifest: Manifest, entry: Entry) -> str:
     return next((one.name for one in reversed(since) if not one.is_curated), entry.cursor)
 
 
-def _check_as_written(edit: RecordEdit, entry: Entry) -> None:
+def _check_as_written(edit: RecordEdit, entry: JournalEntry) -> None:
     """Compare with the disk: external edits are not in the manifest yet."""
     version = edit.manifest.version(entry.version)
     for path in version.metadata_files if entry.made else (entry.files or {}):
@@ -604,7 +608,7 @@ def _settle(silo: Silo, journal: JobJournal) -> None:
         journal.move([entry.identifier], Doing.UNDONE if gone else Doing.DONE)
 
 
-def _mark_now(silo: Silo, entry: Entry) -> str | None:
+def _mark_now(silo: Silo, entry: JournalEntry) -> str | None:
     try:
         manifest = silo[entry.identifier].state
     except RecordNotFound:

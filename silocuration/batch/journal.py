@@ -102,7 +102,7 @@ class DistinctChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """The journal's entry for one record.
 
     Attributes:
@@ -213,7 +213,7 @@ class JobJournal(Closing):
         sums = "SELECT coalesce(sum(changed), 0) FROM record WHERE state = 'done'"
         return int(self._file.rows(sums)[0][0])
 
-    def entries(self, *states: Doing, limit: int | None = None) -> Iterator[Entry]:
+    def entries(self, *states: Doing, limit: int | None = None) -> Iterator[JournalEntry]:
         """Yield records in these states, in the job's order; sees changes made meanwhile."""
         after, left = 0, limit
         while left is None or left > 0:
@@ -224,7 +224,7 @@ class JobJournal(Closing):
                 return
             after, left = rows[-1][0], None if left is None else left - len(rows)
 
-    def pages(self, *states: Doing, size: int) -> Iterator[list[Entry]]:
+    def pages(self, *states: Doing, size: int) -> Iterator[list[JournalEntry]]:
         """Yield them in pages of at most ``size``; a page is read when it is needed."""
         after = 0
         while rows := self._rows(states, after, size):
@@ -247,7 +247,9 @@ class JobJournal(Closing):
         )
         return [DistinctChange(what, old, new, n, bool(out)) for what, old, new, n, out in rows]
 
-    def records_of(self, change: Change, limit: int, after: int = 0) -> list[tuple[int, Entry]]:
+    def records_of(
+        self, change: Change, limit: int, after: int = 0
+    ) -> list[tuple[int, JournalEntry]]:
         """Return the records with a change, and their numbers.
 
         Args:
@@ -307,7 +309,9 @@ class JobJournal(Closing):
         )[0]
         return records, values
 
-    def changed_records(self, limit: int, after: int = 0) -> list[tuple[int, Entry, list[Change]]]:
+    def changed_records(
+        self, limit: int, after: int = 0
+    ) -> list[tuple[int, JournalEntry, list[Change]]]:
         """Return records that were changed, with their numbers and changed values.
 
         Args:
@@ -326,7 +330,7 @@ class JobJournal(Closing):
         return [(row[0], _entry(row), values.get(row[1], [])) for row in rows]
 
     def keep(
-        self, entries: Iterable[Entry], values: Mapping[str, Sequence[Change]] | None = None
+        self, entries: Iterable[JournalEntry], values: Mapping[str, Sequence[Change]] | None = None
     ) -> None:
         """Store entries, and the changed values of records; durable when this returns."""
         values = values or {}
@@ -394,7 +398,7 @@ def _as_json(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, json.dumps(value)) for name, value in values.items()]
 
 
-def _values(entry: Entry) -> tuple[Any, ...]:
+def _values(entry: JournalEntry) -> tuple[Any, ...]:
     return (
         entry.state, entry.reason, entry.version, entry.cursor, int(entry.made),
         entry.mark_before, entry.mark_after, entry.state_before, _packed(entry.files),
@@ -402,9 +406,9 @@ def _values(entry: Entry) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _entry(row: tuple[Any, ...]) -> Entry:
+def _entry(row: tuple[Any, ...]) -> JournalEntry:
     _, identifier, state, given, reason, version, cursor, made, before, after, was, files, n = row
-    return Entry(
+    return JournalEntry(
         identifier, Doing(state), given, reason, version, cursor, bool(made), before, after, was,
         _unpacked(files), n,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from recordsilo.progress import counting
 from recordsilo.wording import counted
 from silocuration.commands.errors import sentences
 from silocuration.editing.fields import Fields
-from silocuration.editing.merge import Conflict
+from silocuration.editing.merge import FieldConflict
 from silocuration.editing.rule_files import RuleSet, as_toml, write_rules
 from silocuration.editing.rules import MapValues
 from silocuration.review.clusters import Method
@@ -26,8 +26,8 @@ from silocuration.review.counts import CLUSTERED, finding_counts
 from silocuration.review.duplicates import duplicates, mark_distinct, mark_duplicate
 from silocuration.review.variants import Variants, probable_variants, rule_out
 from silocuration.upstream import (
-    Kind,
     Review,
+    ReviewKind,
     accept,
     follow,
     keep,
@@ -307,7 +307,7 @@ _LIKE_SIDES = ("mine", "our", "yours", "their", "source", "original", "both")
 """What people write for a side, besides what is nearly the name of one."""
 
 
-def _chosen(conflict: Conflict, value: str) -> tuple[tuple[str, str], ...]:
+def _chosen(conflict: FieldConflict, value: str) -> tuple[tuple[str, str], ...]:
     sides: Mapping[str, Fields] = {
         "ours": conflict.ours, "theirs": conflict.theirs, "base": conflict.base
     }  # fmt: skip
@@ -338,11 +338,11 @@ def _print_reviews(silo: Silo, *, as_json: bool) -> None:
 
 def _said(one: Review) -> str:
     return {
-        Kind.CLEAN: f"version {one.theirs} merges cleanly; not proposed yet",
-        Kind.PROPOSED: f"{one.proposal} is proposed",
-        Kind.CONFLICT: f"version {one.theirs} and {one.ours} changed the same fields",
-        Kind.DELETED: "deleted at the source: keep or follow",
-        Kind.UNREADABLE: f"version {one.theirs} cannot be merged: {one.reason}",
+        ReviewKind.CLEAN: f"version {one.theirs} merges cleanly; not proposed yet",
+        ReviewKind.PROPOSED: f"{one.proposal} is proposed",
+        ReviewKind.CONFLICT: f"version {one.theirs} and {one.ours} changed the same fields",
+        ReviewKind.DELETED: "deleted at the source: keep or follow",
+        ReviewKind.UNREADABLE: f"version {one.theirs} cannot be merged: {one.reason}",
     }[one.kind]
 
 

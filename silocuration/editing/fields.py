@@ -17,7 +17,7 @@ from lxml import etree
 from recordsilo.errors import did_you_mean
 from recordsilo.formats import Format, format_of
 from recordsilo.formats.collect import namespace_of
-from recordsilo.formats.documents import NoDocument, ParsedBytes, parsed_whole, unwrapped
+from recordsilo.formats.documents import DocumentBytes, NoDocument, parsed_whole, unwrapped
 from recordsilo.formats.known.dublin_core import DC, ELEMENTS, NAMES, TERMS
 from silocuration.errors import NoFields, UnknownField
 
@@ -194,7 +194,7 @@ class Document:
         written: bytes = etree.tostring(tree, encoding="UTF-8", xml_declaration=declared)
         if len(written) > _SMALL or _NOT_ELEMENTS.search(written, 5 if declared else 0):
             return written
-        return ParsedBytes.of(written, parsed.root)
+        return DocumentBytes.of(written, parsed.root)
 
 
 def read_fields(content: bytes) -> Fields:

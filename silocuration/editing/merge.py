@@ -17,7 +17,7 @@ Said = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class FieldConflict:
     """A field that both sides changed in different ways."""
 
     name: str
@@ -38,20 +38,20 @@ class Merge:
     """
 
     fields: Fields
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[FieldConflict, ...] = ()
     from_ours: tuple[str, ...] = ()
 
 
 def merge(base: Fields, ours: Fields, theirs: Fields) -> Merge:
     """Merge the fields of three versions of a record."""
     fields = theirs
-    conflicts: list[Conflict] = []
+    conflicts: list[FieldConflict] = []
     from_ours: list[str] = []
     for name in dict.fromkeys(one.name for one in (*theirs, *ours, *base)):
         three = [values_of(side, name) for side in (base, ours, theirs)]
         wanted = _merged(*three)
         if wanted is None:
-            conflicts.append(Conflict(name, *three))
+            conflicts.append(FieldConflict(name, *three))
         elif wanted != _said(three[2]):
             values = [Field(name, text, lang) for text, lang in wanted]
             fields = with_values(fields, _named(name), values)

@@ -24,7 +24,7 @@ NOT_DUPLICATE_OF = "not_duplicate_of"
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DuplicateGroup:
     """Records that are probably duplicates.
 
     Attributes:
@@ -47,7 +47,9 @@ def key_of(description: Description) -> str | None:
     return "\n".join((title, years[0] if years else "", surname))
 
 
-def duplicates(silo: Silo, *, progress: Callable[[int], None] | None = None) -> list[Group]:
+def duplicates(
+    silo: Silo, *, progress: Callable[[int], None] | None = None
+) -> list[DuplicateGroup]:
     """Return the groups of probable duplicates, without records that are marked.
 
     Cost: reads the description of each record whose title another record has too.
@@ -60,7 +62,7 @@ def duplicates(silo: Silo, *, progress: Callable[[int], None] | None = None) -> 
             titles.setdefault(folded, title)
         if progress is not None and number % 1000 == 0:
             progress(number)
-    found: list[Group] = []
+    found: list[DuplicateGroup] = []
     for folded, identifiers in by_title.items():
         if len(identifiers) > 1:
             found += _groups(silo, titles[folded], identifiers)
@@ -77,7 +79,7 @@ def _live(silo: Silo) -> Iterator[tuple[str, str]]:
         page = replace(page, after=result.next_page)
 
 
-def _groups(silo: Silo, title: str, identifiers: list[str]) -> Iterator[Group]:
+def _groups(silo: Silo, title: str, identifiers: list[str]) -> Iterator[DuplicateGroup]:
     by_key: dict[str, list[HarvestedRecord]] = defaultdict(list)
     for identifier in identifiers:
         try:
@@ -95,7 +97,7 @@ def _groups(silo: Silo, title: str, identifiers: list[str]) -> Iterator[Group]:
             if not names - {record.item_id} <= set(record.metadata.get(NOT_DUPLICATE_OF, []))
         ]
         if len(open_ones) > 1:
-            yield Group(title, tuple(open_ones))
+            yield DuplicateGroup(title, tuple(open_ones))
 
 
 def _description(record: HarvestedRecord) -> Description:

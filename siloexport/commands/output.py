@@ -30,7 +30,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Printing:
     """What a command prints.
 
     Attributes:
@@ -44,7 +44,7 @@ class Shown:
     quiet: bool = False
 
 
-def show_run(shown: Shown, run: Callable[[Watch, Stop], RunReport]) -> int:
+def show_run(shown: Printing, run: Callable[[Watch, Stop], RunReport]) -> int:
     """Run, show the progress, print the result, and return the exit code.
 
     The first SIGINT or SIGTERM lets the deposits under way end; a second SIGINT does not.
@@ -159,7 +159,7 @@ def _print_run(report: RunReport) -> None:
 
 
 def show_verification(
-    export: Export, selection: Selection, share: float, shown: Shown, *, jobs: int
+    export: Export, selection: Selection, share: float, shown: Printing, *, jobs: int
 ) -> int:
     """Verify, print each difference, and return the exit code.
 
@@ -218,7 +218,7 @@ def _print_verification(report: VerifyReport, *, quiet: bool) -> None:
         )
 
 
-def show_status(export: Export, shown: Shown) -> None:
+def show_status(export: Export, shown: Printing) -> None:
     """Print what the ledger says."""
     status = export.status()
     if shown.as_json:
@@ -232,7 +232,7 @@ def show_status(export: Export, shown: Shown) -> None:
         click.echo(f"run {run_id}  {started}  {how}")
 
 
-def show_reconciliation(export: Export, selection: Selection, shown: Shown, *, jobs: int) -> int:
+def show_reconciliation(export: Export, selection: Selection, shown: Printing, *, jobs: int) -> int:
     """Rebuild the ledger, print the result, and return the exit code.
 
     Args:
@@ -257,7 +257,7 @@ def show_reconciliation(export: Export, selection: Selection, shown: Shown, *, j
     return exit_of_reconciliation(report)
 
 
-def show_rollback(export: Export, run_id: str, shown: Shown, *, purge: bool) -> int:
+def show_rollback(export: Export, run_id: str, shown: Printing, *, purge: bool) -> int:
     """Roll back a run, print the result, and return the exit code.
 
     Args:

@@ -11,7 +11,7 @@ from recordsilo.audit.sampling import share_of
 from recordsilo.cli import fail
 from recordsilo.commands import completion
 from recordsilo.commands.options import check_not_empty
-from siloexport.commands.output import Shown, show_run
+from siloexport.commands.output import Printing, show_run
 from siloexport.engine.export import Export
 from siloexport.ledger import ledgers_of
 from siloexport.plan import Policy, Versions
@@ -50,9 +50,11 @@ def policy_of(given: dict[str, Any]) -> Policy:
     )
 
 
-def shown_of(given: dict[str, Any]) -> Shown:
+def shown_of(given: dict[str, Any]) -> Printing:
     """Return what to print, from `options.showing`."""
-    return Shown(given.get("report_path"), given.get("as_json", False), given.get("quiet", False))
+    return Printing(
+        given.get("report_path"), given.get("as_json", False), given.get("quiet", False)
+    )
 
 
 def runs_of_kind(key: str) -> completion.Complete:

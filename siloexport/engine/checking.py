@@ -16,7 +16,7 @@ from siloexport.errors import CannotTakeBack, DepositFailed
 from siloexport.ledger import Ledger
 from siloexport.plan import (
     Action,
-    Known,
+    KnownRecord,
     Policy,
     Versions,
     chosen_versions,
@@ -361,7 +361,7 @@ def _asked(target: Target, identifier: str) -> tuple[str, _Answer]:
         return identifier, error
 
 
-def _is_known(known: Known, there: Found) -> bool:
+def _is_known(known: KnownRecord, there: Found) -> bool:
     held = known.held
     if held is not None and there.withdrawn and not there.deposits:
         return held.token == there.token

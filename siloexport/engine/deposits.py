@@ -13,7 +13,7 @@ from siloexport.content import Packer
 from siloexport.engine.checking import deposited_as
 from siloexport.errors import Conflict, DepositFailed, RetryLater, TargetUnusable
 from siloexport.ledger import EntryPen, Ledger
-from siloexport.ledger_tables import Entry
+from siloexport.ledger_tables import LedgerEntry
 from siloexport.plan import WRITING, Action, deletion_date
 from siloexport.report import DepositOutcome
 from siloexport.targets import DepositJournal, DepositSteps, GroupTarget, Target
@@ -366,7 +366,7 @@ class Depositor:
 
     # -- retries and recovery --------------------------------------------------------------
 
-    def _tried(self, entry: Entry, held: Held | None, step: Step) -> Deposited:
+    def _tried(self, entry: LedgerEntry, held: Held | None, step: Step) -> Deposited:
         """Carry out a step with retries and note its result.
 
         If its end is unknown, it stays unfinished in the ledger for the next run.
@@ -381,7 +381,7 @@ class Depositor:
         self.ledger.finish(entry, came_to)
         return came_to
 
-    def _retried(self, entry: Entry, held: Held | None, step: Step) -> Deposited:
+    def _retried(self, entry: LedgerEntry, held: Held | None, step: Step) -> Deposited:
         pen = EntryPen(self.ledger, entry.number)
         attempt, is_unknown = 1, False
         while True:
@@ -426,7 +426,7 @@ class Depositor:
             if came_to is not None:
                 yield _outcome(action, Result.DONE, uri=came_to.version_uri or came_to.uri)
 
-    def _recovered(self, entry: Entry) -> Deposited | None:
+    def _recovered(self, entry: LedgerEntry) -> Deposited | None:
         held = self.ledger.known(entry.identifier).held
         came_to = self._asked(lambda: self.target.recover(entry.left(held)))
         if came_to is None:

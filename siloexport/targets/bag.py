@@ -75,7 +75,7 @@ class BagTarget(DirectoryTarget):
 
 @dataclass(frozen=True, slots=True)
 class _Bags:
-    """See `siloexport.targets.directory.Form`."""
+    """See `siloexport.targets.directory.RecordForm`."""
 
     given: BagSettings
     today: Callable[[], date]
@@ -145,7 +145,7 @@ class _Hashing(io.RawIOBase):
         return self._file.write(content)
 
 
-class _Reading(io.RawIOBase):
+class _DigestedChunks(io.RawIOBase):
     """A file for `tarfile` that reads chunks and computes their digests."""
 
     def __init__(self, chunks: Iterator[bytes], algorithms: Iterable[str]) -> None:
@@ -186,7 +186,7 @@ def write_bag(add: Add, deposit: Deposit, settings: BagSettings, day: str) -> No
         DepositFailed: A text of the manifest cannot be written.
         SourceChanged, FileNotInVersion: See `checked_chunks`.
     """
-    _Writer(add, deposit, settings, day).write()
+    _BagWriter(add, deposit, settings, day).write()
 
 
 def _to_tar(tar: tarfile.TarFile, deposit: Deposit) -> Add:
@@ -199,7 +199,7 @@ def _to_tar(tar: tarfile.TarFile, deposit: Deposit) -> Add:
 
 
 @dataclass(slots=True)
-class _Writer:
+class _BagWriter:
     """Writes the files of one bag."""
 
     add: Add
@@ -225,7 +225,7 @@ class _Writer:
     def _payload(self, version: ExportedVersion, file: ExportedFile) -> None:
         name = _in_bag(version.name, file.path)
         with checked_chunks(self.deposit.identifier, version, file) as chunks:
-            source = _Reading(chunks, self.settings.manifests)
+            source = _DigestedChunks(chunks, self.settings.manifests)
             self._add(name, file.size, source)
             source.finish()
         self.payload.append((name, _hexes(source)))
@@ -236,11 +236,11 @@ class _Writer:
         except UnicodeEncodeError:
             why = f"half a surrogate pair in the manifest cannot be written into {name}"
             raise DepositFailed(self.deposit.identifier, why) from None
-        source = _Reading(iter([content]), self.settings.tag_manifests)
+        source = _DigestedChunks(iter([content]), self.settings.tag_manifests)
         self._add(name, len(content), source)
         self.tags.append((name, _hexes(source)))
 
-    def _add(self, name: str, size: int, source: _Reading) -> None:
+    def _add(self, name: str, size: int, source: _DigestedChunks) -> None:
         self.add(f"{directory_name(self.deposit.identifier)}/{name}", size, cast(IO[bytes], source))
 
 
@@ -254,7 +254,7 @@ def _seconds(deposit: Deposit) -> int:
     return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()))
 
 
-def _hexes(source: _Reading) -> dict[str, str]:
+def _hexes(source: _DigestedChunks) -> dict[str, str]:
     return {name: digest.hexdigest() for name, digest in source.digests.items()}
 
 

@@ -76,7 +76,7 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _NO_MORE = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
-class Form(Protocol):
+class RecordForm(Protocol):
     """The form of a record in the directory."""
 
     @property
@@ -145,7 +145,7 @@ class DirectoryTarget:
         form: Of the records.
     """
 
-    def __init__(self, directory: str, form: Form) -> None:
+    def __init__(self, directory: str, form: RecordForm) -> None:
         self.directory = os.path.abspath(directory)
         self.shown = directory
         self._form = form

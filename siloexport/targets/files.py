@@ -38,7 +38,7 @@ class FilesTarget(DirectoryTarget):
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """See `siloexport.targets.directory.Form`."""
+    """See `siloexport.targets.directory.RecordForm`."""
 
     by_version: bool
     name: str = "files"

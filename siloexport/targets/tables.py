@@ -31,7 +31,7 @@ from recordsilo.selection import Selection
 from siloexport.content import Packer, with_digests
 from siloexport.errors import ExportError, FileChanged
 from siloexport.ledger import CANNOT_WRITE, Ledger
-from siloexport.plan import Known, Policy, Versions, chosen_versions, is_deleted, plan_record
+from siloexport.plan import KnownRecord, Policy, Versions, chosen_versions, is_deleted, plan_record
 from siloexport.report import KEPT
 from siloexport.selection import is_in_state
 from siloexport.targets.bag import write_bag
@@ -270,7 +270,7 @@ def write_bags_zip(
 
         def bag(record: HarvestedRecord, _manifest: Manifest) -> int:
             manifest = with_digests(record)
-            for action in plan_record(manifest, Known(), policy, _TOGETHER):
+            for action in plan_record(manifest, KnownRecord(), policy, _TOGETHER):
                 deposit = packer.deposit(record, manifest, action, None)
 
                 def add(name: str, _size: int, source: IO[bytes]) -> None:

@@ -13,7 +13,7 @@ from recordsilo.cli import ExitCode, fail
 from recordsilo.commands import completion
 from recordsilo.errors import RecordSiloError
 from recordsilo.wording import counted
-from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, LedgerUnreadable
+from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, FleetStateUnreadable
 from silofleet.fleet import UNHEARD, Fleet, Line
 from silofleet.wishes import load_wishes
 from silowork.commands import broker_option_for
@@ -92,7 +92,7 @@ def told() -> Iterator[None]:
         yield
     except BrokerUnreachable as error:
         fail(str(error), ExitCode.STOPPED)
-    except (LedgerUnreadable, ClockRunning) as error:
+    except (FleetStateUnreadable, ClockRunning) as error:
         fail(str(error), ExitCode.LOSSES)
     except (FleetError, RecordSiloError) as error:
         fail(str(error))

@@ -29,14 +29,14 @@ from recordsilo.index import SearchFilters
 from recordsilo.progress import counting
 from recordsilo.silo import VERSION_FILE
 from recordsilo.wording import counted
-from silofleet.errors import LedgerUnreadable, WishesInvalid
+from silofleet.errors import FleetStateUnreadable, WishesInvalid
 from silofleet.fleet import LOCAL
 from silofleet.ledger import FleetLedger
 from silofleet.search.errors import IndexNotWritten, TokenRefused
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
 from silofleet.search.tokens import keep_token, make_token, remove_token
-from silofleet.search.values import SORTS, AllSearch, Answer, Hit, Place
+from silofleet.search.values import SORTS, AllSearch, HitPlace, SearchAnswer, SearchHit
 from silofleet.wishes import load_wishes, wishes_path
 
 directory = click.argument("directory", metavar="DIR", shell_complete=completion.directories)
@@ -114,7 +114,7 @@ def _not_asked(granary: Granary, asked: Collection[str]) -> Counter[str]:
     if not os.path.exists(os.path.join(directory, "fleet", "fleet.sqlite")):
         return Counter()
     known = {"", LOCAL, *asked}
-    with suppress(LedgerUnreadable, OSError), FleetLedger(directory, "read") as ledger:
+    with suppress(FleetStateUnreadable, OSError), FleetLedger(directory, "read") as ledger:
         return Counter(
             one.node for one in ledger.facts()
             if (one.whole or one.records) and one.node not in known
@@ -210,7 +210,7 @@ def granary_at(path: str) -> Granary:
     return granary
 
 
-def _printed(answer: Answer, *, as_json: bool, as_csv: bool) -> Iterator[str]:
+def _printed(answer: SearchAnswer, *, as_json: bool, as_csv: bool) -> Iterator[str]:
     if as_json:
         yield json.dumps(answer.as_json(), ensure_ascii=False, indent=1)
     elif as_csv:
@@ -227,26 +227,26 @@ def _printed(answer: Answer, *, as_json: bool, as_csv: bool) -> Iterator[str]:
                 )
 
 
-def _counted(answer: Answer) -> str:
+def _counted(answer: SearchAnswer) -> str:
     folded = f", {len(answer.hits):,} shown" if answer.has_more or answer.hits else ""
     return f"{answer.total:,} found in {counted(answer.asked, 'Silo')}{folded}"
 
 
-def _texts(hit: Hit) -> Iterator[str]:
+def _texts(hit: SearchHit) -> Iterator[str]:
     yield from (_silo(hit.place), hit.place.identifier, hit.year, hit.title)
     if hit.also:
         yield f"also in {', '.join(map(_named, hit.also))}"
 
 
-def _named(place: Place) -> str:
+def _named(place: HitPlace) -> str:
     return f"{_silo(place)} {place.identifier}"
 
 
-def _silo(place: Place) -> str:
+def _silo(place: HitPlace) -> str:
     return f"{place.node}:{place.silo}" if place.node else place.silo
 
 
-def _cells(hit: Hit) -> tuple[str, ...]:
+def _cells(hit: SearchHit) -> tuple[str, ...]:
     also = joined(map(_named, hit.also))
     lists = joined(hit.creators), joined(hit.types)
     texts = (

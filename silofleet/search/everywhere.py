@@ -11,9 +11,9 @@ from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.extras import PackageMissing
 from silofleet.search.errors import IndexUnusable, TooManySilos
 from silofleet.search.index import Opened, place_of
-from silofleet.search.nodes import VALUES_OF_NODES, Nodes, answered, merged
+from silofleet.search.nodes import VALUES_OF_NODES, OtherNodes, answered, merged
 from silofleet.search.silos import ASKED_AT_MOST, search_silos
-from silofleet.search.values import REPOSITORY, AllSearch, Answer, Missing
+from silofleet.search.values import REPOSITORY, AllSearch, Missing, SearchAnswer
 
 _NAMES_HOLD = 5.0
 _MOST_NAMED = 100
@@ -34,14 +34,14 @@ class Everywhere:
         self._opened: tuple[object, Opened] | None = None
         self._listed: tuple[float, list[str]] | None = None
         self._lock = threading.Lock()
-        self._nodes = Nodes(granary.dir_of_silos)
+        self._nodes = OtherNodes(granary.dir_of_silos)
 
     @property
     def nodes(self) -> Mapping[str, str]:
         """Other nodes and the addresses of their pages."""
         return self._nodes.addresses()
 
-    def search(self, search: AllSearch, *, only_here: bool = False) -> Answer:
+    def search(self, search: AllSearch, *, only_here: bool = False) -> SearchAnswer:
         """Search every Silo, also those of other nodes.
 
         Args:
@@ -59,7 +59,7 @@ class Everywhere:
         asked = self._nodes.ask(addresses, first)
         return answered(asked, search, self.search_here(first, are_all=False))
 
-    def search_here(self, search: AllSearch, *, are_all: bool = True) -> Answer:
+    def search_here(self, search: AllSearch, *, are_all: bool = True) -> SearchAnswer:
         """Search every Silo of this directory.
 
         Args:
@@ -91,7 +91,7 @@ class Everywhere:
 
     def _by_index(
         self, opened: Opened, search: AllSearch, names: list[str], asked: list[str]
-    ) -> Answer:
+    ) -> SearchAnswer:
         """The answer of the index, with those of the Silos that were not fed to it yet."""
         others = sorted({*names} ^ {*opened.marks})  # not fed to the end, or not here any more
         unfed = [name for name in asked if name not in opened.marks]
@@ -126,6 +126,6 @@ class Everywhere:
             return self._opened[1]
 
 
-def search_all(granary: Granary, search: AllSearch) -> Answer:
+def search_all(granary: Granary, search: AllSearch) -> SearchAnswer:
     """One search over every Silo of a directory; see `Everywhere.search`."""
     return Everywhere(granary).search(search)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import regex
 
-from silofleet.search.values import Hit
+from silofleet.search.values import SearchHit
 
 ACCENTS = regex.compile(r"\P{ccc=0}+")
 """Marks that combine with the character before."""
@@ -20,7 +20,7 @@ SHORTEST_TITLE = 8
 """Letters and digits of the shortest title that tells works apart."""
 
 
-class Described(Protocol):
+class KeyFields(Protocol):
     """What `keys_of` reads of a record."""
 
     @property
@@ -33,7 +33,7 @@ class Described(Protocol):
     def doi(self) -> str: ...
 
 
-def keys_of(one: Described) -> tuple[str, str]:
+def keys_of(one: KeyFields) -> tuple[str, str]:
     """The DOI, and title, year and first creator, as records of one work have them in common.
 
     Either is empty if the record has too little. Names are compared by the surname.
@@ -55,16 +55,16 @@ def plain(text: str) -> str:
 @dataclass(slots=True)
 class _Work:
     number: int
-    first: Hit
+    first: SearchHit
     doi: str
-    others: list[Hit] = field(default_factory=list)
+    others: list[SearchHit] = field(default_factory=list)
 
 
-def folded(hits: Iterable[Hit]) -> list[Hit]:
-    """Each work once, as its first hit; the others are named in `Hit.also`.
+def folded(hits: Iterable[SearchHit]) -> list[SearchHit]:
+    """Each work once, as its first hit; the others are named in `SearchHit.also`.
 
     Args:
-        hits: In their order; those in `Hit.also` are kept.
+        hits: In their order; those in `SearchHit.also` are kept.
     """
     works: list[_Work] = []
     by_doi: dict[str, _Work] = {}
@@ -89,7 +89,7 @@ def folded(hits: Iterable[Hit]) -> list[Hit]:
     return [_named(one) for one in works]
 
 
-def _named(work: _Work) -> Hit:
+def _named(work: _Work) -> SearchHit:
     also = dict.fromkeys((*work.first.also, *(p for h in work.others for p in (h.place, *h.also))))
     also.pop(work.first.place, None)
     return replace(work.first, also=tuple(sorted(also))) if also else work.first

@@ -40,9 +40,9 @@ from silofleet.search.values import (
     REPOSITORY,
     SORTS,
     AllSearch,
-    Answer,
-    Hit,
-    Place,
+    HitPlace,
+    SearchAnswer,
+    SearchHit,
     fields,
     most_frequent,
     numbers_in,
@@ -121,7 +121,7 @@ class Opened:
 
     # -- searches -----------------------------------------------------------------------------
 
-    def search(self, search: AllSearch, without: Sequence[str] = ()) -> Answer:
+    def search(self, search: AllSearch, without: Sequence[str] = ()) -> SearchAnswer:
         """Find records.
 
         Args:
@@ -139,7 +139,7 @@ class Opened:
         with told(self.path):
             works, total, more = self._works(query, search)
             facets = self._facets(query, search, without)
-        return Answer(
+        return SearchAnswer(
             hits=tuple(works[search.offset : search.end]),
             total=total,
             has_more=more,
@@ -149,7 +149,7 @@ class Opened:
             by_index=True,
         )
 
-    def _works(self, query: Any, search: AllSearch) -> tuple[list[Hit], int, bool]:
+    def _works(self, query: Any, search: AllSearch) -> tuple[list[SearchHit], int, bool]:
         depth = search.end + 50
         while True:
             hits, total = self._hits(query, search.order, depth)
@@ -167,7 +167,7 @@ class Opened:
                 shown = folded([*hits, *more])[: len(shown)]
         return shown, total, len(works) > search.end or depth >= _DEEPEST
 
-    def _hits(self, query: Any, sort: str, limit: int) -> tuple[list[Hit], int]:
+    def _hits(self, query: Any, sort: str, limit: int) -> tuple[list[SearchHit], int]:
         settings: dict[str, Any] = {}
         sign = 1.0
         if sort != "relevance":
@@ -294,7 +294,7 @@ def key_of(silo: str, number: int | str = "") -> str:
     return f"{silo}\0{number}"
 
 
-def same_keys(hit: Hit) -> Iterator[str]:
+def same_keys(hit: SearchHit) -> Iterator[str]:
     """The values by which records of one work are found."""
     doi, title = keys_of(hit)
     if doi:
@@ -347,10 +347,10 @@ def _schema(tantivy: Any) -> Any:
     return builder.build()
 
 
-def _hit_of(silo: str, entry: Entry) -> Hit:
+def _hit_of(silo: str, entry: Entry) -> SearchHit:
     row, facets = entry.row, entry.facets
-    return Hit(
-        Place(silo, row.identifier),
+    return SearchHit(
+        HitPlace(silo, row.identifier),
         row.title,
         facets.get("creator", ()),
         next(iter(facets.get("year", ())), ""),
@@ -361,7 +361,7 @@ def _hit_of(silo: str, entry: Entry) -> Hit:
     )
 
 
-def _packed(hit: Hit) -> bytes:
+def _packed(hit: SearchHit) -> bytes:
     place = hit.place
     values = (
         place.silo, place.identifier, hit.title, hit.creators, hit.year, hit.types, hit.doi,
@@ -370,9 +370,9 @@ def _packed(hit: Hit) -> bytes:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _hit(packed: bytes, score: float) -> Hit:
+def _hit(packed: bytes, score: float) -> SearchHit:
     silo, identifier, title, creators, year, types, doi, datestamp, deleted = json.loads(packed)
-    return Hit(
-        Place(silo, identifier), title, tuple(creators), year, tuple(types), doi, datestamp,
+    return SearchHit(
+        HitPlace(silo, identifier), title, tuple(creators), year, tuple(types), doi, datestamp,
         deleted, score,
     )  # fmt: skip

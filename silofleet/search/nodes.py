@@ -29,7 +29,7 @@ from recordsilo.index import FacetValue
 from silofleet.search.errors import TokenRefused
 from silofleet.search.folding import folded
 from silofleet.search.tokens import SCHEME, token_for
-from silofleet.search.values import AllSearch, Answer, Hit, Missing, Place, summed
+from silofleet.search.values import AllSearch, HitPlace, Missing, SearchAnswer, SearchHit, summed
 from silofleet.wishes import load_wishes, wishes_path
 
 PATIENCE = 2.0
@@ -48,18 +48,18 @@ class NodeFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PendingAnswers:
     """Nodes that are being asked.
 
     Attributes:
         answers: Node → what it will have answered.
     """
 
-    answers: Mapping[str, "Future[Answer]"]
+    answers: Mapping[str, "Future[SearchAnswer]"]
     pool: ThreadPoolExecutor
 
 
-class Nodes:
+class OtherNodes:
     """The other nodes of a fleet.
 
     Args:
@@ -87,16 +87,16 @@ class Nodes:
             self._known = stamp, {n: one["search"] for n, one in nodes.items() if "search" in one}
         return self._known[1]
 
-    def ask(self, addresses: Mapping[str, str], search: AllSearch) -> Asked:
+    def ask(self, addresses: Mapping[str, str], search: AllSearch) -> PendingAnswers:
         """Begin to ask every node; `answered` waits for them."""
         pool = ThreadPoolExecutor(max(1, len(addresses)), "nodes")
         answers = {
             name: pool.submit(self._answer, name, address, search)
             for name, address in addresses.items()
         }
-        return Asked(answers, pool)
+        return PendingAnswers(answers, pool)
 
-    def _answer(self, name: str, address: str, search: AllSearch) -> Answer:
+    def _answer(self, name: str, address: str, search: AllSearch) -> SearchAnswer:
         url = f"{address.rstrip('/')}/search.json?{urlencode(fields_of(search))}"
         if not url.startswith(("http://", "https://")):
             raise NodeFailed(f"its address {address!r} is neither http nor https")
@@ -142,11 +142,11 @@ class Nodes:
         return session
 
 
-def answered(asked: Asked, search: AllSearch, own: Answer) -> Answer:
+def answered(asked: PendingAnswers, search: AllSearch, own: SearchAnswer) -> SearchAnswer:
     """Merge what the nodes answer in `PATIENCE` seconds with one's own answer.
 
     Args:
-        asked: From `Nodes.ask`.
+        asked: From `OtherNodes.ask`.
         search: What was searched for.
         own: The answer from here, from the first hit on.
 
@@ -166,7 +166,9 @@ def answered(asked: Asked, search: AllSearch, own: Answer) -> Answer:
     return merged(found, missing, search)
 
 
-def merged(answers: Sequence[Answer], missing: Iterable[Missing], search: AllSearch) -> Answer:
+def merged(
+    answers: Sequence[SearchAnswer], missing: Iterable[Missing], search: AllSearch
+) -> SearchAnswer:
     """Several answers as one: hits by score, works once over all, counts added up.
 
     Scores of nodes with an index can be compared; if one has none, the best hits of all come
@@ -179,7 +181,7 @@ def merged(answers: Sequence[Answer], missing: Iterable[Missing], search: AllSea
         ]
     hits = sorted((hit for one in answers for hit in one.hits), key=lambda hit: -hit.score)
     works = folded(hits)
-    return Answer(
+    return SearchAnswer(
         hits=tuple(works[search.offset : search.end]),
         total=sum(one.total for one in answers),
         has_more=len(works) > search.end or any(one.has_more for one in answers),
@@ -206,7 +208,7 @@ def fields_of(search: AllSearch) -> list[tuple[str, str]]:
 # -- what nodes say, checked -----------------------------------------------------------------
 
 
-def answer_of(body: bytes, node: str, search: AllSearch) -> Answer:
+def answer_of(body: bytes, node: str, search: AllSearch) -> SearchAnswer:
     """The answer in the JSON of a node.
 
     Args:
@@ -220,7 +222,7 @@ def answer_of(body: bytes, node: str, search: AllSearch) -> Answer:
     try:
         found = json.loads(body)
         hits = [_hit(one, node) for one in _list(found["hits"], search.end)]
-        return Answer(
+        return SearchAnswer(
             hits=tuple(hits),
             total=_number(found["total"]),
             has_more=found["has_more"] is True,
@@ -240,11 +242,11 @@ def answer_of(body: bytes, node: str, search: AllSearch) -> Answer:
         raise NodeFailed("its answer is not that of a search over all Silos") from error
 
 
-def _hit(found: Any, node: str) -> Hit:
+def _hit(found: Any, node: str) -> SearchHit:
     score = found["score"]
     if type(score) not in (int, float) or not math.isfinite(score):
         raise ValueError(score)
-    return Hit(
+    return SearchHit(
         _place(found, node),
         _text(found["title"]),
         tuple(_text(one) for one in _list(found["creators"], _MOST_VALUES)),
@@ -258,11 +260,11 @@ def _hit(found: Any, node: str) -> Hit:
     )
 
 
-def _place(found: Any, node: str) -> Place:
+def _place(found: Any, node: str) -> HitPlace:
     silo, identifier = _text(found["repository"]), _text(found["identifier"])
     if not url_segment(identifier):
         raise ValueError(identifier)
-    return Place(check_version_name(silo), identifier, node)
+    return HitPlace(check_version_name(silo), identifier, node)
 
 
 def _counted(found: Any) -> FacetValue:

@@ -17,11 +17,11 @@ from silofleet.search.values import (
     REPOSITORY,
     SORTS,
     AllSearch,
-    Answer,
     Facets,
-    Hit,
+    HitPlace,
     Missing,
-    Place,
+    SearchAnswer,
+    SearchHit,
     numbers_in,
     summed,
 )
@@ -39,7 +39,7 @@ _LEAST = 100
 class _Part:
     """What one Silo answered."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[SearchHit, ...]
     total: int
     facets: Facets
 
@@ -50,7 +50,7 @@ def search_silos(
     *,
     patience: float = PATIENCE,
     only: Sequence[str] | None = None,
-) -> Answer:
+) -> SearchAnswer:
     """Ask every Silo; one that cannot be read, or takes too long, is named in the answer.
 
     Args:
@@ -116,12 +116,12 @@ def _counted(name: str, total: int) -> Facets:
     return {REPOSITORY: (FacetValue(name, total),) if total else ()}
 
 
-def _hits(name: str, silo: Silo, rows: Sequence[Row], sort: str) -> Iterator[Hit]:
+def _hits(name: str, silo: Silo, rows: Sequence[Row], sort: str) -> Iterator[SearchHit]:
     described = silo.described([row.identifier for row in rows])
     for row, score in zip(rows, _scores(sort, silo, rows), strict=True):
         one = described.get(row.identifier, Described())
-        yield Hit(
-            Place(name, row.identifier),
+        yield SearchHit(
+            HitPlace(name, row.identifier),
             row.title,
             one.creators,
             one.year,
@@ -161,11 +161,11 @@ def _by_number(sort: str, values: Sequence[str]) -> float:
 
 def _together(
     search: AllSearch, parts: dict[str, _Part], missing: Sequence[Missing], asked: int
-) -> Answer:
+) -> SearchAnswer:
     hits = sorted((hit for part in parts.values() for hit in part.hits), key=lambda one: one.order)
     works = folded(hits)
     total = sum(part.total for part in parts.values())
-    return Answer(
+    return SearchAnswer(
         hits=tuple(works[search.offset : search.end]),
         total=total,
         has_more=len(works) > search.end or (len(hits) < total and len(works) >= search.end),

@@ -130,7 +130,7 @@ class AllSearch:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class HitPlace:
     """Where a record is."""
 
     silo: str
@@ -139,7 +139,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SearchHit:
     """A record that was found.
 
     Attributes:
@@ -149,7 +149,7 @@ class Hit:
         also: The records that are probably the same work, found by the same search.
     """
 
-    place: Place
+    place: HitPlace
     title: str = ""
     creators: tuple[str, ...] = ()
     year: str = ""
@@ -158,10 +158,10 @@ class Hit:
     datestamp: str = ""
     deleted: bool = False
     score: float = 0.0
-    also: tuple[Place, ...] = ()
+    also: tuple[HitPlace, ...] = ()
 
     @property
-    def order(self) -> tuple[float, Place]:
+    def order(self) -> tuple[float, HitPlace]:
         """What hits are sorted by: the score, then the place."""
         return -self.score, self.place
 
@@ -181,7 +181,7 @@ class Hit:
         }
 
 
-def _place_json(place: Place) -> dict[str, Any]:
+def _place_json(place: HitPlace) -> dict[str, Any]:
     found = {"repository": place.silo, "identifier": place.identifier}
     return found | {"node": place.node} if place.node else found
 
@@ -198,7 +198,7 @@ Facets = Mapping[str, tuple[FacetValue, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SearchAnswer:
     """The answer to a search over all Silos.
 
     Attributes:
@@ -210,7 +210,7 @@ class Answer:
         missing: What did not answer; the hits and numbers are then too small.
     """
 
-    hits: tuple[Hit, ...]
+    hits: tuple[SearchHit, ...]
     total: int
     has_more: bool
     sort: str

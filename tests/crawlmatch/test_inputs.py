@@ -17,8 +17,8 @@ from truth_rows import rows_of
 from crawlmatch import inputs
 from crawlmatch.errors import NothingUsed
 from crawlmatch.inputs import kind_of_lines, plain_lines
-from crawlmatch.matching import Request, match_into
-from crawlmatch.receipts import Kind, MatchReceipt
+from crawlmatch.matching import MatchRequest, match_into
+from crawlmatch.receipts import InputKind, MatchReceipt
 from crawlmatch.seeds import read_seeds
 from crawlmatch.shards import opened_engine
 from crawlmatch.warcs import opened_warc
@@ -36,7 +36,9 @@ def match(tmp_path: Path) -> Callable[..., tuple[MatchReceipt, list[Any]]]:
         out = tmp_path / "out"
         out.mkdir(exist_ok=True)
         (out / "crawl_result.sqlite").unlink(missing_ok=True)
-        request = Request([str(one) for one in inputs], seed_rows=[(url, "x") for url in seeds])
+        request = MatchRequest(
+            [str(one) for one in inputs], seed_rows=[(url, "x") for url in seeds]
+        )
         receipt = match_into(str(out), request, tables=False)
         return receipt, [row for row in rows_of(out / "crawl_result.sqlite") if row["terminal"]]
 
@@ -137,7 +139,7 @@ def test_a_json_log_says_the_same_as_a_plain_one(crawl: Crawl, tmp_path: Path, m
     _, expected = match(plain)
     receipt, rows = match(other)
     assert rows == expected
-    assert receipt.inputs[0].kind == Kind.JSON
+    assert receipt.inputs[0].kind == InputKind.JSON
     assert receipt.inputs[0].reasons == {"blank": 1, "json": 1, "time": 1}
 
 
@@ -162,7 +164,7 @@ def test_indexes_with_eleven_and_nine_fields_and_as_cdxj(tmp_path: Path, match: 
         path = tmp_path / name
         path.write_text("\n".join(lines) + "\n")
         receipt, rows = match(path)
-        assert receipt.inputs[0].kind == Kind.CDX, name
+        assert receipt.inputs[0].kind == InputKind.CDX, name
         assert receipt.inputs[0].used == 2
         assert rows[0].pop("final_cdx")
         found.append(rows)
@@ -209,7 +211,7 @@ def test_a_warc_may_be_packed_with_zstandard(tmp_path: Path, match: Any) -> None
     whole = zstandard.compress(warc_of(*ANSWERS, packed=False))
     path.write_bytes(whole)
     receipt, rows = match(path)
-    assert receipt.inputs[0].kind == Kind.WARC
+    assert receipt.inputs[0].kind == InputKind.WARC
     assert rows[0]["outcome"] == "fulltext"
     path.write_bytes(whole[:-20])
     with pytest.raises(InputUnreadable, match="ends in the middle"):
@@ -221,7 +223,7 @@ def test_warcs_say_where_redirects_lead(packed: bool, tmp_path: Path, match: Any
     path = tmp_path / "w.warc.gz"
     path.write_bytes(warc_of(*ANSWERS, packed=packed))
     receipt, rows = match(path)
-    assert receipt.inputs[0].kind == Kind.WARC
+    assert receipt.inputs[0].kind == InputKind.WARC
     assert receipt.inputs[0].lines == 4
     assert receipt.inputs[0].reasons == {"other record": 2}
     assert (rows[0]["final_url"], rows[0]["outcome"]) == (B, "fulltext")
@@ -254,12 +256,12 @@ def test_an_error_while_a_warc_is_open_is_not_one_of_the_warc(tmp_path: Path) ->
 
 
 def test_kinds_are_told_from_the_first_lines() -> None:
-    assert kind_of_lines(b"\n\n{}") is Kind.JSON
-    assert kind_of_lines(b" CDX N b a") is Kind.CDX
-    assert kind_of_lines(b"org,x)/ 20180101000000 {}") is Kind.CDX
-    assert kind_of_lines(b"WARC/1.0\r\n") is Kind.WARC
-    assert kind_of_lines(b"2018-01-01T00:00:00.000Z   200 ...") is Kind.LOG
-    assert kind_of_lines(b"") is Kind.LOG
+    assert kind_of_lines(b"\n\n{}") is InputKind.JSON
+    assert kind_of_lines(b" CDX N b a") is InputKind.CDX
+    assert kind_of_lines(b"org,x)/ 20180101000000 {}") is InputKind.CDX
+    assert kind_of_lines(b"WARC/1.0\r\n") is InputKind.WARC
+    assert kind_of_lines(b"2018-01-01T00:00:00.000Z   200 ...") is InputKind.LOG
+    assert kind_of_lines(b"") is InputKind.LOG
 
 
 @given(st.binary(max_size=300))
@@ -299,8 +301,8 @@ def test_any_bytes_give_a_receipt_that_sums_up(
     directory = tmp_path_factory.mktemp("any")
     path = directory / "any"
     path.write_bytes(data)
-    request = Request([str(path)], seeds=[str(path)], seed_rows=[("http://a/", "a")])
-    if kind_of_lines(data) is Kind.WARC or data[:2] == b"\x1f\x8b":
+    request = MatchRequest([str(path)], seeds=[str(path)], seed_rows=[("http://a/", "a")])
+    if kind_of_lines(data) is InputKind.WARC or data[:2] == b"\x1f\x8b":
         return
     try:
         receipt = match_into(str(directory), request)

@@ -17,8 +17,8 @@ from truth_rows import rows_of
 
 from crawlmatch.jobs import SHARDS
 from crawlmatch.kept import crawl_named, crawls_beside
-from crawlmatch.matching import Request, match_into
-from crawlmatch.rules import Rules
+from crawlmatch.matching import MatchRequest, match_into
+from crawlmatch.rules import LineRules
 from crawlmatch.shards import ShardTask
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
@@ -51,7 +51,7 @@ def beside(silo: Silo) -> Path:
 def rows(beside: Path, tmp_path: Path) -> list[Any]:
     """What a match of all parts at once gives."""
     logs = [str(beside / f"log-{n}") for n in range(PARTS)]
-    match_into(str(tmp_path), Request(logs, seeds=[str(beside / "seeds.tsv")]), tables=False)
+    match_into(str(tmp_path), MatchRequest(logs, seeds=[str(beside / "seeds.tsv")]), tables=False)
     return rows_of(tmp_path / "crawl_result.sqlite")
 
 
@@ -107,7 +107,7 @@ def test_a_match_waits_for_a_shard_that_another_process_makes(
     monkeypatch.setattr(Stop, "wait", lambda self, _seconds: self.ask())
     with ExitStack() as held:
         for number in range(PARTS):
-            name = ShardTask(str(beside / f"log-{number}"), Rules()).name
+            name = ShardTask(str(beside / f"log-{number}"), LineRules()).name
             locks = Locks(os.path.join(silo.path, ".silo", "locks"))
             held.enter_context(locks.hold_name(f"shard-{name}"))
         assert run_job(silo.path, job_id) is State.QUEUED

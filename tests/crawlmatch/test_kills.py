@@ -16,7 +16,7 @@ from crawlmatch.crawls import match_into_silo
 from crawlmatch.errors import CrawlNotFound
 from crawlmatch.kept import crawl_named
 from crawlmatch.kept import crawls as kept_crawls
-from crawlmatch.matching import Request, match_into
+from crawlmatch.matching import MatchRequest, match_into
 from crawlmatch.shards import whole_directory
 from recordsilo import Silo
 from silosteps.errors import StepsError
@@ -24,12 +24,12 @@ from silosteps.errors import StepsError
 RUN = "from recordsilo.cli import main; main()"
 
 
-def files(directory: Path, cases: int) -> Request:
+def files(directory: Path, cases: int) -> MatchRequest:
     crawl = crawls(cases)
     log, seeds = directory / "crawl.log", directory / "seeds.tsv"
     log.write_text("".join(f"{line}\n" for line in crawl.lines))
     seeds.write_text("".join(f"{url}\t{identifier}\n" for url, identifier in crawl.seeds))
-    return Request([str(log)], seeds=[str(seeds)])
+    return MatchRequest([str(log)], seeds=[str(seeds)])
 
 
 @pytest.mark.long

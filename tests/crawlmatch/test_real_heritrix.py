@@ -14,7 +14,7 @@ from crawled_site import PDF_BODY, Site, serving
 
 from crawlmatch.attach import attach
 from crawlmatch.crawls import match_into_silo
-from crawlmatch.matching import Request, match_into
+from crawlmatch.matching import MatchRequest, match_into
 from crawlmatch.uris import BadAddress, heritrix_form
 from recordsilo import Silo
 
@@ -44,10 +44,10 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         yield Crawled(site, heritrix.crawl("site"), heritrix.crawl("site"))
 
 
-def request(site: Site, run: Path, **more: Any) -> Request:
+def request(site: Site, run: Path, **more: Any) -> MatchRequest:
     inputs = [str(run / "logs" / "crawl.log"), *map(str, sorted((run / "warcs").glob("*.warc.gz")))]
     rows = [(address, path) for path, address in zip(site.outcomes, site.seeds, strict=True)]
-    return Request(inputs, seed_rows=rows, unseeded=False, **more)
+    return MatchRequest(inputs, seed_rows=rows, unseeded=False, **more)
 
 
 def found(directory: Path) -> dict[str, tuple[str, str]]:
@@ -69,7 +69,7 @@ def expected(site: Site, *, again: bool = False) -> dict[str, tuple[str, str]]:
     }
 
 
-def matched(run: Request, directory: Path) -> dict[str, tuple[str, str]]:
+def matched(run: MatchRequest, directory: Path) -> dict[str, tuple[str, str]]:
     directory.mkdir()
     receipt = match_into(str(directory), run)
     assert receipt.set_aside == 0
@@ -90,7 +90,7 @@ def test_every_outcome_of_a_second_crawl_is_right(crawled: Crawled, tmp_path: Pa
 
 def test_both_crawls_together_hold_the_first_ones_bytes(crawled: Crawled, tmp_path: Path) -> None:
     first, second = (request(crawled.site, run) for run in (crawled.first, crawled.second))
-    both = Request([*second.inputs, *first.inputs], seed_rows=first.seed_rows, unseeded=False)
+    both = MatchRequest([*second.inputs, *first.inputs], seed_rows=first.seed_rows, unseeded=False)
     assert matched(both, tmp_path / "out") == expected(crawled.site)
 
 

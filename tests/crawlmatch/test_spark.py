@@ -10,7 +10,7 @@ import pytest
 from known_truth import CASES, crawls
 from truth_rows import rows_of
 
-from crawlmatch.matching import Request, match_into
+from crawlmatch.matching import MatchRequest, match_into
 
 pytest.importorskip("pyspark", reason="PySpark is not installed")
 
@@ -53,7 +53,7 @@ def test_spark_and_duckdb_agree(spark: Any, tmp_path: Path) -> None:
     )
     index.write_text("".join(f"{line}\n" for line in crawl.cdx))
     os.mkdir(tmp_path / "out")
-    request = Request([str(log), str(index)], seed_rows=crawl.seeds)
+    request = MatchRequest([str(log), str(index)], seed_rows=crawl.seeds)
     match_into(str(tmp_path / "out"), request, tables=False)
     expected = rows_of(tmp_path / "out" / "crawl_result.sqlite")
     frame = match_on_spark(spark, [str(log)], crawl.seeds, indexes=[str(index)])

@@ -9,8 +9,8 @@ import pytest
 from known_truth import CASES, EMPTY_SHA1, OCTET, PDF, Crawl, Truth, crawls
 from truth_rows import rows_of
 
-from crawlmatch.matching import Request, match_into
-from crawlmatch.outcomes import Outcome
+from crawlmatch.matching import MatchRequest, match_into
+from crawlmatch.outcomes import LinkOutcome
 from crawlmatch.receipts import MatchReceipt
 from crawlmatch.rules import FULL_TEXTS
 from crawlmatch.shards import write_shard
@@ -18,17 +18,17 @@ from crawlmatch.shards import write_shard
 NOISE = tuple(k for k in CASES if k not in {"deep_hop_path", "endless_redirects"})
 
 
-def written(crawl: Crawl, directory: Path) -> Request:
+def written(crawl: Crawl, directory: Path) -> MatchRequest:
     """The files of a crawl, as a request."""
     directory.mkdir(parents=True, exist_ok=True)
     log, index, seeds = (directory / name for name in ("crawl.log", "crawl.cdx", "seeds.tsv"))
     log.write_text("".join(f"{line}\n" for line in crawl.lines))
     index.write_text(" CDX N b a m s k r M S V g\n" + "".join(f"{line}\n" for line in crawl.cdx))
     seeds.write_text("".join(f"{url}\t{identifier}\n" for url, identifier in crawl.seeds))
-    return Request([str(log), str(index)], seeds=[str(seeds)])
+    return MatchRequest([str(log), str(index)], seeds=[str(seeds)])
 
 
-def matched(request: Request, directory: Path, **how: Any) -> tuple[MatchReceipt, list[Any]]:
+def matched(request: MatchRequest, directory: Path, **how: Any) -> tuple[MatchReceipt, list[Any]]:
     """What comes of a request: the receipt, and the rows of crawl_result."""
     directory.mkdir(parents=True, exist_ok=True)
     receipt = match_into(str(directory), request, **how)
@@ -59,7 +59,7 @@ def wrong(crawl: Crawl, rows: list[Any]) -> list[tuple[Any, Truth, Any]]:
 
 
 def test_every_outcome_has_a_case() -> None:
-    assert {one.outcome for one in crawls(len(CASES)).truth.values()} == set(Outcome)
+    assert {one.outcome for one in crawls(len(CASES)).truth.values()} == set(LinkOutcome)
 
 
 @pytest.mark.parametrize("begin", range(0, len(CASES), 12))
@@ -118,7 +118,7 @@ def test_lines_are_counted_as_arabesque_counts_them(tmp_path: Path) -> None:
     ways = ("inserted", "existing-id-updated", "existing-complete", "map-url-missing",
             "skip-bad-seed-url")  # fmt: skip
     assert sum(forward[name] for name in ways) == receipt.seed_rows
-    full = (Outcome.FULLTEXT, Outcome.DUPLICATE)
+    full = (LinkOutcome.FULLTEXT, LinkOutcome.DUPLICATE)
     assert forward["existing-id-updated"] == sum(receipt.outcomes[one] for one in full)
 
 
@@ -142,7 +142,7 @@ def test_the_order_of_lines_and_the_sharding_change_nothing(tmp_path: Path) -> N
     merged = str(tmp_path / "merged")
     write_shard(merged, [parts[1], parts[0]], request.rules)
     for number, inputs in enumerate(([*parts, *parts], [merged], [merged, parts[0]])):
-        sharded = Request([*inputs, request.inputs[1]], seeds=request.seeds)
+        sharded = MatchRequest([*inputs, request.inputs[1]], seeds=request.seeds)
         assert matched(sharded, tmp_path / f"out-{number}")[1] == rows
 
 

@@ -9,7 +9,7 @@ from misbehaving.repository import Condition, Instead, changed, html, many_items
 from oaipmhclient.client import Client
 from oaipmhclient.walk.by_identifier import pages_by_identifier
 from oaipmhclient.walk.completeness import (
-    Counted,
+    CountFinding,
     Length,
     ListedSoFar,
     doubt_left,
@@ -190,7 +190,7 @@ def test_many_missing_records_are_listed_before_they_are_got_one_by_one(reposito
 
 UNPROMISED = "end of a list that promised nothing"
 SHORT = "end of a list short of what it promised"
-ELSEWHERE, WIDER, DOUBTED, LACKING, UNLISTED = Counted
+ELSEWHERE, WIDER, DOUBTED, LACKING, UNLISTED = CountFinding
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ from oaipmhclient.walk.values import (
     ByIdentifier,
     GiveUp,
     ListJob,
-    Position,
     RestartFrom,
     SingleList,
-    Split,
+    SplitWindow,
     WindowBroken,
+    WindowPosition,
 )
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import BadResumptionToken, CannotDisseminateFormat, Granularity
@@ -90,7 +90,7 @@ def test_a_page_is_fetched_only_when_the_one_before_is_taken(repository):
 def test_a_walk_goes_on_from_any_position(repository):
     pages = Walked(repository).pages
     for done, page in enumerate(pages, 1):
-        position = Position.from_json(page.position.to_json())
+        position = WindowPosition.from_json(page.position.to_json())
         rest = Walked(repository_with(), position=position)
         assert rest.identifiers == EVERYTHING[10 * done :]
         assert rest.broken is None
@@ -283,7 +283,7 @@ def test_a_token_of_an_earlier_run_that_has_expired_restarts_the_window(reposito
     def read_token(step, text, asked):
         raise Condition("badResumptionToken")
 
-    late = Position("old", 2, 20, 55)
+    late = WindowPosition("old", 2, 20, 55)
     walked = Walked(repository, position=late, quirks=EndpointMemory(token_proved=True))
     assert walked.pages == []
     assert walked.broken.remedy == RestartFrom(None)
@@ -298,7 +298,7 @@ def test_an_unsorted_list_whose_token_expired_is_split(repository):
 
     walked = Walked(repository)
     assert walked.identifiers == EVERYTHING[:44:-1]
-    assert walked.broken.remedy == Split()
+    assert walked.broken.remedy == SplitWindow()
 
 
 # --------------------------------------------------------------------------- empty lists and ends
@@ -373,7 +373,7 @@ def test_a_list_that_ends_early_is_asked_for_again_as_it_was_before_it_is_split(
         return None if page.place.begin else step(page)
 
     assert Walked(repository).broken.remedy == RestartFrom(None)
-    assert Walked(repository, again=True).broken.remedy == Split()
+    assert Walked(repository, again=True).broken.remedy == SplitWindow()
 
 
 def test_an_early_end_is_decided_anew_after_a_kill_without_a_request():
@@ -468,7 +468,7 @@ def test_a_poisoned_record_is_narrowed_down_to_a_few(repository):
     assert isinstance(walked.broken.cause, HTTPStatusError)
     assert walked.broken.remedy == RestartFrom("2010-04-10T08:00:00Z")
     narrower = Walked(repository, Window("2010-04-10T08:00:00Z", None))
-    assert narrower.broken.remedy == Split("2010-07-18T08:00:00Z")  # before the tenth record
+    assert narrower.broken.remedy == SplitWindow("2010-07-18T08:00:00Z")  # before the tenth record
     few = Walked(repository, Window("2010-04-10T08:00:00Z", "2010-07-18T07:59:59Z"))
     assert few.broken.remedy == ByIdentifier()
     assert few.broken.steps == ("records fetched by identifier",)
@@ -482,7 +482,7 @@ def test_a_poisoned_window_whose_identifiers_are_poisoned_too_is_halved(reposito
     asked = []
     for _ in range(3):
         walked = Walked(repository, Window("2010-04-10T08:00:00Z", None), quirks=quirks)
-        assert walked.broken.remedy == Split()
+        assert walked.broken.remedy == SplitWindow()
         asked.append(sum("ListIdentifiers" in query for query in walked.queries))
     assert asked == [5, 10, 10]  # twice in vain is enough; each is sent five times
 
@@ -509,7 +509,7 @@ def test_a_page_that_is_always_html_is_no_empty_page(repository):
 def test_one_record_without_the_format_does_not_end_the_list():
     walked = Walked(repository_with("a_record_without_the_format"))
     assert isinstance(walked.broken.cause, CannotDisseminateFormat)
-    assert isinstance(walked.broken.remedy, (RestartFrom, Split))
+    assert isinstance(walked.broken.remedy, (RestartFrom, SplitWindow))
 
 
 @pytest.mark.parametrize("window", [Window(), Window("2010-01-01", "2010-06-30")])

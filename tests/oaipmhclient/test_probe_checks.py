@@ -16,8 +16,8 @@ import pytest
 from oaipmhclient.errors import PageUnreadable
 from oaipmhclient.probe.asking import MOST_REQUESTS, Probe
 from oaipmhclient.probe.checks import CHECKS
-from oaipmhclient.probe.report import Report
-from oaipmhclient.probe.values import Evidence, Severity
+from oaipmhclient.probe.report import ProbeReport
+from oaipmhclient.probe.values import Evidence, ProbeSeverity
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.queries import Verbatim
 from oaipmhprovider import Settings, respond, sample_repository
@@ -66,20 +66,20 @@ class Repository:
         return self.fault(params, self.ask(params))
 
 
-def probed(repository: Repository, **options: object) -> Report:
+def probed(repository: Repository, **options: object) -> ProbeReport:
     options = {"by_post": Repository(granularity=repository.granularity), **options}
-    return Report.of(Probe(repository, URL, now=lambda: NOW, **options).run())
+    return ProbeReport.of(Probe(repository, URL, now=lambda: NOW, **options).run())
 
 
-def found(report: Report) -> dict[str, str]:
+def found(report: ProbeReport) -> dict[str, str]:
     return {
         one.check.code: str(one.severity)
         for one in report.findings
-        if one.severity is not Severity.OK
+        if one.severity is not ProbeSeverity.OK
     }
 
 
-def sentence(report: Report, code: str) -> str:
+def sentence(report: ProbeReport, code: str) -> str:
     return next(one.sentence for one in report.findings if one.check.code == code)
 
 
@@ -596,5 +596,5 @@ def test_a_repository_without_any_record_is_in_order():
 
 
 def test_evidence_of_nothing_is_judged_as_nothing():
-    report = Report.of(Evidence(URL, "oai_dc", {}, NOW, NOW))
+    report = ProbeReport.of(Evidence(URL, "oai_dc", {}, NOW, NOW))
     assert {one.check.code for one in report.findings} <= {"P705"}

@@ -21,7 +21,7 @@ from oaipmhclient.walk.recovery import (
     remedy_for,
     spell,
 )
-from oaipmhclient.walk.values import GiveUp, Position, RestartFrom, Split
+from oaipmhclient.walk.values import GiveUp, RestartFrom, SplitWindow, WindowPosition
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import BadArgument, BadResumptionToken, Granularity, NoRecordsMatch, OAIError
 from oaipmhprotocol.queries import query_string
@@ -29,7 +29,7 @@ from politeweb.errors import EndpointUnreachable, HTTPStatusError
 
 YEAR = Window("2010-01-01", "2010-12-31")
 DAY = Window("2010-05-05", "2010-05-05")
-LATER = Position("to+ken", 2, 20, 50, "2010-03-03")
+LATER = WindowPosition("to+ken", 2, 20, 50, "2010-03-03")
 
 
 def situation(failure, position=LATER, window=YEAR, quirks=None, **more):
@@ -97,7 +97,7 @@ def test_no_records_for_a_token_ends_a_list_without_promise_only_when_said_twice
 
 
 def test_an_empty_window_is_asked_for_twice_until_the_repository_is_believed():
-    first = Position()
+    first = WindowPosition()
     assert climbed(situation(Failure.NO_RECORDS, first)) == [Rung.AGAIN, Rung.EMPTY]
     honest = EndpointMemory(empty_confirmed=3)
     assert climbed(situation(Failure.NO_RECORDS, first, quirks=honest)) == [Rung.EMPTY]
@@ -111,7 +111,7 @@ def test_an_unsorted_list_is_split_where_a_sorted_one_is_restarted():
     now = situation(Failure.NO_ANSWER)
     assert remedy_for(climbed(now)[-1], now) == RestartFrom("2010-03-03")
     unsorted = situation(Failure.NO_ANSWER, replace(LATER, safe_from=None))
-    assert remedy_for(climbed(unsorted)[-1], unsorted) == Split()
+    assert remedy_for(climbed(unsorted)[-1], unsorted) == SplitWindow()
 
 
 @pytest.mark.parametrize("safe", ["2010-01-01", "2009-06-06"])
@@ -125,7 +125,7 @@ def test_a_token_of_an_earlier_run_restarts_the_window():
 
 
 def test_a_single_granule_is_fetched_by_identifier_and_then_given_up():
-    now = situation(Failure.NO_ANSWER, window=DAY, position=Position())
+    now = situation(Failure.NO_ANSWER, window=DAY, position=WindowPosition())
     assert climbed(now) == [Rung.BY_IDENTIFIER]
     hopeless = replace(now, quirks=EndpointMemory(identifiers_work=False))
     assert climbed(hopeless) == [Rung.GIVE_UP]
@@ -133,20 +133,22 @@ def test_a_single_granule_is_fetched_by_identifier_and_then_given_up():
 
 
 def test_refused_dates_are_sent_in_the_other_granularity_then_together_then_not_at_all():
-    now = situation(Failure.BAD_ARGUMENT, Position(), Window("2010-01-01T00:00:00Z", None))
+    now = situation(Failure.BAD_ARGUMENT, WindowPosition(), Window("2010-01-01T00:00:00Z", None))
     assert climbed(now) == [Rung.OTHER_GRANULARITY, Rung.BOTH_BOUNDS, Rung.SINGLE_LIST]
 
 
 def test_windows_that_were_answered_once_are_not_given_up_for_a_refusal():
     quirks = EndpointMemory(granularity=Granularity.DAY, windows_answered=4)
-    assert climbed(situation(Failure.BAD_ARGUMENT, Position(), quirks=quirks)) == [
+    assert climbed(situation(Failure.BAD_ARGUMENT, WindowPosition(), quirks=quirks)) == [
         Rung.BY_IDENTIFIER
     ]
 
 
 def test_windows_that_never_get_an_answer_are_not_split_for_ever():
     quirks = EndpointMemory(windows_failed=6)
-    assert climbed(situation(Failure.NO_ANSWER, Position(), quirks=quirks)) == [Rung.SINGLE_LIST]
+    assert climbed(situation(Failure.NO_ANSWER, WindowPosition(), quirks=quirks)) == [
+        Rung.SINGLE_LIST
+    ]
 
 
 def test_a_list_that_ends_early_is_taken_up_at_its_safe_date():
@@ -184,7 +186,7 @@ def test_a_number_that_is_known_to_be_no_count_is_not_believed():
 def test_records_outside_a_window_that_was_cut_end_the_windows():
     dates = [Rung.WITH_ALL, Rung.WITH_DATES]
     assert climbed(situation(Failure.OUTSIDE)) == [*dates, Rung.SINGLE_LIST]
-    assert climbed(situation(Failure.OUTSIDE, Position())) == [Rung.SINGLE_LIST]
+    assert climbed(situation(Failure.OUTSIDE, WindowPosition())) == [Rung.SINGLE_LIST]
 
 
 def test_dates_that_are_sent_with_each_token_are_not_tried_again():
@@ -230,7 +232,7 @@ def test_what_helped_is_where_the_next_token_begins():
 
 
 positions = st.builds(
-    Position,
+    WindowPosition,
     token=st.none() | st.sampled_from(["t", "a+b", "&amp;"]),
     pages=st.integers(0, 5),
     listed=st.integers(0, 60),
@@ -283,4 +285,4 @@ def test_quirks_survive_json(quirks):
 @given(positions, st.lists(st.text("0123456789abcdef", max_size=4)))
 def test_positions_survive_json(position, digests):
     position = replace(position, seen=tuple(digests), sent=tuple(digests[:2]))
-    assert Position.from_json(position.to_json()) == position
+    assert WindowPosition.from_json(position.to_json()) == position

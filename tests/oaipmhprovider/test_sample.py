@@ -15,7 +15,7 @@ from oaipmhprotocol import Granularity, Record
 from oaipmhprotocol.datestamps import parse_datestamp
 from oaipmhprovider import Selection, sample_repository
 from oaipmhprovider.sample import SampleRepository
-from oaipmhprovider.sample.compose import Work, compose
+from oaipmhprovider.sample.compose import SampleWork, compose
 from oaipmhprovider.sample.mishaps import is_entered_twice, with_mishap
 from oaipmhprovider.sample.sets import hex_spec
 from oaipmhprovider.sample.traits import traits_of, traits_of_code
@@ -208,7 +208,7 @@ def test_a_few_records_have_mistakes_and_the_first_eleven_have_none() -> None:
         twice += is_entered_twice(number)
         changed = [
             one.name
-            for one in fields(Work)
+            for one in fields(SampleWork)
             if getattr(work, one.name) != getattr(entered, one.name)
         ]
         kinds.update(changed)

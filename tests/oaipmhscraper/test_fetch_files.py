@@ -17,11 +17,11 @@ from files_server import PDF, FilesServer, Reply, files_server
 from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import Header, Record
 from oaipmhscraper.commands.fetch_files import fetch_files_command
-from oaipmhscraper.documents.fetch_files import Into, Wish, fetch_files
-from oaipmhscraper.documents.file_notes import FAILED, FETCHED, Failed, Fetched, Notes
+from oaipmhscraper.documents.fetch_files import FilesWish, Into, fetch_files
+from oaipmhscraper.documents.file_notes import FAILED, FETCHED, FailedLink, Fetched, Notes
 from oaipmhscraper.documents.link_rules import LinkRule
 from oaipmhscraper.storing.silo_writer import SiloWriter
-from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.storing_rules import Reception
 from politeweb.addresses import host_of
 from politeweb.file_pace import FilePace
 from politeweb.files import FileRules, FileTransport
@@ -61,7 +61,7 @@ def harvested(
     links = "".join(f"<dc:identifier>{url}</dc:identifier>" for url in urls)
     metadata = None if deleted else DC.format(title=title, links=links).encode()
     header = Header(identifier, f"2010-01-0{day}", deleted=deleted)
-    SiloWriter(silo, Listing("oai_dc")).store(ListPage((Record(header, metadata),)))
+    SiloWriter(silo, Reception("oai_dc")).store(ListPage((Record(header, metadata),)))
 
 
 def content(silo: Silo, identifier: str, path: str, version: str | None = None) -> bytes:
@@ -146,7 +146,7 @@ def test_a_file_that_did_not_change_is_copied_into_the_next_version(silo, server
 
 def test_a_new_version_is_a_clone_that_takes_all_files(silo, server, transport):
     harvested(silo, "oai:x:1", server.serve("/a.pdf"), server.serve("/b.pdf"))
-    wish = Wish(into=Into.NEW)
+    wish = FilesWish(into=Into.NEW)
     assert fetch_files(silo, transport, wish).fetched == 2
     record = silo["oai:x:1"]
     assert record.versions == ["1", "2"]
@@ -186,7 +186,7 @@ def test_what_failed_for_good_is_tried_again_only_on_request(silo, server, trans
     assert fetch_files(silo, transport).failed == 1
     server.serve("/a.pdf")
     assert fetch_files(silo, transport).fetched == 0
-    assert fetch_files(silo, transport, Wish(retry_failed=True)).fetched == 1
+    assert fetch_files(silo, transport, FilesWish(retry_failed=True)).fetched == 1
     assert FAILED not in silo["oai:x:1"].metadata
 
 
@@ -241,7 +241,7 @@ def test_rules_limit_set_and_hook_choose(silo, server, transport):
         asked.append((identifier, [link.url for link in links]))
         return links if identifier != "oai:x:0" else []
 
-    receipt = fetch_files(silo, transport, Wish((rule,)), limit=2, choose=choose)
+    receipt = fetch_files(silo, transport, FilesWish((rule,)), limit=2, choose=choose)
     assert receipt.fetched == 2
     assert receipt.limited
     assert receipt.whole
@@ -360,9 +360,11 @@ def test_notes_survive_what_others_write_into_metadata():
 
 def test_notes_round_trip():
     notes = (
-        Notes().with_failed(Failed("u", "r", "d")).with_failed(Failed("u", "s", "e", lasting=False))
+        Notes()
+        .with_failed(FailedLink("u", "r", "d"))
+        .with_failed(FailedLink("u", "s", "e", lasting=False))
     )
-    assert notes.failed == (Failed("u", "s", "e", 2, lasting=False),)
+    assert notes.failed == (FailedLink("u", "s", "e", 2, lasting=False),)
     assert Notes.of(notes.to_json()) == notes
     fetched = notes.with_fetched(Fetched("u", "1", "p", "t", "d", "e", "l"))
     assert fetched.failed == ()

@@ -8,12 +8,12 @@ import pytest
 
 from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhclient.walk.endpoint_memory import Companions, EndpointMemory, Spelling
-from oaipmhclient.walk.values import ListJob, Position
+from oaipmhclient.walk.values import ListJob, WindowPosition
 from oaipmhclient.walk.windows import Window
 from oaipmhscraper.errors import HarvestRunning, JournalUnreadable
 from oaipmhscraper.lists.journal import LONGEST_REST, Journal
 from oaipmhscraper.lists.journal_rows import ListFacts, ListRow, WindowRow
-from oaipmhscraper.lists.listed_identifiers import Loss, Tally
+from oaipmhscraper.lists.listed_identifiers import Loss, PageTally
 from oaipmhscraper.receipt import Counts, Outcome
 
 URL = "http://repo.example/oai"
@@ -63,7 +63,7 @@ def test_a_list_begins_as_one_window_with_its_bounds(journal):
 
 def test_what_is_noted_of_windows_and_lists_is_there_again(journal, path):
     row = journal.lists(journal.begin("request", URL, JOBS, NOW))[1]
-    position = Position("tok|en&", 3, 30, 99, "2010-05-01", ("d1", "d2"))
+    position = WindowPosition("tok|en&", 3, 30, 99, "2010-05-01", ("d1", "d2"))
     counts = Counts(99, 7, {Outcome.NEW: 30, Outcome.DELETED: 1})
     made = WindowRow(0, "open", Window(None, "2011"), "list", True, True, 2, "why", 3, position)
     facts = ListFacts(99, NOW, True, True, 12, (("bare ampersand escaped", 4),), ("a remark",))
@@ -87,8 +87,8 @@ def test_who_was_listed_and_lost_is_there_again(journal, path):
     lost = Loss(Outcome.UNREACHABLE, SetAside("b\ud800", "is gone", "GetRecord"))
     kept = Loss(Outcome.QUARANTINED, SetAside("c", "is broken", "record 3"))
     with journal.changing():
-        journal.put_tally(row.id, Tally({}, b"12345678", (lost, kept), ()))
-        journal.put_tally(row.id, Tally({}, b"abcdefgh", (), ("b\ud800",)))
+        journal.put_tally(row.id, PageTally({}, b"12345678", (lost, kept), ()))
+        journal.put_tally(row.id, PageTally({}, b"abcdefgh", (), ("b\ud800",)))
     with again(path) as other:
         assert b"".join(other.listed(row.id)) == b"12345678abcdefgh"
         assert other.losses(row.id) == [kept]
@@ -97,7 +97,7 @@ def test_who_was_listed_and_lost_is_there_again(journal, path):
 def test_a_transaction_that_fails_leaves_nothing(journal):
     row = journal.lists(journal.begin("request", URL, JOBS, NOW))[0]
     with pytest.raises(ZeroDivisionError), journal.changing():  # noqa: PT012 - it is the case
-        journal.put_tally(row.id, Tally({}, b"12345678", (), ()))
+        journal.put_tally(row.id, PageTally({}, b"12345678", (), ()))
         raise ZeroDivisionError
     assert list(journal.listed(row.id)) == []
 
@@ -106,7 +106,7 @@ def test_a_job_that_is_forgotten_takes_everything_with_it(journal, path):
     job = journal.begin("request", URL, JOBS, NOW)
     row = journal.lists(job)[0]
     with journal.changing():
-        journal.put_tally(row.id, Tally({}, b"12345678", (), ()))
+        journal.put_tally(row.id, PageTally({}, b"12345678", (), ()))
     journal.forget(job)
     assert journal.jobs() == []
     with sqlite3.connect(journal.path) as raw:

@@ -15,7 +15,7 @@ from oaipmhclient.mending.repair import read_records_mended, read_records_to_sto
 from oaipmhclient.pages.xml_pages import ParsedBytes
 from oaipmhprotocol import Header, Record
 from oaipmhscraper.storing.silo_writer import SiloWriter, _carry_out
-from oaipmhscraper.storing.storing_rules import Listing, first_state, plan_record
+from oaipmhscraper.storing.storing_rules import Reception, first_state, plan_record
 from recordsilo import Silo
 from recordsilo.formats import describe
 from recordsilo.index import project
@@ -47,7 +47,7 @@ headers = st.builds(
     st.booleans(),
 )
 listings = st.builds(
-    Listing,
+    Reception,
     st.sampled_from(["oai_dc", "marc21", "p.about"]),
     texts,
     texts,
@@ -168,7 +168,7 @@ def pages():
 def store(directory, read):
     with Silo(directory) as silo:
         for prefix, body in zip(("oai_dc", "uketd_dc"), pages(), strict=True):
-            writer = SiloWriter(silo, Listing(prefix, "agent", "message"))
+            writer = SiloWriter(silo, Reception(prefix, "agent", "message"))
             outcome = writer.store(read(body), datetime(2026, 1, 1, tzinfo=UTC))
             yield outcome
         yield len(silo)

@@ -16,8 +16,8 @@ from oaipmhclient.pages.xml_pages import parse_page
 from oaipmhclient.probe.answer_schema import invalidities
 from oaipmhclient.probe.asking import MOST_REQUESTS
 from oaipmhclient.probe.checks import CHECKS
-from oaipmhclient.probe.report import Report
-from oaipmhclient.probe.values import TOPICS, Asked, Evidence
+from oaipmhclient.probe.report import ProbeReport
+from oaipmhclient.probe.values import TOPICS, Evidence, ProbeExchange
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import SampleServer
 from oaipmhprovider.wsgi import ProviderApp
@@ -182,9 +182,11 @@ def test_addresses_stay_whole_in_the_text():
     long = "http://repo.example/" + "x" * 120
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     asked = {
-        "identify": Asked("identify", {"verb": "Identify"}, long, failure="HTTP 404", status=404)
+        "identify": ProbeExchange(
+            "identify", {"verb": "Identify"}, long, failure="HTTP 404", status=404
+        )
     }
-    report = Report.of(Evidence("http://repo.example/", "oai_dc", asked, moment, moment))
+    report = ProbeReport.of(Evidence("http://repo.example/", "oai_dc", asked, moment, moment))
     text = report.text()
     assert f"  To repeat:  {long}\n" in text
     assert "1 fault, no notes, 1 in order." in text

@@ -11,8 +11,8 @@ from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhscraper.storing import quarantine as module
 from oaipmhscraper.storing.quarantine import (
     LIST_NAME,
-    Origin,
     Quarantine,
+    QuarantineOrigin,
     QuarantineUnreadable,
     kept_in,
     quarantine_of,
@@ -20,7 +20,7 @@ from oaipmhscraper.storing.quarantine import (
     to_ask_for_again,
 )
 
-ORIGIN = Origin("verb=ListRecords", "oai_dc", datetime(2012, 5, 31, 8, tzinfo=UTC))
+ORIGIN = QuarantineOrigin("verb=ListRecords", "oai_dc", datetime(2012, 5, 31, 8, tzinfo=UTC))
 ONE = SetAside("oai:x:1", "is torn", "record 1 of the page, from byte 7", b"<record>\xff\0")
 TWO = SetAside("", "has no header", "record 2 of the page", b"<record/>")
 
@@ -65,7 +65,7 @@ def test_a_page_kept_twice_changes_nothing_also_after_a_restart(directory):
 def test_the_same_bytes_in_another_format_are_another_entry_and_one_file(directory):
     quarantine = Quarantine(directory)
     quarantine.keep([ONE], ORIGIN)
-    quarantine.keep([ONE], Origin("verb=ListRecords", "marc"))
+    quarantine.keep([ONE], QuarantineOrigin("verb=ListRecords", "marc"))
     assert [entry.metadata_prefix for entry in kept_in(directory)] == ["oai_dc", "marc"]
     assert len(files(directory)) == 2
 

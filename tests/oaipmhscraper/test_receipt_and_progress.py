@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from oaipmhclient.pages.requests_and_pages import SetAside
-from oaipmhscraper.progress import Bar, Lines, Silence, display
+from oaipmhscraper.progress import Bars, Lines, Silence, display
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, Receipt, total
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo.progress import counting
@@ -106,7 +106,7 @@ class Terminal(io.StringIO):
 
 
 def test_what_is_shown_suits_the_stream():
-    assert isinstance(display(Terminal()), Bar)
+    assert isinstance(display(Terminal()), Bars)
     assert isinstance(display(io.StringIO()), Lines)
     assert isinstance(display(io.StringIO(), terminal_only=True), Silence)
     assert isinstance(display(Terminal(), quiet=True), Silence)
@@ -134,7 +134,7 @@ def test_a_line_tells_of_parts_retries_and_losses():
 
 def test_a_terminal_gets_a_bar_for_each_list():
     stream = Terminal()
-    with Bar(stream) as bar:
+    with Bars(stream) as bar:
         bar(ListReceipt("oai_dc", counts=counts(12_000, new=5000)))
         bar(ListReceipt("p", counts=counts(new=7)))
         bar(ListReceipt("p", counts=counts(new=7), ended=True))
@@ -146,7 +146,7 @@ def test_a_terminal_gets_a_bar_for_each_list():
 def test_a_narrow_terminal_loses_the_bar_before_a_number(monkeypatch, width, bar_fits):
     monkeypatch.setenv("COLUMNS", str(width))
     stream = Terminal()
-    with Bar(stream) as bar:
+    with Bars(stream) as bar:
         more = {"open_windows": 6, "retried": 12}
         bar(ListReceipt("oai_dc", counts=counts(12_345_678, new=1_234_567), **more))
     shown = stream.getvalue()

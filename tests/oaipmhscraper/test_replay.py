@@ -16,7 +16,7 @@ from oaipmhscraper.receipt import HarvestInterrupted, Outcome
 from oaipmhscraper.replay.recorded_lists import ListName, RecordedLists
 from oaipmhscraper.replay.replay import REPLAYING, replay
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.warc.reading import Recorded, read_warc
+from oaipmhscraper.warc.reading import StoredResponse, read_warc
 from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.answers import Answer
 from politeweb.errors import RequestRefused, WarcUnreadable
@@ -171,7 +171,7 @@ def test_a_page_that_came_twice_is_stored_as_it_came_last(tmp_path, repository):
     repository.page_size = 2
     harvested(tmp_path / "one", repository)
     [path] = (tmp_path / "one" / "harvests").glob("*.warc.gz")
-    first, *pages = [one for one in read_warc(str(path)) if isinstance(one, Recorded)]
+    first, *pages = [one for one in read_warc(str(path)) if isinstance(one, StoredResponse)]
     assert [one.params["verb"] for one in (first, *pages)] == ["Identify", *["ListRecords"] * 2]
     with ResponseRecorder(str(tmp_path / "killed"), first.harvest_id) as recorder:
         for one in (first, pages[0], first, *pages, first, pages[1]):  # killed twice
@@ -210,7 +210,7 @@ def test_a_window_that_was_listed_anew_is_stored_twice():
     )
     first = {"verb": "ListRecords", "metadataPrefix": "oai_dc", "set": "s"}
     for params in (first, {"verb": "ListRecords", "resumptionToken": "t"}, first):
-        overview.add(Recorded(params, Answer(body, URL), "x"))
+        overview.add(StoredResponse(params, Answer(body, URL), "x"))
     assert overview.superseded == set()
     assert list(overview.lists) == [ListName("", "oai_dc", "s")]
     assert overview.asked(1).name == ListName("", "oai_dc", "s")
@@ -319,9 +319,11 @@ def test_files_without_oai_are_refused(tmp_path):
 # --------------------------------------------------------------------------- the command
 
 
-def _recorded(directory: Path) -> list[Recorded]:
+def _recorded(directory: Path) -> list[StoredResponse]:
     paths = sorted(directory.glob("*.warc.gz"))
-    return [one for path in paths for one in read_warc(str(path)) if isinstance(one, Recorded)]
+    return [
+        one for path in paths for one in read_warc(str(path)) if isinstance(one, StoredResponse)
+    ]
 
 
 def run(*arguments: str):

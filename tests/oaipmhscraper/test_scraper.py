@@ -11,7 +11,7 @@ from misbehaving import misbehaving
 from oaipmhclient.errors import PageUnreadable
 from oaipmhprovider.server import SampleServer
 from oaipmhscraper.errors import BaseURLConflict, NoBaseURL
-from oaipmhscraper.progress import Bar
+from oaipmhscraper.progress import Bars
 from oaipmhscraper.receipt import HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import EndpointUnreachable, RequestRefused
@@ -319,6 +319,6 @@ def test_a_bar_without_a_list_prints_nothing():
             return True
 
     terminal = Terminal()
-    with Bar(terminal):
+    with Bars(terminal):
         pass
     assert terminal.getvalue() == ""

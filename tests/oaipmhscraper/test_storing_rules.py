@@ -5,7 +5,7 @@ import logging
 import pytest
 from examples import family
 
-from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.storing_rules import Reception
 from recordsilo import Silo
 from recordsilo.index.projection import MENDED
 
@@ -563,5 +563,5 @@ def test_another_process_can_read_what_was_harvested(repository, silo, harvest, 
 
 
 def test_what_is_said_of_mended_bytes_is_what_the_index_looks_for() -> None:
-    assert MENDED in Listing("oai_dc", mended=("bare ampersand",)).remark
-    assert Listing("oai_dc").remark == ""
+    assert MENDED in Reception("oai_dc", mended=("bare ampersand",)).remark
+    assert Reception("oai_dc").remark == ""

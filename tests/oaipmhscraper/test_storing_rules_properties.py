@@ -11,8 +11,8 @@ from oaipmhprotocol import Header, Record
 from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.storing.storing_rules import (
     AddVersion,
-    Listing,
     PutFile,
+    Reception,
     SetMetadata,
     SetOrigin,
     plan_record,
@@ -40,7 +40,7 @@ class Store:
         header = Header("oai:x:1", datestamp, (), deleted=content is None)
         record = Record(header, content, (b"<about/>",) if about and content else ())
         plan = plan_record(
-            self.manifest, record, datestamp, Listing(prefix), lambda *key: self.files.get(key)
+            self.manifest, record, datestamp, Reception(prefix), lambda *key: self.files.get(key)
         )
         for action in plan.actions:
             self.carry_out(action)

@@ -10,7 +10,7 @@ from oaipmhclient.walk.listed_pages import RECORDS
 from oaipmhclient.walk.values import ListJob
 from oaipmhclient.walk.whole_lists import whole_list
 from oaipmhscraper.storing.silo_writer import SiloWriter
-from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.storing_rules import Reception
 from oaipmhscraper.storing.sweep import sweep
 from oaipmhscraper.sweep_rules import Absence, SweepRefused, absence, most_missing
 from recordsilo import Silo
@@ -30,7 +30,7 @@ class Swept:
         self.harvest()
 
     def harvest(self):
-        writer = SiloWriter(self.silo, Listing("oai_dc", "tests"))
+        writer = SiloWriter(self.silo, Reception("oai_dc", "tests"))
         for listed in whole_list(self.client, RECORDS, self.job, EndpointMemory()):
             writer.store(listed.page)
 

@@ -9,7 +9,7 @@ from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import Header, Record
 from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.storing.silo_writer import SiloWriter
-from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.storing_rules import Reception
 from recordsilo import Silo
 
 ANSWERED = datetime(2012, 5, 31, 8, 30, 1, tzinfo=UTC)
@@ -32,7 +32,7 @@ def silo(tmp_path):
 
 
 def stored(silo, listed, prefix="oai_dc"):
-    writer = SiloWriter(silo, Listing(prefix))
+    writer = SiloWriter(silo, Reception(prefix))
     return writer.store(dated(listed, LATER), LATER)
 
 
@@ -90,5 +90,5 @@ def test_an_undated_deletion_makes_one_tombstone(silo):
 
 
 def test_a_record_that_nothing_dates_is_quarantined(silo):
-    found = SiloWriter(silo, Listing("oai_dc")).store(page("", moment=None))
+    found = SiloWriter(silo, Reception("oai_dc")).store(page("", moment=None))
     assert [one.reason for one in found.quarantined] == ["has no valid datestamp ('')"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from oaipmhscraper.warc.reading import Recorded, read_warc
+from oaipmhscraper.warc.reading import StoredResponse, read_warc
 from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.answers import Answer
 from politeweb.errors import WarcUnreadable
@@ -33,7 +33,7 @@ def recorded(directory: Path, *answers: Answer) -> Path:
     return path
 
 
-def exchanges(path: Path, **more) -> list[Recorded | Damaged]:
+def exchanges(path: Path, **more) -> list[StoredResponse | Damaged]:
     return [one for one in read_warc(str(path), **more) if not isinstance(one, About)]
 
 
@@ -191,7 +191,7 @@ def test_a_harvest_of_another_form_of_name_is_no_harvest(tmp_path, name):
     other = name.encode().ljust(len(HARVEST), b"x")  # lengths are part of the records
     changed.write_bytes(content.replace(HARVEST.encode(), other))
     assert [one.harvest_id for one in exchanges(path)] == [HARVEST]
-    assert [one.harvest_id for one in exchanges(changed) if isinstance(one, Recorded)] == [""]
+    assert [one.harvest_id for one in exchanges(changed) if isinstance(one, StoredResponse)] == [""]
 
 
 def _is_what_it_is(size: int, seed: int) -> bytes:
@@ -211,7 +211,7 @@ def test_reading_goes_on_after_damage_with_the_next_record(tmp_path, packed, pla
         damaged[begin : begin + 700] = bytes(700)
         path.write_bytes(damaged)
         found = exchanges(path)
-        bodies = [one.answer.body for one in found if isinstance(one, Recorded)]
+        bodies = [one.answer.body for one in found if isinstance(one, StoredResponse)]
         assert bodies == [page for page in pages if page in bodies]
         assert set(bodies) >= {*pages[:place], *pages[place + 2 :]}
         assert len(bodies) < 4
@@ -228,7 +228,7 @@ def test_every_place_that_cannot_be_read_is_counted(tmp_path):
         content[begin : begin + 40] = bytes(40)
     path.write_bytes(content)
     found = exchanges(path)
-    bodies = [one.answer.body for one in found if isinstance(one, Recorded)]
+    bodies = [one.answer.body for one in found if isinstance(one, StoredResponse)]
     assert bodies == [page for page in pages if page in bodies]
     assert len(bodies) == 7
     told = [one for one in found if isinstance(one, Damaged)]
@@ -246,7 +246,7 @@ def test_a_length_that_takes_other_records_in_hides_none(tmp_path):
     for length in (b"9", b"999999", b"1" * 30, b"-5", b"x"):
         path.write_bytes(head + sound + length + rest[rest.index(b"\r\n") :])
         found = exchanges(path)
-        bodies = [one.answer.body for one in found if isinstance(one, Recorded)]
+        bodies = [one.answer.body for one in found if isinstance(one, StoredResponse)]
         assert bodies == pages[1:]
         assert any(isinstance(one, Damaged) for one in found)
 
@@ -262,5 +262,5 @@ def test_a_file_cut_anywhere_is_told(tmp_path, packed):
     for length in range(len(content) - 1, last, -7):
         path.write_bytes(content[:length])
         found = exchanges(path)
-        is_missing = [one for one in found if isinstance(one, Recorded)] != sound
+        is_missing = [one for one in found if isinstance(one, StoredResponse)] != sound
         assert not is_missing or any(isinstance(one, Damaged) for one in found), length

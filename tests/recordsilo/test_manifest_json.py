@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recordsilo import Digest, Manifest, Origin, Version
 from recordsilo.errors import ManifestUnreadable
 from recordsilo.records.manifest import FORMAT, Pending
-from recordsilo.records.manifest_json import _Reader, from_json, to_2010, to_json
+from recordsilo.records.manifest_json import _MemberReader, from_json, to_2010, to_json
 from recordsilo.records.manifest_plain import plain_manifest
 
 text = st.text(max_size=12)
@@ -158,8 +158,8 @@ def test_the_short_way_gives_what_the_careful_one_gives_or_nothing(
 ) -> None:
     members = altered_somewhere(data, json.loads(to_json(manifest)))
     if isinstance(members, dict) and (found := plain_manifest(members)) is not None:
-        assert found == _Reader(members, "x").manifest()
-        assert repr(found) == repr(_Reader(members, "x").manifest())
+        assert found == _MemberReader(members, "x").manifest()
+        assert repr(found) == repr(_MemberReader(members, "x").manifest())
 
 
 def with_key(key: str, value: object) -> bytes:

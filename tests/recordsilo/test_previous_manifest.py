@@ -11,7 +11,7 @@ import pytest
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.audit import Audit, Code
-from recordsilo.audit.repair import Mended, Repair
+from recordsilo.audit.repair import MendedFinding, SiloRepair
 from recordsilo.disk import atomic_file
 from recordsilo.errors import ManifestUnreadable
 from recordsilo.rdf.records import RDFSilo
@@ -116,11 +116,11 @@ def test_what_is_torn_goes_back_one_change_and_says_what_is_lost(
             manifest_of(record).unlink()
         case "flipped":
             flip(manifest_of(record), b"the last one", b"the last ore")
-    outcomes = list(Repair(silo.path).run())
-    (restored,) = [one for one in outcomes if isinstance(one, Mended)]
+    outcomes = list(SiloRepair(silo.path).run())
+    (restored,) = [one for one in outcomes if isinstance(one, MendedFinding)]
     assert f"restored as it was at revision {revision - 1};" in restored.done
     assert "is lost" in restored.done
-    left = [one for one in outcomes if not isinstance(one, Mended)]
+    left = [one for one in outcomes if not isinstance(one, MendedFinding)]
     assert [(one.code, one.path.rpartition("/")[2]) for one in left] == [
         (Code.ADDED_OUTSIDE, "lost.txt")
     ]
@@ -138,7 +138,7 @@ def test_a_copy_flipped_together_with_the_manifest_is_not_restored(
     record.put_stream("b.txt", "second")
     for path in (manifest_of(record), previous_of(record)):
         flip(path, b"a.txt", b"A.txt")
-    codes = [one.code for one in Repair(silo.path).run() if not isinstance(one, Mended)]
+    codes = [one.code for one in SiloRepair(silo.path).run() if not isinstance(one, MendedFinding)]
     assert {Code.CHECKSUM_DIFFERS, Code.PREVIOUS_UNREADABLE} <= set(codes)
     with pytest.raises(ManifestUnreadable):
         silo["r"].put_stream("c.txt", "third")

@@ -17,7 +17,7 @@ from silocuration.editing.rule_files import RuleSet, save_rules
 from silocuration.editing.rules import Replace
 from silocuration.errors import NoFields, UpstreamRefused
 from silocuration.upstream import (
-    Kind,
+    ReviewKind,
     accept,
     follow,
     keep,
@@ -62,7 +62,7 @@ def test_what_merges_cleanly_is_proposed_beside_the_working_copy(
     curate(silo, identifier, type="article")
     silo[identifier].put_stream("note.txt", "mine")
     harvest_again(identifier, title="Record 0", type="Article", date="2001", rights="open")
-    assert [one.kind for one in reviews(silo)] == [Kind.CLEAN]
+    assert [one.kind for one in reviews(silo)] == [ReviewKind.CLEAN]
     assert propose_all(silo, agent="cron").proposed == 1
     record = silo[identifier]
     assert record.versions == ["1", "workingcopy", "2", "workingcopy-from-2"]
@@ -73,7 +73,7 @@ def test_what_merges_cleanly_is_proposed_beside_the_working_copy(
     assert "note.txt" in record.paths("workingcopy-from-2")
     assert fields_of(silo, identifier)["date"] == ["1999"]
     again = propose_all(silo, agent="cron")
-    assert (again.proposed, again.waiting) == (0, {Kind.PROPOSED: 1})
+    assert (again.proposed, again.waiting) == (0, {ReviewKind.PROPOSED: 1})
 
 
 def test_an_accepted_proposal_becomes_the_working_copy_and_the_former_is_kept(
@@ -92,7 +92,7 @@ def test_an_accepted_proposal_becomes_the_working_copy_and_the_former_is_kept(
     assert list(reviews(silo)) == []
     harvest_again(identifier, title="Record 0!", type="Article", date="2001")
     (found,) = reviews(silo)
-    assert (found.kind, found.base, found.theirs) == (Kind.CLEAN, "2", "3")
+    assert (found.kind, found.base, found.theirs) == (ReviewKind.CLEAN, "2", "3")
 
 
 def test_a_clean_merge_is_accepted_at_once(silo: Silo, fill: Fill, harvest_again: Harvest) -> None:
@@ -113,7 +113,7 @@ def test_a_conflict_waits_with_three_values_until_it_is_decided(
     curate(silo, identifier, title="Record zero", type="article")
     harvest_again(identifier, title="Record nought", type="Article")
     report = propose_all(silo, agent="cron")
-    assert (report.proposed, report.waiting) == (0, {Kind.CONFLICT: 1})
+    assert (report.proposed, report.waiting) == (0, {ReviewKind.CONFLICT: 1})
     found = review(silo, identifier)
     assert found is not None
     (conflict,) = found.conflicts
@@ -177,7 +177,7 @@ def test_a_curated_record_deleted_at_the_source_is_kept_or_follows(
     (identifier,) = fill(1, type="Article")
     curate(silo, identifier, type="article")
     harvest_again(identifier)
-    assert [one.kind for one in reviews(silo)] == [Kind.DELETED]
+    assert [one.kind for one in reviews(silo)] == [ReviewKind.DELETED]
     decide(silo, identifier, agent="ada")
     record = silo[identifier]
     assert list(reviews(silo)) == []
@@ -193,7 +193,7 @@ def test_what_cannot_be_merged_by_fields_waits_too(
     silo[identifier].put_stream("oai_dc", b"<broken", None, True)
     harvest_again(identifier, title="New")
     (found,) = reviews(silo)
-    assert found.kind is Kind.UNREADABLE
+    assert found.kind is ReviewKind.UNREADABLE
     assert "not well-formed XML" in found.reason
 
 

@@ -8,7 +8,7 @@ from recordsilo.records.manifest import Manifest, Origin, Version
 from recordsilo.selection import Selection, filters_from
 from siloexport.plan import (
     Action,
-    Known,
+    KnownRecord,
     Policy,
     Versions,
     chosen_versions,
@@ -38,12 +38,12 @@ ONE, TWO = version("1", "2020-01-01T00:00:00"), version("2", "2021-01-01T00:00:0
 COPY = version("workingcopy", "2020-01-01T00:00:00", curated=True, content="c")
 
 
-def known(*deposited: Version, policy: Policy = ALL, withdrawn: bool = False) -> Known:
+def known(*deposited: Version, policy: Policy = ALL, withdrawn: bool = False) -> KnownRecord:
     keys = {one.name: version_key(manifest(ONE, one), one, policy) for one in deposited}
     files = {one.name: files_digest(one) for one in deposited}
     last = deposited[-1].name
     held = Held("uri", "", "t", last, keys[last], len(deposited), withdrawn)
-    return Known(held, keys, files)
+    return KnownRecord(held, keys, files)
 
 
 def steps(actions: Sequence[Action]) -> list[tuple[str, str]]:
@@ -63,7 +63,7 @@ def test_versions_go_as_they_were_made_and_the_current_one_last() -> None:
 
 
 def test_new_record_is_created_and_its_versions_added() -> None:
-    found = plan_record(manifest(ONE, TWO), Known(), ALL, EACH)
+    found = plan_record(manifest(ONE, TWO), KnownRecord(), ALL, EACH)
     assert steps(found) == [("create", "1"), ("add version", "2")]
 
 
@@ -111,7 +111,7 @@ def test_deleted_record_is_withdrawn_once() -> None:
     assert action.kind is ActionKind.WITHDRAW
     after = replace(known(ONE, withdrawn=True), withdrawn_as=action.key)
     assert steps(plan_record(gone, after, ALL, EACH)) == [("nothing", "")]
-    assert steps(plan_record(gone, Known(), ALL, EACH)) == [("leave", "")]
+    assert steps(plan_record(gone, KnownRecord(), ALL, EACH)) == [("leave", "")]
     keep = replace(ALL, deletions=Deletions.KEEP)
     assert steps(plan_record(gone, known(ONE), keep, EACH)) == [("leave", "")]
 
@@ -122,7 +122,7 @@ def test_record_that_came_back_goes_again() -> None:
 
 
 def test_record_without_a_chosen_version_is_passed_over() -> None:
-    assert plan_record(manifest(ONE), Known(), Policy(Versions.CURATED), EACH) == ()
+    assert plan_record(manifest(ONE), KnownRecord(), Policy(Versions.CURATED), EACH) == ()
 
 
 def test_keys_are_stable() -> None:

@@ -8,7 +8,7 @@ from index_conformance import put
 
 from recordsilo import Granary
 from silofleet.search.folding import keys_of
-from silofleet.search.values import Hit
+from silofleet.search.values import SearchHit
 
 Records = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """Silo → identifier → description."""
@@ -52,9 +52,9 @@ def granary_of(path: Path, records: Records = RECORDS) -> Granary:
     return granary
 
 
-def folded_plainly(hits: Sequence[Hit]) -> list[list[Hit]]:
+def folded_plainly(hits: Sequence[SearchHit]) -> list[list[SearchHit]]:
     """The hits of each work, by comparing each with each."""
-    works: list[list[Hit]] = []
+    works: list[list[SearchHit]] = []
     for hit in hits:
         doi, title = keys_of(hit)
         same = [w for w in works if doi and doi in {keys_of(one)[0] for one in w}]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from silofleet.errors import LedgerUnreadable, NoSuchEndpoint
+from silofleet.errors import FleetStateUnreadable, NoSuchEndpoint
 from silofleet.ledger import RUNS_KEPT, FleetLedger
 from silofleet.values import Ended, Facts, Node, Outcome
 
@@ -112,5 +112,5 @@ def test_what_was_told_is_known_until_it_is_over(ledger: FleetLedger) -> None:
 def test_a_damaged_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "fleet").mkdir()
     (tmp_path / "fleet" / "fleet.sqlite").write_bytes(b"no database" * 1000)
-    with pytest.raises(LedgerUnreadable, match="silo fleet rebuild"):
+    with pytest.raises(FleetStateUnreadable, match="silo fleet rebuild"):
         FleetLedger(str(tmp_path)).facts()

@@ -28,7 +28,7 @@ from silofleet.search.everywhere import search_all
 from silofleet.search.feeding import feed
 from silofleet.search.folding import folded, keys_of
 from silofleet.search.silos import search_silos
-from silofleet.search.values import AllSearch, Answer, Hit, Missing, Place
+from silofleet.search.values import AllSearch, HitPlace, Missing, SearchAnswer, SearchHit
 from silofleet.values import Endpoint
 
 
@@ -41,7 +41,7 @@ def granary(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
     return granary
 
 
-def works(answer: Answer) -> set[frozenset[str]]:
+def works(answer: SearchAnswer) -> set[frozenset[str]]:
     """The identifiers of each hit and of those that are the same."""
     return {
         frozenset((hit.place.identifier, *(one.identifier for one in hit.also)))
@@ -49,7 +49,7 @@ def works(answer: Answer) -> set[frozenset[str]]:
     }
 
 
-def counts(answer: Answer, name: str) -> dict[str, int]:
+def counts(answer: SearchAnswer, name: str) -> dict[str, int]:
     return {one.value: one.count for one in answer.facets[name]}
 
 
@@ -140,8 +140,8 @@ def test_folding_agrees_with_comparing_each_with_each() -> None:
     draw = random.Random(7)
     for _ in range(200):
         hits = [
-            Hit(
-                Place(draw.choice("xyz"), str(number)),
+            SearchHit(
+                HitPlace(draw.choice("xyz"), str(number)),
                 title=draw.choice(["Solar cells", "solar, CELLS!", "Wind power", "Notes"]),
                 creators=draw.choice([("Brown, A.",), ("Alice Brown",), ()]),
                 year=draw.choice(["2001", "2002", ""]),
@@ -155,8 +155,8 @@ def test_folding_agrees_with_comparing_each_with_each() -> None:
 
 
 def test_short_titles_and_titles_alone_tell_no_works_apart() -> None:
-    assert keys_of(Hit(Place("x", "1"), title="Notes", year="2001"))[1] == ""
-    assert keys_of(Hit(Place("x", "1"), title="A long enough title"))[1] == ""
+    assert keys_of(SearchHit(HitPlace("x", "1"), title="Notes", year="2001"))[1] == ""
+    assert keys_of(SearchHit(HitPlace("x", "1"), title="A long enough title"))[1] == ""
 
 
 def test_a_silo_that_cannot_be_searched_is_named(tmp_path: Path) -> None:

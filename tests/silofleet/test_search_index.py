@@ -27,7 +27,7 @@ from silofleet.search.feeding import feed
 from silofleet.search.index import SCHEMA, Opened, place_of
 from silofleet.search.keeping import fed_meanwhile
 from silofleet.search.silos import search_silos
-from silofleet.search.values import AllSearch, Place, usual_facets
+from silofleet.search.values import AllSearch, HitPlace, usual_facets
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def granary(tmp_path: Path) -> Granary:
     return granary_of(tmp_path / "many")
 
 
-def in_index(granary: Granary) -> dict[Place, str]:
+def in_index(granary: Granary) -> dict[HitPlace, str]:
     """Record → its title, as the index has them."""
     opened = Opened(place_of(granary.dir_of_silos))
     query = opened.queries.of(AllSearch())
@@ -45,11 +45,11 @@ def in_index(granary: Granary) -> dict[Place, str]:
     return hits
 
 
-def in_silos(granary: Granary) -> dict[Place, str]:
+def in_silos(granary: Granary) -> dict[HitPlace, str]:
     found = {}
     for name in granary.silos:
         with granary.get_silo(name, create=False) as silo:
-            found |= {Place(name, row.identifier): row.title for row in silo.found()}
+            found |= {HitPlace(name, row.identifier): row.title for row in silo.found()}
     return found
 
 
@@ -97,7 +97,7 @@ def test_deleted_and_new_silos_leave_and_come(
         put(silo, "a9", title="Moonlight")
         put(new, "y1", title="Moonlight over yews")
     answer = search_all(granary, AllSearch("moonlight", facets=("repository",)))
-    assert [hit.place for hit in answer.hits] == [Place("yew", "y1")]  # not fed yet, but asked
+    assert [hit.place for hit in answer.hits] == [HitPlace("yew", "y1")]  # not fed yet, but asked
     assert (answer.asked, answer.by_index, answer.missing) == (3, False, ())
     monkeypatch.setattr(everywhere, "ASKED_AT_MOST", 0)
     assert [one.name for one in search_all(granary, AllSearch("moonlight")).missing] == ["yew"]
@@ -376,7 +376,7 @@ def test_a_silo_that_cannot_be_read_keeps_its_records(granary: Granary) -> None:
     (place / ".silo").rename(place / "too")
     fed = feed(granary)
     assert [one.name for one in fed.missing] == ["birch"]
-    assert in_index(granary) == {**known, Place("ash", "a9"): "Moonlight"}
+    assert in_index(granary) == {**known, HitPlace("ash", "a9"): "Moonlight"}
 
 
 def test_an_index_that_cannot_be_written_is_as_it_was(

@@ -18,13 +18,13 @@ from silofleet.search import nodes as module
 from silofleet.search.errors import TokenRefused
 from silofleet.search.everywhere import Everywhere, search_all
 from silofleet.search.feeding import feed
-from silofleet.search.nodes import NodeFailed, Nodes, answer_of, fields_of, merged
+from silofleet.search.nodes import NodeFailed, OtherNodes, answer_of, fields_of, merged
 from silofleet.search.tokens import keep_token, make_token, token_for
-from silofleet.search.values import AllSearch, Answer
+from silofleet.search.values import AllSearch, SearchAnswer
 from webui.http.messages import parse_pairs
 
 
-def works(answer: Answer) -> set[frozenset[str]]:
+def works(answer: SearchAnswer) -> set[frozenset[str]]:
     return {
         frozenset((hit.place.identifier, *(one.identifier for one in hit.also)))
         for hit in answer.hits
@@ -115,14 +115,14 @@ def test_a_node_without_an_answer_is_named(tmp_path: Path, monkeypatch: pytest.M
         '[nodes.near]\nsearch = "http://near/"\n[nodes.far]\nsearch = "http://127.0.0.1:9/"\n'
         '[nodes.files]\nsearch = "file:///etc/passwd"\n[nodes.silent]\n'
     )
-    real = Nodes._answer
+    real = OtherNodes._answer
 
-    def answer(self: Nodes, name: str, address: str, search: AllSearch) -> Answer:
+    def answer(self: OtherNodes, name: str, address: str, search: AllSearch) -> SearchAnswer:
         if name == "near":
             return answer_of(bad(facets={f: [] for f in search.facets}), name, search)
         return real(self, name, address, search)
 
-    monkeypatch.setattr(Nodes, "_answer", answer)
+    monkeypatch.setattr(OtherNodes, "_answer", answer)
     found = Everywhere(granary).search(AllSearch("solar"))
     assert (found.total, found.asked) == (8, 4)
     assert [one.name for one in found.missing] == ["oak on node near", "node far", "node files"]
@@ -162,11 +162,11 @@ def test_what_is_no_token_is_not_kept(tmp_path: Path) -> None:
 def test_a_search_that_a_node_refuses_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_given: object) -> Answer:
+    def refuse(*_given: object) -> SearchAnswer:
         raise SearchError(module._refusal(b'{"error": {"message": "No such thing."}}'))
 
-    monkeypatch.setattr(Nodes, "_answer", refuse)
-    monkeypatch.setattr(Nodes, "addresses", lambda _self: {"n1": "http://n1/"})
+    monkeypatch.setattr(OtherNodes, "_answer", refuse)
+    monkeypatch.setattr(OtherNodes, "addresses", lambda _self: {"n1": "http://n1/"})
     with pytest.raises(SearchError, match="No such thing"):
         Everywhere(granary_of(tmp_path)).search(AllSearch("solar"))
 
@@ -198,7 +198,9 @@ def test_nodes_that_misbehave_are_named_and_do_not_hold_up_the_others(
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"
     ways = ("slow", "much", "elsewhere", "error")
-    monkeypatch.setattr(Nodes, "addresses", lambda _self: {way: f"{address}/{way}" for way in ways})
+    monkeypatch.setattr(
+        OtherNodes, "addresses", lambda _self: {way: f"{address}/{way}" for way in ways}
+    )
     found = Everywhere(granary).search(AllSearch("solar"))
     server.shutdown()
     server.server_close()

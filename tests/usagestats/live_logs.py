@@ -6,7 +6,7 @@ from pathlib import Path
 from usagestats.lines.readers import reader_of
 from usagestats.live.desk import BOTS, KINDS, MISSING, OTHER, UNREADABLE, VIEWS
 from usagestats.rules.classify import NOT_FOUND, Rules, classify
-from usagestats.rules.settings import Settings
+from usagestats.rules.settings import UsageSettings
 from usagestats.values import Fate
 
 FOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -40,7 +40,7 @@ def logs_of(silo_path: str) -> dict[str, Counter[bytes]]:
     return found
 
 
-def kinds_of(lines: list[bytes], settings: Settings) -> dict[str, Counter[bytes]]:
+def kinds_of(lines: list[bytes], settings: UsageSettings) -> dict[str, Counter[bytes]]:
     """The same, as it ought to be."""
     rules, reader = Rules(settings), reader_of("combined")
     found: dict[str, Counter[bytes]] = {kind: Counter() for kind in KINDS}

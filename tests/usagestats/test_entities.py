@@ -16,7 +16,7 @@ from recordsilo import Silo
 from recordsilo.cli import silo_command
 from usagestats.entities import usage as usage_module
 from usagestats.entities.bundles import assert_same, bundles_of, read_bundles, take_back
-from usagestats.entities.catalogue import Catalogue
+from usagestats.entities.catalogue import EntityCatalogue
 from usagestats.entities.mapping import key_of, mapping_from, read_mapping
 from usagestats.entities.usage import Usage
 from usagestats.errors import CountsUnreadable, EntityUnknown, SettingsInvalid
@@ -93,13 +93,13 @@ def test_a_record_is_read_again_when_it_changes(
     silo: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[str] = []
-    before = Catalogue._metadata
+    before = EntityCatalogue._metadata
 
-    def reading(self: Catalogue, name: str) -> object:
+    def reading(self: EntityCatalogue, name: str) -> object:
         reads.append(name)
         return before(self, name)
 
-    monkeypatch.setattr(Catalogue, "_metadata", reading)
+    monkeypatch.setattr(EntityCatalogue, "_metadata", reading)
     monkeypatch.setattr("usagestats.entities.catalogue._LATELY", -1.0)
     for _ in range(2):
         with Usage(silo):
@@ -118,13 +118,13 @@ def test_after_an_import_only_new_records_are_looked_at(
 ) -> None:
     monkeypatch.setattr("recordsilo.index.catalogue.Catalogue.stamp", lambda _self: "7")
     looked: list[str] = []
-    before = Catalogue._stamp_of
+    before = EntityCatalogue._stamp_of
 
-    def looking(self: Catalogue, name: str) -> str:
+    def looking(self: EntityCatalogue, name: str) -> str:
         looked.append(name)
         return before(self, name)
 
-    monkeypatch.setattr(Catalogue, "_stamp_of", looking)
+    monkeypatch.setattr(EntityCatalogue, "_stamp_of", looking)
     with Usage(silo):
         assert sorted(looked) == [ONE, TWO, GONE]
     count(silo.path, days=41, items=(ONE, TWO, GONE, "oai:x:new"))

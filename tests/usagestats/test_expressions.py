@@ -8,7 +8,7 @@ import pytest
 from usagestats import expressions
 from usagestats.entities.mapping import mapping_from
 from usagestats.expressions import MOST_TIMEOUTS, Expression
-from usagestats.importing.importing import Request, import_logs
+from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.values import Fate
 
 SLOW = "(a|aa)+$"
@@ -65,7 +65,7 @@ def test_the_receipt_of_an_import_names_what_was_left_out(
     log = tmp_path / "access.log"
     head = "203.0.113.7 - - [12/Oct/2026:10:00:01 +0000] "
     log.write_text("".join(f"{head}{line}\n".replace("{}", hard(one)) for one in range(40)))
-    receipt = import_logs(new_silo(settings), Request([str(log)]))
+    receipt = import_logs(new_silo(settings), ImportRequest([str(log)]))
     assert receipt.lines == 40
     [left_out] = receipt.left_out
     assert "(a|aa)+" in left_out

@@ -17,7 +17,7 @@ from recordsilo import Silo
 from recordsilo.cli import silo_command
 from usagestats.errors import PartMissing
 from usagestats.importing import freezing
-from usagestats.importing.importing import Request, import_logs
+from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.sample import import_sample
 from usagestats.store.counts import Counts, Period
 from usagestats.values import Fate
@@ -40,14 +40,14 @@ def run(*arguments: str, code: int = 0) -> Result:
 def test_old_days_are_frozen_and_late_lines_are_named(silo_path: str, tmp_path: Path) -> None:
     log = write(tmp_path / "a.log", [line("01/Jan/2026"), line("10/Oct/2026")])
     january, april = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 4, 20, tzinfo=UTC)
-    assert import_logs(silo_path, Request([log]), now=january).frozen == []
+    assert import_logs(silo_path, ImportRequest([log]), now=january).frozen == []
     before = counts_of(silo_path).figures
-    assert import_logs(silo_path, Request([log]), now=april).frozen == ["2026-01-01"]
+    assert import_logs(silo_path, ImportRequest([log]), now=april).frozen == ["2026-01-01"]
     assert not Path(silo_path, "usage", "keys", "2026-01-01").exists()
     assert not Path(silo_path, "usage", "events", "2026-01-01").exists()
     assert counts_of(silo_path).figures == before
     late = write(tmp_path / "b.log", [line("01/Jan/2026", item=3003), line("11/Oct/2026")])
-    receipt = import_logs(silo_path, Request([late]), now=april)
+    receipt = import_logs(silo_path, ImportRequest([late]), now=april)
     assert dict(receipt.late) == {"2026-01-01": 1}
     assert not receipt.whole
     assert "came too late" in receipt.text()
@@ -57,7 +57,7 @@ def test_old_days_are_frozen_and_late_lines_are_named(silo_path: str, tmp_path: 
 
 def test_freezing_keeps_all_counts(silo_path: str, tmp_path: Path) -> None:
     lines = made_up_log(300)
-    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", lines)]))
     assert "Frozen: " in run("freeze", silo_path, "--before", "2027-01").output
     assert counts_of(silo_path).figures == truth_of(lines).figures
     assert not list(Path(silo_path, "usage", "keys").iterdir())
@@ -76,7 +76,7 @@ def test_addresses_and_names_of_hosts_may_be_forgotten(silo_path: str, text: str
 
 @pytest.mark.parametrize("command", ["totals", "top"])
 def test_figures_of_the_future_are_refused(silo_path: str, tmp_path: Path, command: str) -> None:
-    import_logs(silo_path, Request([write(tmp_path / "a.log", [line("10/Oct/2026")])]))
+    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", [line("10/Oct/2026")])]))
     refused = run(command, silo_path, "--from", "2999-01", code=2)
     assert "2999-01 has not begun" in str(refused.exception)
     run(command, silo_path, "--from", "2026-01", "--until", "2999-01")
@@ -89,7 +89,7 @@ def test_a_client_is_forgotten(silo_path: str, tmp_path: Path) -> None:
     assert nothing.startswith("Nothing was removed: ")
     assert "Removed" not in nothing
     assert "as it is in the log" in nothing
-    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", lines)]))
     run("forget", "--yes", silo_path, address)
     left = [one for one in lines if not one.startswith(address.encode() + b" ")]
     assert len(left) < len(lines)
@@ -100,7 +100,7 @@ def test_a_client_is_forgotten_although_the_command_was_killed(
     silo_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines, address = made_up_log(300), "203.0.113.4"
-    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", lines)]))
     Path(silo_path, "usage", "events", "a file of somebody's").touch()
     with monkeypatch.context() as killed:
         killed.setattr(freezing, "_forget_elsewhere", lambda *_: sys.exit(9))
@@ -108,7 +108,7 @@ def test_a_client_is_forgotten_although_the_command_was_killed(
     run("forget", "--yes", silo_path, address)
     left = [one for one in lines if not one.startswith(address.encode() + b" ")]
     assert counts_of(silo_path).figures == truth_of(left).figures
-    assert not import_logs(silo_path, Request([write(tmp_path / "b.log", [])])).failed
+    assert not import_logs(silo_path, ImportRequest([write(tmp_path / "b.log", [])])).failed
 
 
 def test_totals_are_those_of_the_oracle(silo_path: str, tmp_path: Path) -> None:
@@ -178,12 +178,12 @@ def test_nothing_is_counted_without_the_ledger_or_the_counts(
 ) -> None:
     """Else the counts of a day would become those of its new lines, and frozen ones be lost."""
     days = [line("01/Jan/2026"), line("10/Oct/2026")]
-    import_logs(silo_path, Request([write(tmp_path / "a.log", days)]))
+    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", days)]))
     run("freeze", silo_path, "--before", "2026-02")
     Path(silo_path, "usage", f"{lost}.sqlite").unlink()
     more = write(tmp_path / "b.log", [line("10/Oct/2026", "203.0.113.8")])
     with pytest.raises(PartMissing, match=f"{lost}.sqlite is missing or empty"):
-        import_logs(silo_path, Request([more]))
+        import_logs(silo_path, ImportRequest([more]))
     run("freeze", silo_path, "--before", "2026-11-01", code=0 if lost == "ledger" else 2)
     assert len(list(Path(silo_path, "usage", "events").rglob("*.parquet"))) == 1
     run("totals", silo_path, code=0 if lost == "ledger" else 2)
@@ -243,7 +243,7 @@ def test_without_the_keys_of_days_no_line_is_read(silo_path: str, tmp_path: Path
 
 def test_lost_counts_are_made_again_and_no_zeros_are_told(silo_path: str, tmp_path: Path) -> None:
     lines = made_up_log(300)
-    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", lines)]))
     Path(silo_path, "usage", "counts.sqlite").unlink()
     for command in (["totals"], ["top"], ["show", "3002"], ["report", "IR"]):
         done = run(command[0], silo_path, *command[1:], code=2)
@@ -261,7 +261,7 @@ def test_usage_of_a_record_that_is_removed_for_good_goes_with_it(
         for number in (3002, 3003):
             silo.get_item(f"oai:example.org:{number}").sync()
     lines = [line("10/Oct/2026", f"203.0.113.{n}", 3002 + n % 2) for n in range(6)]
-    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", lines)]))
     alone = [one for one in lines if b"/3003/" in one]
     if is_frozen:
         run("freeze", silo_path, "--before", "2027-01")
@@ -275,5 +275,5 @@ def test_usage_of_a_record_that_is_removed_for_good_goes_with_it(
     assert b"3002" not in b"".join(
         path.read_bytes() for path in Path(silo_path, "usage").rglob("*.sqlite") if path.is_file()
     )
-    again = import_logs(silo_path, Request([write(tmp_path / "b.log", lines)]))
+    again = import_logs(silo_path, ImportRequest([write(tmp_path / "b.log", lines)]))
     assert again.number(Fate.COUNTED) == 0

@@ -23,11 +23,11 @@ from usagestats.reports.as_json import as_json
 from usagestats.reports.as_table import BYTE_ORDER_MARK, as_table
 from usagestats.reports.asking import filtered, months_asked
 from usagestats.reports.definitions import REPORTS
-from usagestats.reports.making import Report, Request
+from usagestats.reports.making import ReportRequest, UsageReport
 from usagestats.reports.of_silo import counted_of, report_of
 from usagestats.reports.platform import platform_of
 from usagestats.store.counts import Counts, DayItem
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.places import place, settings_path
 from usagestats.values import Figures
 
@@ -94,7 +94,7 @@ def make(path: str) -> None:
             record.sync()
     make_directory(place(path))
     Path(settings_path(path)).write_text(SETTINGS)
-    with Ledger(path) as ledger:
+    with UsageLedger(path) as ledger:
         ledger.end("1", {"robots": "list 2; of two parts"})
     with Counts(path, "create") as counts, counts.changing() as change:
         for number in range((date(2026, 3, 31) - date(2026, 1, 1)).days + 1):
@@ -127,7 +127,7 @@ def _uses(number: int) -> Iterator[DayItem]:
             yield DayItem(item, True, Figures(2, 1, 1, 1, 0, 1, 1, 0, 1), 0, 0)
 
 
-def report(usage: Usage, name: str) -> Report:
+def report(usage: Usage, name: str) -> UsageReport:
     """Make a report of `ASKED`."""
     report_id, query = ASKED[name]
     definition = REPORTS[report_id]
@@ -135,11 +135,11 @@ def report(usage: Usage, name: str) -> Report:
     months, told = months_asked(first, last, counted_of(usage, NOW.date()))
     asked = dict(one.split("=", 1) for one in query.split("&") if one)
     platform = platform_of(usage.silo.path).name
-    wanted, ignored = filtered(Request(tuple(months)), definition, asked, platform)
+    wanted, ignored = filtered(ReportRequest(tuple(months)), definition, asked, platform)
     return report_of(usage, definition, wanted, now=NOW, notices=[*told, *ignored])
 
 
-def forms(found: Report) -> dict[str, bytes]:
+def forms(found: UsageReport) -> dict[str, bytes]:
     """The report in its forms, by the end of their names."""
     text = json.dumps(as_json(found), ensure_ascii=False, indent=1) + "\n"
     return {

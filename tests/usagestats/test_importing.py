@@ -27,12 +27,12 @@ from silosteps.lines import Block
 from usagestats.counting import counting
 from usagestats.importing import importing
 from usagestats.importing.blocks import KINDS, Sorter
-from usagestats.importing.importing import Request, import_logs
+from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.importing.numbers import Numbers
-from usagestats.importing.receipt import Receipt
+from usagestats.importing.receipt import ImportReceipt
 from usagestats.lines.readers import reader_of
 from usagestats.rules.classify import NO_PATTERN, Rules, classify
-from usagestats.rules.settings import Settings, logs_of, read_settings
+from usagestats.rules.settings import UsageSettings, logs_of, read_settings
 from usagestats.store import events
 from usagestats.store.counts import Counts
 from usagestats.store.places import catalogue_path, settings_path
@@ -54,7 +54,7 @@ def check(silo_path: str, truth: Truth) -> None:
     assert found.first_last == truth.first_last
 
 
-def balances(receipt: Receipt) -> None:
+def balances(receipt: ImportReceipt) -> None:
     assert sum(receipt.number(fate) for fate in Fate) == receipt.lines
 
 
@@ -65,7 +65,7 @@ def test_an_import_agrees_with_the_oracle(
     lines = made_up_log(number, items=12 if number < 10_000 else 900)
     truth = truth_of(lines, "Europe/London")
     silo = new_silo(LONDON)
-    receipt = import_logs(silo, Request([write(tmp_path / "access.log", lines)]))
+    receipt = import_logs(silo, ImportRequest([write(tmp_path / "access.log", lines)]))
     check(silo, truth)
     assert {fate: receipt.number(fate) for fate in Fate} == {
         fate: truth.fates[fate] for fate in Fate
@@ -83,7 +83,7 @@ def test_an_import_agrees_with_the_oracle(
         suffix = dice.choice(("log", "log.gz"))
         names.append(write(tmp_path / f"part-{len(names)}.{suffix}", part))
     for name in names:
-        balances(import_logs(other, Request([name])))
+        balances(import_logs(other, ImportRequest([name])))
     check(other, truth)
 
 
@@ -91,15 +91,15 @@ def test_a_file_is_known_by_its_content(silo_path: str, tmp_path: Path) -> None:
     lines = made_up_log(400)
     truth = truth_of(lines)
     log = tmp_path / "access.log"
-    first = import_logs(silo_path, Request([write(log, lines[:150])]))
-    grown = import_logs(silo_path, Request([write(log, lines[:300])]))
+    first = import_logs(silo_path, ImportRequest([write(log, lines[:150])]))
+    grown = import_logs(silo_path, ImportRequest([write(log, lines[:300])]))
     assert (first.lines, grown.lines, grown.known) == (150, 150, 150)
     log.rename(tmp_path / "access.log.1")
     rotated = write(tmp_path / "access.log.1.gz", lines)
-    third = import_logs(silo_path, Request([str(tmp_path / "access.log.1"), rotated]))
+    third = import_logs(silo_path, ImportRequest([str(tmp_path / "access.log.1"), rotated]))
     assert (third.lines, third.known) == (len(lines) - 300, 300 + 300)
     joined = write(tmp_path / "joined.log", lines + lines)
-    last = import_logs(silo_path, Request([joined]))
+    last = import_logs(silo_path, ImportRequest([joined]))
     assert (last.lines, last.known) == (0, 2 * len(lines))
     check(silo_path, truth)
 
@@ -109,11 +109,11 @@ def test_a_file_with_a_line_that_is_too_long_is_known(
     suffix: str, silo_path: str, tmp_path: Path
 ) -> None:
     long, log = b"x" * (5 << 20), tmp_path / f"a.{suffix}"
-    assert import_logs(silo_path, Request([write(log, [GOOD, long, GOOD, GOOD])])).lines == 4
+    assert import_logs(silo_path, ImportRequest([write(log, [GOOD, long, GOOD, GOOD])])).lines == 4
     new = GOOD.replace(b"3002", b"3003")
-    grown = import_logs(silo_path, Request([write(log, [GOOD, long, GOOD, GOOD, new])]))
+    grown = import_logs(silo_path, ImportRequest([write(log, [GOOD, long, GOOD, GOOD, new])]))
     assert (grown.lines, grown.known) == (1, 4)
-    other = import_logs(silo_path, Request([write(tmp_path / "b.log", [GOOD, b"y" * 2000])]))
+    other = import_logs(silo_path, ImportRequest([write(tmp_path / "b.log", [GOOD, b"y" * 2000])]))
     assert other.lines + other.known == 2
 
 
@@ -123,13 +123,13 @@ def test_a_line_that_is_being_written_waits(silo_path: str, tmp_path: Path) -> N
     log, content = tmp_path / "access.log", b"".join(line + b"\n" for line in lines)
     for end in (len(content) // 2, len(content) - 5, len(content) - 1, len(content)):
         log.write_bytes(content[:end])
-        receipt = import_logs(silo_path, Request([str(log)]))
+        receipt = import_logs(silo_path, ImportRequest([str(log)]))
         balances(receipt)
         assert not receipt.number(Fate.UNREADABLE)
     assert counts_of(silo_path).figures == truth.figures
     log.write_bytes(content + b"203.0.113.9 - - [")
-    assert import_logs(silo_path, Request([str(log)])).waiting == [str(log)]
-    assert import_logs(silo_path, Request([str(log)], complete=True)).lines == 1
+    assert import_logs(silo_path, ImportRequest([str(log)])).waiting == [str(log)]
+    assert import_logs(silo_path, ImportRequest([str(log)], complete=True)).lines == 1
 
 
 def test_the_memory_of_an_import_is_free_at_its_end(silo_path: str, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_the_memory_of_an_import_is_free_at_its_end(silo_path: str, tmp_path: Pa
     gc.collect()
     gc.disable()
     try:
-        import_logs(silo_path, Request([write(tmp_path / "a.log", made_up_log(9, seed=1))]))
+        import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", made_up_log(9, seed=1))]))
         assert not any(isinstance(one, Numbers) for one in gc.get_objects())
     finally:
         gc.enable()
@@ -178,7 +178,7 @@ def test_a_log_is_not_blamed_for_what_fails_meanwhile(
     log.write_bytes(b"\n".join(made_up_log(3)) + b"\n")
     monkeypatch.setattr(importing._Import, "_add", fails)
     with pytest.raises(PermissionError, match="usage/secret"):
-        import_logs(silo_path, Request([str(log)]))
+        import_logs(silo_path, ImportRequest([str(log)]))
 
 
 def test_a_receipt_says_how_to_read_lines_again_of_which_none_was_understood() -> None:
@@ -186,7 +186,7 @@ def test_a_receipt_says_how_to_read_lines_again_of_which_none_was_understood() -
         (Fate.UNREADABLE, "not of the log's format", "--format"),
         (Fate.OTHER, NO_PATTERN, "silo usage try"),
     ):
-        receipt = Receipt(lines=2)
+        receipt = ImportReceipt(lines=2)
         receipt.fates[fate][reason] = 2
         assert words in receipt.text()
         assert "--again" in receipt.text()
@@ -254,7 +254,7 @@ def test_double_clicks_over_midnight_in_any_order(
     assert truth.figures["2026-10-13", "3002", False][0] == 2
     silo = new_silo("")
     for number, line in enumerate(reversed(lines)):
-        import_logs(silo, Request([write(tmp_path / f"{number}.log", [line])]))
+        import_logs(silo, ImportRequest([write(tmp_path / f"{number}.log", [line])]))
     check(silo, truth)
 
 
@@ -284,7 +284,7 @@ def test_many_days_are_written_and_counted_some_at_a_time(
         re.sub(rb"\[../.../", b"[%02d/May/" % (number % 25 + 1), line, count=1)
         for number, line in enumerate(made_up_log(500))
     ]
-    import_logs(silo_path, Request([write(tmp_path / "a.log", lines)]))
+    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", lines)]))
     check(silo_path, truth_of(lines))
     assert len(counts_of(silo_path).figures) > 50
     assert max(given) == 3
@@ -297,7 +297,7 @@ def test_several_processes_and_small_blocks(
     monkeypatch.setattr(importing, "BLOCK", 20_000)
     lines = made_up_log(600, seed=4)
     silo = new_silo("")
-    receipt = import_logs(silo, Request([write(tmp_path / "a.log.gz", lines)]))
+    receipt = import_logs(silo, ImportRequest([write(tmp_path / "a.log.gz", lines)]))
     balances(receipt)
     check(silo, truth_of(lines))
 
@@ -309,12 +309,12 @@ def test_several_processes(
     monkeypatch.setattr(importing, "BLOCK", 100_000)
     lines = made_up_log(3000, seed=5)
     silo = new_silo("")
-    receipt = import_logs(silo, Request([write(tmp_path / "a.log", lines)], processes=2))
+    receipt = import_logs(silo, ImportRequest([write(tmp_path / "a.log", lines)], processes=2))
     balances(receipt)
     check(silo, truth_of(lines))
 
 
-RULES = Rules(Settings(profile="eprints"))
+RULES = Rules(UsageSettings(profile="eprints"))
 
 
 def both_ways(data: bytes, name: str) -> None:
@@ -391,7 +391,7 @@ def test_a_line_of_a_far_year_is_unreadable_and_stops_no_import(
     far = GOOD.replace(b"12/Oct/2026:10:00:01 +0000", time.encode())
     both_ways(b"\n".join((GOOD, far)), "combined")
     silo = new_silo('\ntimezone = "Pacific/Apia"\n')
-    receipt = import_logs(silo, Request([write(tmp_path / "a.log", [far, GOOD])]))
+    receipt = import_logs(silo, ImportRequest([write(tmp_path / "a.log", [far, GOOD])]))
     assert (receipt.number(Fate.UNREADABLE), receipt.number(Fate.COUNTED)) == (1, 1)
 
 
@@ -410,7 +410,7 @@ def test_no_address_is_stored(
     geoip = tmp_path / "geoip"
     geoip.write_text("3405803776,3405804031,GB\n")
     silo = new_silo(f'\ncountries = "{geoip}"\n' if with_country else "")
-    receipt = import_logs(silo, Request([write(tmp_path / "a.log", lines)]))
+    receipt = import_logs(silo, ImportRequest([write(tmp_path / "a.log", lines)]))
     assert receipt.number(Fate.UNREADABLE)
     kept = list(Path(silo, "usage", "unreadable").iterdir())
     assert len(kept) == 1
@@ -431,7 +431,7 @@ def test_no_name_of_an_unreadable_line_is_stored(silo_path: str, tmp_path: Path)
         b"host.example.org - b " + GOOD.partition(b" - - ")[2],
     ]
     broken = [line.replace(b"12/Oct", b"32/Oct") for line in lines]
-    receipt = import_logs(silo_path, Request([write(tmp_path / "a.log", [GOOD, *broken])]))
+    receipt = import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", [GOOD, *broken])]))
     assert receipt.number(Fate.UNREADABLE) == 2
     [kept] = Path(silo_path, "usage", "unreadable").iterdir()
     assert re.findall(rb"(?m)^\[\w{16}\] - \[\w{16}\] \[32/Oct", kept.read_bytes()) != []
@@ -442,7 +442,7 @@ def test_an_unreadable_line_is_kept_without_control_characters(
     silo_path: str, tmp_path: Path
 ) -> None:
     line = b"\x1b]0;owned\x07 [2J \xc2\x9b\x7f \xc3\xa9\t\xff"
-    import_logs(silo_path, Request([write(tmp_path / "a.log", [GOOD, line])]))
+    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", [GOOD, line])]))
     [kept] = Path(silo_path, "usage", "unreadable").iterdir()
     assert kept.read_bytes().endswith(rb" [2J \xc2\x9b\x7f " + b"\xc3\xa9\t\xff\n")
     assert b"\x1b" not in kept.read_bytes()
@@ -450,7 +450,7 @@ def test_an_unreadable_line_is_kept_without_control_characters(
 
 def test_an_import_reads_the_records_that_are_new(silo_path: str, tmp_path: Path) -> None:
     log = write(tmp_path / "a.log", made_up_log(50))
-    import_logs(silo_path, Request([log]))
+    import_logs(silo_path, ImportRequest([log]))
     with Counts(silo_path) as counts:
         used = {name for (name,) in counts.rows("SELECT name FROM item")}
     with sqlite3.connect(catalogue_path(silo_path)) as connection:

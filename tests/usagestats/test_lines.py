@@ -14,12 +14,12 @@ from usagestats.lines.readers import NAMES, IISReader, OwnReader, Reader, detect
 from usagestats.lines.requests import read_request
 from usagestats.rules.classify import Classified, Rules, classify
 from usagestats.rules.patterns import Patterns
-from usagestats.rules.settings import PROFILES, Settings, profile_patterns, settings_from
-from usagestats.values import Fate, Kind, Use
+from usagestats.rules.settings import PROFILES, UsageSettings, profile_patterns, settings_from
+from usagestats.values import Fate, Use, UseKind
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 UUID = "0a1b2c3d-0000-4000-8000-00000000000f"
-RULES = Rules(Settings(profile="eprints"))
+RULES = Rules(UsageSettings(profile="eprints"))
 COMBINED = reader_of("combined")
 
 
@@ -67,7 +67,7 @@ def test_what_becomes_of_a_line(given_line: bytes, fate: Fate, reason: str) -> N
 
 def test_the_use_of_a_machine_is_known_and_kept_apart() -> None:
     found = classify(line(agent="curl/8.5"), COMBINED, RULES)
-    assert (found.machine, found.use) == (True, Use("3002", Kind.DOWNLOAD, "paper.pdf"))
+    assert (found.machine, found.use) == (True, Use("3002", UseKind.DOWNLOAD, "paper.pdf"))
 
 
 @given(st.binary(max_size=300))
@@ -180,45 +180,45 @@ def test_requests(text: str, path: str, query: str, host: str) -> None:
 @pytest.mark.parametrize(
     ("profile", "path", "use"),
     [
-        ("eprints", "/6102/", Use("6102", Kind.VIEW)),
-        ("eprints", "/id/eprint/6102", Use("6102", Kind.VIEW)),
-        ("eprints", "/6102/1/a%20b.pdf", Use("6102", Kind.DOWNLOAD, "a b.pdf")),
-        ("eprints", "/6102/1.hassmallThumbnailVersion/a.pdf", Use("6102", Kind.OTHER, "a.pdf")),
-        ("eprints", "/6102/3/indexcodes.txt", Use("6102", Kind.OTHER, "indexcodes.txt")),
-        ("eprints", "/6102/2/lightbox.jpg", Use("6102", Kind.OTHER, "lightbox.jpg")),
-        ("eprints", "/id/eprint/6102/2/preview.jpg", Use("6102", Kind.OTHER, "preview.jpg")),
-        ("eprints", "/6102/1/thumbnails/a.png", Use("6102", Kind.OTHER)),
-        ("eprints", "/6102/thumbnails/1/medium.png", Use("6102", Kind.OTHER)),
-        ("eprints", "/6102/1/my%20preview.jpg", Use("6102", Kind.DOWNLOAD, "my preview.jpg")),
+        ("eprints", "/6102/", Use("6102", UseKind.VIEW)),
+        ("eprints", "/id/eprint/6102", Use("6102", UseKind.VIEW)),
+        ("eprints", "/6102/1/a%20b.pdf", Use("6102", UseKind.DOWNLOAD, "a b.pdf")),
+        ("eprints", "/6102/1.hassmallThumbnailVersion/a.pdf", Use("6102", UseKind.OTHER, "a.pdf")),
+        ("eprints", "/6102/3/indexcodes.txt", Use("6102", UseKind.OTHER, "indexcodes.txt")),
+        ("eprints", "/6102/2/lightbox.jpg", Use("6102", UseKind.OTHER, "lightbox.jpg")),
+        ("eprints", "/id/eprint/6102/2/preview.jpg", Use("6102", UseKind.OTHER, "preview.jpg")),
+        ("eprints", "/6102/1/thumbnails/a.png", Use("6102", UseKind.OTHER)),
+        ("eprints", "/6102/thumbnails/1/medium.png", Use("6102", UseKind.OTHER)),
+        ("eprints", "/6102/1/my%20preview.jpg", Use("6102", UseKind.DOWNLOAD, "my preview.jpg")),
         ("eprints", "/6102/1/figures/preview.jpg",
-         Use("6102", Kind.DOWNLOAD, "figures/preview.jpg")),
+         Use("6102", UseKind.DOWNLOAD, "figures/preview.jpg")),
         ("eprints", "/view/year/2020.html", None),
-        ("dspace6", "/handle/1234/56", Use("1234/56", Kind.VIEW)),
+        ("dspace6", "/handle/1234/56", Use("1234/56", UseKind.VIEW)),
         ("dspace6", "/xmlui/bitstream/handle/1234/56/a.pdf",
-         Use("1234/56", Kind.DOWNLOAD, "a.pdf")),
-        ("dspace6", "/bitstream/1234/56/1/a.pdf", Use("1234/56", Kind.DOWNLOAD, "a.pdf")),
-        ("dspace6", "/handle/1234/56/browse", Use("1234/56", Kind.OTHER)),
-        ("dspace7", "/handle/1234/56", Use("1234/56", Kind.VIEW)),
-        ("dspace7", f"/items/{UUID}", Use(UUID, Kind.VIEW)),
-        ("dspace7", f"/bitstreams/{UUID}/download", Use(UUID, Kind.DOWNLOAD)),
-        ("dspace7", f"/server/api/core/bitstreams/{UUID}/content", Use(UUID, Kind.OTHER)),
-        ("ojs", "/index.php/j/article/view/12", Use("article/12", Kind.VIEW)),
-        ("ojs", "/index.php/j/article/view/12/34", Use("article/12", Kind.DOWNLOAD, "34")),
-        ("ojs", "/j/article/download/12/34", Use("article/12", Kind.DOWNLOAD, "34")),
-        ("ojs", "/j/article/view/12/pdf", Use("article/12", Kind.DOWNLOAD, "pdf")),
-        ("ojs", "/j/article/view/12/version/3", Use("article/12", Kind.OTHER)),
-        ("ojs", "/j/article/view/some-slug", Use("/j/article/view/some-slug", Kind.VIEW)),
+         Use("1234/56", UseKind.DOWNLOAD, "a.pdf")),
+        ("dspace6", "/bitstream/1234/56/1/a.pdf", Use("1234/56", UseKind.DOWNLOAD, "a.pdf")),
+        ("dspace6", "/handle/1234/56/browse", Use("1234/56", UseKind.OTHER)),
+        ("dspace7", "/handle/1234/56", Use("1234/56", UseKind.VIEW)),
+        ("dspace7", f"/items/{UUID}", Use(UUID, UseKind.VIEW)),
+        ("dspace7", f"/bitstreams/{UUID}/download", Use(UUID, UseKind.DOWNLOAD)),
+        ("dspace7", f"/server/api/core/bitstreams/{UUID}/content", Use(UUID, UseKind.OTHER)),
+        ("ojs", "/index.php/j/article/view/12", Use("article/12", UseKind.VIEW)),
+        ("ojs", "/index.php/j/article/view/12/34", Use("article/12", UseKind.DOWNLOAD, "34")),
+        ("ojs", "/j/article/download/12/34", Use("article/12", UseKind.DOWNLOAD, "34")),
+        ("ojs", "/j/article/view/12/pdf", Use("article/12", UseKind.DOWNLOAD, "pdf")),
+        ("ojs", "/j/article/view/12/version/3", Use("article/12", UseKind.OTHER)),
+        ("ojs", "/j/article/view/some-slug", Use("/j/article/view/some-slug", UseKind.VIEW)),
         ("ojs", "/j/article/download/some-slug/34/7",
-         Use("/j/article/view/some-slug", Kind.DOWNLOAD, "34/7")),
-        ("invenio", "/records/a1b2c-3d4e5", Use("a1b2c-3d4e5", Kind.VIEW)),
-        ("invenio", "/record/12/files/a.pdf", Use("12", Kind.DOWNLOAD, "a.pdf")),
+         Use("/j/article/view/some-slug", UseKind.DOWNLOAD, "34/7")),
+        ("invenio", "/records/a1b2c-3d4e5", Use("a1b2c-3d4e5", UseKind.VIEW)),
+        ("invenio", "/record/12/files/a.pdf", Use("12", UseKind.DOWNLOAD, "a.pdf")),
         ("fedora", "/objects/uuid%3A12-ab/datastreams/ATT01",
-         Use("uuid:12-ab", Kind.DOWNLOAD, "ATT01")),
-        ("fedora", "/objects/uuid:12-ab", Use("uuid:12-ab", Kind.VIEW)),
-        ("fedora", "/objects/uuid:12-ab/datastreams/DC", Use("uuid:12-ab", Kind.OTHER)),
-        ("silo", "/records/oai%3Aa%3A1", Use("oai:a:1", Kind.VIEW)),
+         Use("uuid:12-ab", UseKind.DOWNLOAD, "ATT01")),
+        ("fedora", "/objects/uuid:12-ab", Use("uuid:12-ab", UseKind.VIEW)),
+        ("fedora", "/objects/uuid:12-ab/datastreams/DC", Use("uuid:12-ab", UseKind.OTHER)),
+        ("silo", "/records/oai%3Aa%3A1", Use("oai:a:1", UseKind.VIEW)),
         ("silo", "/silos/x/records/oai=1/versions/2/files/a/b.pdf",
-         Use("oai=1", Kind.DOWNLOAD, "a/b.pdf")),
+         Use("oai=1", UseKind.DOWNLOAD, "a/b.pdf")),
     ],
 )  # fmt: skip
 def test_profiles(profile: str, path: str, use: Use | None) -> None:
@@ -229,23 +229,23 @@ def test_a_record_is_found_by_its_link() -> None:
     path = "/index.php/j/article/view/some%20slug"
     held = {path: "oai:a:1"}
     patterns = Patterns(profile_patterns("ojs"), by_link=lambda one: held.get(one, ""))
-    assert patterns.use(path) == Use("oai:a:1", Kind.VIEW)
-    assert patterns.use(f"{path}/pdf") == Use("oai:a:1", Kind.DOWNLOAD, "pdf")
+    assert patterns.use(path) == Use("oai:a:1", UseKind.VIEW)
+    assert patterns.use(f"{path}/pdf") == Use("oai:a:1", UseKind.DOWNLOAD, "pdf")
     assert patterns.use(path.replace("view", "download") + "/3") == Use(
-        "oai:a:1", Kind.DOWNLOAD, "3"
+        "oai:a:1", UseKind.DOWNLOAD, "3"
     )
 
 
 def test_a_record_is_found_by_a_uuid() -> None:
     held = {UUID: "oai:a:1"}
     patterns = Patterns(profile_patterns("dspace7"), by_uuid=lambda one: held.get(one, ""))
-    assert patterns.use(f"/items/{UUID}") == Use("oai:a:1", Kind.VIEW)
-    assert patterns.use(f"/entities/publication/{UUID}/full") == Use("oai:a:1", Kind.OTHER)
+    assert patterns.use(f"/items/{UUID}") == Use("oai:a:1", UseKind.VIEW)
+    assert patterns.use(f"/entities/publication/{UUID}/full") == Use("oai:a:1", UseKind.OTHER)
     for path in (
         f"/bitstreams/{UUID.upper()}/download",
         f"/server/api/core/bitstreams/{UUID}/content",
     ):
-        assert patterns.use(path) == Use("oai:a:1", Kind.DOWNLOAD)
+        assert patterns.use(path) == Use("oai:a:1", UseKind.DOWNLOAD)
 
 
 def test_patterns_of_ones_own_come_first() -> None:
@@ -256,8 +256,8 @@ def test_patterns_of_ones_own_come_first() -> None:
         ],
     })  # fmt: skip
     patterns = Patterns(settings.patterns)
-    assert patterns.use("/12/2/a.pdf") == Use("uuid:12", Kind.OTHER)
-    assert patterns.use("/12/1/a.pdf") == Use("12", Kind.DOWNLOAD, "a.pdf")
+    assert patterns.use("/12/2/a.pdf") == Use("uuid:12", UseKind.OTHER)
+    assert patterns.use("/12/1/a.pdf") == Use("12", UseKind.DOWNLOAD, "a.pdf")
 
 
 @pytest.mark.parametrize(

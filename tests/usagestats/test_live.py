@@ -30,7 +30,7 @@ from usagestats.live.entries import Entry
 from usagestats.live.tail import Position, tail
 from usagestats.logger import RedisLogger
 from usagestats.rules.settings import read_settings
-from usagestats.store.journal import Journal
+from usagestats.store.journal import UsageJournal
 from usagestats.values import Fate
 
 SETTINGS = '\ntimezone = "Europe/London"\n[log]\nformat = "combined"\n'
@@ -72,7 +72,7 @@ def test_entries_that_come_again_count_once(new_silo: Callable[[str], str]) -> N
     found = counts_of(silo)
     assert found.figures == truth.figures
     assert found.first_last == truth.first_last
-    journal = Journal(silo)
+    journal = UsageJournal(silo)
     assert taken == len(lines) == sum(journal.lines().values())
     assert journal.lines()[VIEWS] == truth.fates[Fate.COUNTED]
     journal.close()
@@ -121,7 +121,7 @@ def test_a_client_is_forgotten_in_the_logs_too(new_silo: Callable[[str], str]) -
 
 
 def test_what_a_killed_worker_appended_but_did_not_note_is_cut_off(silo_path: str) -> None:
-    journal, log = Journal(silo_path), Path(silo_path, "usage/logs/d/views.log")
+    journal, log = UsageJournal(silo_path), Path(silo_path, "usage/logs/d/views.log")
     journal.write({("d", "views"): [b"one"]}, ["1-0"], 1000)
     with log.open("ab") as file:
         file.write(b"two\nthr")

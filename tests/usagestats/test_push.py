@@ -22,12 +22,18 @@ from recordsilo.cli import silo_command
 from recordsilo.formats import Description, Value
 from silowork.queues.values import QueueSize
 from silowork.stop import Stop
-from usagestats.importing.importing import Request, import_logs
+from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.push.openurl import article_of, collected, openurl
 from usagestats.push.outbox import QUEUE, Outbox, Row
 from usagestats.push.sending import HTTP, Push, Pushed
-from usagestats.push.settings import Client, Profile, PushSettings, push_settings, settings_from
-from usagestats.values import Hit, Kind, Use
+from usagestats.push.settings import (
+    ClientAddress,
+    Profile,
+    PushSettings,
+    push_settings,
+    settings_from,
+)
+from usagestats.values import Hit, Use, UseKind
 
 DC = """<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"
  xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>On Ships</dc:title>
@@ -66,7 +72,7 @@ def pushing(new_silo: Callable[[str], str], tmp_path: Path) -> Callable[..., str
                     edit.put("1", "oai_dc", DC.format(more=more).encode(), metadata=True)
         log = tmp_path / "access.log"
         log.write_text(lines)
-        import_logs(path, Request([str(log)]))
+        import_logs(path, ImportRequest([str(log)]))
         return path
 
     return make
@@ -106,7 +112,7 @@ def test_irus_gets_one_request_for_each_use(pushing: Callable[..., str]) -> None
         path = pushing(server.url, LINES + LINES + bots)
         assert push(path).sent == 3
         assert push(path).sent == 0
-        import_logs(path, Request([f"{Path(path).parent}/access.log"], again=True))
+        import_logs(path, ImportRequest([f"{Path(path).parent}/access.log"], again=True))
         assert push(path).sent == 0
     assert len(server.received) == 3
     found = {one["svc_dat"]: one for one in server.received}
@@ -115,7 +121,7 @@ def test_irus_gets_one_request_for_each_use(pushing: Callable[..., str]) -> None
     assert one == {
         "url_ver": "Z39.88-2004", "url_tim": f"{NOW:%Y-%m-%dT%H:%M:%SZ}",
         "req_dat": FIREFOX, "rfr_dat": "http://ref/", "rfr_id": "e.org",
-        "svc_dat": "https://e.org/1/1/paper.pdf", "rft_dat": "Request",
+        "svc_dat": "https://e.org/1/1/paper.pdf", "rft_dat": "ImportRequest",
         "rft.artnum": "oai:example.org:1",
     }  # fmt: skip
     assert re.fullmatch("[0-9a-f]{32}", token)
@@ -295,7 +301,7 @@ def test_what_waits_of_a_client_can_be_forgotten(pushing: Callable[..., str], cl
 def test_what_waits_longer_than_the_window_is_given_up(pushing: Callable[..., str]) -> None:
     path = pushing("http://127.0.0.1:1/", LINES, client="raw")
     assert ADDRESS.encode() in Path(path, "usage", "push.sqlite").read_bytes()
-    import_logs(path, Request([]), now=datetime.now(UTC) + timedelta(days=100))
+    import_logs(path, ImportRequest([]), now=datetime.now(UTC) + timedelta(days=100))
     assert states(path) == (0, 0)
     assert ADDRESS.encode() not in Path(path, "usage", "push.sqlite").read_bytes()
     assert "was frozen before" in Path(path, "usage", "push-unsent.jsonl").read_text()
@@ -322,12 +328,12 @@ def test_wrong_settings_are_named(table: dict[str, object], said: str) -> None:
     [("198.51.100.77", "198.51.100.0"), ("2001:db8:1:2::9", "2001:db8:1::"), ("host", "")],
 )
 def test_truncated_addresses(address: str, shortened: str) -> None:
-    settings = PushSettings(Profile.IRUS, "http://g/", "https://e.org", Client.TRUNCATED)
+    settings = PushSettings(Profile.IRUS, "http://g/", "https://e.org", ClientAddress.TRUNCATED)
     hit = Hit(0, address, "", "", "GET", "/1/", "", 200)
-    found = collected(settings, hit, Use("i", Kind.VIEW), "t")
+    found = collected(settings, hit, Use("i", UseKind.VIEW), "t")
     assert found is not None
     assert found["req_id"] == f"urn:ip:{shortened}"
-    assert collected(settings, hit, Use("i", Kind.OTHER), "t") is None
+    assert collected(settings, hit, Use("i", UseKind.OTHER), "t") is None
 
 
 def test_an_article_without_doi_is_named_by_its_journal() -> None:

@@ -26,14 +26,14 @@ from usagestats.entities.usage import Usage
 from usagestats.reports.as_json import as_json
 from usagestats.reports.as_table import as_table, header_lines, rows
 from usagestats.reports.asking import Counted
-from usagestats.reports.definitions import MACHINE, REGULAR, REPORTS, Notice
+from usagestats.reports.definitions import MACHINE, REGULAR, REPORTS, ReportNotice
 from usagestats.reports.items import Item, data_type
-from usagestats.reports.making import Report, Request, make_report
-from usagestats.reports.making import Usage as Used
+from usagestats.reports.making import ReportBasis as Used
+from usagestats.reports.making import ReportRequest, UsageReport, make_report
 from usagestats.reports.of_silo import report_of
 from usagestats.reports.platform import Platform
 from usagestats.store.counts import Counts, Period
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.periods import last_day
 from usagestats.values import Figures
 
@@ -77,7 +77,7 @@ def _schema_faults(name: str, report: dict[str, Any]) -> list[str]:
     return [f"{one.instance_path}: {one.message}" for one in validator.iter_errors(report)]
 
 
-def _valid(report: Report) -> dict[str, Any]:
+def _valid(report: UsageReport) -> dict[str, Any]:
     found = json.loads(json.dumps(as_json(report)))
     assert list(faults(found)) == []
     assert _schema_faults(report.definition.report_id, found) == []
@@ -91,8 +91,8 @@ def test_reports_have_the_form_of_the_standard(
 ) -> None:
     definition = REPORTS[name]
     for request in (
-        Request(months),
-        Request(months, shown=definition.attributes, access_methods=(MACHINE,), parents=True),
+        ReportRequest(months),
+        ReportRequest(months, shown=definition.attributes, access_methods=(MACHINE,), parents=True),
     ):
         if definition.is_view and request.shown:
             continue
@@ -102,7 +102,7 @@ def test_reports_have_the_form_of_the_standard(
 
 
 def test_an_item_report_has_the_figures_of_the_counts(usage: Usage, path: str) -> None:
-    report = report_of(usage, REPORTS["IR"], Request(MONTHS, shown=EVERYTHING), now=NOW)
+    report = report_of(usage, REPORTS["IR"], ReportRequest(MONTHS, shown=EVERYTHING), now=NOW)
     with Counts(path) as counts:
         period = Period("2026-01", "2026-03")
         expected = counts.totals(period) + counts.totals(period, machine=True)
@@ -131,7 +131,7 @@ def test_an_item_report_has_the_figures_of_the_counts(usage: Usage, path: str) -
 
 
 def test_the_table_has_the_same_figures_as_the_json(usage: Usage) -> None:
-    report = report_of(usage, REPORTS["PR"], Request(MONTHS), now=NOW)
+    report = report_of(usage, REPORTS["PR"], ReportRequest(MONTHS), now=NOW)
     lines = list(csv.reader(as_table(report).splitlines(), delimiter="\t"))
     assert [line[0] for line in lines[:13]] == [name for name, _ in header_lines(report)]
     assert lines[13] == []
@@ -147,17 +147,17 @@ def test_the_table_has_the_same_figures_as_the_json(usage: Usage) -> None:
 
 
 def test_the_item_table_guards_formulas(usage: Usage) -> None:
-    report = report_of(usage, REPORTS["IR_A1"], Request(MONTHS), now=NOW)
+    report = report_of(usage, REPORTS["IR_A1"], ReportRequest(MONTHS), now=NOW)
     (first, *_) = as_table(report, ",").splitlines()[15:]
     assert first.startswith('"\'=Wind, and rain"')
 
 
 def test_machines_are_reported_apart(usage: Usage) -> None:
-    requests = (Request(MONTHS, access_methods=(one,)) for one in (REGULAR, MACHINE))
+    requests = (ReportRequest(MONTHS, access_methods=(one,)) for one in (REGULAR, MACHINE))
     regular, machine = (report_of(usage, REPORTS["IR"], one, now=NOW) for one in requests)
     assert {line.item.identifier for line in machine.lines if line.item} == {ONE}
     assert len(regular.lines) == 3
-    both = report_of(usage, REPORTS["IR"], Request(MONTHS), now=NOW)
+    both = report_of(usage, REPORTS["IR"], ReportRequest(MONTHS), now=NOW)
     assert len(both.lines) == 3
     assert "Access_Method" not in _valid(both)["Report_Header"]["Report_Filters"]
     assert sum(_total(one) for one in both.lines) == sum(
@@ -172,16 +172,16 @@ def _total(line: Any) -> int:
 @pytest.mark.parametrize(
     ("request_", "expected"),
     [
-        (Request(MONTHS, data_types=("Article",)), {"oai:x:2"}),
-        (Request(MONTHS, years=("2015-2017",)), {"oai:x:1"}),
-        (Request(MONTHS, years=("0001",)), {"oai:x:gone"}),
-        (Request(MONTHS, item="silo:oai:x:2"), {"oai:x:2"}),
-        (Request(MONTHS, item="DOI:10.5555/wex.1"), {"oai:x:1"}),
-        (Request(MONTHS, author="swan, eve"), {"oai:x:1"}),
-        (Request(MONTHS, access_types=("Controlled",)), set()),
+        (ReportRequest(MONTHS, data_types=("Article",)), {"oai:x:2"}),
+        (ReportRequest(MONTHS, years=("2015-2017",)), {"oai:x:1"}),
+        (ReportRequest(MONTHS, years=("0001",)), {"oai:x:gone"}),
+        (ReportRequest(MONTHS, item="silo:oai:x:2"), {"oai:x:2"}),
+        (ReportRequest(MONTHS, item="DOI:10.5555/wex.1"), {"oai:x:1"}),
+        (ReportRequest(MONTHS, author="swan, eve"), {"oai:x:1"}),
+        (ReportRequest(MONTHS, access_types=("Controlled",)), set()),
     ],
 )
-def test_filters(usage: Usage, request_: Request, expected: set[str]) -> None:
+def test_filters(usage: Usage, request_: ReportRequest, expected: set[str]) -> None:
     report = report_of(usage, REPORTS["IR"], request_, now=NOW)
     assert {line.item.identifier for line in report.lines if line.item} == expected
     _valid(report)
@@ -194,7 +194,7 @@ def test_a_spike_is_flagged() -> None:
     spike = {**figures, "2026-01": Figures(221, 4, 220, 4)}
     for found, expected in ((limit, []), (spike, ["Total_Item_Investigations 2026-01: 221"])):
         report = make_report(
-            REPORTS["IR"], Request(("2026-01",)), Platform("Site"),
+            REPORTS["IR"], ReportRequest(("2026-01",)), Platform("Site"),
             Used({REGULAR: {"a": found}}, {"a": Item("a", "A")}), now=NOW,
         )  # fmt: skip
         told = [one.data.partition(";")[0] for one in report.notices if one.code == 1]
@@ -209,9 +209,9 @@ def test_a_report_names_the_lists_of_the_imports(
         ("a", {"robots": "list 1"}),
         ("c", {"robots": "list 2"}),
     ]
-    monkeypatch.setattr(Ledger, "receipts", lambda _self: receipts)
-    monkeypatch.setattr(Ledger, "stale", lambda _self: ["2026-02-03", "2025-01-01"])
-    report = report_of(usage, REPORTS["PR"], Request(MONTHS), now=NOW)
+    monkeypatch.setattr(UsageLedger, "receipts", lambda _self: receipts)
+    monkeypatch.setattr(UsageLedger, "stale", lambda _self: ["2026-02-03", "2025-01-01"])
+    report = report_of(usage, REPORTS["PR"], ReportRequest(MONTHS), now=NOW)
     told = {one.code: one.data for one in report.notices}
     assert told[0] == "list 2; list 1"
     assert told[3040] == "not counted yet: 2026-02-03"
@@ -225,8 +225,8 @@ def test_types_of_data() -> None:
 
 
 def test_the_rules_find_faults(usage: Usage) -> None:
-    report = report_of(usage, REPORTS["PR"], Request(MONTHS), now=NOW)
-    broken = as_json(replace(report, notices=(Notice.of(3030),)))
+    report = report_of(usage, REPORTS["PR"], ReportRequest(MONTHS), now=NOW)
+    broken = as_json(replace(report, notices=(ReportNotice.of(3030),)))
     broken["Report_Header"]["More"] = 1
     broken["Report_Items"][0]["Attribute_Performance"][0]["Performance"]["Clicks"] = {"2031-01": 0}
     assert len(list(faults(broken))) == 5

@@ -10,7 +10,7 @@ from recordsilo.formats import Link
 from usagestats.errors import SettingsInvalid
 from usagestats.rules.of_silo import rules_of
 from usagestats.rules.uuids import uuid_of
-from usagestats.values import Kind, Use
+from usagestats.values import Use, UseKind
 
 HOST = "https://dspace.example.org"
 ITEM, FILE, THUMBNAIL, OTHER = (f"{number}{'0' * 7}-0000-4000-8000-{'0' * 12}" for number in "abcd")
@@ -52,7 +52,7 @@ def silo_with(path: str, files: dict[str, dict[str, str]]) -> str:
     return path
 
 
-def uses_of(silo_path: str, *paths: str) -> list[tuple[str, Kind]]:
+def uses_of(silo_path: str, *paths: str) -> list[tuple[str, UseKind]]:
     with Silo(silo_path, create=False) as silo:
         rules, _ = rules_of(silo, "dspace7", remember=False)
         found = [rules.patterns.use(path) for path in paths]
@@ -66,8 +66,8 @@ def test_an_item_and_its_files_are_found_by_xoai(silo_path: str) -> None:
         silo_path, f"/items/{ITEM}", DOWNLOAD.format(FILE), CONTENT.format(FILE),
         CONTENT.format(THUMBNAIL), f"/items/{OTHER}",
     ) == [
-        ("oai:a:1", Kind.VIEW), ("oai:a:1", Kind.DOWNLOAD), ("oai:a:1", Kind.DOWNLOAD),
-        (THUMBNAIL, Kind.OTHER), (OTHER, Kind.VIEW),
+        ("oai:a:1", UseKind.VIEW), ("oai:a:1", UseKind.DOWNLOAD), ("oai:a:1", UseKind.DOWNLOAD),
+        (THUMBNAIL, UseKind.OTHER), (OTHER, UseKind.VIEW),
     ]  # fmt: skip
 
 
@@ -81,12 +81,12 @@ def test_an_item_and_its_files_are_found_by_xoai(silo_path: str) -> None:
 )
 def test_a_file_is_found_by_other_formats(silo_path: str, name: str, content: str) -> None:
     silo_with(silo_path, {"oai:a:1": {name: content}})
-    assert uses_of(silo_path, CONTENT.format(FILE)) == [("oai:a:1", Kind.DOWNLOAD)]
+    assert uses_of(silo_path, CONTENT.format(FILE)) == [("oai:a:1", UseKind.DOWNLOAD)]
 
 
 def test_a_uuid_of_two_records_is_of_none(silo_path: str) -> None:
     silo_with(silo_path, {"oai:a:1": {"xoai": XOAI}, "oai:a:2": {"xoai": XOAI}})
-    assert uses_of(silo_path, f"/items/{ITEM}") == [(ITEM, Kind.VIEW)]
+    assert uses_of(silo_path, f"/items/{ITEM}") == [(ITEM, UseKind.VIEW)]
 
 
 def test_a_table_leads_to_records_and_comes_first(
@@ -96,9 +96,9 @@ def test_a_table_leads_to_records_and_comes_first(
     table = Path(silo_path, "usage", "dspace.csv")
     table.write_text(f"\ufeffuuid,record\r\n{ITEM.upper()},7\r\n\r\n{OTHER},oai:a:9\r\n")
     assert uses_of(silo_path, f"/items/{ITEM}", f"/items/{OTHER}", CONTENT.format(FILE)) == [
-        ("oai:example.org:7", Kind.VIEW),
-        ("oai:a:9", Kind.VIEW),
-        ("oai:example.org:7", Kind.DOWNLOAD),
+        ("oai:example.org:7", UseKind.VIEW),
+        ("oai:a:9", UseKind.VIEW),
+        ("oai:example.org:7", UseKind.DOWNLOAD),
     ]
     for content, why in (
         (f"{ITEM},7\n{OTHER}\n", "line 2 is not UUID,record"),

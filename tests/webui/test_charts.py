@@ -11,7 +11,7 @@ import pytest
 from recordsilo import Silo
 from webui.charts.by_year import by_year, years_of_all
 from webui.charts.pictures import (
-    Bar,
+    BarFigures,
     Event,
     Picture,
     Series,
@@ -23,7 +23,7 @@ from webui.charts.pictures import (
 )
 from webui.charts.scale import binned, short, ticks
 from webui.harvest_lines import HarvestLine, harvest_history
-from webui.job_view import Outcome
+from webui.job_view import JobOutcome
 from webui.rendering import _FOR_ALL, _lookup
 
 RECORDS = Series("Records")
@@ -104,7 +104,9 @@ def test_chosen_years_stand_out_and_every_year_has_its_link_in_picture_and_table
 
 
 def test_stacked_columns_stand_on_each_other() -> None:
-    picture = columns("Harvests", "Run", RUNS, [Bar("1", (5, 3, 2)), Bar("2", (0, 10, 0))])
+    picture = columns(
+        "Harvests", "Run", RUNS, [BarFigures("1", (5, 3, 2)), BarFigures("2", (0, 10, 0))]
+    )
     first = picture.boxes[:3]
     assert [one.height / first[0].height * 5 for one in first] == pytest.approx([5, 3, 2])
     assert first[1].y + first[1].height == pytest.approx(first[0].y)
@@ -113,7 +115,7 @@ def test_stacked_columns_stand_on_each_other() -> None:
 
 
 def test_horizontal_bars_are_as_long_as_their_figures() -> None:
-    data = [Bar("Title", (97.5,)), Bar("Licence", (0,)), Bar("x" * 80, (12,))]
+    data = [BarFigures("Title", (97.5,)), BarFigures("Licence", (0,)), BarFigures("x" * 80, (12,))]
     picture = bars("Completeness", "Field", Series("Records with it"), data, top=100, unit="%")
     widths = [one.width for one in picture.boxes if one.css == "main"]
     assert widths == [97.5, 12]
@@ -123,7 +125,9 @@ def test_horizontal_bars_are_as_long_as_their_figures() -> None:
 
 
 def test_a_sparkline_has_the_figures_of_its_table() -> None:
-    picture = sparkline("Records by year", "Year", [Bar("2001", (2,)), Bar("2002", (4,))])
+    picture = sparkline(
+        "Records by year", "Year", [BarFigures("2001", (2,)), BarFigures("2002", (4,))]
+    )
     assert [one.height for one in picture.boxes] == pytest.approx([11, 22])
     assert numbers(picture) == [[2], [4]]
 
@@ -170,11 +174,11 @@ def test_a_picture_of_nothing_says_so(picture: Picture) -> None:
 def test_one_value_is_drawn_and_no_bar_is_wider_than_an_eighth() -> None:
     day = datetime(2010, 1, 1, tzinfo=UTC)
     assert timeline("Versions", [Event(day, "1")]).dots[0].x == 50
-    assert columns("Harvests", "Run", RUNS[:1], [Bar("1", (5,))]).boxes[0].width < 12.5
+    assert columns("Harvests", "Run", RUNS[:1], [BarFigures("1", (5,))]).boxes[0].width < 12.5
 
 
 def test_nothing_leaves_the_picture() -> None:
-    data = [Bar(str(n), (n % 7, 1, 0)) for n in range(300)]
+    data = [BarFigures(str(n), (n % 7, 1, 0)) for n in range(300)]
     picture = columns("Harvests", "Run", RUNS, data)
     for box in picture.boxes:
         assert box.x >= 0
@@ -185,7 +189,7 @@ def test_nothing_leaves_the_picture() -> None:
 
 
 def test_labels_below_the_axis_fit_a_phone() -> None:
-    data = [Bar(f"2026-01-{day:02}", (day,)) for day in range(1, 29)]
+    data = [BarFigures(f"2026-01-{day:02}", (day,)) for day in range(1, 29)]
     below = [one.text for one in columns("Harvests", "Run", RUNS[:1], data).labels if one.y > 170]
     assert len(below) > 1
     assert sum(len(text) + 2 for text in below) <= 40
@@ -193,7 +197,7 @@ def test_labels_below_the_axis_fit_a_phone() -> None:
 
 @pytest.mark.parametrize("runs", [2, 3, 7, 20])
 def test_labels_below_the_axis_do_not_touch(runs: int) -> None:
-    data = [Bar("2026-01-01", (1,))] * runs
+    data = [BarFigures("2026-01-01", (1,))] * runs
     places = [one.x for one in columns("Harvests", "Run", RUNS[:1], data).labels if one.y > 170]
     assert places
     width = len("2026-01-01") * (100 - 12) / 40  # percent of 320 px
@@ -201,7 +205,11 @@ def test_labels_below_the_axis_do_not_touch(runs: int) -> None:
 
 
 def test_every_picture_has_a_name_a_description_and_its_table() -> None:
-    figure = drawn(bars("Completeness", "Field", RECORDS, [Bar("Title", (3,)), Bar("Year", (1,))]))
+    figure = drawn(
+        bars(
+            "Completeness", "Field", RECORDS, [BarFigures("Title", (3,)), BarFigures("Year", (1,))]
+        )
+    )
     svg = figure.find("svg")
     assert svg is not None
     assert svg.get("role") == "img"
@@ -211,7 +219,7 @@ def test_every_picture_has_a_name_a_description_and_its_table() -> None:
 
 
 def test_values_are_text_and_nothing_has_a_style_of_its_own() -> None:
-    picture = columns(ATTACK, ATTACK, [Series(ATTACK)], [Bar(ATTACK, (1,), "/?a=1&b=2")])
+    picture = columns(ATTACK, ATTACK, [Series(ATTACK)], [BarFigures(ATTACK, (1,), "/?a=1&b=2")])
     figure = drawn(picture)  # well-formed: nothing broke out
     assert not list(figure.iter("script"))
     assert all("style" not in one.attrib for one in figure.iter())
@@ -240,9 +248,9 @@ def test_pages_draw_harvests_versions_and_quality(
 
 def test_the_history_of_harvests_has_the_oldest_first() -> None:
     lines = [
-        HarvestLine("b", "2026-02-01T00:00:00", "oai_dc", "whole", Outcome("done", "Whole"), (),
+        HarvestLine("b", "2026-02-01T00:00:00", "oai_dc", "whole", JobOutcome("done", "Whole"), (),
                     {"new": 1, "updated": 5, "deleted": 2}),
-        HarvestLine("a", "2026-01-01T00:00:00", "oai_dc", "open", Outcome("failed", "Open"), (),
+        HarvestLine("a", "2026-01-01T00:00:00", "oai_dc", "open", JobOutcome("failed", "Open"), (),
                     {"new": 90, "updated": None}),
     ]  # fmt: skip
     picture = harvest_history(lines)

@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 
 from crawlmatch.crawls import match_into_silo
 from crawlmatch.kept import crawl_named
-from crawlmatch.matching import Request
+from crawlmatch.matching import MatchRequest
 from crawlmatch.report import report_on
 from recordsilo import Silo
 
@@ -40,7 +40,7 @@ def crawled(silo: Silo, tmp_path: Path) -> Silo:
         + line(200, "http://b.example.org/x.pdf", "application/pdf")
     )  # fmt: skip
     seeds = [(url, PLAIN) for url in (LINK, GONE, NEVER)]
-    match_into_silo(silo.path, "spring", Request([str(log)], seed_rows=seeds))
+    match_into_silo(silo.path, "spring", MatchRequest([str(log)], seed_rows=seeds))
     return silo
 
 

@@ -17,7 +17,7 @@ from usagestats.entities.bundles import read_bundles
 from usagestats.entities.mapping import key_of
 from usagestats.store import queries
 from usagestats.store.counts import Counts, Period
-from usagestats.store.ledger import Imported, Ledger
+from usagestats.store.ledger import Imported, UsageLedger
 from usagestats.store.places import counts_path, settings_path
 from webui.usage.world import world_map
 
@@ -339,7 +339,7 @@ def test_usage_that_was_not_counted_is_not_reported_as_none(silo: Silo, client: 
     _, codes = _told(client.json(f"/r51/reports/ir?{WORLD}&{PERIOD}"))
     assert codes == {3031: "2026-01 to 2026-03"}
     count(silo.path, items=(PLAIN,))
-    with Ledger(silo.path) as ledger:
+    with UsageLedger(silo.path) as ledger:
         ledger.add("x", "2026-02-04", Imported(b"", None, {"2026-02-03": ("f", 1)}), {})
     _, codes = _told(client.json(f"/r51/reports/pr?{WORLD}&{PERIOD}&data_type=Patent"))
     assert codes == {3040: "not counted yet: 2026-02-03"}

@@ -13,7 +13,7 @@ from usagestats.errors import CountsUnreadable, UsageError
 from usagestats.rules.settings import read_settings
 from usagestats.settings import check_settings
 from usagestats.store.counts import Period
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.periods import check_begun, period_of
 
 
@@ -51,7 +51,7 @@ def period_given(silo: Silo, first: str, last: str) -> Period:
 
 def ended(silo_dir: str) -> ExitCode:
     """Say that days wait to be counted, so that the figures are not whole; return the exit code."""
-    with told(), Ledger(silo_dir, "read") as ledger:
+    with told(), UsageLedger(silo_dir, "read") as ledger:
         stale = ledger.stale()
     if not stale:
         return ExitCode.OK

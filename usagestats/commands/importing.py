@@ -13,7 +13,7 @@ from recordsilo.wording import counted
 from usagestats.commands.group import opened
 from usagestats.commands.trying import log_format, profile
 from usagestats.rules.settings import logs_of, read_settings
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.parts import are_counts_lost
 
 _SECONDS = 5.0
@@ -42,14 +42,14 @@ def import_command(silo_dir: str, *, as_json: bool, quiet: bool, **given: Any) -
     LOG, those that usage.toml names (logs) are imported.
     """
     with opened(silo_dir):
-        from usagestats.importing.importing import Request, import_logs  # noqa: PLC0415
+        from usagestats.importing.importing import ImportRequest, import_logs  # noqa: PLC0415
 
         logs = given["logs"]
         if not logs:
             logs = logs_of(silo_dir, read_settings(silo_dir))
             if not logs and not _is_to_be_counted(silo_dir):
                 fail('name a LOG, or write into usage/usage.toml: logs = ["/path/access.log*"]')
-        request = Request(
+        request = ImportRequest(
             logs, given["profile"] or "", given["log_format"] or "",
             complete=given["complete"], again=given["again"], processes=given["processes"],
         )  # fmt: skip
@@ -68,7 +68,7 @@ def import_command(silo_dir: str, *, as_json: bool, quiet: bool, **given: Any) -
 
 def _is_to_be_counted(silo_dir: str) -> bool:
     """Whether days wait to be counted, because an import was interrupted or counts were lost."""
-    with Ledger(silo_dir, "read") as ledger:
+    with UsageLedger(silo_dir, "read") as ledger:
         return bool(ledger.stale()) or are_counts_lost(silo_dir, ledger)
 
 

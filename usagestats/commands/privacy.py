@@ -14,7 +14,7 @@ from recordsilo.commands.options import confirm, directory, yes_option
 from recordsilo.wording import counted
 from usagestats.commands.group import opened
 from usagestats.rules.settings import read_settings
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.periods import first_day, period_of
 from usagestats.store.places import ledger_path
 
@@ -44,7 +44,7 @@ def freeze(silo_dir: str, before: str) -> int:
         if not day:
             window = timedelta(days=settings.window)
             day = f"{datetime.now(settings.zone) - window:%Y-%m-%d}"
-        with Ledger(silo.path, _mode(silo.path)) as ledger:
+        with UsageLedger(silo.path, _mode(silo.path)) as ledger:
             days, problem = freeze_days(silo.path, ledger, day, young=bool(before))
     if not days:
         click.echo(f"No day before {day} is to be frozen.")
@@ -72,7 +72,7 @@ def forget(silo_dir: str, address: str, *, yes: bool) -> int:
         if not _ADDRESS.fullmatch(address):
             fail(f"{address!r} is not an address; write it as in the log, such as 203.0.113.7")
         confirm(f"Remove the uses of {address} for good?", yes=yes)
-        with Ledger(silo.path, _mode(silo.path)) as ledger:
+        with UsageLedger(silo.path, _mode(silo.path)) as ledger:
             events, days, problem = forget_client(silo.path, ledger, address)
     if not events:
         if not _is_whole_address(address):

@@ -19,8 +19,8 @@ from usagestats.reports.asking import (
     month_over,
     months_asked,
 )
-from usagestats.reports.definitions import MACHINE, REPORTS, Definition, Notice
-from usagestats.reports.making import Report, Request
+from usagestats.reports.definitions import MACHINE, REPORTS, Definition, ReportNotice
+from usagestats.reports.making import ReportRequest, UsageReport
 from usagestats.reports.of_silo import counted_of, report_of
 from usagestats.reports.platform import platform_of
 from usagestats.store.parts import check_imported
@@ -77,7 +77,7 @@ def report(
         counted = counted_of(usage, datetime.now(UTC).date())
         months, told = _months(first, last, counted)
         platform = platform_of(silo.path).name
-        request, ignored = filtered(Request(tuple(months)), definition, query, platform)
+        request, ignored = filtered(ReportRequest(tuple(months)), definition, query, platform)
         if refused := [one for one in ignored if one.code in {3060, 3062}]:
             fail(f"{refused[0].message}: {refused[0].data}")
         notices = [*told, *ignored]
@@ -109,7 +109,7 @@ def _query(
     return query
 
 
-def _months(first: str, last: str, counted: Counted | None) -> tuple[list[str], list[Notice]]:
+def _months(first: str, last: str, counted: Counted | None) -> tuple[list[str], list[ReportNotice]]:
     """Return the months of the report: whole ones that are over, by default the last one."""
     period_of(first, last)
     for day in (first, last):
@@ -128,7 +128,7 @@ def _months(first: str, last: str, counted: Counted | None) -> tuple[list[str], 
     return months, told
 
 
-def _print(report: Report, *, as_json: bool, delimiter: str) -> None:
+def _print(report: UsageReport, *, as_json: bool, delimiter: str) -> None:
     """Print in UTF-8, whatever the terminal's encoding is; tables with a byte order mark."""
     if as_json:
         text = json.dumps(report_as_json(report), ensure_ascii=False, indent=2) + "\n"

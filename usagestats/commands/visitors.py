@@ -11,7 +11,7 @@ from silowork.stop import Stop
 from usagestats.commands.group import told
 from usagestats.visitors.errors import StreamUnusable
 from usagestats.visitors.relay import Passed
-from usagestats.visitors.settings import FieldNames, Keeping, Route
+from usagestats.visitors.settings import FieldNames, Keeping, StepRoute
 from usagestats.visitors.steps import run_flatten, run_profile
 
 _NAMES, _KEEPING = FieldNames(), Keeping()
@@ -131,11 +131,11 @@ def profile(
     )
 
 
-def _run(run: Callable[[Route, Stop], Passed], given: dict[str, Any]) -> int:
+def _run(run: Callable[[StepRoute, Stop], Passed], given: dict[str, Any]) -> int:
     stop = Stop()
     with told(), stop.on_signals():
         try:
-            passed = run(Route(**given), stop)
+            passed = run(StepRoute(**given), stop)
         except StreamUnusable as error:
             fail(str(error), ExitCode.ENDPOINT)
     dead = f", {passed.dead:,} to {given['dead_letters']}" if passed.dead else ""

@@ -20,7 +20,7 @@ from usagestats.store.events import (
     merge_files,
     unreadable_files,
 )
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.parts import check_ledger
 
 EVENTS_AT_ONCE = 300_000
@@ -41,7 +41,7 @@ def import_lock(silo_path: str) -> Any:
 
 
 @dataclass(slots=True)
-class Counted:
+class CountedUses:
     """What was counted.
 
     Attributes:
@@ -62,8 +62,8 @@ class Counted:
 
 
 def count(
-    silo_path: str, ledger: Ledger, progress: Callable[[int], object] = lambda _: None
-) -> Counted:
+    silo_path: str, ledger: UsageLedger, progress: Callable[[int], object] = lambda _: None
+) -> CountedUses:
     """Count all days whose events have changed, but those whose events cannot be read.
 
     Args:
@@ -74,7 +74,7 @@ def count(
     Raises:
         PartMissing: As `check_ledger`.
     """
-    done = Counted()
+    done = CountedUses()
     check_ledger(silo_path, ledger)
     if not ledger.stale():
         return done
@@ -97,7 +97,7 @@ def count(
 
 
 def _readable(
-    silo_path: str, steps: Engine, ledger: Ledger, days: list[str], done: Counted
+    silo_path: str, steps: Engine, ledger: UsageLedger, days: list[str], done: CountedUses
 ) -> list[str]:
     """Return the days of which all files can be read; notes the others."""
     following = {day: day_text(day_number(day) + 1) for day in days}
@@ -108,7 +108,7 @@ def _readable(
     return [day for day in days if day not in left]
 
 
-def _groups(ledger: Ledger) -> Iterator[list[str]]:
+def _groups(ledger: UsageLedger) -> Iterator[list[str]]:
     """Yield the days to be counted, in groups of about `EVENTS_AT_ONCE` or `DAYS_AT_ONCE`."""
     group: list[str] = []
     events = 0
@@ -123,7 +123,9 @@ def _groups(ledger: Ledger) -> Iterator[list[str]]:
         yield group
 
 
-def _count(silo_path: str, steps: Engine, ledger: Ledger, counts: Counts, days: list[str]) -> None:
+def _count(
+    silo_path: str, steps: Engine, ledger: UsageLedger, counts: Counts, days: list[str]
+) -> None:
     """Replace the counts of days."""
     names = {day: {name for name, _ in ledger.files(day)} for day in days}
     with counts.changing() as change:
@@ -132,7 +134,7 @@ def _count(silo_path: str, steps: Engine, ledger: Ledger, counts: Counts, days: 
 
 
 def _replace(
-    silo_path: str, steps: Engine, ledger: Ledger, change: CountsChange, days: list[str]
+    silo_path: str, steps: Engine, ledger: UsageLedger, change: CountsChange, days: list[str]
 ) -> None:
     numbers = [day_number(day) for day in days]
     needed = {*days, *(day_text(number + 1) for number in numbers)}

@@ -49,7 +49,7 @@ _LATELY = 5.0
 _looked: dict[str, tuple[float, str]] = {}
 
 
-class Catalogue:
+class EntityCatalogue:
     """The metadata of a Silo's used records.
 
     Args:

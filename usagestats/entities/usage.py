@@ -11,7 +11,7 @@ import numpy as np
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from usagestats.entities.bundles import Bundles, read_bundles
-from usagestats.entities.catalogue import Catalogue
+from usagestats.entities.catalogue import EntityCatalogue
 from usagestats.entities.mapping import KEY, key_of
 from usagestats.errors import EntityUnknown
 from usagestats.store import queries
@@ -72,7 +72,7 @@ class Usage:
     def __init__(self, silo: Silo) -> None:
         self.silo = silo
         self.counts = Counts(silo.path)
-        self.catalogue = Catalogue(silo, self.counts)
+        self.catalogue = EntityCatalogue(silo, self.counts)
         self._bundles: Bundles | None = None
 
     def __enter__(self) -> "Usage":
@@ -252,7 +252,7 @@ _MOST_KNOWN = 32
 """Kinds of entities of all Silos of the process; a page may show thousands of Silos."""
 
 
-def _links(silo: Silo, catalogue: Catalogue, bundles: Bundles, kind: str) -> _Links:
+def _links(silo: Silo, catalogue: EntityCatalogue, bundles: Bundles, kind: str) -> _Links:
     stamp, place = catalogue.stamp(), (silo.path, kind)
     known = _known_links.get(place)
     if known is not None and known[0] == stamp and known[1] == bundles:

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from silosteps.lines import Block
-from usagestats.importing.columns import Array, Columns, columns_of
+from usagestats.importing.columns import Array, LineColumns, columns_of
 from usagestats.importing.numbers import PADDING, Numbers
 from usagestats.lines.readers import HEAD, Reader, WebServerReader, text_of
 from usagestats.lines.requests import read_request
 from usagestats.rules.classify import MACHINE, NO_PATTERN, ROBOT, Classified, Rules, classify
 from usagestats.rules.robots import Agent
-from usagestats.values import Fate, Kind, Use
+from usagestats.values import Fate, Use, UseKind
 
-KINDS = (Kind.VIEW, Kind.DOWNLOAD, Kind.OTHER)
+KINDS = (UseKind.VIEW, UseKind.DOWNLOAD, UseKind.OTHER)
 """The kinds, by their number in an event."""
 TOO_LONG = "longer than 1 MiB"
 _PIECE = 1 << 20
@@ -208,7 +208,7 @@ class Sorter:
             done.unreadable.append(line)
 
     def _plain(
-        self, data: bytes, columns: Columns, done: Sorted, others: list[bytes]
+        self, data: bytes, columns: LineColumns, done: Sorted, others: list[bytes]
     ) -> tuple[Array, ...]:
         """Sort plain lines; adds lines to `others` whose head is not that of a line."""
         if len(columns.agent[0]):

@@ -38,7 +38,7 @@ _TEN, _FIFTEEN = np.uint64(10), np.uint64(15)
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class LineColumns:
     """Plain lines of a block, and where the others are.
 
     The fields are offsets into the block: where a field begins, and where it ends.
@@ -60,7 +60,7 @@ class Columns:
     other: tuple[Array, Array]
 
 
-def columns_of(data: bytes, *, has_agent: bool) -> Columns:
+def columns_of(data: bytes, *, has_agent: bool) -> LineColumns:
     """Find the fields of the plain lines of a block in the common or combined format."""
     text = np.frombuffer(data, np.uint8)
     marks = np.flatnonzero((text == _LF) | (text == _QUOTE))
@@ -101,7 +101,7 @@ def columns_of(data: bytes, *, has_agent: bool) -> Columns:
         good &= (rest == ends) | (padded[rest] == _SPACE)
         agent = (quote[good, 4] + 1, quote[good, 5])
     plain[row[~good]] = False
-    return Columns(
+    return LineColumns(
         moment[good],
         status[good],
         (starts[good], at[good] - 2),

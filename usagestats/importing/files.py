@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from silosteps.errors import InputUnreadable
-from silosteps.inputs import Input, open_input
+from silosteps.inputs import InputStream, open_input
 from silosteps.lines import MAX_LINE, Block
-from usagestats.store.ledger import HINT, Ledger, Mark, hint_of
+from usagestats.store.ledger import HINT, Mark, UsageLedger, hint_of
 
 TAIL = MAX_LINE
 """Bytes before a mark that its digest is of."""
@@ -97,12 +97,14 @@ def _digest(tail: bytes) -> bytes:
     return hashlib.sha256(tail).digest()
 
 
-Reopen = Callable[[int], AbstractContextManager[Input]]
+Reopen = Callable[[int], AbstractContextManager[InputStream]]
 """Opens a file's content at an offset."""
 
 
 @contextmanager
-def opened(name: str, ledger: Ledger, *, again: bool = False) -> Iterator[tuple[Input, Part, bool]]:
+def opened(
+    name: str, ledger: UsageLedger, *, again: bool = False
+) -> Iterator[tuple[InputStream, Part, bool]]:
     """Open a file at its first byte that was not imported.
 
     Args:
@@ -127,7 +129,7 @@ def opened(name: str, ledger: Ledger, *, again: bool = False) -> Iterator[tuple[
     with open_input(name) as stream:
         head = _read(stream, HINT)
         if not ledger.marks(head):
-            yield Input(name, _Again(head, stream), compressed=True), Part(), False  # type: ignore[arg-type]
+            yield InputStream(name, _Again(head, stream), compressed=True), Part(), False  # type: ignore[arg-type]
             return
         # It has no name, and is gone when it is closed.
         with tempfile.TemporaryFile() as spool:
@@ -142,7 +144,7 @@ def opened(name: str, ledger: Ledger, *, again: bool = False) -> Iterator[tuple[
 class _Again(io.RawIOBase):
     """A stream whose first bytes were read already."""
 
-    def __init__(self, head: bytes, stream: Input) -> None:
+    def __init__(self, head: bytes, stream: InputStream) -> None:
         self._head, self._stream = head, stream
 
     def read(self, size: int = -1) -> bytes | None:
@@ -154,7 +156,7 @@ class _Again(io.RawIOBase):
 
 def _reopener(name: str, *, compressed: bool) -> Reopen:
     @contextmanager
-    def reopen(offset: int) -> Iterator[Input]:
+    def reopen(offset: int) -> Iterator[InputStream]:
         if compressed:
             with open_input(name) as stream:
                 while offset > 0 and (data := stream.read(min(offset, _CHUNK))):
@@ -167,21 +169,21 @@ def _reopener(name: str, *, compressed: bool) -> Reopen:
                 raw.seek(offset)
             except OSError as error:
                 raise InputUnreadable(name, error.strerror or str(error)) from error
-            yield Input(name, raw, compressed=False)
+            yield InputStream(name, raw, compressed=False)
 
     return reopen
 
 
 def _spooled(name: str, spool: BinaryIO) -> Reopen:
     @contextmanager
-    def reopen(offset: int) -> Iterator[Input]:
+    def reopen(offset: int) -> Iterator[InputStream]:
         spool.seek(offset)
-        yield Input(name, spool, compressed=True)
+        yield InputStream(name, spool, compressed=True)
 
     return reopen
 
 
-def _imported(reopen: Reopen, ledger: Ledger, *, seekable: bool, again: bool) -> Part:
+def _imported(reopen: Reopen, ledger: UsageLedger, *, seekable: bool, again: bool) -> Part:
     """Return how far a file was imported, also if it is several imported files in a row.
 
     To read it `again`, return its beginning, with all blocks that were imported before.
@@ -237,7 +239,7 @@ def _fitting_by_reading(reopen: Reopen, base: int, marks: list[Mark]) -> list[Fi
     return fitting
 
 
-def _read(stream: Input, size: int) -> bytes:
+def _read(stream: InputStream, size: int) -> bytes:
     """Read this many bytes, fewer only at the end."""
     parts = []
     while size and (data := stream.read(size)):

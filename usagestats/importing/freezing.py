@@ -10,15 +10,15 @@ from usagestats.importing.unreadable import key_name
 from usagestats.push.collecting import client_token
 from usagestats.push.outbox import Outbox, outbox_path
 from usagestats.store.events import day_number, day_text, engine, rewrite_without
-from usagestats.store.journal import Journal, journal_path
+from usagestats.store.journal import UsageJournal, journal_path
 from usagestats.store.keys import Keys, client_text, token
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.parts import check_keys
 from usagestats.store.places import events_path, place, unreadable_path
 
 
 def freeze(
-    silo_path: str, ledger: Ledger, before: str, *, young: bool = False
+    silo_path: str, ledger: UsageLedger, before: str, *, young: bool = False
 ) -> tuple[list[str], str]:
     """Freeze days, but those that cannot be counted: else their new events would be lost.
 
@@ -62,7 +62,7 @@ def freeze(
     return days, counted.problem if any(day < before for day in counted.left) else ""
 
 
-def _in_a_row(ledger: Ledger, before: str, left: Collection[str]) -> list[str]:
+def _in_a_row(ledger: UsageLedger, before: str, left: Collection[str]) -> list[str]:
     """Return the days to freeze; none after a day that is not frozen.
 
     So no day is counted again after its following one was frozen, in whose first seconds a double
@@ -85,7 +85,7 @@ def _old_lines(silo_path: str, before: str) -> list[str]:
     return sorted(day for day in days if day < before)
 
 
-def forget(silo_path: str, ledger: Ledger, address: str) -> tuple[int, int, str]:
+def forget(silo_path: str, ledger: UsageLedger, address: str) -> tuple[int, int, str]:
     """Remove the events of a client from all days that are not frozen, and count them again.
 
     Returns:
@@ -115,11 +115,11 @@ def forget(silo_path: str, ledger: Ledger, address: str) -> tuple[int, int, str]
     return events, len(days), str(EventsUnreadable(paths, list(unreadable))) if paths else ""
 
 
-def _forget_elsewhere(silo_path: str, ledger: Ledger, keys: Keys, address: str) -> None:
+def _forget_elsewhere(silo_path: str, ledger: UsageLedger, keys: Keys, address: str) -> None:
     """Remove a client's lines from the logs of live lines, and what waits to be pushed of it."""
     known = {day: keys.key(day) for day in ledger.not_frozen("~") if keys.has_key(day)}
     if os.path.exists(journal_path(silo_path)):
-        journal = Journal(silo_path)
+        journal = UsageJournal(silo_path)
         with journal.lock():
             for day, key in known.items():
                 texts = (client_text(address), address)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from recordsilo import Silo
 from recordsilo.extras import PackageMissing
 from silosteps.errors import InputUnreadable, StepsError
-from silosteps.inputs import Input
+from silosteps.inputs import InputStream
 from silosteps.lines import Block, blocks
 from silosteps.runners import in_order
 from silowork.ledger_file import new_id
@@ -25,15 +25,15 @@ from usagestats.errors import NothingRead, UsageError
 from usagestats.importing import unreadable
 from usagestats.importing.files import Part, opened
 from usagestats.importing.freezing import freeze
-from usagestats.importing.receipt import Receipt
+from usagestats.importing.receipt import ImportReceipt
 from usagestats.importing.work import Done, Task, Workplace, work
 from usagestats.lines.readers import Reader, detected, reader_of
 from usagestats.push.outbox import Outbox
 from usagestats.rules.of_silo import rules_of
-from usagestats.rules.settings import Settings
+from usagestats.rules.settings import UsageSettings
 from usagestats.store.events import remove_unnamed
 from usagestats.store.keys import Keys
-from usagestats.store.ledger import Imported, Ledger
+from usagestats.store.ledger import Imported, UsageLedger
 from usagestats.store.parts import check_keys, check_ledger
 from usagestats.store.places import place
 
@@ -43,7 +43,7 @@ _SAMPLE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ImportRequest:
     """What is to be imported, and how.
 
     Attributes:
@@ -68,11 +68,11 @@ Progress = Callable[[str, int], object]
 
 def import_logs(
     silo_path: str,
-    request: Request,
+    request: ImportRequest,
     *,
     now: datetime | None = None,
     progress: Progress = lambda _name, _lines: None,
-) -> Receipt:
+) -> ImportReceipt:
     """Import files of log lines, and count the days that they have changed.
 
     Args:
@@ -87,7 +87,7 @@ def import_logs(
         OSError: The disk refused.
 
     What was imported before an error is kept. A file that cannot be read, or is in no known
-    format, is named in the receipt (`Receipt.failed`), and the others are imported.
+    format, is named in the receipt (`ImportReceipt.failed`), and the others are imported.
     """
     begun = time.monotonic()
     now = now or datetime.now(UTC)
@@ -96,7 +96,7 @@ def import_logs(
         rules, _ = rules_of(silo, request.profile)
     settings = rules.settings
     os.makedirs(place(silo_path), exist_ok=True)
-    with Ledger(silo_path) as ledger:
+    with UsageLedger(silo_path) as ledger:
         check_ledger(silo_path, ledger, settings.timezone)
         check_keys(silo_path, ledger)
         running = _Import(silo_path, request, settings, ledger, now=now, progress=progress)
@@ -143,14 +143,14 @@ class _Import:
     def __init__(
         self,
         silo_path: str,
-        request: Request,
-        settings: Settings,
-        ledger: Ledger,
+        request: ImportRequest,
+        settings: UsageSettings,
+        ledger: UsageLedger,
         *,
         now: datetime,
         progress: Progress,
     ) -> None:
-        self.id, self.receipt = new_id(), Receipt()
+        self.id, self.receipt = new_id(), ImportReceipt()
         self._silo_path, self._request, self._settings = silo_path, request, settings
         self._ledger, self._progress = ledger, progress
         self._today = f"{now.astimezone(settings.zone):%Y-%m-%d}"
@@ -209,7 +209,13 @@ class _Import:
                 self._progress(name, self.receipt.lines)
 
     def _tasks(
-        self, name: str, stream: Input, part: Part, given: list[tuple[Block, str]], *, grows: bool
+        self,
+        name: str,
+        stream: InputStream,
+        part: Part,
+        given: list[tuple[Block, str]],
+        *,
+        grows: bool,
     ) -> Iterator[Task]:
         """Yield the new blocks of a file; adds each to `given`, with the reader after it."""
         spec = self._request.format or part.reader or self._settings.format

@@ -8,7 +8,7 @@ from typing import Any
 from recordsilo.wording import counted
 from usagestats.expressions import MOST_TIMEOUTS
 from usagestats.rules.classify import MACHINE, NO_PATTERN
-from usagestats.values import Fate, Kind
+from usagestats.values import Fate, UseKind
 
 _NAMED = 5
 _MANY = 1000
@@ -16,7 +16,7 @@ _MANY = 1000
 
 
 @dataclass(slots=True)
-class Receipt:
+class ImportReceipt:
     """What became of the lines of an import.
 
     Attributes:
@@ -98,9 +98,9 @@ class Receipt:
             "lines": self.lines,
             **{str(fate): self.number(fate) for fate in Fate},
             "machines": self.machines,
-            "views": self.kinds[Kind.VIEW],
-            "downloads": self.kinds[Kind.DOWNLOAD],
-            "others": self.kinds[Kind.OTHER],
+            "views": self.kinds[UseKind.VIEW],
+            "downloads": self.kinds[UseKind.DOWNLOAD],
+            "others": self.kinds[UseKind.OTHER],
             "reasons": {fate: some for fate, some in reasons.items() if some},
             "known": self.known,
             "files": self.files,
@@ -203,5 +203,5 @@ def _listed(reasons: Mapping[str, int], between: str = ": ") -> str:
 
 
 def _plural(kind: str, number: int) -> str:
-    word = "other use" if kind == Kind.OTHER else kind
+    word = "other use" if kind == UseKind.OTHER else kind
     return word if number == 1 else f"{word}s"

@@ -28,7 +28,7 @@ from usagestats.push.outbox import Row
 from usagestats.push.settings import push_settings
 from usagestats.rules.classify import LATE, Classified, Rules, classify
 from usagestats.rules.of_silo import Records
-from usagestats.rules.settings import Settings
+from usagestats.rules.settings import UsageSettings
 from usagestats.store.events import day_text, engine, write_events
 from usagestats.store.keys import Keys, client_text, tokens, visitor_text
 from usagestats.values import Fate
@@ -52,7 +52,7 @@ class Task:
     """
 
     silo_path: str
-    settings: Settings
+    settings: UsageSettings
     spec: str
     block: Block
     frozen: frozenset[str]
@@ -83,7 +83,7 @@ class Done:
 class Workplace:
     """What the work on blocks needs, kept for all blocks of an import."""
 
-    def __init__(self, silo_path: str, settings: Settings) -> None:
+    def __init__(self, silo_path: str, settings: UsageSettings) -> None:
         self.silo_path, self.settings = silo_path, settings
         self._silo = Silo(silo_path, create=False)
         self._records = records = Records(self._silo, settings.uuids)
@@ -258,7 +258,7 @@ def _offset(zone: ZoneInfo, quarter: int) -> int:
 
 
 @functools.lru_cache(1)
-def _workplace(silo_path: str, settings: Settings) -> Workplace:
+def _workplace(silo_path: str, settings: UsageSettings) -> Workplace:
     return Workplace(silo_path, settings)
 
 

@@ -15,7 +15,7 @@ from recordsilo.patterns import PatternRefused
 from usagestats.errors import FormatUnknown
 from usagestats.expressions import Expression
 from usagestats.lines.moments import any_moment, clf_moment, iso_moment, moment_by
-from usagestats.lines.requests import Request, read_request, read_target
+from usagestats.lines.requests import RequestLine, read_request, read_target
 from usagestats.values import Hit
 
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
@@ -144,7 +144,7 @@ class IISReader:
             return None
         request = read_target(known.get("cs-method", ""), known.get("cs-uri-stem", ""))
         if query := known.get("cs-uri-query"):
-            request = Request(request.method, request.path, query)
+            request = RequestLine(request.method, request.path, query)
         return _hit(
             moment,
             request,
@@ -283,7 +283,7 @@ class OwnReader(_Plain):
         return _hit(moment, request, known)
 
 
-def _hit(moment: int, request: Request, known: Mapping[str, str]) -> Hit:
+def _hit(moment: int, request: RequestLine, known: Mapping[str, str]) -> Hit:
     """Make a request from the texts of a line, by the names of `_NAMES`; ``-`` is nothing."""
     user, agent, referrer, host, size = (
         known.get(name, "") for name in ("user", "agent", "referrer", "host", "size")

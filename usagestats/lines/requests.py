@@ -6,7 +6,7 @@ from typing import NamedTuple
 _HOST = re.compile(r"https?://([^/?]*)", re.IGNORECASE)
 
 
-class Request(NamedTuple):
+class RequestLine(NamedTuple):
     """A request line.
 
     Attributes:
@@ -22,10 +22,10 @@ class Request(NamedTuple):
     host: str = ""
 
 
-NONE = Request("", "")
+NONE = RequestLine("", "")
 
 
-def read_request(text: str) -> Request:
+def read_request(text: str) -> RequestLine:
     """Read ``GET /path?query HTTP/1.1``; the version may be missing (HTTP/0.9)."""
     method, _, rest = text.partition(" ")
     target, _, version = rest.rpartition(" ")
@@ -36,10 +36,10 @@ def read_request(text: str) -> Request:
     return read_target(method, target)
 
 
-def read_target(method: str, target: str) -> Request:
+def read_target(method: str, target: str) -> RequestLine:
     """Split the target of a request into path, query and host."""
     host = ""
     if not target.startswith("/") and (found := _HOST.match(target)):
         host, target = found[1], target[found.end() :] or "/"
     path, _, query = target.partition("#")[0].partition("?")
-    return Request(method, path, query, host) if path.startswith("/") else NONE
+    return RequestLine(method, path, query, host) if path.startswith("/") else NONE

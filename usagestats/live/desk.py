@@ -19,7 +19,7 @@ from silowork.ledger_file import new_id
 from usagestats.counting.counting import count
 from usagestats.errors import FormatUnknown
 from usagestats.importing.freezing import freeze
-from usagestats.importing.receipt import Receipt
+from usagestats.importing.receipt import ImportReceipt
 from usagestats.importing.unreadable import escaped, key_name, without_addresses
 from usagestats.importing.work import Done, Task, Workplace
 from usagestats.lines.readers import Reader, detected, reader_of
@@ -27,9 +27,9 @@ from usagestats.live.entries import Entry
 from usagestats.push.outbox import Outbox
 from usagestats.rules.classify import NOT_FOUND, Classified, Rules, classify
 from usagestats.rules.of_silo import rules_of
-from usagestats.store.journal import Journal, Log
+from usagestats.store.journal import Log, UsageJournal
 from usagestats.store.keys import Keys, client_text, token
-from usagestats.store.ledger import Imported, Ledger
+from usagestats.store.ledger import Imported, UsageLedger
 from usagestats.store.parts import check_keys, check_ledger
 from usagestats.values import Fate, Hit
 
@@ -68,13 +68,13 @@ class Desk:
         self._format = log_format or self._settings.format
         if self._format:
             reader_of(self._format)  # refused before a line is taken
-        self._journal = Journal(self._path)
-        self._ledger = Ledger(self._path)
+        self._journal = UsageJournal(self._path)
+        self._ledger = UsageLedger(self._path)
         check_ledger(self._path, self._ledger, self._settings.timezone)
         check_keys(self._path, self._ledger)
         self._workplace = Workplace(self._path, self._settings)
         self._keys = Keys(self._path)
-        self._import_id, self._receipt = new_id(), Receipt()
+        self._import_id, self._receipt = new_id(), ImportReceipt()
         self._receipt.robots = self._rules.robots.version
         self._frozen_on = self._problem = ""
         self._left_out: set[str] = set()
@@ -92,7 +92,7 @@ class Desk:
 
         Args:
             entries: Some entries; those that were taken before are recognised.
-            position: Noted with them; see `Journal.write`.
+            position: Noted with them; see `UsageJournal.write`.
             held: Returns the ids of those entries that nobody has acknowledged: another worker
                 may have taken them over from this one, because it was slow.
         """

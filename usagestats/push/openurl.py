@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 
 from recordsilo.formats import Description, canonical_identifier
 from usagestats.errors import UsageError
-from usagestats.push.settings import Client, Profile, PushSettings
-from usagestats.values import Hit, Kind, Use
+from usagestats.push.settings import ClientAddress, Profile, PushSettings
+from usagestats.values import Hit, Use, UseKind
 
 VERSION = "Z39.88-2004"
 _ISSN = re.compile(r"(?<![0-9])([0-9]{4}-[0-9]{3}[0-9X])(?![0-9X])", re.ASCII | re.IGNORECASE)
@@ -30,9 +30,9 @@ SENDS = {
 }
 """What is said before the first push."""
 CLIENTS = {
-    Client.RAW: "the whole IP address of the client",
-    Client.TRUNCATED: "the IP address of the client without its last part",
-    Client.TOKEN: "a token in place of the client's IP address, another one each day",
+    ClientAddress.RAW: "the whole IP address of the client",
+    ClientAddress.TRUNCATED: "the IP address of the client without its last part",
+    ClientAddress.TOKEN: "a token in place of the client's IP address, another one each day",
 }
 
 
@@ -63,7 +63,9 @@ def collected(settings: PushSettings, hit: Hit, use: Use, token: str) -> dict[st
         use: The use, of a record that the Silo holds.
         token: Of the client's address.
     """
-    if use.kind is Kind.OTHER or (settings.profile is Profile.PIRUS2 and use.kind is Kind.VIEW):
+    if use.kind is UseKind.OTHER or (
+        settings.profile is Profile.PIRUS2 and use.kind is UseKind.VIEW
+    ):
         return None
     address = _client(settings.client, hit.address, token)
     moment = datetime.fromtimestamp(hit.moment, UTC)
@@ -71,7 +73,7 @@ def collected(settings: PushSettings, hit: Hit, use: Use, token: str) -> dict[st
     found = {
         "url_ver": VERSION,
         "url_tim": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
-        "req_id": f"urn:ip:{address}" if settings.client is not Client.TOKEN else address,
+        "req_id": f"urn:ip:{address}" if settings.client is not ClientAddress.TOKEN else address,
         "req_dat": hit.agent,
     }
     host = settings.site.partition("//")[2].partition("/")[0]
@@ -84,7 +86,7 @@ def collected(settings: PushSettings, hit: Hit, use: Use, token: str) -> dict[st
             "rfr_dat": "" if hit.referrer == "-" else hit.referrer,
             "rfr_id": hit.host or host,
             "svc_dat": url,
-            "rft_dat": "Request" if use.kind is Kind.DOWNLOAD else "Investigation",
+            "rft_dat": "Request" if use.kind is UseKind.DOWNLOAD else "Investigation",
         }
     return {name: value for name, value in found.items() if value}
 
@@ -128,10 +130,10 @@ def article_of(identifier: str, found: Description) -> Article:
     )
 
 
-def _client(how: Client, address: str, token: str) -> str:
-    if how is Client.TOKEN:
+def _client(how: ClientAddress, address: str, token: str) -> str:
+    if how is ClientAddress.TOKEN:
         return token
-    if how is Client.RAW:
+    if how is ClientAddress.RAW:
         return address
     try:
         version = ipaddress.ip_address(address).version

@@ -18,7 +18,7 @@ class Profile(StrEnum):
     IRUS = "irus"
 
 
-class Client(StrEnum):
+class ClientAddress(StrEnum):
     """How the client's address is sent."""
 
     RAW = "raw"
@@ -46,7 +46,7 @@ class PushSettings:
     profile: Profile
     gatherer: str
     site: str
-    client: Client = Client.TOKEN
+    client: ClientAddress = ClientAddress.TOKEN
     version: str = "Accepted version"
     pause: float = 0.3
 
@@ -98,7 +98,7 @@ def settings_from(table: Any) -> PushSettings | None:
         profile,
         _address(table.get("gatherer", GATHERERS.get(profile)), "gatherer"),
         _address(table.get("site"), "site").rstrip("/"),
-        _one_of(Client, table.get("client", "token"), "client"),
+        _one_of(ClientAddress, table.get("client", "token"), "client"),
         table.get("version", "Accepted version"),
         float(pause),
     )

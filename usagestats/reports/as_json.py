@@ -10,19 +10,19 @@ from typing import Any
 from usagestats.entities.mapping import key_of
 from usagestats.reports.definitions import RELEASE
 from usagestats.reports.items import Item
-from usagestats.reports.making import Line, Report, attributes_of, filters_of
+from usagestats.reports.making import ReportLine, UsageReport, attributes_of, filters_of
 from usagestats.reports.parents import Parent
 from usagestats.store.periods import first_day, last_day
 
 Json = dict[str, Any]
 
 
-def as_json(report: Report) -> Json:
+def as_json(report: UsageReport) -> Json:
     """Return a report as the API writes it."""
     return {"Report_Header": _header(report), "Report_Items": _items(report)}
 
 
-def _header(report: Report) -> Json:
+def _header(report: UsageReport) -> Json:
     definition, request, platform = report.definition, report.request, report.platform
     metrics = definition.named_metrics or request.metrics
     first, last = request.bounds
@@ -53,7 +53,7 @@ def _plain(values: Mapping[str, tuple[str, ...]], texts: Collection[str]) -> Jso
     return {name: some[0] if name in texts else list(some) for name, some in values.items()}
 
 
-def _items(report: Report) -> list[Json]:
+def _items(report: UsageReport) -> list[Json]:
     if not report.lines:
         return []
     if not report.definition.by_item:
@@ -68,10 +68,10 @@ def _items(report: Report) -> list[Json]:
     return found
 
 
-def _place(report: Report) -> Callable[[Line], tuple[tuple[str, ...], str]]:
+def _place(report: UsageReport) -> Callable[[ReportLine], tuple[tuple[str, ...], str]]:
     """Where a line stands: items of one parent are together, those without one come first."""
 
-    def place(line: Line) -> tuple[tuple[str, ...], str]:
+    def place(line: ReportLine) -> tuple[tuple[str, ...], str]:
         parent = _parent_of(report, line)
         of_parent = (parent.title, *parent.identity) if parent else ()
         return of_parent, _identifier(line)
@@ -79,11 +79,11 @@ def _place(report: Report) -> Callable[[Line], tuple[tuple[str, ...], str]]:
     return place
 
 
-def _parent_of(report: Report, line: Line) -> Parent | None:
+def _parent_of(report: UsageReport, line: ReportLine) -> Parent | None:
     return line.item.parent if line.item and report.request.parents else None
 
 
-def _parent(report: Report, line: Line) -> Json:
+def _parent(report: UsageReport, line: ReportLine) -> Json:
     parent = _parent_of(report, line)
     if parent is None or "Parent_Title" not in report.columns:
         return {}
@@ -93,11 +93,11 @@ def _parent(report: Report, line: Line) -> Json:
     return {**found, "Item_ID": parent_ids(parent, report)}
 
 
-def _identifier(line: Line) -> str:
+def _identifier(line: ReportLine) -> str:
     return line.item.identifier if line.item else ""
 
 
-def _item(report: Report, lines: list[Line]) -> Json:
+def _item(report: UsageReport, lines: list[ReportLine]) -> Json:
     item, columns = lines[0].item, report.columns
     assert item is not None
     found: Json = {
@@ -119,7 +119,7 @@ def _item(report: Report, lines: list[Line]) -> Json:
     return found
 
 
-def item_ids(item: Item, report: Report) -> dict[str, str]:
+def item_ids(item: Item, report: UsageReport) -> dict[str, str]:
     """Return the identifiers of an item by their names in JSON; unknown ones are left out."""
     found = {
         "DOI": item.doi,
@@ -132,7 +132,7 @@ def item_ids(item: Item, report: Report) -> dict[str, str]:
     return {name: value for name, value in found.items() if value and name in columns}
 
 
-def parent_ids(parent: Parent, report: Report) -> dict[str, str]:
+def parent_ids(parent: Parent, report: UsageReport) -> dict[str, str]:
     """Return the identifiers of a parent; one of its own is made of the title if it has none."""
     if parent.issn:
         return {"Online_ISSN": parent.issn}
@@ -142,7 +142,7 @@ def parent_ids(parent: Parent, report: Report) -> dict[str, str]:
     return {"Proprietary": f"{report.platform.namespace}:{key}"}
 
 
-def _performance(report: Report, line: Line) -> Json:
+def _performance(report: UsageReport, line: ReportLine) -> Json:
     item = line.item
     known = {
         "Data_Type": line.data_type,
@@ -156,7 +156,7 @@ def _performance(report: Report, line: Line) -> Json:
     return {**found, "Performance": numbers}
 
 
-def _counts(report: Report, numbers: Mapping[str, int]) -> dict[str, int]:
+def _counts(report: UsageReport, numbers: Mapping[str, int]) -> dict[str, int]:
     if report.request.total_only:
         return {report.request.bounds[0]: sum(numbers.values())}
     return dict(numbers)

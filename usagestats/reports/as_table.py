@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from recordsilo.cells import guarded
 from usagestats.reports.as_json import item_ids, parent_ids
 from usagestats.reports.definitions import RELEASE
-from usagestats.reports.making import Line, Report, attributes_of, filters_of
+from usagestats.reports.making import ReportLine, UsageReport, attributes_of, filters_of
 from usagestats.reports.parents import Parent
 from usagestats.store.periods import first_day, last_day
 
@@ -19,7 +19,7 @@ BYTE_ORDER_MARK = "\ufeff"
 """Begins a file, so that spreadsheet programs recognise UTF-8 (section 5.2)."""
 
 
-def header_lines(report: Report) -> list[tuple[str, str]]:
+def header_lines(report: UsageReport) -> list[tuple[str, str]]:
     """Return the names and values of the header."""
     definition, request, platform = report.definition, report.request, report.platform
     metrics = definition.named_metrics or request.metrics
@@ -45,7 +45,7 @@ def header_lines(report: Report) -> list[tuple[str, str]]:
     ]
 
 
-def columns(report: Report) -> list[str]:
+def columns(report: UsageReport) -> list[str]:
     """Return the headings of the rows, in the report's order."""
     return [
         *report.columns,
@@ -55,7 +55,7 @@ def columns(report: Report) -> list[str]:
     ]
 
 
-def rows(report: Report) -> Iterator[list[str]]:
+def rows(report: UsageReport) -> Iterator[list[str]]:
     """Yield a row for each item or type of data, way of access and metric."""
     names = columns(report)
     for line in report.lines:
@@ -68,7 +68,7 @@ def rows(report: Report) -> Iterator[list[str]]:
             yield [*texts, *map(str, counts)]
 
 
-def as_table(report: Report, delimiter: str = "\t") -> str:
+def as_table(report: UsageReport, delimiter: str = "\t") -> str:
     """Return a report as text with tabs (TSV) or commas (CSV); without a byte order mark."""
     out = io.StringIO()
     write = csv.writer(out, delimiter=delimiter, lineterminator="\n").writerow
@@ -81,11 +81,11 @@ def as_table(report: Report, delimiter: str = "\t") -> str:
     return out.getvalue()
 
 
-def _months(report: Report) -> tuple[str, ...]:
+def _months(report: UsageReport) -> tuple[str, ...]:
     return () if report.request.total_only else report.request.months
 
 
-def _known(report: Report, line: Line) -> dict[str, str]:
+def _known(report: UsageReport, line: ReportLine) -> dict[str, str]:
     item, platform = line.item, report.platform
     found = {
         "Platform": platform.name,
@@ -109,7 +109,7 @@ def _known(report: Report, line: Line) -> dict[str, str]:
     }
 
 
-def _known_of_parent(report: Report, parent: Parent | None) -> dict[str, str]:
+def _known_of_parent(report: UsageReport, parent: Parent | None) -> dict[str, str]:
     if parent is None:
         return {}
     ids = parent_ids(parent, report)

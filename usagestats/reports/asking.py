@@ -18,9 +18,9 @@ from usagestats.reports.definitions import (
     PARTIAL,
     PLATFORM_DATA_TYPES,
     Definition,
-    Notice,
+    ReportNotice,
 )
-from usagestats.reports.making import Request
+from usagestats.reports.making import ReportRequest
 from usagestats.store.periods import last_day, month_after, months_between
 
 _YEARS = re.compile(r"\d{4}(-\d{4})?", re.ASCII)
@@ -54,13 +54,13 @@ class Counted:
         """The first and the last month that can be reported; the last may be before the first."""
         return self.first[:7], min(self.last[:7], month_over(self.today))
 
-    def partial(self, months: Collection[str]) -> list[Notice]:
+    def partial(self, months: Collection[str]) -> list[ReportNotice]:
         """Say of which days the first and the last month are, if only a part was counted."""
         is_cut = (self.first[:7] in months and not self.first.endswith("-01")) or (
             self.last[:7] in months and self.last != last_day(self.last[:7])
         )
         data = f"counted from {self.first} to {self.last}"
-        return [Notice.of(PARTIAL, data)] if is_cut else []
+        return [ReportNotice.of(PARTIAL, data)] if is_cut else []
 
 
 def month_over(today: date) -> str:
@@ -68,7 +68,9 @@ def month_over(today: date) -> str:
     return month_after(f"{today:%Y-%m}", -1)
 
 
-def months_asked(first: str, last: str, counted: Counted | None) -> tuple[list[str], list[Notice]]:
+def months_asked(
+    first: str, last: str, counted: Counted | None
+) -> tuple[list[str], list[ReportNotice]]:
     """Return the months of a period that can be reported, and why others cannot.
 
     Args:
@@ -81,7 +83,7 @@ def months_asked(first: str, last: str, counted: Counted | None) -> tuple[list[s
         return [], [_not_ready(first, last)]
     told = []
     if first < begin:
-        told.append(Notice.of(3032, f"usage is available from {begin}"))
+        told.append(ReportNotice.of(3032, f"usage is available from {begin}"))
     late = max(first, month_after(end))
     if late <= last:
         told.append(_not_ready(late, last))
@@ -89,8 +91,8 @@ def months_asked(first: str, last: str, counted: Counted | None) -> tuple[list[s
     return months, told + counted.partial(months)
 
 
-def _not_ready(first: str, last: str) -> Notice:
-    return Notice.of(3031, first if first == last else f"{first} to {last}")
+def _not_ready(first: str, last: str) -> ReportNotice:
+    return ReportNotice.of(3031, first if first == last else f"{first} to {last}")
 
 
 def known_parameters(definition: Definition) -> frozenset[str]:
@@ -102,8 +104,8 @@ def known_parameters(definition: Definition) -> frozenset[str]:
 
 
 def filtered(
-    request: Request, definition: Definition, query: Mapping[str, str], platform: str
-) -> tuple[Request, list[Notice]]:
+    request: ReportRequest, definition: Definition, query: Mapping[str, str], platform: str
+) -> tuple[ReportRequest, list[ReportNotice]]:
     """Return a request with the filters and attributes that were asked for, and what is ignored.
 
     A filter of all possible values is none (section 3.3.8).
@@ -119,7 +121,7 @@ def filtered(
     if (named := query.get("platform", "")) == platform:
         request = replace(request, platform=platform)
     elif named:
-        asking.told.append(Notice.of(3060, f"platform: {named}; this is {platform}"))
+        asking.told.append(ReportNotice.of(3060, f"platform: {named}; this is {platform}"))
     if definition.is_view:
         return request, asking.told
     types = DATA_TYPES if definition.by_item else PLATFORM_DATA_TYPES
@@ -140,9 +142,9 @@ def filtered(
         components=asking.truth("include_component_details"),
     )
     if found.components:
-        asking.told.append(Notice.of(3063))
+        asking.told.append(ReportNotice.of(3063))
     if uncounted := [one for one in metrics if one in _UNCOUNTED]:
-        asking.told.append(Notice.of(PARTIAL, f"not counted here: {', '.join(uncounted)}"))
+        asking.told.append(ReportNotice.of(PARTIAL, f"not counted here: {', '.join(uncounted)}"))
     return found, asking.told
 
 
@@ -155,7 +157,7 @@ class _Asking:
 
     def __init__(self, query: Mapping[str, str], known: Collection[str]) -> None:
         self._query = {name: text for name, text in query.items() if name in known}
-        self.told: list[Notice] = []
+        self.told: list[ReportNotice] = []
 
     def text(self, name: str) -> str:
         return self._query.get(name, "")
@@ -166,7 +168,7 @@ class _Asking:
         """Read values; all that are allowed are none, unless `some` says that each counts."""
         given = list(dict.fromkeys(one for one in self.text(name).split("|") if one))
         if bad := [one for one in given if one not in allowed]:
-            self.told.append(Notice.of(code, f"{name}: {', '.join(bad)}"))
+            self.told.append(ReportNotice.of(code, f"{name}: {', '.join(bad)}"))
         found = tuple(one for one in given if one in allowed)
         return () if len(found) == len(allowed) and not some else found
 
@@ -174,24 +176,24 @@ class _Asking:
         given = list(dict.fromkeys(one for one in self.text("yop").split("|") if one))
         found = tuple(filter(_is_years, given))
         if bad := [one for one in given if one not in found]:
-            self.told.append(Notice.of(3060, f"yop: {', '.join(bad)}"))
+            self.told.append(ReportNotice.of(3060, f"yop: {', '.join(bad)}"))
         return () if ALL_YEARS in found else found
 
     def truth(self, name: str) -> bool:
         text = self.text(name)
         if text and text.lower() not in _TRUTHS:
-            self.told.append(Notice.of(3062, f"{name}: {text}"))
+            self.told.append(ReportNotice.of(3062, f"{name}: {text}"))
         return _TRUTHS.get(text.lower(), False)
 
     def is_total(self) -> bool:
         text = self.text("granularity")
         if text and text not in _TOTALS | {"Month"}:
-            self.told.append(Notice.of(3062, f"granularity: {text}"))
+            self.told.append(ReportNotice.of(3062, f"granularity: {text}"))
         return text in _TOTALS
 
     def refuse_extensions(self) -> None:
         for name in sorted(EXTENSIONS & set(self._query)):
-            self.told.append(Notice.of(3060, f"{name}: {self.text(name)}"))
+            self.told.append(ReportNotice.of(3060, f"{name}: {self.text(name)}"))
 
 
 def _is_years(text: str) -> bool:

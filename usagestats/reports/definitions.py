@@ -174,7 +174,7 @@ ROBOTS_NOTE, SPIKE_WARNING = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class ReportNotice:
     """An exception in the sense of COUNTER: an error, a warning or a note."""
 
     code: int
@@ -182,7 +182,7 @@ class Notice:
     data: str = ""
 
     @classmethod
-    def of(cls, code: int, data: str = "") -> "Notice":
+    def of(cls, code: int, data: str = "") -> "ReportNotice":
         """Make a standard exception."""
         return cls(code, EXCEPTIONS[code][1], data)
 

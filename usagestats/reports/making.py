@@ -17,7 +17,7 @@ from usagestats.reports.definitions import (
     WORLD,
     WORLD_ID,
     Definition,
-    Notice,
+    ReportNotice,
 )
 from usagestats.reports.items import Item, with_titles_of_parents
 from usagestats.reports.platform import Platform
@@ -31,7 +31,7 @@ _SPIKE_TIMES, _SPIKE_PLUS, _SPIKE_MONTHS = 3, 100, 12
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ReportRequest:
     """What is asked for.
 
     Attributes:
@@ -77,7 +77,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReportLine:
     """The numbers of an item, or of a type of data, for one way of access.
 
     Attributes:
@@ -92,15 +92,15 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class UsageReport:
     """A report, to be written as JSON or as a table."""
 
     definition: Definition
-    request: Request
+    request: ReportRequest
     platform: Platform
     created: datetime
-    lines: tuple[Line, ...]
-    notices: tuple[Notice, ...] = ()
+    lines: tuple[ReportLine, ...]
+    notices: tuple[ReportNotice, ...] = ()
     customer_id: str = WORLD_ID
     institution: str = WORLD
 
@@ -116,7 +116,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ReportBasis:
     """What a report is made of.
 
     Attributes:
@@ -133,13 +133,13 @@ class Usage:
 
 def make_report(
     definition: Definition,
-    request: Request,
+    request: ReportRequest,
     platform: Platform,
-    usage: Usage,
+    usage: ReportBasis,
     *,
     now: datetime,
-    notices: Sequence[Notice] = (),
-) -> Report:
+    notices: Sequence[ReportNotice] = (),
+) -> UsageReport:
     """Make a report.
 
     Args:
@@ -155,26 +155,26 @@ def make_report(
     lines = tuple(_lines(definition, request, platform, replace(usage, items=items)))
     told = [*notices]
     if request.months and not lines and all(one.code != PARTIAL for one in told):
-        told.append(Notice.of(3030))
+        told.append(ReportNotice.of(3030))
     if usage.robots:
-        told.append(Notice(ROBOTS_NOTE, "Robots list", usage.robots))
+        told.append(ReportNotice(ROBOTS_NOTE, "Robots list", usage.robots))
     told += _spikes(definition, request, usage)
-    return Report(definition, request, platform, now.astimezone(UTC), lines, tuple(told))
+    return UsageReport(definition, request, platform, now.astimezone(UTC), lines, tuple(told))
 
 
-def _as_defined(definition: Definition, request: Request) -> Request:
+def _as_defined(definition: Definition, request: ReportRequest) -> ReportRequest:
     """Put the fixed filters of a standard view in a request."""
     if not definition.is_view:
         return request
-    return Request(
+    return ReportRequest(
         request.months, data_types=definition.data_types, access_methods=(REGULAR,),
         platform=request.platform, parents=definition.by_item, period=request.period,
     )  # fmt: skip
 
 
 def _lines(
-    definition: Definition, request: Request, platform: Platform, usage: Usage
-) -> Iterator[Line]:
+    definition: Definition, request: ReportRequest, platform: Platform, usage: ReportBasis
+) -> Iterator[ReportLine]:
     methods = request.methods
     if "Access_Method" not in request.shown and len(methods) > 1:
         figures = {"": _joined([usage.figures.get(one, {}) for one in methods])}
@@ -190,7 +190,9 @@ def _lines(
         )
         if definition.by_item:
             lines = [
-                Line(item, item.data_type, method, _performance(months, request.months, metrics))
+                ReportLine(
+                    item, item.data_type, method, _performance(months, request.months, metrics)
+                )
                 for item, months in chosen
             ]
             lines.sort(key=_by_title)
@@ -199,16 +201,16 @@ def _lines(
         yield from (line for line in lines if line.performance)
 
 
-def _counted(definition: Definition, request: Request) -> tuple[str, ...]:
+def _counted(definition: Definition, request: ReportRequest) -> tuple[str, ...]:
     """The metrics that were asked for, without those that nobody counts here."""
     return tuple(one for one in definition.metrics if not request.metrics or one in request.metrics)
 
 
-def _by_title(line: Line) -> tuple[str, str]:
+def _by_title(line: ReportLine) -> tuple[str, str]:
     return (line.item.title.casefold(), line.item.identifier) if line.item else ("", "")
 
 
-def _wanted(item: Item, request: Request, platform: Platform) -> bool:
+def _wanted(item: Item, request: ReportRequest, platform: Platform) -> bool:
     known = (item.identifier, f"{platform.namespace}:{item.identifier}", item.doi, item.issn)
     return (
         (not request.data_types or item.data_type in request.data_types)
@@ -229,14 +231,14 @@ def _by_data_type(
     months: Sequence[Month],
     metrics: Sequence[str],
     method: str,
-) -> list[Line]:
+) -> list[ReportLine]:
     types: dict[str, dict[Month, Figures]] = {}
     for item, figures in chosen:
         found = types.setdefault(item.data_type, {})
         for month, some in figures.items():
             found[month] = found.get(month, Figures()) + some
     return [
-        Line(None, name, method, _performance(types[name], months, metrics))
+        ReportLine(None, name, method, _performance(types[name], months, metrics))
         for name in sorted(types)
     ]
 
@@ -266,14 +268,16 @@ def _joined(parts: Iterable[MonthFigures]) -> MonthFigures:
     return found
 
 
-def _spikes(definition: Definition, request: Request, usage: Usage) -> list[Notice]:
+def _spikes(
+    definition: Definition, request: ReportRequest, usage: ReportBasis
+) -> list[ReportNotice]:
     """Warn of months with more than three times the mean of the twelve before, and 100 (7.12)."""
     totals: dict[Month, Figures] = {}
     for method in request.methods:
         for months in usage.figures.get(method, {}).values():
             for month, some in months.items():
                 totals[month] = totals.get(month, Figures()) + some
-    found: list[Notice] = []
+    found: list[ReportNotice] = []
     earliest = min(totals, default="")
     for metric in _counted(definition, request):
         numbers = {m: getattr(some, FIGURE_OF_METRIC[metric]) for m, some in totals.items()}
@@ -284,11 +288,11 @@ def _spikes(definition: Definition, request: Request, usage: Usage) -> list[Noti
             number = numbers.get(month, 0)
             if before and number > _SPIKE_TIMES * mean + _SPIKE_PLUS:
                 data = f"{metric} {month}: {number}; mean of the months before: {mean:.0f}"
-                found.append(Notice(SPIKE_WARNING, "Unusually high usage", data))
+                found.append(ReportNotice(SPIKE_WARNING, "Unusually high usage", data))
     return found
 
 
-def filters_of(report: Report) -> dict[str, tuple[str, ...]]:
+def filters_of(report: UsageReport) -> dict[str, tuple[str, ...]]:
     """Return the filters of a report that its header names, besides the metrics and the period."""
     request = report.request
     found: dict[str, tuple[str, ...]] = {
@@ -303,7 +307,7 @@ def filters_of(report: Report) -> dict[str, tuple[str, ...]]:
     return {name: values for name, values in found.items() if values}
 
 
-def attributes_of(report: Report, total: tuple[str, str]) -> dict[str, tuple[str, ...]]:
+def attributes_of(report: UsageReport, total: tuple[str, str]) -> dict[str, tuple[str, ...]]:
     """Return the attributes of a report that its header names.
 
     Args:

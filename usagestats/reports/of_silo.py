@@ -6,20 +6,20 @@ from datetime import date, datetime
 from recordsilo.extras import PackageMissing
 from usagestats.entities.usage import Usage as UsageOfSilo
 from usagestats.reports.asking import Counted
-from usagestats.reports.definitions import MACHINE, Definition, Notice
+from usagestats.reports.definitions import MACHINE, Definition, ReportNotice
 from usagestats.reports.items import item_of
 from usagestats.reports.making import (
     MonthFigures,
-    Report,
-    Request,
-    Usage,
+    ReportBasis,
+    ReportRequest,
+    UsageReport,
     make_report,
 )
 from usagestats.reports.platform import platform_of
-from usagestats.rules.robots import Robots
+from usagestats.rules.robots import RobotLists
 from usagestats.rules.settings import read_settings
 from usagestats.store import queries
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.periods import month_after, months_between
 from usagestats.values import Figures
 
@@ -29,21 +29,21 @@ def robots_of(silo_path: str) -> str:
 
     If no import says so, it is the installed list, or that it is unknown without the extra.
     """
-    with Ledger(silo_path, "read") as ledger:
+    with UsageLedger(silo_path, "read") as ledger:
         used = [str(receipt.get("robots", "")) for _, receipt in ledger.receipts()]
     if known := "; ".join(filter(None, dict.fromkeys(used))):
         return known
     try:
-        return Robots(read_settings(silo_path).robots).version
+        return RobotLists(read_settings(silo_path).robots).version
     except PackageMissing:
         return "unknown: the package counter-robots is not installed"
 
 
-def _not_counted(silo_path: str, months: Sequence[str]) -> list[Notice]:
+def _not_counted(silo_path: str, months: Sequence[str]) -> list[ReportNotice]:
     """Say which days of a report are not counted yet, because an import was interrupted."""
-    with Ledger(silo_path, "read") as ledger:
+    with UsageLedger(silo_path, "read") as ledger:
         days = [day for day in ledger.stale() if day[:7] in months]
-    return [Notice.of(3040, f"not counted yet: {', '.join(days)}")] if days else []
+    return [ReportNotice.of(3040, f"not counted yet: {', '.join(days)}")] if days else []
 
 
 def counted_of(usage: UsageOfSilo, today: date) -> Counted | None:
@@ -54,7 +54,7 @@ def counted_of(usage: UsageOfSilo, today: date) -> Counted | None:
     bounds = queries.bounds(usage.counts)
     if bounds is None:
         return None
-    with Ledger(usage.silo.path, "read") as ledger:
+    with UsageLedger(usage.silo.path, "read") as ledger:
         days = (*bounds, *ledger.days())
     return Counted(min(days), max(days), today)
 
@@ -62,11 +62,11 @@ def counted_of(usage: UsageOfSilo, today: date) -> Counted | None:
 def report_of(
     usage: UsageOfSilo,
     definition: Definition,
-    request: Request,
+    request: ReportRequest,
     *,
     now: datetime,
-    notices: Sequence[Notice] = (),
-) -> Report:
+    notices: Sequence[ReportNotice] = (),
+) -> UsageReport:
     """Make a report of a Silo.
 
     Raises:
@@ -84,7 +84,7 @@ def report_of(
         definition,
         request,
         platform_of(path),
-        Usage(figures, items, robots_of(path)),
+        ReportBasis(figures, items, robots_of(path)),
         now=now,
         notices=(*notices, *_not_counted(path, request.months)),
     )

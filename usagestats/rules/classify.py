@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from usagestats.expressions import Expression
 from usagestats.lines.readers import Reader
 from usagestats.rules.patterns import Patterns, Resolve
-from usagestats.rules.robots import Agent, Robots
-from usagestats.rules.settings import Settings
+from usagestats.rules.robots import Agent, RobotLists
+from usagestats.rules.settings import UsageSettings
 from usagestats.values import Fate, Hit, Use
 
 COUNTED_STATUSES = frozenset({200, 304})
@@ -52,13 +52,13 @@ class Rules:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: UsageSettings,
         resolve: Resolve = lambda text: text,
         by_link: Resolve = lambda _: "",
         by_uuid: Resolve = lambda _: "",
     ) -> None:
         self.settings = settings
-        self.robots = Robots(settings.robots)
+        self.robots = RobotLists(settings.robots)
         self.patterns = Patterns(settings.patterns, resolve, by_link, by_uuid)
 
     def agent(self, text: str, *, has_agent: bool = True) -> Agent:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from usagestats.expressions import Expression
 from usagestats.store.tables import naming
-from usagestats.values import Kind, Use
+from usagestats.values import Use, UseKind
 
 Resolve = Callable[[str], str]
 """An identifier in any form → in full form, where the Silo holds it."""
@@ -35,7 +35,7 @@ class Pattern:
 
     path: str
     record: str
-    kind: Kind
+    kind: UseKind
     link: str = ""
     is_ours: bool = False
 
@@ -90,9 +90,9 @@ def pattern_from(known: Any) -> Pattern:
     if not isinstance(link, str):
         raise ValueError("the link of a pattern is a text")  # noqa: TRY004  # of a file
     kind = str(known.get("kind"))
-    if kind not in [*Kind]:
+    if kind not in [*UseKind]:
         raise ValueError(f"the kind of a pattern is view, download or other, not {kind!r}")
-    pattern = Pattern(texts["path"], texts[RECORD], Kind(kind), link)
+    pattern = Pattern(texts["path"], texts[RECORD], UseKind(kind), link)
     pattern.checked()
     return pattern
 

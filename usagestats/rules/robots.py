@@ -36,7 +36,7 @@ class Agent(StrEnum):
     MACHINE = "machine"
 
 
-class Robots:
+class RobotLists:
     """The lists, with expressions of a Silo's own.
 
     Args:

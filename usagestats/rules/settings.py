@@ -29,7 +29,7 @@ _KNOWN = _OF_OTHERS | {
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class UsageSettings:
     """What ``usage.toml`` says.
 
     Attributes:
@@ -73,7 +73,7 @@ def profile_patterns(name: str) -> tuple[Pattern, ...]:
     return tuple(replace(one, is_ours=True) for one in found)
 
 
-def read_settings(silo_path: str) -> Settings:
+def read_settings(silo_path: str) -> UsageSettings:
     """Read the settings of a Silo; the defaults if there is no file.
 
     Raises:
@@ -96,7 +96,7 @@ def _refuse_misplaced(silo_path: str) -> None:
         raise SettingsInvalid(misplaced, f"it is not read here; {mend}")
 
 
-def settings_from(known: Mapping[str, Any]) -> Settings:
+def settings_from(known: Mapping[str, Any]) -> UsageSettings:
     """Make settings from the content of a file.
 
     Raises:
@@ -124,7 +124,7 @@ def settings_from(known: Mapping[str, Any]) -> Settings:
             own.append(pattern_from(table))
     with naming("[log]"):
         log_format = _format(known.get("log", {}))
-    return Settings(
+    return UsageSettings(
         tuple(own), profile, zone, window, _robots(known), log_format,
         _text(known, "countries"), _texts(known, "logs"), _text(known, "uuids"),
     )  # fmt: skip
@@ -137,7 +137,7 @@ def _text(known: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def logs_of(silo_path: str, settings: Settings) -> tuple[str, ...]:
+def logs_of(silo_path: str, settings: UsageSettings) -> tuple[str, ...]:
     """Return the logs that the settings name, the oldest first; paths are relative to the Silo.
 
     Directories and whatever else is no regular file are left out, as a ``*`` may stand for them.

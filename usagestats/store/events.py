@@ -16,7 +16,7 @@ from recordsilo.disk.atomic_file import Barrier, StrictBarrier, flush_directory,
 from silosteps.engine import Engine
 from silosteps.errors import StepsError
 from silosteps.step_file import steps_of
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.places import events_path, place
 
 SUFFIX = ".parquet"
@@ -129,7 +129,7 @@ def day_number(day: str) -> int:
     return int(np.datetime64(day, "D").astype(np.int64))
 
 
-def merge_files(silo_path: str, steps: Engine, ledger: Ledger, day: str, most: int) -> None:
+def merge_files(silo_path: str, steps: Engine, ledger: UsageLedger, day: str, most: int) -> None:
     """Put the files of a day that are from the same logs into one, if they are too many.
 
     Those of other logs stay apart, so that they can be replaced when these are read again.
@@ -139,7 +139,7 @@ def merge_files(silo_path: str, steps: Engine, ledger: Ledger, day: str, most: i
             _merge(silo_path, steps, ledger, day, names)
 
 
-def _merge(silo_path: str, steps: Engine, ledger: Ledger, day: str, names: list[str]) -> None:
+def _merge(silo_path: str, steps: Engine, ledger: UsageLedger, day: str, names: list[str]) -> None:
     made = hashlib.sha256("\n".join(names).encode()).hexdigest()[:32]
     path = event_path(silo_path, day, made)
     staged = f"{path}.{os.getpid()}{_NEW}"
@@ -154,7 +154,7 @@ def _merge(silo_path: str, steps: Engine, ledger: Ledger, day: str, names: list[
 
 
 def rewrite_without(
-    silo_path: str, steps: Engine, ledger: Ledger, day: str, step: str, **values: Any
+    silo_path: str, steps: Engine, ledger: UsageLedger, day: str, step: str, **values: Any
 ) -> tuple[int, list[str]]:
     """Remove events from a day.
 
@@ -192,7 +192,7 @@ def rewrite_without(
 
 
 def unreadable_files(
-    silo_path: str, steps: Engine, ledger: Ledger, days: Iterable[str]
+    silo_path: str, steps: Engine, ledger: UsageLedger, days: Iterable[str]
 ) -> dict[str, list[str]]:
     """Return the files of some days that are missing or damaged, by their day."""
     found: dict[str, list[str]] = {}
@@ -224,7 +224,7 @@ def remove(silo_path: str, day: str, names: Iterable[str]) -> None:
         flush_directory(directory)
 
 
-def remove_unnamed(silo_path: str, ledger: Ledger, before: float) -> None:
+def remove_unnamed(silo_path: str, ledger: UsageLedger, before: float) -> None:
     """Remove files of events that a killed import left, and that the ledger does not name.
 
     Args:

@@ -29,7 +29,7 @@ Log = tuple[str, str]
 """Day and kind."""
 
 
-class Journal:
+class UsageJournal:
     """The journal of a Silo; what writes to it holds `lock`.
 
     Raises (every method):

@@ -89,7 +89,7 @@ class Imported:
     replaced: Iterable[tuple[bytes, Mark]] = ()
 
 
-class Ledger(Closing):
+class UsageLedger(Closing):
     """The ledger of a Silo.
 
     Raises (every method):

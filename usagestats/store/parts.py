@@ -6,7 +6,7 @@ from usagestats.errors import CountsLost, KeysMissing, NothingImported, PartMiss
 from usagestats.store.counts import Counts
 from usagestats.store.events import day_number, day_text
 from usagestats.store.keys import Keys
-from usagestats.store.ledger import Ledger
+from usagestats.store.ledger import UsageLedger
 from usagestats.store.places import counts_path, ledger_path
 from usagestats.store.queries import bounds
 
@@ -17,12 +17,12 @@ def check_counts(silo_path: str) -> None:
     Raises:
         CountsLost, PartMissing: As `are_counts_lost`.
     """
-    with Ledger(silo_path, "read") as ledger:
+    with UsageLedger(silo_path, "read") as ledger:
         if are_counts_lost(silo_path, ledger):
             raise CountsLost(counts_path(silo_path), silo_path)
 
 
-def are_counts_lost(silo_path: str, ledger: Ledger) -> bool:
+def are_counts_lost(silo_path: str, ledger: UsageLedger) -> bool:
     """Whether the counts of counted days are missing, but can be made again from the events.
 
     Raises:
@@ -39,7 +39,7 @@ def are_counts_lost(silo_path: str, ledger: Ledger) -> bool:
     return True
 
 
-def check_ledger(silo_path: str, ledger: Ledger, timezone: str = "") -> None:
+def check_ledger(silo_path: str, ledger: UsageLedger, timezone: str = "") -> None:
     """Check that the ledger and the counts belong together, before either is written.
 
     Else the counts of days would be replaced by those of their new lines alone, or be lost when
@@ -72,12 +72,12 @@ def check_imported(silo_path: str) -> None:
         CountsLost, PartMissing: As `are_counts_lost`.
     """
     check_counts(silo_path)
-    with Counts(silo_path) as counts, Ledger(silo_path, "read") as ledger:
+    with Counts(silo_path) as counts, UsageLedger(silo_path, "read") as ledger:
         if not counts.stamp() and not ledger.receipts():
             raise NothingImported(silo_path)
 
 
-def check_keys(silo_path: str, ledger: Ledger) -> None:
+def check_keys(silo_path: str, ledger: UsageLedger) -> None:
     """Check that the keys of all days with events are there, before lines are read.
 
     Raises:

@@ -13,7 +13,7 @@ EARLIEST, LATEST = "0000-00", "9999-99"
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class PeriodParts:
     """A period in parts that do not overlap.
 
     Attributes:
@@ -95,12 +95,12 @@ def days_between(first: str, last: str, most: int = 0) -> list[str]:
     return [str(date.fromordinal(one)) for one in range(begin, end + 1)]
 
 
-def parts_of(period: Period) -> Parts:
+def parts_of(period: Period) -> PeriodParts:
     """Split a period into whole months and the days before and after them."""
     first = first_day(period.first) if period.first else ""
     last = last_day(period.last) if period.last else ""
     if first and last and first[:7] == last[:7] and not _is_whole(first, last):
-        return Parts(None, ((first, last),))
+        return PeriodParts(None, ((first, last),))
     days = []
     begin, end = first[:7] or EARLIEST, last[:7] or LATEST
     if first and not first.endswith("-01"):
@@ -110,7 +110,7 @@ def parts_of(period: Period) -> Parts:
     if last and last != last_day(end):
         days.append((f"{end}-01", last))
         end = month_after(end, -1)
-    return Parts((begin, end) if begin <= end else None, tuple(days))
+    return PeriodParts((begin, end) if begin <= end else None, tuple(days))
 
 
 def _is_whole(first: str, last: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from usagestats.packages import needed
 from usagestats.visitors.errors import StreamUnusable
-from usagestats.visitors.settings import Route
+from usagestats.visitors.settings import StepRoute
 
 _SECONDS_TO_CONNECT, _SECONDS_TO_ANSWER = 5.0, 15.0
 _TRANSACTION_MS = 10_000
@@ -71,7 +71,7 @@ class Relay:
         StreamUnusable: No broker answers, or it lacks a topic.
     """
 
-    def __init__(self, route: Route) -> None:
+    def __init__(self, route: StepRoute) -> None:
         self._kafka = needed("confluent_kafka", "kafka")
         self._route, self._revoked = route, set[tuple[str, int]]()
         self._idle_since: float | None = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class StepRoute:
     """Where a step reads and writes.
 
     Attributes:

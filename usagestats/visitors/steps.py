@@ -15,10 +15,12 @@ from usagestats.visitors.events import (
 )
 from usagestats.visitors.profiles import Profiles
 from usagestats.visitors.relay import Arrived, Passed, Relay, Sent
-from usagestats.visitors.settings import FieldNames, Keeping, Route
+from usagestats.visitors.settings import FieldNames, Keeping, StepRoute
 
 
-def run_flatten(route: Route, stopped: Callable[[], bool], *, idle: float | None = None) -> Passed:
+def run_flatten(
+    route: StepRoute, stopped: Callable[[], bool], *, idle: float | None = None
+) -> Passed:
     """Flatten events until stopped; see `Relay.run`."""
     relay = Relay(route)
     try:
@@ -37,7 +39,7 @@ def flatten(batch: Sequence[Arrived]) -> Iterator[Sent]:
 
 
 def run_profile(
-    route: Route,
+    route: StepRoute,
     redis_url: str,
     stopped: Callable[[], bool],
     *,

@@ -17,7 +17,7 @@ MAX_CHANGES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class ChangeInput:
     """An input of a change; labels and hints are English texts of the catalogue."""
 
     name: str
@@ -28,44 +28,47 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ChangeKind:
     """A kind of change, and its inputs besides the field."""
 
     do: str
     label: str
-    inputs: tuple[Input, ...]
+    inputs: tuple[ChangeInput, ...]
 
 
-_LANG = Input("lang", "Language", hint="A language tag such as en. Leave empty for no language.")
-_ONLY_VALUE = Input("value", "Only this value", hint="Leave empty for all values.")
+_LANG = ChangeInput(
+    "lang", "Language", hint="A language tag such as en. Leave empty for no language."
+)
+_ONLY_VALUE = ChangeInput("value", "Only this value", hint="Leave empty for all values.")
 _PAIRS = (
     "One pair per line: old => new, or separated by a tab. Leave new empty to delete the value."
 )
-_ONLY_PATTERN = Input("pattern", "Only values that match this pattern")
+_ONLY_PATTERN = ChangeInput("pattern", "Only values that match this pattern")
 
-KINDS: tuple[Kind, ...] = (
-    Kind("set", "Set values", (
-        Input("values", "Values", "lines", required=True, hint="One value per line."), _LANG)),
-    Kind("add", "Add a value", (Input("value", "Value", required=True), _LANG)),
-    Kind("replace", "Replace a value", (
-        Input("value", "Value", required=True), Input("by", "New value"))),
-    Kind("replace pattern", "Replace a pattern", (
-        Input("pattern", "Pattern", required=True, hint="A regular expression."),
-        Input("by", "New value", hint="Use \\1 for the first group."),
-        Input("ignore_case", "Ignore case", "tick"))),
-    Kind("remove", "Remove values", (_ONLY_VALUE, _ONLY_PATTERN)),
-    Kind("split", "Split values", (Input("separator", "Separator", required=True),)),
-    Kind("trim", "Trim values", (
-        Input("characters", "Also remove these at both ends", hint="For example .,;"),)),
-    Kind("case", "Change case", (Input("case", "Case", "case", required=True),)),
-    Kind("map", "Map values", (
-        Input("table", "Old and new values", "table", required=True,
-              hint=_PAIRS),)),
-    Kind("language", "Set language", (_LANG, Input("only", "Only values in this language"))),
-    Kind("move", "Move to another field", (
-        Input("to", "Target field", "field", required=True), _ONLY_VALUE, _ONLY_PATTERN)),
+KINDS: tuple[ChangeKind, ...] = (
+    ChangeKind("set", "Set values", (
+        ChangeInput("values", "Values", "lines", required=True, hint="One value per line."),
+        _LANG)),
+    ChangeKind("add", "Add a value", (ChangeInput("value", "Value", required=True), _LANG)),
+    ChangeKind("replace", "Replace a value", (
+        ChangeInput("value", "Value", required=True), ChangeInput("by", "New value"))),
+    ChangeKind("replace pattern", "Replace a pattern", (
+        ChangeInput("pattern", "Pattern", required=True, hint="A regular expression."),
+        ChangeInput("by", "New value", hint="Use \\1 for the first group."),
+        ChangeInput("ignore_case", "Ignore case", "tick"))),
+    ChangeKind("remove", "Remove values", (_ONLY_VALUE, _ONLY_PATTERN)),
+    ChangeKind("split", "Split values", (ChangeInput("separator", "Separator", required=True),)),
+    ChangeKind("trim", "Trim values", (
+        ChangeInput("characters", "Also remove these at both ends", hint="For example .,;"),)),
+    ChangeKind("case", "Change case", (ChangeInput("case", "Case", "case", required=True),)),
+    ChangeKind("map", "Map values", (
+        ChangeInput("table", "Old and new values", "table", required=True, hint=_PAIRS),)),
+    ChangeKind("language", "Set language", (
+        _LANG, ChangeInput("only", "Only values in this language"))),
+    ChangeKind("move", "Move to another field", (
+        ChangeInput("to", "Target field", "field", required=True), _ONLY_VALUE, _ONLY_PATTERN)),
 )  # fmt: skip
-BY_NAME: Mapping[str, Kind] = {kind.do: kind for kind in KINDS}
+BY_NAME: Mapping[str, ChangeKind] = {kind.do: kind for kind in KINDS}
 CASES = tuple(one.value for one in Case)
 _KEPT_EMPTY = {("replace", "by"), ("replace pattern", "by"), ("language", "lang")}
 

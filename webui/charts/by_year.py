@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from webui.charts.pictures import Bar, Picture, sparkline
+from webui.charts.pictures import BarFigures, Picture, sparkline
 from webui.charts.scale import Bin, binned
 from webui.words.texts import text as _
 
@@ -23,7 +23,9 @@ def by_year(counts: Mapping[str, int], bins: Iterable[Bin]) -> Picture:
     """Draw records by year in bars that come from `years_of_all`."""
     numbers = {int(year): count for year, count in counts.items()}
     data = [
-        Bar(one.label, (sum(numbers.get(year, 0) for year in range(one.first, one.last + 1)),))
+        BarFigures(
+            one.label, (sum(numbers.get(year, 0) for year in range(one.first, one.last + 1)),)
+        )
         for one in bins
     ]
     return sparkline(_("Records by year"), _("Year"), data)

@@ -14,7 +14,7 @@ from webui.charts.scale import Binned, binned, round_step, short, ticks
 from webui.words.texts import text as _
 
 __all__ = [
-    "Bar", "Binned", "Event", "Picture", "Series",
+    "BarFigures", "Binned", "Event", "Picture", "Series",
     "bars", "binned", "columns", "histogram", "sparkline", "timeline",
 ]  # fmt: skip
 
@@ -41,7 +41,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class BarFigures:
     """The figures of one bar, one for each series.
 
     Attributes:
@@ -79,7 +79,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class GridLine:
     """A horizontal line of the grid."""
 
     x1: float
@@ -109,7 +109,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A row of the table; ``url`` is the link of its first cell."""
 
     cells: tuple[str, ...]
@@ -132,9 +132,9 @@ class Picture:
     summary: str
     height: float
     head: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     boxes: tuple[Box, ...] = ()
-    lines: tuple[Line, ...] = ()
+    lines: tuple[GridLine, ...] = ()
     dots: tuple[Dot, ...] = ()
     labels: tuple[Label, ...] = ()
     legend: tuple[tuple[str, str], ...] = ()
@@ -160,7 +160,7 @@ def columns(
     title: str,
     of: str,
     series: Sequence[Series],
-    data: Sequence[Bar],
+    data: Sequence[BarFigures],
     *,
     labels: Iterable[int] | None = None,
 ) -> Picture:
@@ -196,7 +196,7 @@ def columns(
         _summary([(bar.label, sum(bar.values)) for bar in data]),
         _TOP + PLOT + 20,
         (of, *(one.name for one in series)),
-        tuple(Row((bar.label, *map(figure_of, bar.values)), bar.url) for bar in data),
+        tuple(TableRow((bar.label, *map(figure_of, bar.values)), bar.url) for bar in data),
         boxes=tuple(boxes),
         lines=lines if data else (),
         labels=(*heights, *texts) if data else (),
@@ -223,7 +223,7 @@ def histogram(
     """
     first, last = chosen or (-(10**6), 10**6)
     data = [
-        Bar(
+        BarFigures(
             one.label,
             (one.count,),
             url(one.first, one.last) if url else "",
@@ -239,9 +239,11 @@ def histogram(
         for i, one in zip(shown, picture.labels[-len(shown) :], strict=True)
     ]
     outside = [
-        Row((_("Before {year}", year=years[0]), figure_of(found.before))) if found.before else None,
+        TableRow((_("Before {year}", year=years[0]), figure_of(found.before)))
+        if found.before
+        else None,
         *picture.rows,
-        Row((_("After {year}", year=found.bins[-1].last), figure_of(found.after)))
+        TableRow((_("After {year}", year=found.bins[-1].last), figure_of(found.after)))
         if found.after
         else None,
     ]
@@ -261,7 +263,7 @@ def bars(
     title: str,
     of: str,
     series: Series,
-    data: Sequence[Bar],
+    data: Sequence[BarFigures],
     *,
     top: float | None = None,
     unit: str = "",
@@ -291,13 +293,13 @@ def bars(
         _summary([(bar.label, bar.values[0]) for bar in data], unit),
         34.0 * len(data),
         (of, series.name),
-        tuple(Row((bar.label, figure_of(bar.values[0], unit)), bar.url) for bar in data),
+        tuple(TableRow((bar.label, figure_of(bar.values[0], unit)), bar.url) for bar in data),
         boxes=tuple(boxes),
         labels=tuple(labels),
     )
 
 
-def sparkline(title: str, of: str, data: Sequence[Bar], *, height: float = 22) -> Picture:
+def sparkline(title: str, of: str, data: Sequence[BarFigures], *, height: float = 22) -> Picture:
     """Small bars without axes, for a cell of a table; see `columns`.
 
     The text and the table begin and end with the first and the last bar that is not 0.
@@ -316,7 +318,7 @@ def sparkline(title: str, of: str, data: Sequence[Bar], *, height: float = 22) -
         _summary([(bar.label, bar.values[0]) for bar in shown]),
         height,
         (of, title),
-        tuple(Row((bar.label, figure_of(bar.values[0]))) for bar in shown),
+        tuple(TableRow((bar.label, figure_of(bar.values[0]))) for bar in shown),
         boxes=tuple(boxes),
     )
 
@@ -340,13 +342,13 @@ def timeline(title: str, events: Iterable[Event]) -> Picture:
         height + 22,
         (_("Date"), _("Event"), *((_("Kind"),) if any(lanes) else ())),
         tuple(
-            Row(
+            TableRow(
                 (one.moment.date().isoformat(), one.label, *((one.lane,) if any(lanes) else ())),
                 one.url,
             )
             for one in listed
         ),
-        lines=tuple(Line(0, 100, 46.0 * i + 30) for i in range(len(lanes))),
+        lines=tuple(GridLine(0, 100, 46.0 * i + 30) for i in range(len(lanes))),
         dots=tuple(dots),
         labels=(
             *(Label(0, 46.0 * i + 14, lane) for i, lane in enumerate(lanes)),
@@ -358,10 +360,10 @@ def timeline(title: str, events: Iterable[Event]) -> Picture:
 # -- pieces -------------------------------------------------------------------------------
 
 
-def _grid(top: float) -> tuple[tuple[Line, ...], tuple[Label, ...]]:
+def _grid(top: float) -> tuple[tuple[GridLine, ...], tuple[Label, ...]]:
     heights = [(tick, _TOP + PLOT * (1 - tick / top)) for tick in ticks(top)]
     return (
-        tuple(Line(_LEFT, _RIGHT, y) for _tick, y in heights),
+        tuple(GridLine(_LEFT, _RIGHT, y) for _tick, y in heights),
         tuple(Label(_LEFT - 1.5, y + 4, short(tick), "end") for tick, y in heights),
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recordsilo.formats.known.dublin_core import OAI_DC
-from recordsilo.formats.quality import Finding
+from recordsilo.formats.quality import QualityFinding
 from silocuration.editing.fields import (
     LANGUAGE_TAG,
     Field,
@@ -155,7 +155,7 @@ class EditForm:
             return replace(self, fields=(*self.fields[:number], *self.fields[number + 1 :]))
         return self._moved(number, -1 if match["what"] == "up" else 1)
 
-    def at(self, found: Sequence[Finding], code: str) -> "EditForm":
+    def at(self, found: Sequence[QualityFinding], code: str) -> "EditForm":
         """The form at the value that a finding is about; a missing value is added."""
         for number, field in enumerate(self.fields):
             if any(one.code == code for one in about(field, found)):
@@ -165,7 +165,7 @@ class EditForm:
                 return self._added(name)
         return self
 
-    def lacking(self, finding: Finding) -> str:
+    def lacking(self, finding: QualityFinding) -> str:
         """The field that a finding says has no value; ``""`` if it is about something else."""
         names = (name for name in self.addable if finding.field.startswith(name))
         return "" if finding.value else next(names, "")
@@ -238,7 +238,7 @@ class Differing:
         return len({said(self.base), said(self.ours), said(self.theirs)}) > 1
 
 
-def about(field: Field, found: Sequence[Finding]) -> tuple[Finding, ...]:
+def about(field: Field, found: Sequence[QualityFinding]) -> tuple[QualityFinding, ...]:
     """The findings about a value of a form."""
     return tuple(
         one

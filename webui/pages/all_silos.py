@@ -16,8 +16,8 @@ from silofleet.search.values import (
     REPOSITORY,
     SORTS,
     AllSearch,
-    Hit,
-    Place,
+    HitPlace,
+    SearchHit,
     fields,
     sorts,
     usual_facets,
@@ -55,7 +55,7 @@ class HitView:
         also: The name of a Silo, and the address of the record that is the same there.
     """
 
-    hit: Hit
+    hit: SearchHit
     url: str
     also: tuple[tuple[str, str], ...]
 
@@ -122,7 +122,7 @@ def _previous(asked: SearchRequest, start: int) -> str:
     return asked.url(*((("start", str(before)),) if before else ())) if start else ""
 
 
-def record_url(place: Place, nodes: Mapping[str, str]) -> str:
+def record_url(place: HitPlace, nodes: Mapping[str, str]) -> str:
     """The page of a record in its Silo, here or on another node.
 
     Args:
@@ -133,7 +133,7 @@ def record_url(place: Place, nodes: Mapping[str, str]) -> str:
     return nodes[place.node].rstrip("/") + path if place.node else urls.at(path)
 
 
-def _line(hit: Hit, nodes: Mapping[str, str]) -> HitView:
+def _line(hit: SearchHit, nodes: Mapping[str, str]) -> HitView:
     also = tuple((one.silo, record_url(one, nodes)) for one in hit.also)
     return HitView(hit, record_url(hit.place, nodes), also)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from recordsilo import Row
 from silocuration.batch.job import held
-from silocuration.batch.journal import Change, Doing, Entry, JobJournal
+from silocuration.batch.journal import Change, Doing, JobJournal, JournalEntry
 from silocuration.batch.planned import is_untouched
 from silocuration.errors import JobBusy
 from webui import urls
@@ -59,7 +59,7 @@ def show(call: Call) -> View:
     return View("bulk_changes.mako", data, twin, url)
 
 
-def _record(entry: Entry, row: Row | None) -> dict[str, Any]:
+def _record(entry: JournalEntry, row: Row | None) -> dict[str, Any]:
     title, left_out = row.title if row else "", entry.state is Doing.LEFT_OUT
     return {"identifier": entry.identifier, "title": title, "left_out": left_out}
 

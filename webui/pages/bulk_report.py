@@ -9,7 +9,7 @@ import tomli_w
 
 from recordsilo import Row
 from silocuration.batch.job import JobReport, job_report
-from silocuration.batch.journal import CHANGED, Change, Doing, Entry, JobJournal, job_ids
+from silocuration.batch.journal import CHANGED, Change, Doing, JobJournal, JournalEntry, job_ids
 from silocuration.batch.planned import PREVIEW, discard, is_discardable, is_untouched, noted_preview
 from silocuration.batch.specs import summary
 from silocuration.errors import JobNotFound, JobUnreadable
@@ -22,7 +22,7 @@ from webui.activity import note
 from webui.bulk.jobs import begun, start_bulk_job, start_bulk_undo
 from webui.http.errors import Conflict, from_curation
 from webui.http.messages import Response, redirect
-from webui.job_view import Outcome, Shown, outcome_of, undone_outcome
+from webui.job_view import JobOutcome, Shown, outcome_of, undone_outcome
 from webui.rendering import View, json_answer
 from webui.site import Call
 from webui.words.texts import text as _
@@ -90,7 +90,7 @@ def _reports(call: Call, job_ids: Sequence[str]) -> tuple[list[JobReport], list[
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EditLine:
     """A batch edit in the list.
 
     Attributes:
@@ -99,16 +99,16 @@ class Line:
     """
 
     report: JobReport
-    outcome: Outcome
+    outcome: JobOutcome
     shown: Shown | None
     is_preview: bool
 
 
-def _line(call: Call, report: JobReport) -> Line:
+def _line(call: Call, report: JobReport) -> EditLine:
     job = _job_about(call, report)
     active = Shown.of(job, call.user) if job is not None and job.state in ACTIVE else None
     is_preview = active is None and _is_planned(report)
-    return Line(report, _outcome(report, job), active, is_preview)
+    return EditLine(report, _outcome(report, job), active, is_preview)
 
 
 def show_one(call: Call) -> View:
@@ -202,7 +202,7 @@ class ChangedRecord:
         return {"identifier": self.identifier, "state": self.state, "values": values}
 
 
-def _changed(entry: Entry, values: Sequence[Change], row: Row | None) -> ChangedRecord:
+def _changed(entry: JournalEntry, values: Sequence[Change], row: Row | None) -> ChangedRecord:
     title = row.title if row else ""
     state = "" if entry.state is Doing.DONE else _(DOING_LABELS[entry.state])
     return ChangedRecord(entry.identifier, title or entry.identifier, state, values)
@@ -236,21 +236,21 @@ def _can_undo(report: JobReport) -> bool:
     return any(report.counts.get(state) for state in left)
 
 
-def _outcome(report: JobReport, job: Job | None) -> Outcome:
+def _outcome(report: JobReport, job: Job | None) -> JobOutcome:
     """How a batch edit stands, by its journal and by the job that works on it."""
     if job is not None and job.state in ACTIVE:
         if job.kind == UNDO.name and not job.wish and job.begun:
-            return Outcome("running", _("Being undone"))
+            return JobOutcome("running", _("Being undone"))
         return outcome_of(job)
     if _is_planned(report):
-        return Outcome("waiting", _("Previewed, not applied"))
+        return JobOutcome("waiting", _("Previewed, not applied"))
     if undone := undone_outcome(report.counts):
         return undone
     if not report.is_finished:
-        return outcome_of(job) if job else Outcome("paused", _("Not finished"))
+        return outcome_of(job) if job else JobOutcome("paused", _("Not finished"))
     if skipped := report.counts.get(Doing.SKIPPED):
-        return Outcome("partial", _("Finished, {n} skipped", n=f"{skipped:,}"))
-    return Outcome("done", _("Finished"))
+        return JobOutcome("partial", _("Finished, {n} skipped", n=f"{skipped:,}"))
+    return JobOutcome("done", _("Finished"))
 
 
 def resume(call: Call) -> Response:

@@ -20,9 +20,9 @@ from usagestats.reports.definitions import (
     WORLD,
     WORLD_ID,
     Definition,
-    Notice,
+    ReportNotice,
 )
-from usagestats.reports.making import Request as Wanted
+from usagestats.reports.making import ReportRequest as Wanted
 from usagestats.reports.of_silo import counted_of, report_of
 from usagestats.reports.platform import platform_of
 from usagestats.store.periods import first_day, is_date, last_day
@@ -36,10 +36,10 @@ _COMMON = frozenset(
 )
 
 
-class Refused(Exception):
+class ReportRefused(Exception):
     """A request that is answered by one exception."""
 
-    def __init__(self, notice: Notice) -> None:
+    def __init__(self, notice: ReportNotice) -> None:
         self.notice = notice
         super().__init__(str(notice))
 
@@ -60,7 +60,7 @@ def members(call: Call) -> Response:
     """List the customers: the world, whose reports are about all readers."""
     try:
         _check_customer(call)
-    except Refused as error:
+    except ReportRefused as error:
         return _refusal(error.notice)
     platform = platform_of(call.site.silo.path)
     ids = {"Proprietary": [f"{platform.namespace}:{WORLD_ID}"]}
@@ -73,10 +73,10 @@ def reports(call: Call) -> Response:
         _check_customer(call)
         with Usage(call.site.silo) as usage:
             counted = counted_of(usage, _today())
-    except Refused as error:
+    except ReportRefused as error:
         return _refusal(error.notice)
     except UsageError as error:
-        return _refusal(Notice.of(1000, _told(call, error)))
+        return _refusal(ReportNotice.of(1000, _told(call, error)))
     first, last = counted.months if counted else ("", "")
     found = [
         {
@@ -109,26 +109,28 @@ def report(call: Call) -> Response:
         with Usage(call.site.silo) as usage:
             wanted, told = _asked(call, definition, usage)
             found = report_of(usage, definition, wanted, now=datetime.now(UTC), notices=told)
-    except Refused as error:
+    except ReportRefused as error:
         return _refusal(error.notice)
     except UsageError as error:
-        return _refusal(Notice.of(1000, _told(call, error)))
+        return _refusal(ReportNotice.of(1000, _told(call, error)))
     return _json(as_json(found))
 
 
 def _check_customer(call: Call) -> None:
     customer = call.request.query.get("customer_id", "")
     if not customer:
-        raise Refused(Notice.of(1030, "customer_id is missing; it is 0000000000000000"))
+        raise ReportRefused(ReportNotice.of(1030, "customer_id is missing; it is 0000000000000000"))
     if customer != WORLD_ID:
-        raise Refused(Notice.of(2010, "reports are about all readers: 0000000000000000"))
+        raise ReportRefused(
+            ReportNotice.of(2010, "reports are about all readers: 0000000000000000")
+        )
 
 
 def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _asked(call: Call, definition: Definition, usage: Usage) -> tuple[Wanted, list[Notice]]:
+def _asked(call: Call, definition: Definition, usage: Usage) -> tuple[Wanted, list[ReportNotice]]:
     """Return what was asked for, and what is to be said about it.
 
     Months that are not over are cut off, as appendix D says; the others stay in the period of the
@@ -138,7 +140,7 @@ def _asked(call: Call, definition: Definition, usage: Usage) -> tuple[Wanted, li
     first, last = _bounds(query)
     months, told = months_asked(first, last, counted_of(usage, _today()))
     if unknown := sorted(set(query) - _COMMON - known_parameters(definition)):
-        told.append(Notice.of(3050, ", ".join(unknown)))
+        told.append(ReportNotice.of(3050, ", ".join(unknown)))
     wanted = Wanted(tuple(months), period=(first, min(last, month_over(_today()))))
     platform = platform_of(call.site.silo.path).name
     wanted, ignored = filtered(wanted, definition, query, platform)
@@ -148,17 +150,19 @@ def _asked(call: Call, definition: Definition, usage: Usage) -> tuple[Wanted, li
 def _bounds(query: Mapping[str, str]) -> tuple[str, str]:
     given = [query.get(name, "") for name in ("begin_date", "end_date")]
     if not all(given):
-        raise Refused(Notice.of(1030, "begin_date and end_date are needed"))
+        raise ReportRefused(ReportNotice.of(1030, "begin_date and end_date are needed"))
     for text in given:
         if not _DATE.fullmatch(text) or not is_date(text):
-            raise Refused(Notice.of(3020, f"{text!r} is not a date; write yyyy-mm or yyyy-mm-dd"))
+            raise ReportRefused(
+                ReportNotice.of(3020, f"{text!r} is not a date; write yyyy-mm or yyyy-mm-dd")
+            )
     begin, end = (text[:7] for text in given)
     if first_day(given[0]) != first_day(begin) or last_day(given[1]) != last_day(end):
-        raise Refused(Notice.of(3020, "a report has whole months"))
+        raise ReportRefused(ReportNotice.of(3020, "a report has whole months"))
     if begin > end:
-        raise Refused(Notice.of(3020, "end_date is before begin_date"))
+        raise ReportRefused(ReportNotice.of(3020, "end_date is before begin_date"))
     if begin > month_over(_today()):
-        raise Refused(Notice.of(3020, "begin_date is in a month that is not over"))
+        raise ReportRefused(ReportNotice.of(3020, "begin_date is in a month that is not over"))
     return begin, end
 
 
@@ -166,7 +170,7 @@ def _told(call: Call, error: UsageError) -> str:
     return str(error).replace(call.site.silo.path, call.site.name)
 
 
-def _refusal(notice: Notice) -> Response:
+def _refusal(notice: ReportNotice) -> Response:
     return _json(notice.as_json(), notice.status)
 
 

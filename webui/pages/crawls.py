@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from crawlmatch.errors import CrawlError
 from crawlmatch.kept import Crawl, crawl_named, crawl_names
-from crawlmatch.outcomes import Outcome
-from crawlmatch.report import Report, report_on
+from crawlmatch.outcomes import LinkOutcome
+from crawlmatch.report import CrawlReport, report_on
 from webui import urls
-from webui.charts.pictures import Bar, Picture, Series, bars
+from webui.charts.pictures import BarFigures, Picture, Series, bars
 from webui.http.errors import NotFound, WebError, as_sentence
 from webui.http.messages import Response
 from webui.http.streams import CSV
@@ -35,14 +35,14 @@ COLUMNS = {
 """Table of a report → the head of its first column, where that is not a domain."""
 FACETS = {"status": "link_status", "initial_domains": "link_domain"}
 """Table of a report → the facet of its values."""
-NEXT = {one: one.next_step for one in Outcome}
+NEXT = {one: one.next_step for one in LinkOutcome}
 """Outcome → what to do about it; English texts of the catalogue."""
 DRAWN = 20
 """The newest crawls that the list's chart shows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CrawlLine:
     """A crawl in the list."""
 
     crawl: Crawl
@@ -58,7 +58,7 @@ class Line:
 class OutcomeLine:
     """An outcome in the table of a report; `url` lists the records."""
 
-    outcome: Outcome
+    outcome: LinkOutcome
     meaning: str
     next_step: str
     count: int
@@ -138,7 +138,7 @@ def as_csv(call: Call) -> Response:
     return Response(200, b"\xef\xbb\xbf" + report.to_csv().encode(), CSV, headers)
 
 
-def _report(call: Call) -> Report:
+def _report(call: Call) -> CrawlReport:
     path, name = call.site.silo.path, call.params["name"]
     if name not in crawl_names(path):
         raise NotFound("There is no crawl of this name.")
@@ -160,29 +160,34 @@ def _matched(call: Call) -> list[str]:
     return found
 
 
-def _line(crawl: Crawl) -> Line:
+def _line(crawl: Crawl) -> CrawlLine:
     counts = crawl.receipt.outcomes
-    return Line(crawl, counts.get(Outcome.FULLTEXT, 0) + counts.get(Outcome.DUPLICATE, 0))
+    return CrawlLine(
+        crawl, counts.get(LinkOutcome.FULLTEXT, 0) + counts.get(LinkOutcome.DUPLICATE, 0)
+    )
 
 
-def _history(lines: list[Line]) -> Picture:
+def _history(lines: list[CrawlLine]) -> Picture:
     """The share of links with full text, the newest crawl first."""
     return bars(
         _("Links with full text"),
         _("Crawl"),
         Series(_("Links")),
-        [Bar(one.crawl.name, (one.share,), urls.crawl(one.crawl.name)) for one in lines[:DRAWN]],
+        [
+            BarFigures(one.crawl.name, (one.share,), urls.crawl(one.crawl.name))
+            for one in lines[:DRAWN]
+        ],
         top=100,
         unit="%",
     )
 
 
 def _of_outcomes(found: list[OutcomeLine]) -> Picture:
-    data = [Bar(one.meaning, (one.count,), one.url) for one in found]
+    data = [BarFigures(one.meaning, (one.count,), one.url) for one in found]
     return bars(_("Outcomes of the links"), _("Outcome"), Series(_("Links")), data)
 
 
-def _pictures(report: Report) -> dict[str, Picture]:
+def _pictures(report: CrawlReport) -> dict[str, Picture]:
     """The tables that have rows, drawn."""
     return {
         name: bars(
@@ -190,7 +195,7 @@ def _pictures(report: Report) -> dict[str, Picture]:
             _(COLUMNS.get(name, "Domain")),
             Series(_("Links")),
             [
-                Bar(value or _("(none)"), (count,), _url_of(name, value))
+                BarFigures(value or _("(none)"), (count,), _url_of(name, value))
                 for value, count in report.tables[name]
             ],
         )

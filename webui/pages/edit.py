@@ -6,7 +6,7 @@ from typing import Any
 from recordsilo import HarvestedRecord
 from recordsilo.errors import RevisionConflict
 from recordsilo.formats import Description, describe
-from recordsilo.formats.quality import CODES, Finding, findings
+from recordsilo.formats.quality import CODES, QualityFinding, findings
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.records.manifest import STATES
 from silocuration.editing.fields import Fields, read_fields, write_fields
@@ -126,7 +126,7 @@ def _fields(record: HarvestedRecord, version: str, path: str) -> Fields:
 
 def _findings(
     record: HarvestedRecord, version: str, path: str, form: EditForm
-) -> tuple[Finding, ...]:
+) -> tuple[QualityFinding, ...]:
     """The findings about the description, with the values of the form."""
     try:
         content = write_fields(read_small(record, version, path), form.wanted)
@@ -198,7 +198,11 @@ def _view(
 
 
 def _as_json(
-    record: HarvestedRecord, version: str, path: str, form: EditForm, found: Sequence[Finding]
+    record: HarvestedRecord,
+    version: str,
+    path: str,
+    form: EditForm,
+    found: Sequence[QualityFinding],
 ) -> dict[str, Any]:
     return {
         "identifier": record.item_id,

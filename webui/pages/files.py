@@ -13,7 +13,7 @@ from webui.http.bodies import human_size, open_body
 from webui.http.errors import BadRequest, Conflict, NotFound, PreconditionFailed
 from webui.http.messages import Response, is_known
 from webui.http.streams import FileBody
-from webui.questions import Field, Question, message_field, question_view
+from webui.questions import Question, QuestionField, message_field, question_view
 from webui.rendering import View
 from webui.site import Call
 from webui.words.texts import text as _
@@ -70,21 +70,21 @@ def ask_add(call: Call) -> View:
     limit = human_size(most)
     url = urls.files(record.item_id, call.version)
     fields = (
-        Field(
+        QuestionField(
             "path",
             _("Name"),
             hint=_("Leave empty to keep the name of the file. Use / for directories."),
         ),
-        Field(
+        QuestionField(
             "metadata",
             _("This is a metadata file"),
             "checkbox",
             "yes",
             _("Metadata files describe the record."),
         ),
-        Field("replace", _("Replace an existing file of this name"), "checkbox", "yes"),
+        QuestionField("replace", _("Replace an existing file of this name"), "checkbox", "yes"),
         message_field(),
-        Field(
+        QuestionField(
             "part",
             _("File"),
             "file",
@@ -145,8 +145,8 @@ def ask_rename(call: Call) -> View:
     path = _asked_path(call, record)
     url = urls.version(record.item_id, call.version, "rename-file")
     fields = (
-        Field("path", kind="hidden", value=path),
-        Field("new_path", _("New name"), value=path, required=True),
+        QuestionField("path", kind="hidden", value=path),
+        QuestionField("new_path", _("New name"), value=path, required=True),
         message_field(),
     )
     question = _question(
@@ -179,7 +179,7 @@ def ask_delete(call: Call) -> View:
     record = call.record
     path = _asked_path(call, record)
     url = urls.version(record.item_id, call.version, "delete-file")
-    fields = (Field("path", kind="hidden", value=path), message_field())
+    fields = (QuestionField("path", kind="hidden", value=path), message_field())
     question = _question(
         call,
         record,
@@ -225,7 +225,7 @@ def _question(
     title: str,
     action: str,
     submit: str,
-    fields: tuple[Field, ...],
+    fields: tuple[QuestionField, ...],
     is_danger: bool = False,
 ) -> Question:
     text = _("In version {name} of this record.", name=call.version)

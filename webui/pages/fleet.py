@@ -12,7 +12,7 @@ from silofleet.metrics import metrics_of
 from silofleet.values import TROUBLED, Outcome, State
 from webui import urls
 from webui.activity import note
-from webui.charts.pictures import Bar, Picture, Series, Tone, columns
+from webui.charts.pictures import BarFigures, Picture, Series, Tone, columns
 from webui.directory import DirectoryCall
 from webui.fleet_lines import SORTS, Asked, Found, by_hour
 from webui.http.errors import BadRequest, Busy, NotFound, as_sentence
@@ -215,7 +215,7 @@ def _day(found: Found) -> Iterator[Picture]:
     """The runs of the last 24 hours by outcome, and those due in the next 24 hours."""
     if found.last_day:
         bars = [
-            Bar(
+            BarFigures(
                 _clock(hour, found.now),
                 tuple(sum(ended[one] for one in them) for *_, them in GROUPS),
             )
@@ -224,7 +224,7 @@ def _day(found: Found) -> Iterator[Picture]:
         series = [Series(_(name), tone) for name, tone, _outcomes in GROUPS]
         yield columns(_("Runs in the last 24 hours"), _("Hour (UTC)"), series, bars)
     if any(number or overdue for _hour, number, overdue in found.due):
-        bars = [Bar(_clock(hour, found.now), (due, late)) for hour, due, late in found.due]
+        bars = [BarFigures(_clock(hour, found.now), (due, late)) for hour, due, late in found.due]
         series = [Series(_("Due")), Series(_("Overdue"), "warn")]
         yield columns(_("Runs due in the next 24 hours"), _("Hour (UTC)"), series, bars)
 

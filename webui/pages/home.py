@@ -25,7 +25,7 @@ from webui.activity import Entry, entries
 from webui.bulk.jobs import title_of_edit
 from webui.found_duplicates import DUPLICATES
 from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines, url_of_running
-from webui.job_view import Outcome, has_only_skipped, may_steer
+from webui.job_view import JobOutcome, has_only_skipped, may_steer
 from webui.people.roles import Role
 from webui.rendering import View
 from webui.site import Call, Site
@@ -44,7 +44,7 @@ _SIGN_IN = frozenset({"sign in", "sign out", "sign-in failed", "change password"
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class RecordNumbers:
     """Numbers of the Silo's records, in all and by format."""
 
     records: int = 0
@@ -69,12 +69,12 @@ class Waiting:
 
     kind: str
     number: int | None
-    outcome: Outcome
+    outcome: JobOutcome
     url: str
     next_step: str = ""
 
 
-_COUNTS: TimedCache[Counts] = TimedCache()
+_COUNTS: TimedCache[RecordNumbers] = TimedCache()
 _UNDECIDED: TimedCache[Undecided] = TimedCache()
 
 
@@ -94,7 +94,7 @@ def show(call: Call) -> View:
         except OSError:
             logger.exception("activity")
             said = _("The activity log cannot be read; see the log of the server.")
-            waiting.append(Waiting("activity", None, Outcome("failed", said), urls.activity()))
+            waiting.append(Waiting("activity", None, JobOutcome("failed", said), urls.activity()))
     base_url = str(site.silo.state.get("base_oai_url") or "")
     labels = labels_of("finding")
     findings = [
@@ -108,7 +108,7 @@ def show(call: Call) -> View:
         "share": _share(counts),
         "harvests": harvests[:HARVESTS],
         "history": harvest_history(harvests) if len(harvests) > 1 else None,
-        "fault": Outcome("failed", fault) if fault else None,
+        "fault": JobOutcome("failed", fault) if fault else None,
         "waiting": waiting,
         "next_step": next((one for one in waiting if one.next_step), None),
         "recent": recent,
@@ -129,20 +129,20 @@ def show(call: Call) -> View:
     return View("home.mako", data, twin, urls.home())
 
 
-def _counts(silo: Silo) -> Counts:
+def _counts(silo: Silo) -> RecordNumbers:
     silo.count()  # looks for what was mended since
     return _COUNTS.get(silo, "counts", lambda: _counted(silo), silo.index_stamp())
 
 
-def _counted(silo: Silo) -> Counts:
+def _counted(silo: Silo) -> RecordNumbers:
     records = len(silo)
     if not records:
-        return Counts()
+        return RecordNumbers()
     codes = labels_of("finding")
     few = PageRequest(limit=1, sort="newest", facet_limit=len(codes))
     formats = silo.search("", None, ["format", "finding"], few).facets
     found = silo.search("", SearchFilters(values={"finding": [*codes]}), [], few).total
-    return Counts(
+    return RecordNumbers(
         records=records,
         deleted=silo.count(deleted=True),
         curated=silo.count(curated=True),
@@ -153,7 +153,7 @@ def _counted(silo: Silo) -> Counts:
     )
 
 
-def _share(counts: Counts) -> str:
+def _share(counts: RecordNumbers) -> str:
     """Percent of the records without a finding; 100 only if all are."""
     whole = counts.records - counts.with_findings
     tenths = whole * 1000 // max(1, counts.records)
@@ -177,7 +177,7 @@ def _jobs(call: Call) -> tuple[dict[str, Job], list[Waiting]]:
     except JobsError:
         logger.exception("jobs")
         said = _("The list of jobs cannot be read; see the log of the server.")
-        return {}, [Waiting("jobs", None, Outcome("failed", said), urls.jobs())]
+        return {}, [Waiting("jobs", None, JobOutcome("failed", said), urls.jobs())]
     settled: set[tuple[str, str]] = set()
     failed = []
     for job in jobs:
@@ -190,7 +190,7 @@ def _jobs(call: Call) -> tuple[dict[str, Job], list[Waiting]]:
         return {job.job_id: job for job in jobs}, []
     said = counted("{n} failed job", "{n} failed jobs", len(failed))
     url = urls.job(failed[0].job_id) if len(failed) == 1 else urls.jobs()
-    waiting = Waiting("failed_jobs", len(failed), Outcome("failed", said), url)
+    waiting = Waiting("failed_jobs", len(failed), JobOutcome("failed", said), url)
     if any(may_steer(call.user, job) for job in failed):
         look = _("Look at the failed job") if len(failed) == 1 else _("Look at the failed jobs")
         waiting = replace(waiting, next_step=look)
@@ -212,7 +212,7 @@ def _source_changes(silo: Silo) -> Iterator[Waiting]:
         yield Waiting(
             "source_changes",
             found.changes,
-            Outcome("partial", said),
+            JobOutcome("partial", said),
             url,
             _("Review the source changes"),
         )
@@ -223,7 +223,11 @@ def _source_changes(silo: Silo) -> Iterator[Waiting]:
         )
         url = urls.with_query(urls.upstream_list(), {"kind": "proposed"})
         yield Waiting(
-            "proposals", found.proposals, Outcome("partial", said), url, _("Review the proposals")
+            "proposals",
+            found.proposals,
+            JobOutcome("partial", said),
+            url,
+            _("Review the proposals"),
         )
 
 
@@ -231,28 +235,28 @@ def _more(said: str, is_all: bool) -> str:
     return said if is_all else _("{said} or more", said=said)
 
 
-def _unreadable(counts: Counts) -> Iterator[Waiting]:
+def _unreadable(counts: RecordNumbers) -> Iterator[Waiting]:
     if counts.unreadable:
         said = counted("{n} record cannot be read", "{n} records cannot be read", counts.unreadable)
         url = urls.search([("finding", UNREADABLE)])
-        yield Waiting("unreadable", counts.unreadable, Outcome("failed", said), url)
+        yield Waiting("unreadable", counts.unreadable, JobOutcome("failed", said), url)
 
 
-def _quality(silo: Silo, counts: Counts) -> Iterator[Waiting]:
+def _quality(silo: Silo, counts: RecordNumbers) -> Iterator[Waiting]:
     if counts.with_findings:
         said = counted(
             "{n} record with findings", "{n} records with findings", counts.with_findings
         )
-        yield Waiting("findings", counts.with_findings, Outcome("partial", said), urls.quality())
+        yield Waiting("findings", counts.with_findings, JobOutcome("partial", said), urls.quality())
     groups = DUPLICATES.peek(silo, "groups")
     if groups is None:
         said = _("Probable duplicates (not counted yet)")
-        yield Waiting("duplicates", None, Outcome("partial", said), urls.duplicates())
+        yield Waiting("duplicates", None, JobOutcome("partial", said), urls.duplicates())
     elif groups:
         said = counted(
             "{n} group of probable duplicates", "{n} groups of probable duplicates", len(groups)
         )
-        yield Waiting("duplicates", len(groups), Outcome("partial", said), urls.duplicates())
+        yield Waiting("duplicates", len(groups), JobOutcome("partial", said), urls.duplicates())
 
 
 # --------------------------------------------------------------------------- activity

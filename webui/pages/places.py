@@ -6,8 +6,8 @@ from typing import Any
 
 from siloexport.fedora_places import (
     FedoraPlace,
-    Found,
     PlaceNotFound,
+    PlaceTest,
     Tested,
     add_place,
     added_names,
@@ -23,7 +23,7 @@ from webui import urls
 from webui.activity import note
 from webui.http.errors import BadRequest, NotFound, as_sentence, told_as
 from webui.http.messages import Response
-from webui.job_view import Outcome
+from webui.job_view import JobOutcome
 from webui.rendering import View, changed_answer
 from webui.site import Call
 from webui.words.texts import text as _
@@ -35,13 +35,13 @@ DONE = {
 }
 """English texts of the catalogue."""
 FOUND = {
-    Found.REACHED: "Reached. The test did not write anything.",
-    Found.NO_CONTAINER: "There is a Fedora, but records cannot be put at this address.",
-    Found.REFUSED: "The server refuses this user or password.",
-    Found.NEEDED: "The server asks for a user and password.",
-    Found.NO_FEDORA: "There is no Fedora 6 or later at this address.",
-    Found.NO_ANSWER: "The server does not answer.",
-    Found.NO_CREDENTIALS: "The credentials cannot be used.",
+    PlaceTest.REACHED: "Reached. The test did not write anything.",
+    PlaceTest.NO_CONTAINER: "There is a Fedora, but records cannot be put at this address.",
+    PlaceTest.REFUSED: "The server refuses this user or password.",
+    PlaceTest.NEEDED: "The server asks for a user and password.",
+    PlaceTest.NO_FEDORA: "There is no Fedora 6 or later at this address.",
+    PlaceTest.NO_ANSWER: "The server does not answer.",
+    PlaceTest.NO_CREDENTIALS: "The credentials cannot be used.",
 }
 """The same."""
 _REFUSALS = ((PlaceNotFound, NotFound), (JobRefused, BadRequest))
@@ -151,13 +151,13 @@ def _view(call: Call, name: str = "", result: Tested | None = None) -> View:
     return View("places.mako", data, twin, urls.places())
 
 
-def _outcome(result: Tested) -> Outcome:
+def _outcome(result: Tested) -> JobOutcome:
     word = _(FOUND[result.found])
-    if result.detail and result.found is Found.REACHED:
+    if result.detail and result.found is PlaceTest.REACHED:
         word = f"{word} {_('Server: {name}', name=result.detail)}"
     elif result.detail:
         word = f"{word} {as_sentence(result.detail)}"
-    return Outcome("done" if result.found is Found.REACHED else "failed", word)
+    return JobOutcome("done" if result.found is PlaceTest.REACHED else "failed", word)
 
 
 def _led(call: Call, done: str, name: str, status: int) -> Response:

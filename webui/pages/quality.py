@@ -11,7 +11,7 @@ from recordsilo.index.projection import DUPLICATE_OF
 from silocuration.review.counts import finding_counts, records_by_set
 from silocuration.review.duplicates import duplicates, mark_distinct, mark_duplicate
 from webui import urls
-from webui.charts.pictures import Bar, Series, bars
+from webui.charts.pictures import BarFigures, Series, bars
 from webui.found_duplicates import DUPLICATES
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect
@@ -33,7 +33,7 @@ MOST_MARKED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FindingRow:
     """A row of the table; `url` lists the records."""
 
     code: str
@@ -49,7 +49,9 @@ def show(call: Call) -> View:
     of_set = (("set", spec),) if spec else ()
     labels = labels_of("finding")
     rows = [
-        Finding(code, _(labels.get(code, code)), count, urls.search((("finding", code), *of_set)))
+        FindingRow(
+            code, _(labels.get(code, code)), count, urls.search((("finding", code), *of_set))
+        )
         for code, count in counts.items()
     ]
     names = call.site.set_names
@@ -57,7 +59,7 @@ def show(call: Call) -> View:
     complete = _completeness(call, spec, counts)
     by_set = {} if spec else _quality_by_set(call)
     shares = [
-        Bar(name_of_set(names, one), (share,), urls.with_query(urls.quality(), {"set": one}))
+        BarFigures(name_of_set(names, one), (share,), urls.with_query(urls.quality(), {"set": one}))
         for one, share in by_set.items()
     ]
     data: dict[str, Any] = {
@@ -65,7 +67,7 @@ def show(call: Call) -> View:
             _("Records that have the field"),
             _("Field"),
             Series(_("Records")),
-            [Bar(_(name), (share,)) for name, share in complete.items()],
+            [BarFigures(_(name), (share,)) for name, share in complete.items()],
             top=100,
             unit="%",
         ),

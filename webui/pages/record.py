@@ -17,7 +17,7 @@ from webui.record.citation import bibtex, citation_text, csl_item
 from webui.record.panels import panels_of
 from webui.record.related import Results, links_of, results_of, siblings_of
 from webui.record.version_differences import Comparison, base_of, compare_versions
-from webui.record.view import RecordView, as_json, record_view, version_as_json
+from webui.record.view import RecordPage, as_json, record_view, version_as_json
 from webui.rendering import View, json_answer
 from webui.site import Call
 from webui.usage.of_record import usage_of_record
@@ -87,14 +87,14 @@ def _query(call: Call) -> str:
     return "" if call.wants_json else call.request.query.get("from", "")
 
 
-def _results(call: Call, view: RecordView) -> Results | None:
+def _results(call: Call, view: RecordPage) -> Results | None:
     return results_of(call.site, view.identifier, call.request.query.get("from", ""))
 
 
 def _page(
     call: Call,
     record: HarvestedRecord,
-    view: RecordView,
+    view: RecordPage,
     twin: Mapping[str, object] | Callable[[], Mapping[str, object]],
     url: str,
 ) -> View:
@@ -117,7 +117,7 @@ def _page(
     return View("record.mako", data, twin, url, headers={"ETag": revision_tag(view.revision)})
 
 
-def _timeline(view: RecordView) -> Picture | None:
+def _timeline(view: RecordPage) -> Picture | None:
     """A timeline of the harvested and of the curated versions; None for a single version."""
     times = [(one, one.made or one.date) for one in view.versions]
     events = [
@@ -134,7 +134,7 @@ def _timeline(view: RecordView) -> Picture | None:
     return timeline(_("Versions in time"), events) if len(events) > 1 else None
 
 
-def _changes(record: HarvestedRecord, view: RecordView) -> Comparison | None:
+def _changes(record: HarvestedRecord, view: RecordPage) -> Comparison | None:
     """The differences of a curated version from the harvested one; None if there is none."""
     if not view.shown.curated or not (base := base_of(record, view.shown.name)):
         return None
@@ -144,7 +144,7 @@ def _changes(record: HarvestedRecord, view: RecordView) -> Comparison | None:
         return None
 
 
-def _free_name(view: RecordView) -> str:
+def _free_name(view: RecordPage) -> str:
     """``workingcopy``, or the first of ``workingcopy-2``, ``-3`` … that is free."""
     taken = {version.name for version in view.versions}
     name, number = WORKING_COPY, 1

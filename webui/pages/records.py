@@ -32,7 +32,7 @@ _YES_NO = {"": None, "yes": True, "no": False}
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class ListQuery:
     """A request for a part of the list; the attributes are fields of the address.
 
     Attributes:
@@ -50,7 +50,7 @@ class Query:
     start: str = ""
 
     @classmethod
-    def of(cls, fields: Mapping[str, str]) -> "Query":
+    def of(cls, fields: Mapping[str, str]) -> "ListQuery":
         """Read the address.
 
         Raises:
@@ -91,7 +91,7 @@ class Query:
 class ListView:
     """A page of the list, with the addresses of the next and previous pages."""
 
-    query: Query
+    query: ListQuery
     rows: tuple[RowView, ...]
     total: int
     next_url: str
@@ -105,7 +105,7 @@ def show(call: Call) -> Response:
     Browsers are redirected to the search with the same filters.
     """
     fields = dict(call.request.query)
-    query = Query.of(fields)
+    query = ListQuery.of(fields)
     if not call.wants_json:
         return redirect(
             urls.search(
@@ -124,7 +124,7 @@ def show(call: Call) -> Response:
     return json_answer(_as_json(call.site, _list(call.site, query)))
 
 
-def _list(site: Site, query: Query) -> ListView:
+def _list(site: Site, query: ListQuery) -> ListView:
     filters: dict[str, Any] = {
         "set_spec": query.set_spec or None,
         "deleted": _YES_NO[query.deleted],

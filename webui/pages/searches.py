@@ -40,7 +40,7 @@ _REFUSALS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SearchLine:
     """A saved search in the list; `fault` says why it cannot be read."""
 
     name: str
@@ -57,15 +57,15 @@ def show(call: Call) -> View:
     return View("searches.mako", {"lines": lines}, twin, urls.searches())
 
 
-def _line(site: Site, name: str) -> Line:
+def _line(site: Site, name: str) -> SearchLine:
     try:
         search = load_search(site.silo.path, name)
     except CurationError as error:
-        return Line(name, urls.saved_search(name), None, 0, str(error))
-    return Line(name, urls.saved_search(name), search, len(search.select.identifiers))
+        return SearchLine(name, urls.saved_search(name), None, 0, str(error))
+    return SearchLine(name, urls.saved_search(name), search, len(search.select.identifiers))
 
 
-def _line_json(line: Line) -> dict[str, Any]:
+def _line_json(line: SearchLine) -> dict[str, Any]:
     if line.search is None:
         return {"name": line.name, "url": line.url, "fault": line.fault}
     return _search_json(line.search)

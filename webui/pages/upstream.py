@@ -8,12 +8,12 @@ from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import RecordSiloError
 from silocuration.editing.changes import CannotChange, metadata_fields
 from silocuration.editing.fields import Fields
-from silocuration.editing.merge import Conflict
+from silocuration.editing.merge import FieldConflict
 from silocuration.errors import UpstreamRefused
 from silocuration.proposal_jobs import PROPOSE
 from silocuration.upstream import (
-    Kind,
     Review,
+    ReviewKind,
     accept,
     follow,
     keep,
@@ -37,12 +37,12 @@ PAGE = 100
 """Number of records of the queue per page."""
 LOOKED_AT = 1000
 """Maximum number of records that are read for a page if few are of the requested kind."""
-KIND_LABELS: Mapping[Kind, str] = {
-    Kind.CONFLICT: "both changed the same fields",
-    Kind.PROPOSED: "proposal to accept",
-    Kind.CLEAN: "merges cleanly",
-    Kind.DELETED: "deleted at the source",
-    Kind.UNREADABLE: "cannot be merged",
+KIND_LABELS: Mapping[ReviewKind, str] = {
+    ReviewKind.CONFLICT: "both changed the same fields",
+    ReviewKind.PROPOSED: "proposal to accept",
+    ReviewKind.CLEAN: "merges cleanly",
+    ReviewKind.DELETED: "deleted at the source",
+    ReviewKind.UNREADABLE: "cannot be merged",
 }
 DONE: Mapping[str, str] = {
     "accepted": "Proposal accepted: it is now the working copy. The previous working copy is kept.",
@@ -51,10 +51,10 @@ DONE: Mapping[str, str] = {
     "resolved": "Merge prepared. Accept the proposal to make it the working copy.",
 }
 """English texts of the catalogue."""
-CHANGE_LABELS: Mapping[Kind, str] = {
-    Kind.CONFLICT: "What the source changed",
-    Kind.PROPOSED: "What the proposal changes in the edited version",
-    Kind.CLEAN: "What the merge changes in the edited version",
+CHANGE_LABELS: Mapping[ReviewKind, str] = {
+    ReviewKind.CONFLICT: "What the source changed",
+    ReviewKind.PROPOSED: "What the proposal changes in the edited version",
+    ReviewKind.CLEAN: "What the merge changes in the edited version",
 }
 """English texts of the catalogue: what the differences shown for a kind are."""
 Choice = tuple[tuple[str, str], ...]
@@ -67,9 +67,9 @@ def show(call: Call) -> View:
         BadRequest: Unknown kind of source change.
     """
     wanted = call.request.query.get("kind", "")
-    if wanted and wanted not in set(Kind):
-        raise BadRequest("Unknown kind; choose one of {known}.", known=", ".join(Kind))
-    kinds = frozenset([Kind(wanted)]) if wanted else frozenset(Kind)
+    if wanted and wanted not in set(ReviewKind):
+        raise BadRequest("Unknown kind; choose one of {known}.", known=", ".join(ReviewKind))
+    kinds = frozenset([ReviewKind(wanted)]) if wanted else frozenset(ReviewKind)
     after = call.request.query.get("after", "")
     found, last = _queue(call.site.silo, kinds, after)
     first = urls.with_query(urls.upstream_list(), {"kind": wanted})
@@ -103,7 +103,7 @@ def show(call: Call) -> View:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class QueueLine:
     """A record of the queue.
 
     Attributes:
@@ -116,10 +116,10 @@ class Line:
     label: str
 
 
-def _line(silo: Silo, found: Review) -> Line:
+def _line(silo: Silo, found: Review) -> QueueLine:
     title = silo.row(found.identifier).title or found.identifier
     changes = _changes(silo[found.identifier], found)
-    return Line(found, title, changes, _(CHANGE_LABELS.get(found.kind, "")))
+    return QueueLine(found, title, changes, _(CHANGE_LABELS.get(found.kind, "")))
 
 
 def _changes(record: HarvestedRecord, found: Review) -> tuple[FieldDifferences, ...]:
@@ -133,11 +133,11 @@ def _changes(record: HarvestedRecord, found: Review) -> tuple[FieldDifferences, 
         return valued(metadata_fields(record.state.version(version), read)[2])
 
     try:
-        if found.kind is Kind.CONFLICT:
+        if found.kind is ReviewKind.CONFLICT:
             return compare_fields(values(found.base), values(found.theirs))
-        if found.kind is Kind.PROPOSED:
+        if found.kind is ReviewKind.PROPOSED:
             return compare_fields(values(found.ours), values(found.proposal))
-        if found.kind is Kind.CLEAN and found.merged is not None:
+        if found.kind is ReviewKind.CLEAN and found.merged is not None:
             return compare_fields(values(found.ours), valued(found.merged.fields))
     except (CannotChange, RecordSiloError):
         return ()  # changed since it was reviewed
@@ -147,14 +147,14 @@ def _changes(record: HarvestedRecord, found: Review) -> tuple[FieldDifferences, 
 def _next(silo: Silo, decided: str) -> str:
     """The record to decide about after another one; of the first ones, if that was the last."""
     for after in (decided, ""):
-        found, _last = _queue(silo, frozenset(Kind), after, most=1)
+        found, _last = _queue(silo, frozenset(ReviewKind), after, most=1)
         if found:
             return found[0].identifier
     return ""
 
 
 def _queue(
-    silo: Silo, kinds: frozenset[Kind], after: str, most: int = 0
+    silo: Silo, kinds: frozenset[ReviewKind], after: str, most: int = 0
 ) -> tuple[list[Review], str]:
     """A page of the queue, and the last record that was read for it; empty at the end."""
     found: list[Review] = []
@@ -280,7 +280,7 @@ def _choices(call: Call, found: Review) -> dict[str, Choice]:
     return {name: chosen for name, chosen in said if chosen is not None}
 
 
-def _chosen(call: Call, number: str, conflict: Conflict) -> Choice | None:
+def _chosen(call: Call, number: str, conflict: FieldConflict) -> Choice | None:
     """The form's choice for a field: a side, or other values; None if nothing was chosen."""
     if call.field(f"name-{number}", conflict.name) != conflict.name:
         raise BadRequest(

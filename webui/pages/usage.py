@@ -25,7 +25,7 @@ from webui.people.roles import Role
 from webui.rendering import PAGE as HTML_PAGE
 from webui.rendering import View, changed_answer, html
 from webui.site import Call, decoded
-from webui.usage.asked import KINDS, ORDERS, SINGULAR, Asked, asked_of, bounds_of, opened
+from webui.usage.asked import KINDS, ORDERS, SINGULAR, UsageQuestion, asked_of, bounds_of, opened
 from webui.usage.pictures import Days, charts, days_chart, months_chart, spark_of_months
 from webui.usage.world import country_name, world_map
 from webui.words.texts import text as _
@@ -38,7 +38,7 @@ BY_DAY = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class UsedLine:
     """A record or an entity in a list."""
 
     used: Used
@@ -327,7 +327,7 @@ def _found(usage: Usage, call: Call, kind: str) -> Used:
 
 
 def _top(
-    usage: Usage, kind: str, match: str, asked: Asked, number: int,
+    usage: Usage, kind: str, match: str, asked: UsageQuestion, number: int,
     *, measures: Mapping[str, str] = MEASURES,
 ) -> list[Used]:  # fmt: skip
     if match and kind != RECORD:
@@ -342,19 +342,21 @@ def _top(
     return usage.top_entities(kind, asked.period, measures[asked.by], number)
 
 
-def _with_figures(usage: Usage, one: Used, asked: Asked) -> Used:
+def _with_figures(usage: Usage, one: Used, asked: UsageQuestion) -> Used:
     figures = queries.figures_of(usage.counts, one.items, asked.period)
     return Used(one.key, one.kind, one.label, figures, (), one.records)
 
 
-def _lines(usage: Usage, found: Iterable[Used], asked: Asked, *, with_sparks: bool) -> list[Line]:
+def _lines(
+    usage: Usage, found: Iterable[Used], asked: UsageQuestion, *, with_sparks: bool
+) -> list[UsedLine]:
     found = list(found)
     drawn = [one.key for one in found if one.kind == RECORD][:BY_DAY] if with_sparks else []
     start = month_after(asked.last[:7], -11) if asked.first[:7] == asked.last[:7] else asked.first
-    wide = Asked(start, asked.last, asked.given)
+    wide = UsageQuestion(start, asked.last, asked.given)
     months = queries.months_of(usage.counts, drawn, wide.period) if drawn else {}
     return [
-        Line(
+        UsedLine(
             one,
             urls.usage_of(one.kind, one.key, **asked.fields),
             spark_of_months(months[one.key], wide) if one.key in months else None,
@@ -374,7 +376,7 @@ def _label_of(kind: str, labels: Mapping[str, str] = KINDS) -> str:
     return _(labels[kind]) if kind in labels else kind.replace("_", " ").capitalize()
 
 
-def _period_json(asked: Asked) -> dict[str, str]:
+def _period_json(asked: UsageQuestion) -> dict[str, str]:
     first, last = asked.days
     return {"from": first, "until": last}
 

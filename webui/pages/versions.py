@@ -6,7 +6,7 @@ from webui.editing.changes import changed, make_version
 from webui.editing.curator import Curator, require_curated
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
-from webui.questions import Field, Question, message_field, question_view
+from webui.questions import Question, QuestionField, message_field, question_view
 from webui.rendering import View
 from webui.site import Call
 from webui.words.texts import counted
@@ -25,7 +25,7 @@ def ask_create(call: Call) -> View:
         ),
         action=url,
         submit=_("Create version"),
-        fields=(Field("name", _("Name"), required=True), message_field()),
+        fields=(QuestionField("name", _("Name"), required=True), message_field()),
         identifier=record.item_id,
         revision=record.revision,
         back=urls.record(record.item_id),
@@ -52,7 +52,7 @@ def ask_rename(call: Call) -> View:
             action=url,
             submit=_("Rename"),
             fields=(
-                Field("name", _("New name"), value=call.version, required=True),
+                QuestionField("name", _("New name"), value=call.version, required=True),
                 message_field(),
             ),
         ),
@@ -117,7 +117,7 @@ def _question(
     text: str,
     action: str,
     submit: str,
-    fields: tuple[Field, ...],
+    fields: tuple[QuestionField, ...],
     is_danger: bool = False,
 ) -> Question:
     return Question(

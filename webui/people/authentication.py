@@ -57,7 +57,7 @@ class SignInFailed(WebError):
     code = "sign_in_failed"
 
 
-class Busy(WebError):
+class SignInsBusy(WebError):
     """Too many sign-ins at this moment."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
@@ -141,7 +141,7 @@ class Gate:
         try:
             account = signed_in(self.path, name, password)
         except TooBusy:
-            raise Busy(
+            raise SignInsBusy(
                 "Too many people are signing in at the moment. Try again.", {"Retry-After": "5"}
             ) from None
         if account is None:

@@ -30,7 +30,7 @@ _FACETS = tuple(name for name in (*SMALL_FIELDS, *LARGE_FIELDS) if name not in _
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ShownCell:
     """One value in a cell, and its link; ``""``: none."""
 
     text: str
@@ -79,11 +79,11 @@ def column_label(name: str) -> str:
     return _(LABELS.get(name) or facet_label(name))
 
 
-def cells(site: Site, line: RowView, name: str) -> tuple[Cell, ...]:
+def cells(site: Site, line: RowView, name: str) -> tuple[ShownCell, ...]:
     """The cells of a row in a column."""
     row = line.row
     if name == "title":
-        return (Cell(row.title or row.identifier, line.url),)
+        return (ShownCell(row.title or row.identifier, line.url),)
     if name in LABELS:
         texts = {
             "identifier": row.identifier,
@@ -91,8 +91,8 @@ def cells(site: Site, line: RowView, name: str) -> tuple[Cell, ...]:
             "datestamp": for_people(row.datestamp),
             "versions": str(row.versions),
         }
-        return (Cell(texts[name]),)
+        return (ShownCell(texts[name]),)
     if name in line.contributed:
-        return tuple(map(Cell, line.contributed[name]))
+        return tuple(map(ShownCell, line.contributed[name]))
     values = line.described.values.get(name, ())
-    return tuple(Cell(value_label(site, name, v), urls.search([(name, v)])) for v in values)
+    return tuple(ShownCell(value_label(site, name, v), urls.search([(name, v)])) for v in values)

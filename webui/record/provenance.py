@@ -20,7 +20,7 @@ from lxml import etree
 from oaipmhprotocol.queries import query_string
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
-from oaipmhscraper.warc.reading import Recorded, read_warc
+from oaipmhscraper.warc.reading import StoredResponse, read_warc
 from recordsilo.formats.documents import new_parser
 from recordsilo.records.manifest import Origin
 
@@ -119,13 +119,13 @@ def _harvest(silo_path: str, stored: datetime) -> PastHarvest | None:
     return found
 
 
-def _responses(silo_path: str, harvest: PastHarvest, prefix: str) -> Iterator[Recorded]:
+def _responses(silo_path: str, harvest: PastHarvest, prefix: str) -> Iterator[StoredResponse]:
     away = {one.file for one in harvest.elsewhere}
     for name in harvest.files:
         if name in away:
             continue
         for found in read_warc(os.path.join(silo_path, "harvests", name)):
-            if isinstance(found, Recorded) and (
+            if isinstance(found, StoredResponse) and (
                 not prefix or found.metadata_prefix in {"", prefix}
             ):
                 yield found
@@ -140,7 +140,7 @@ def _held(body: bytes, names: set[str]) -> str:
     return ""
 
 
-def _response(found: Recorded, name: str) -> RecordedResponse:
+def _response(found: StoredResponse, name: str) -> RecordedResponse:
     answer = found.answer
     return RecordedResponse(
         where=found.where,

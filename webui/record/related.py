@@ -8,7 +8,7 @@ from webui import urls
 from webui.http.errors import BadRequest
 from webui.http.messages import parse_pairs
 from webui.record.rows import RowView, row_views
-from webui.record.view import RecordView
+from webui.record.view import RecordPage
 from webui.search.request import SearchRequest
 from webui.site import Site
 
@@ -19,7 +19,7 @@ MOST_LINKS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SafeLink:
     """A link that is safe to follow."""
 
     href: str
@@ -34,10 +34,10 @@ class Siblings:
     rows: tuple[RowView, ...]
 
 
-def links_of(view: RecordView) -> tuple[Link, ...]:
+def links_of(view: RecordPage) -> tuple[SafeLink, ...]:
     """Return the addresses in a record's identifiers, relations and sources, each once."""
     found = {
-        value.href: Link(value.href, value.text)
+        value.href: SafeLink(value.href, value.text)
         for field in view.fields
         if field.name in _LINKED
         for value in field.values
@@ -46,7 +46,7 @@ def links_of(view: RecordView) -> tuple[Link, ...]:
     return tuple(found.values())[:MOST_LINKS]
 
 
-def siblings_of(site: Site, view: RecordView) -> Siblings | None:
+def siblings_of(site: Site, view: RecordPage) -> Siblings | None:
     """Return the neighbours in the smallest of the record's sets that has other records."""
     counts = site.set_counts()
     for set_ in sorted(view.sets, key=lambda one: counts.get(one.spec, 0)):

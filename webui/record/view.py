@@ -12,7 +12,7 @@ from typing import Any
 from recordsilo import HarvestedRecord
 from recordsilo.errors import DanglingLink, FileNotInVersion, FileUnreadable
 from recordsilo.formats import Description, Value, describe_main, main_first
-from recordsilo.formats.quality import CODES, Finding, findings
+from recordsilo.formats.quality import CODES, QualityFinding, findings
 from recordsilo.index.projection import MAX_FACET, storable, years_of
 from recordsilo.records.manifest import source_datestamp
 from webui import urls
@@ -160,7 +160,7 @@ class XmlView:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordView:
+class RecordPage:
     """A record, and one of its versions that is shown.
 
     Attributes:
@@ -177,7 +177,7 @@ class RecordView:
     sets: tuple[SetView, ...]
     xml: tuple[XmlView, ...]
     description: Description
-    findings: tuple[Finding, ...]
+    findings: tuple[QualityFinding, ...]
     metadata: Mapping[str, Any]
     deleted: bool
     deleted_at: str
@@ -219,7 +219,7 @@ class RecordView:
 
 def record_view(
     site: Site, record: HarvestedRecord, version: str | None = None, query: str = ""
-) -> RecordView:
+) -> RecordPage:
     """Collect the content of a record's page.
 
     Args:
@@ -240,7 +240,7 @@ def record_view(
     deleted = "deleted_at_version" in metadata
     found = findings(description) if contents and (shown.curated or not deleted) else ()
     titles, fields = description_fields(description, found)
-    return RecordView(
+    return RecordPage(
         identifier=record.item_id,
         revision=record.revision,
         titles=titles,
@@ -336,7 +336,7 @@ def _metadata_contents(record: HarvestedRecord, version: str) -> dict[str, bytes
 
 
 def description_fields(
-    description: Description, found: Sequence[Finding] = ()
+    description: Description, found: Sequence[QualityFinding] = ()
 ) -> tuple[tuple[TextValue, ...], tuple[FieldView, ...]]:
     """Return the titles and the fields with values, including languages and links.
 
@@ -356,7 +356,7 @@ def description_fields(
 
 
 def _values(
-    name: str, description: Description, language: str | None, found: Sequence[Finding]
+    name: str, description: Description, language: str | None, found: Sequence[QualityFinding]
 ) -> tuple[TextValue, ...]:
     said: dict[str, tuple[FindingView, ...]] = {}
     for one in found:
@@ -375,7 +375,7 @@ def _values(
     )
 
 
-def _said(finding: Finding) -> FindingView:
+def _said(finding: QualityFinding) -> FindingView:
     return FindingView(finding.code, _(CODES[finding.code]).capitalize())
 
 
@@ -391,7 +391,7 @@ def _search_url(name: str, value: Value, description: Description) -> str:
 
 
 def as_json(
-    record: HarvestedRecord, view: RecordView, results: Mapping[str, Any] | None = None
+    record: HarvestedRecord, view: RecordPage, results: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the JSON twin of the page of a record.
 
@@ -426,7 +426,7 @@ def _description_json(description: Description) -> dict[str, Any]:
     }
 
 
-def version_as_json(record: HarvestedRecord, view: RecordView) -> dict[str, Any]:
+def version_as_json(record: HarvestedRecord, view: RecordPage) -> dict[str, Any]:
     """Return the shown version alone."""
     shown = version_json(record, view.shown)
     return {"identifier": view.identifier, "revision": view.revision, **shown}

@@ -21,7 +21,7 @@ OPEN_AT_FIRST = frozenset({"type", YEAR, "creator", "subject", "set"})
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FacetChoice:
     """A value of a facet.
 
     Attributes:
@@ -44,7 +44,7 @@ class Chips:
 
     label: str
     is_exclusion: bool
-    choices: tuple[Choice, ...]
+    choices: tuple[FacetChoice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class FacetView:
 
     name: str
     label: str
-    choices: tuple[Choice, ...]
+    choices: tuple[FacetChoice, ...]
     chosen: int
     more_url: str
     is_searched: bool
@@ -181,7 +181,7 @@ def _years(request: SearchRequest, values: Sequence[FacetValue]) -> YearRange | 
 
 def choices(
     request: SearchRequest, name: str, values: Iterable[FacetValue], said: Said
-) -> Iterator[Choice]:
+) -> Iterator[FacetChoice]:
     """Return the values of a facet as links.
 
     Args:
@@ -192,7 +192,7 @@ def choices(
     """
     toggled = request.toggling()
     for found in values:
-        yield Choice(
+        yield FacetChoice(
             found.value,
             said(name, found.value),
             found.count,
@@ -219,7 +219,7 @@ def chips(
             _(label(name)),
             field != name,
             tuple(
-                Choice(value, said(name, value), 0, request.without((one, value)).url(), True)
+                FacetChoice(value, said(name, value), 0, request.without((one, value)).url(), True)
                 for one, value in request.chosen
                 if one == field
             ),
@@ -230,7 +230,7 @@ def chips(
     ):
         if value:
             url = request.without((name, value)).url()
-            yield Chips(text, False, (Choice(value, value, 0, url, is_chosen=True),))
+            yield Chips(text, False, (FacetChoice(value, value, 0, url, is_chosen=True),))
 
 
 def value_label(site: Site, name: str, value: str) -> str:

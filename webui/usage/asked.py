@@ -29,7 +29,7 @@ MONTHS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class UsageQuestion:
     """The period and the order of a page.
 
     Attributes:
@@ -74,7 +74,7 @@ def opened(call: Call) -> Iterator[Usage]:
         raise WebError(as_sentence(told)) from error
 
 
-def asked_of(call: Call, bounds: tuple[str, str]) -> Asked:
+def asked_of(call: Call, bounds: tuple[str, str]) -> UsageQuestion:
     """Read the fields ``from``, ``until`` and ``by``.
 
     Args:
@@ -101,7 +101,7 @@ def asked_of(call: Call, bounds: tuple[str, str]) -> Asked:
         begin = min(begin, end[:7])
     if first and not last:
         end = max(end, first[:7])
-    return Asked(begin, end, given, by)
+    return UsageQuestion(begin, end, given, by)
 
 
 def has_usage(site: Site) -> bool:

@@ -27,7 +27,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MapRow:
     """A line of the table beside the map."""
 
     code: str
@@ -49,17 +49,17 @@ class WorldMap:
     width: int
     height: int
     shapes: tuple[Shape, ...]
-    places: tuple[Place, ...]
+    places: tuple[MapRow, ...]
     legend: tuple[tuple[str, int], ...]
     summary: str
 
     @property
-    def first(self) -> tuple[Place, ...]:
+    def first(self) -> tuple[MapRow, ...]:
         """The places that the table shows at once; all of them if the others are few."""
         return self.places if len(self.places) <= _ALL else self.places[:_FIRST]
 
     @property
-    def others(self) -> tuple[Place, ...]:
+    def others(self) -> tuple[MapRow, ...]:
         """The places that are folded."""
         return self.places[len(self.first) :]
 
@@ -80,7 +80,7 @@ def world_map(countries: Sequence[tuple[str, int, int]]) -> WorldMap:
     world = _world()
     paths: Mapping[str, str] = world["paths"]
     places = tuple(
-        Place(code.upper(), country_name(code), uses, requests, code.upper() in paths)
+        MapRow(code.upper(), country_name(code), uses, requests, code.upper() in paths)
         for code, uses, requests in countries
     )
     uses = {one.code: one for one in places}

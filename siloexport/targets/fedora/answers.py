@@ -69,7 +69,7 @@ class ChecksumRefused(FedoraError):
     """409: what arrived does not have the digest in the request."""
 
 
-class Refused(FedoraError):
+class FedoraRefused(FedoraError):
     """400, 409 and others: a repeated request would be refused too."""
 
 
@@ -77,7 +77,7 @@ class NoRoom(FedoraError):
     """507."""
 
 
-class Busy(FedoraError):
+class FedoraBusy(FedoraError):
     """429, 5xx or no answer: the request may succeed later.
 
     Attributes:
@@ -89,14 +89,14 @@ class Busy(FedoraError):
         self.after = after
 
 
-class NotFedora(Busy):
+class NotFedora(FedoraBusy):
     """The answer does not come from Fedora: a login or maintenance page, a firewall, a redirect.
 
     The request may have been carried out or not.
     """
 
 
-class Elsewhere(FedoraError):
+class OnAnotherServer(FedoraError):
     """Fedora gave an address on another server; nothing was sent to it."""
 
     def __init__(self, url: str) -> None:
@@ -174,13 +174,13 @@ def cause(status: int, url: str, headers: Mapping[str, str], body: str) -> Fedor
     reason = _line(body)
     if status in _BUSY:
         now = http_date(headers.get("Date", "")) or datetime.now(UTC)
-        return Busy(status, url, reason, retry_after(headers.get("Retry-After"), now))
+        return FedoraBusy(status, url, reason, retry_after(headers.get("Retry-After"), now))
     if status == 410:
         tombstones = linked(headers.get("Link", ""), TOMBSTONE)
         return Departed(status, url, reason, tombstones[0] if tombstones else "")
     if status == 409:
         return _conflict(url, headers, body, reason)
-    return _BY_STATUS.get(status, Refused)(status, url, reason)
+    return _BY_STATUS.get(status, FedoraRefused)(status, url, reason)
 
 
 def _conflict(url: str, headers: Mapping[str, str], body: str, reason: str) -> FedoraError:
@@ -194,7 +194,7 @@ def _conflict(url: str, headers: Mapping[str, str], body: str, reason: str) -> F
         return TransactionLost(409, url, reason)
     if "checksum" in body.lower():
         return ChecksumRefused(409, url, reason)
-    return Refused(409, url, reason)
+    return FedoraRefused(409, url, reason)
 
 
 def _line(body: str) -> str:

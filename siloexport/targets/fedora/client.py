@@ -18,7 +18,7 @@ from politeweb.failures import reason_of
 from politeweb.sessions import PlainSession, keep_header, sent
 from politeweb.settings import HttpSettings
 from recordsilo.closing import Closing
-from siloexport.targets.fedora.answers import Busy, Departed, Elsewhere, NotThere, check
+from siloexport.targets.fedora.answers import Departed, FedoraBusy, NotThere, OnAnotherServer, check
 
 NT = "application/n-triples"
 LINK_FORMAT = "application/link-format"
@@ -94,8 +94,8 @@ class FedoraClient(Closing):
             body: Bytes, or an iterable of bytes.
 
         Raises:
-            FedoraError: The subclass for the cause; `Busy` if there was no answer,
-                `NotFedora` if it does not come from Fedora, `Elsewhere` if the address is on
+            FedoraError: The subclass for the cause; `FedoraBusy` if there was no answer,
+                `NotFedora` if it does not come from Fedora, `OnAnotherServer` if the address is on
                 another server.
         """
         self.check_address(url)
@@ -111,7 +111,7 @@ class FedoraClient(Closing):
             )
             answer.content  # noqa: B018 - read here, where it may fail
         except (requests.RequestException, UnicodeError) as error:
-            raise Busy(0, url, reason_of(error, self._settings)) from error
+            raise FedoraBusy(0, url, reason_of(error, self._settings)) from error
         check(method, url, answer.status_code, answer.headers, lambda: answer.text)
         return answer
 
@@ -122,7 +122,7 @@ class FedoraClient(Closing):
             Elsewhere: Its scheme, host or port differs.
         """
         if self._origin is None or _origin(url) != self._origin:
-            raise Elsewhere(url)
+            raise OnAnotherServer(url)
 
     def get_if_there(
         self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"

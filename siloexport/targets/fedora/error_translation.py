@@ -15,15 +15,15 @@ from siloexport.errors import (
     TargetUnusable,
 )
 from siloexport.targets.fedora.answers import (
-    Busy,
     ChangedMeanwhile,
     ChecksumRefused,
     Denied,
     Departed,
-    Elsewhere,
+    FedoraBusy,
     FedoraError,
     Locked,
     NoRoom,
+    OnAnotherServer,
     TransactionLost,
 )
 
@@ -61,11 +61,11 @@ def export_errors(identifier: str) -> Iterator[None]:
             reason = f"the user may not do this with the record's object: {error}"
             raise DepositFailed(identifier, reason) from error
         raise CredentialsRefused(f"the credentials are refused: {error}") from error
-    except Elsewhere as error:
+    except OnAnotherServer as error:
         raise TargetUnusable(str(error)) from error
     except NoRoom as error:
         raise TargetFull(f"the server's disk is full: {error}") from error
-    except Busy as error:
+    except FedoraBusy as error:
         raise RetryLater(identifier, str(error), error.after) from error
     except (Locked, TransactionLost, ChecksumRefused) as error:
         raise RetryLater(identifier, str(error)) from error

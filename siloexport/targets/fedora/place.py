@@ -6,9 +6,9 @@ from siloexport.targets.fedora.answers import (
     ChangedMeanwhile,
     Departed,
     FedoraError,
+    FedoraRefused,
     NotFedora,
     NotThere,
-    Refused,
     linked,
 )
 from siloexport.targets.fedora.client import (
@@ -40,7 +40,7 @@ def find_root(client: FedoraClient, url: str) -> str:
         except NotFedora as error:
             answered = answered or f"; {error}"
             continue
-        except (NotThere, Departed, Refused):
+        except (NotThere, Departed, FedoraRefused):
             continue
         if linked(answer.headers.get("Link", ""), TRANSACTIONS):
             return candidate

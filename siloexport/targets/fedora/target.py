@@ -11,9 +11,9 @@ from siloexport.errors import CannotTakeBack, Conflict, DepositFailed
 from siloexport.targets import DepositJournal
 from siloexport.targets.fedora import place, sending, verifying
 from siloexport.targets.fedora.answers import (
-    Busy,
     ChangedMeanwhile,
     Departed,
+    FedoraBusy,
     Memento,
     NotFedora,
     NotThere,
@@ -349,7 +349,7 @@ class FedoraTarget:
         journal.opened(tx=transaction.uri)
         try:
             yield transaction
-        except Busy:
+        except FedoraBusy:
             raise
         except BaseException as error:
             if open_still := transaction.abandon():

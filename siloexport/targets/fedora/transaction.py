@@ -12,9 +12,9 @@ import requests
 
 from politeweb.answers import http_date
 from siloexport.targets.fedora.answers import (
-    Busy,
     Denied,
     Departed,
+    FedoraBusy,
     FedoraError,
     NotFedora,
     NotThere,
@@ -124,12 +124,12 @@ def settle(client: FedoraClient, uri: str) -> None:
     with over:
         try:
             client.send("DELETE", uri)
-        except (Denied, Busy) as error:
+        except (Denied, FedoraBusy) as error:
             if error.status not in {403, 500}:
                 raise
             client.send("GET", uri)
             why = "could not be ended, and locks the record until it expires, within minutes"
-            raise Busy(error.status, uri, why) from error
+            raise FedoraBusy(error.status, uri, why) from error
 
 
 def _life_in(headers: Mapping[str, str]) -> float:

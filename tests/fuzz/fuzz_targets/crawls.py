@@ -12,9 +12,9 @@ from fuzzing.target import Target
 
 from crawlmatch.errors import CrawlError
 from crawlmatch.inputs import kind_of_lines, plain_lines, read_lines
-from crawlmatch.matching import Request, match_into
-from crawlmatch.receipts import InputReceipt, Kind
-from crawlmatch.rules import Rules
+from crawlmatch.matching import MatchRequest, match_into
+from crawlmatch.receipts import InputKind, InputReceipt
+from crawlmatch.rules import LineRules
 from crawlmatch.shards import opened_engine
 from crawlmatch.warcs import read_warc
 from silosteps.errors import InputUnreadable
@@ -98,15 +98,15 @@ class Crawls(Target):
         return (met, self._matched(path, data)) if crc32(data) % 16 == 0 else met
 
     def _read(self, path: str, data: bytes) -> InputReceipt:
-        if kind_of_lines(data) is Kind.WARC:
-            return read_warc(self._engine, path, Rules(), source=1)
-        return read_lines(self._engine, path, Rules(), source=None, set_aside=_nothing)
+        if kind_of_lines(data) is InputKind.WARC:
+            return read_warc(self._engine, path, LineRules(), source=1)
+        return read_lines(self._engine, path, LineRules(), source=None, set_aside=_nothing)
 
     def _matched(self, path: str, data: bytes) -> Hashable:
         """What becomes of it as a crawl and as a list of seeds, which takes longer."""
         out = os.path.join(self.scratch, "out")
         os.mkdir(out)
-        request = Request([path], seeds=[path], seed_rows=[("http://a.example/", "a")])
+        request = MatchRequest([path], seeds=[path], seed_rows=[("http://a.example/", "a")])
         try:
             receipt = match_into(out, request, tables=False)
         except (InputUnreadable, CrawlError) as error:
@@ -137,7 +137,7 @@ def _nothing(reason: str, line: str) -> None:
 
 def _check_sums(one: InputReceipt, data: bytes) -> None:
     is_packed = data[:2] == b"\x1f\x8b" or data[:4] == b"\x28\xb5\x2f\xfd"
-    if not is_packed and one.kind != Kind.WARC:
+    if not is_packed and one.kind != InputKind.WARC:
         assert one.lines == data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
     assert one.lines == one.used + sum(one.reasons.values())
     assert one.used >= 0

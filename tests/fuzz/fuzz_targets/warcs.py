@@ -14,7 +14,7 @@ from fuzzing.target import Target
 from misbehaving.faults import repository_with
 
 from oaipmhscraper.replay.replay import replay
-from oaipmhscraper.warc.reading import Recorded, read_warc
+from oaipmhscraper.warc.reading import StoredResponse, read_warc
 from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.answers import Answer
 from politeweb.errors import RequestRefused, WarcUnreadable
@@ -90,7 +90,7 @@ class Warcs(Target):
         met = self._read(path)
         with open(path, "wb") as file:
             file.write((self._packed if path.endswith(".gz") else self._sound) + data)
-        found = [one.answer.body for one in read_warc(path) if isinstance(one, Recorded)]
+        found = [one.answer.body for one in read_warc(path) if isinstance(one, StoredResponse)]
         assert found[:2] == self._bodies, "a sound record before damage is not read"
         if crc32(data) % 8:
             return met
@@ -101,8 +101,8 @@ class Warcs(Target):
         met = []
         try:
             for one in read_warc(path, _LIMIT):
-                assert isinstance(one, About | Damaged | Recorded)
-                if isinstance(one, Recorded):
+                assert isinstance(one, About | Damaged | StoredResponse)
+                if isinstance(one, StoredResponse):
                     assert len(one.answer.body) <= _LIMIT
                     assert "verb" in one.params
                 met.append(type(one).__name__)

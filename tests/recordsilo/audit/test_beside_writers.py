@@ -12,7 +12,7 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.audit import Audit, Severity
-from recordsilo.audit.repair import Mended, Repair
+from recordsilo.audit.repair import MendedFinding, SiloRepair
 
 Box = Any
 
@@ -96,8 +96,8 @@ def damage_after_kills(silo: Path, kills: int) -> set[str]:
         findings = list(Audit(str(silo)).findings())
         assert not [one for one in findings if one.severity is Severity.DAMAGE], findings
         told |= {one.code.number for one in findings}
-        outcomes = list(Repair(str(silo)).run())
-        assert all(isinstance(one, Mended) for one in outcomes), outcomes
+        outcomes = list(SiloRepair(str(silo)).run())
+        assert all(isinstance(one, MendedFinding) for one in outcomes), outcomes
         assert list(Audit(str(silo)).findings()) == []
     return told
 

@@ -10,7 +10,7 @@ import pytest
 from recordsilo.audit import Audit, Finding, Severity
 from recordsilo.audit.contributed import GROUP, Check
 from recordsilo.audit.findings import Rule
-from recordsilo.audit.repair import Repair
+from recordsilo.audit.repair import SiloRepair
 from recordsilo.cli import main
 
 Box = Any
@@ -63,7 +63,7 @@ def test_a_check_that_fails_is_a_finding_and_the_others_run(
 
 def test_repair_runs_only_the_checks_it_could_mend(box: Box, contribute: Contribute) -> None:
     contribute(GROUP, "ledgers", Check("ledgers", "Ledgers", (RULE,), lost))
-    assert list(Repair(str(box.silo)).run()) == []
+    assert list(SiloRepair(str(box.silo)).run()) == []
 
 
 def test_the_table_of_codes_has_those_of_contributed_checks(

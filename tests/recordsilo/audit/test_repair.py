@@ -13,7 +13,7 @@ import pytest
 
 from recordsilo import Origin, Silo
 from recordsilo.audit import Audit, Code
-from recordsilo.audit.repair import Mended, Repair
+from recordsilo.audit.repair import MendedFinding, SiloRepair
 from recordsilo.disk.identifier import ppath
 
 Box = Any
@@ -22,9 +22,9 @@ Snapshot = Callable[[Path], dict[str, tuple[int, bytes]]]
 
 def repair(box: Box, **options: Any) -> tuple[list[str], list[str]]:
     """The numbers of what was mended and of what is left."""
-    outcomes = list(Repair(str(box.silo), **options).run())
-    mended = [one.finding.code.number for one in outcomes if isinstance(one, Mended)]
-    left = [one.code.number for one in outcomes if not isinstance(one, Mended)]
+    outcomes = list(SiloRepair(str(box.silo), **options).run())
+    mended = [one.finding.code.number for one in outcomes if isinstance(one, MendedFinding)]
+    left = [one.code.number for one in outcomes if not isinstance(one, MendedFinding)]
     return mended, left
 
 
@@ -192,11 +192,11 @@ def test_a_torn_manifest_is_restored_from_its_previous_copy_and_kept(box: Box) -
         )
     torn = box.manifest.read_bytes()[:-200]
     box.manifest.write_bytes(torn)
-    outcomes = list(Repair(str(box.silo)).run())
-    (restored,) = [one for one in outcomes if isinstance(one, Mended)]
+    outcomes = list(SiloRepair(str(box.silo)).run())
+    (restored,) = [one for one in outcomes if isinstance(one, MendedFinding)]
     assert restored.finding.code is Code.MANIFEST_NOT_JSON
     assert f"revision {revision};" in restored.done
-    left = {one.code for one in outcomes if not isinstance(one, Mended)}
+    left = {one.code for one in outcomes if not isinstance(one, MendedFinding)}
     assert left == {Code.EDITED_OUTSIDE, Code.ORPHAN_VERSION}
     assert box.manifest.read_bytes() == previous.read_bytes() == kept
     assert torn in lost_and_found(box).values()

@@ -10,7 +10,7 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.audit import Audit, check, index_check
-from recordsilo.audit.check import Step
+from recordsilo.audit.check import AuditStep
 from recordsilo.index import projection, rows
 from recordsilo.second_process import SecondProcess
 
@@ -115,7 +115,7 @@ def broken(silo_dir: str) -> None:
     (Path(silo_dir) / "pairtree_root/r1/5/xx").mkdir()
 
 
-def steps(silo_dir: str) -> list[Step]:
+def steps(silo_dir: str) -> list[AuditStep]:
     return list(Audit(silo_dir).steps())
 
 

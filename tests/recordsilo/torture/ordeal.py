@@ -15,7 +15,7 @@ from crash_writer import content
 
 from recordsilo import Silo
 from recordsilo.audit import Audit, Severity
-from recordsilo.audit.repair import Mended, Repair
+from recordsilo.audit.repair import MendedFinding, SiloRepair
 from recordsilo.disk import atomic_file
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.disk.walk import walk_records
@@ -227,8 +227,8 @@ def find_no_damage(path: str) -> set[str]:
 
 def mend(path: str) -> None:
     """`silo repair` mends everything that was left, and nothing at all is found after it."""
-    outcomes = list(Repair(path).run())
-    assert all(isinstance(one, Mended) for one in outcomes), outcomes
+    outcomes = list(SiloRepair(path).run())
+    assert all(isinstance(one, MendedFinding) for one in outcomes), outcomes
     assert find_no_damage(path) == set()
 
 

@@ -59,9 +59,9 @@ def test_a_files_name_stays_readable(path: str, expected: str) -> None:
         (507, {}, "", answers.NoRoom),
         (401, {}, "", answers.Denied),
         (403, {}, "", answers.Denied),
-        (503, {"Retry-After": "7"}, "", answers.Busy),
-        (400, {}, "bad RDF", answers.Refused),
-        (405, {}, "", answers.Refused),
+        (503, {"Retry-After": "7"}, "", answers.FedoraBusy),
+        (400, {}, "bad RDF", answers.FedoraRefused),
+        (405, {}, "", answers.FedoraRefused),
         (409, {"Content-Type": "application/json"}, "{}", answers.Locked),
         (409, {}, "Cannot update info:fedora/a because it is being updated by another transaction.",
          answers.Locked),
@@ -69,9 +69,9 @@ def test_a_files_name_stays_readable(path: str, expected: str) -> None:
         (409, {}, "Transaction x cannot be committed because it is in a failed state!",
          answers.TransactionLost),
         (409, {}, "Checksum mismatch, computed SHA-512 digest", answers.ChecksumRefused),
-        (409, {}, "Resource path a is an immutable resource.", answers.Refused),
+        (409, {}, "Resource path a is an immutable resource.", answers.FedoraRefused),
         (409, {}, "Nesting an ArchivalGroup within an ArchivalGroup is not permitted",
-         answers.Refused),
+         answers.FedoraRefused),
     ],
 )  # fmt: skip
 def test_an_answer_is_told_by_its_cause(
@@ -100,7 +100,7 @@ WHEN = "Sun, 22 Nov 2026 10:00:00 GMT"
 )
 def test_retry_after_is_seconds_or_a_date(value: str, seconds: float | None) -> None:
     found = cause(503, "u", {"Retry-After": value, "Date": WHEN}, "")
-    assert isinstance(found, answers.Busy)
+    assert isinstance(found, answers.FedoraBusy)
     assert found.after == seconds
 
 

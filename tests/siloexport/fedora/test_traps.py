@@ -21,7 +21,7 @@ from siloexport.engine.export import Export
 from siloexport.errors import TargetUnusable
 from siloexport.plan import Policy, Versions
 from siloexport.targets.fedora import FedoraClient, FedoraTarget
-from siloexport.targets.fedora.answers import Elsewhere
+from siloexport.targets.fedora.answers import OnAnotherServer
 from siloexport.values import ActionKind, OnConflict
 
 ID = "oai:example.org:1"
@@ -403,7 +403,7 @@ def test_nothing_is_sent_to_another_server_that_an_answer_names(
     ],
 )
 def test_another_address_is_refused_before_a_connection_is_made(url: str) -> None:
-    with FedoraClient("http://127.0.0.1:8080/rest") as client, pytest.raises(Elsewhere):
+    with FedoraClient("http://127.0.0.1:8080/rest") as client, pytest.raises(OnAnotherServer):
         client.send("GET", url)
 
 

@@ -15,7 +15,7 @@ from made_up import GONE, ONE, TWO, count, make_silo
 from recordsilo import Origin, Silo
 from recordsilo.cli import silo_command
 from usagestats.entities.bundles import assert_same
-from usagestats.importing.importing import Request, import_logs
+from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.projection import NotOurs, project
 from usagestats.store import queries
 from usagestats.store.counts import Counts, Period
@@ -88,7 +88,7 @@ def check(client: Any, uses: set[tuple[str, str, str, str]]) -> None:
 
 def test_the_keys_of_2010(silo_path: str, redis_url: str, database: Any, tmp_path: Path) -> None:
     uses = log(tmp_path / "a.log", range(10, 13))
-    import_logs(silo_path, Request([str(tmp_path / "a.log")]))
+    import_logs(silo_path, ImportRequest([str(tmp_path / "a.log")]))
     database.set("mine", "1")
     done = run(silo_path, redis_url)
     assert (done.exit_code, done.output.endswith(" keys\n")) == (0, True)
@@ -99,7 +99,7 @@ def test_the_keys_of_2010(silo_path: str, redis_url: str, database: Any, tmp_pat
     assert not tokens & database.smembers("2026-10-11:3:v")
 
     more = log(tmp_path / "b.log", range(14, 15))
-    import_logs(silo_path, Request([str(tmp_path / "b.log")]))
+    import_logs(silo_path, ImportRequest([str(tmp_path / "b.log")]))
     bundle = assert_same(silo_path, [BEN, ANNA], "a", "2026-10-01T00:00:00Z")
     assert run(silo_path, redis_url).exit_code == 0
     check(database, uses | more)
@@ -108,7 +108,7 @@ def test_the_keys_of_2010(silo_path: str, redis_url: str, database: Any, tmp_pat
 
     # The clients of frozen days are gone; dates and totals stay.
     later = datetime.now(UTC) + timedelta(days=100)
-    import_logs(silo_path, Request([]), now=later)
+    import_logs(silo_path, ImportRequest([]), now=later)
     assert "deleted" in run(silo_path, redis_url).output
     assert list(database.scan_iter("2026-*")) == []
     assert database.smembers("dv:3") == {day for day, item, letter, _ in uses | more

@@ -18,7 +18,7 @@ from usage_silo import counts_of
 
 from recordsilo.cli import ExitCode
 from silowork.stop import Stop
-from usagestats.importing.importing import Request, import_logs
+from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.live import queue as queue_module
 from usagestats.live.desk import Desk
 from usagestats.live.queue import Queue, QueueUnusable
@@ -42,7 +42,7 @@ def check(silo: str, lines: list[bytes], other: str, log: Path) -> None:
     """The same logs and counts as by an import."""
     assert logs_of(silo) == kinds_of(lines, read_settings(silo))
     log.write_bytes(b"\n".join(lines) + b"\n")
-    import_logs(other, Request([str(log)]))
+    import_logs(other, ImportRequest([str(log)]))
     assert counts_of(silo).figures == counts_of(other).figures
 
 

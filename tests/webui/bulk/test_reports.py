@@ -13,7 +13,7 @@ from silocuration.batch.journal import Doing, JobJournal
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Add
-from webui.job_view import Outcome, undone_outcome
+from webui.job_view import JobOutcome, undone_outcome
 from webui.pages import bulk_report
 
 from .conftest import HTML, RULE, content, finished, previewed_url
@@ -105,8 +105,8 @@ def test_a_damaged_ledger_of_jobs_hides_no_batch_edit(client: Any, silo: Silo) -
 
 def test_an_undo_that_was_cancelled_has_undone_a_part() -> None:
     told = undone_outcome({Doing.DONE: 19_840, Doing.UNDONE: 39_400})
-    assert told == Outcome("partial", "Partly undone: 39,400 of 59,240")
-    assert undone_outcome({Doing.UNDONE: 3}) == Outcome("undone", "Undone")
+    assert told == JobOutcome("partial", "Partly undone: 39,400 of 59,240")
+    assert undone_outcome({Doing.UNDONE: 3}) == JobOutcome("undone", "Undone")
     assert undone_outcome({Doing.DONE: 3}) is None
 
 

@@ -16,7 +16,7 @@ from fedora_values import Answer, Request
 from recordsilo import Silo
 from siloexport.fedora_places import (
     FedoraPlace,
-    Found,
+    PlaceTest,
     add_place,
     added_place,
     change_place,
@@ -117,7 +117,7 @@ def test_a_place_without_credentials_is_asked_without_any(
     silo: Silo, fedora: str, sent: list[str], others: None
 ) -> None:
     add_place(silo.path, "open", f"{fedora}/open")
-    assert probe(fedora_place(silo.path, "open"), os.environ).found is Found.NEEDED
+    assert probe(fedora_place(silo.path, "open"), os.environ).found is PlaceTest.NEEDED
     assert exported(silo, "open").state is State.FAILED
     assert len(sent) > 1
     assert set(sent) == {""}
@@ -228,14 +228,19 @@ def test_what_cannot_be_a_place_is_refused(client: Any, silo: Silo, change: dict
 @pytest.mark.parametrize(
     ("login", "answer", "found"),
     [
-        ((USER, "wrong"), None, Found.REFUSED),
-        (("", ""), Answer(200, {"Content-Type": "text/html"}, b"<p>Sign in"), Found.NO_FEDORA),
-        (("", ""), Answer(302, {"Location": "http://h/"}), Found.NO_FEDORA),
-        (("", ""), Answer(503), Found.NO_ANSWER),
+        ((USER, "wrong"), None, PlaceTest.REFUSED),
+        (("", ""), Answer(200, {"Content-Type": "text/html"}, b"<p>Sign in"), PlaceTest.NO_FEDORA),
+        (("", ""), Answer(302, {"Location": "http://h/"}), PlaceTest.NO_FEDORA),
+        (("", ""), Answer(503), PlaceTest.NO_ANSWER),
     ],
 )
 def test_a_test_says_what_is_there(
-    silo: Silo, simulator: Simulator, fedora: str, login: tuple[str, str], answer: Any, found: Found
+    silo: Silo,
+    simulator: Simulator,
+    fedora: str,
+    login: tuple[str, str],
+    answer: Any,
+    found: PlaceTest,
 ) -> None:
     simulator.interfere = lambda _request: answer
     add_place(silo.path, "a", f"{fedora}/x", *login)
@@ -248,7 +253,7 @@ def test_a_test_does_not_wait_for_a_server_that_hangs(
     simulator.interfere = lambda _request: time.sleep(1)
     add_place(silo.path, "slow", f"{fedora}/x")
     began = time.monotonic()
-    assert probe(fedora_place(silo.path, "slow"), {}, 0.2).found is Found.NO_ANSWER
+    assert probe(fedora_place(silo.path, "slow"), {}, 0.2).found is PlaceTest.NO_ANSWER
     assert time.monotonic() - began < 0.9
 
 

@@ -14,7 +14,7 @@ from oaipmhprovider.server import ProviderServer
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo import Silo
 from silocuration import proposal_jobs
-from silocuration.upstream import Kind, reviews
+from silocuration.upstream import ReviewKind, reviews
 from silowork.running import run_job
 from silowork.service import Jobs
 from silowork.stop import Stop
@@ -102,7 +102,7 @@ def contents(path: str) -> dict[tuple[str, str, str], bytes]:
     return found
 
 
-def kinds(path: str) -> dict[str, Kind]:
+def kinds(path: str) -> dict[str, ReviewKind]:
     with Silo(path, create=False) as silo:
         return {one.identifier: one.kind for one in reviews(silo)}
 
@@ -118,7 +118,7 @@ def test_a_harvest_after_changes_at_the_source_proposes_queues_and_loses_nothing
     }  # fmt: skip
     assert (job.counts["proposed"], job.counts["to decide"]) == (1, 2)
     assert "1 proposed now; to decide: 1 conflict, 1 proposed." in job.text
-    assert kinds(changed.path) == {CLEAN: Kind.PROPOSED, CONFLICTING: Kind.CONFLICT}
+    assert kinds(changed.path) == {CLEAN: ReviewKind.PROPOSED, CONFLICTING: ReviewKind.CONFLICT}
     after = contents(changed.path)
     assert before.items() <= after.items()
     proposal = after[CLEAN, "workingcopy-from-2", "oai_dc"]
@@ -174,7 +174,7 @@ def test_a_harvest_whose_proposals_fail_says_so_and_is_tried_again(changed: Repo
     jobs.ledger.requeue(job.job_id, (State.FAILED,))
     run_job(changed.path, job.job_id)
     assert jobs.ledger.job(job.job_id).state is State.DONE
-    assert kinds(changed.path)[CLEAN] is Kind.PROPOSED
+    assert kinds(changed.path)[CLEAN] is ReviewKind.PROPOSED
 
 
 def test_proposals_are_a_job_of_their_own(changed: Repository) -> None:
@@ -182,7 +182,7 @@ def test_proposals_are_a_job_of_their_own(changed: Repository) -> None:
         scraper.update()
     done = changed.run("propose", {})
     assert (done.state, done.counts) == (State.DONE, {"proposed": 1, "to decide": 2})
-    assert kinds(changed.path) == {CLEAN: Kind.PROPOSED, CONFLICTING: Kind.CONFLICT}
+    assert kinds(changed.path) == {CLEAN: ReviewKind.PROPOSED, CONFLICTING: ReviewKind.CONFLICT}
     again = changed.run("propose", {})
     assert (again.state, again.report["proposals"]["proposed"]) == (State.DONE, 0)
 
@@ -201,6 +201,6 @@ def test_a_job_of_proposals_goes_on_after_a_stop(changed: Repository) -> None:
     stopping = Stop()
     stopping.ask()
     assert run_job(changed.path, job.job_id, stopping) is State.QUEUED
-    assert kinds(changed.path)[CLEAN] is Kind.CLEAN
+    assert kinds(changed.path)[CLEAN] is ReviewKind.CLEAN
     assert run_job(changed.path, job.job_id) is State.DONE
-    assert kinds(changed.path)[CLEAN] is Kind.PROPOSED
+    assert kinds(changed.path)[CLEAN] is ReviewKind.PROPOSED
