@@ -159,50 +159,66 @@ def harvest(
     """
     report = HarvestReporter(quiet, as_json, receipt_file)
     if recorded:
-        from oaipmhscraper.replay.replay import replay  # noqa: PLC0415 - a harvest needs none of it
-
         _refuse_options_of_requests()
         (directory,) = _places(places, "DIR")
-        with sentences(), report.stopped_too(), display(sys.stderr, quiet=quiet) as progress:
-            receipt = replay(
-                directory,
-                recorded,
-                progress=progress,
-                max_response=settings.max_response,
-                prefixes=() if ALL in prefixes else prefixes,
-                set_spec=set_spec,
-            )
-        report.finished(receipt)
+        prefixes = () if ALL in prefixes else prefixes
+        _replay(directory, recorded, report, settings, prefixes=prefixes, set_spec=set_spec)
         return
     prefixes = prefixes or ("oai_dc",)
     url, directory = _places(places, "URL", "DIR")
-    with sentences():
-        if moved:
-            with OAIPMHScraper(directory, settings=settings, agent="silo harvest") as scraper:
-                scraper.moved_to(url)
-            report.say(f"{directory} will be harvested from {url} from now on.")
-            return
-        with (
-            undone_if_refused(directory),
-            OAIPMHScraper(
-                directory, url, identifier_prefix, settings=settings, agent="silo harvest"
-            ) as scraper,
-            report.stopped_too(),
-            display(sys.stderr, quiet=quiet) as progress,
-        ):
-            receipt = _harvested(
-                scraper,
-                list(scraper.getMetadataPrefixes()) if ALL in prefixes else prefixes,
-                set_spec=set_spec,
-                from_=from_,
-                until=until,
-                update=update,
-                restore_removed=options.restore_removed,
-                options=options,
-                progress=progress,
-            )
-            scraper.learn_choices()
+    if moved:
+        _note_move(directory, url, report, settings)
+        return
+    with (
+        sentences(),
+        undone_if_refused(directory),
+        OAIPMHScraper(
+            directory, url, identifier_prefix, settings=settings, agent="silo harvest"
+        ) as scraper,
+        report.stopped_too(),
+        display(sys.stderr, quiet=report.quiet) as progress,
+    ):
+        receipt = _harvested(
+            scraper,
+            list(scraper.getMetadataPrefixes()) if ALL in prefixes else prefixes,
+            set_spec=set_spec,
+            from_=from_,
+            until=until,
+            update=update,
+            restore_removed=options.restore_removed,
+            options=options,
+            progress=progress,
+        )
+        scraper.learn_choices()
     report.finished(receipt)
+
+
+def _replay(
+    directory: str,
+    recorded: Sequence[str],
+    report: HarvestReporter,
+    settings: HttpSettings,
+    **chosen: Any,
+) -> None:
+    from oaipmhscraper.replay.replay import replay  # noqa: PLC0415 - a harvest needs none of it
+
+    with (
+        sentences(),
+        report.stopped_too(),
+        display(sys.stderr, quiet=report.quiet) as progress,
+    ):
+        most = settings.max_response
+        receipt = replay(directory, recorded, progress=progress, max_response=most, **chosen)
+    report.finished(receipt)
+
+
+def _note_move(directory: str, url: str, report: HarvestReporter, settings: HttpSettings) -> None:
+    with (
+        sentences(),
+        OAIPMHScraper(directory, settings=settings, agent="silo harvest") as scraper,
+    ):
+        scraper.moved_to(url)
+    report.say(f"{directory} will be harvested from {url} from now on.")
 
 
 def _harvested(

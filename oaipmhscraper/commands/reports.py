@@ -33,14 +33,14 @@ class HarvestReporter:
     """Reports a harvest as text or JSON, or not at all."""
 
     def __init__(self, quiet: bool, as_json: bool, receipt_file: str | None) -> None:
-        self._quiet = quiet
+        self.quiet = quiet
         self._as_json = as_json
         self._receipt_file = receipt_file
         if quiet:
             logging.getLogger("OAIPMH Harvester").setLevel(logging.ERROR)
 
     def say(self, sentence: str) -> None:
-        if not self._quiet and not self._as_json:
+        if not self.quiet and not self._as_json:
             click.echo(sentence)
 
     @contextmanager
@@ -58,7 +58,7 @@ class HarvestReporter:
         self._show(receipt)
         if not receipt.losses:
             return
-        if self._quiet or self._as_json:
+        if self.quiet or self._as_json:
             more = len(receipt.losses) - 1
             fail(
                 f"not whole: {receipt.losses[0]}" + (f" (and {more} more)" if more else ""),

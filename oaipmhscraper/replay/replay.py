@@ -109,19 +109,22 @@ def replay(
             run.store(paths)
         except KeyboardInterrupt:
             interrupted = True
-        receipts = {n: run.receipt(n) for n in scene.overview.lists if scene.is_chosen(n)}
-        receipt = Receipt(
-            scene.base_url,
-            started,
-            datetime.now(UTC),
-            tuple(receipts.values()),
-            interrupted=interrupted,
-        )
-        if interrupted:
-            raise HarvestInterrupted(receipt)
-        _note_marks(state, receipts)
-        _finish(state, scene)
-        keep_receipt(silo.path, receipt)
+        return _ended(started, state, run, interrupted=interrupted)
+
+
+def _ended(
+    started: datetime, state: PersistentState, run: "_Replaying", *, interrupted: bool
+) -> Receipt:
+    """Keep the marks and the receipt; an interrupted replay goes on later."""
+    scene = run.scene
+    receipts = {n: run.receipt(n) for n in scene.overview.lists if scene.is_chosen(n)}
+    lists = tuple(receipts.values())
+    receipt = Receipt(scene.base_url, started, datetime.now(UTC), lists, interrupted=interrupted)
+    if interrupted:
+        raise HarvestInterrupted(receipt)
+    _note_marks(state, receipts)
+    _finish(state, scene)
+    keep_receipt(run.silo.path, receipt)
     return receipt
 
 
@@ -265,8 +268,8 @@ class _Replaying:
     def __init__(
         self, silo: Silo, scene: _Scene, before_store: BeforeStore | None, progress: Progress
     ) -> None:
-        self._silo = silo
-        self._scene = scene
+        self.silo = silo
+        self.scene = scene
         self._before_store = before_store
         self._progress = progress
         self._listed: dict[ListName, ListedIdentifiers] = {}
@@ -278,20 +281,20 @@ class _Replaying:
 
     def store(self, paths: Sequence[str]) -> None:
         for number, recorded in enumerate(self._recorded(paths)):
-            asked = self._scene.overview.asked(number)
-            if number in self._scene.overview.superseded or not asked.name.metadata_prefix:
+            asked = self.scene.overview.asked(number)
+            if number in self.scene.overview.superseded or not asked.name.metadata_prefix:
                 continue
             for name, batch in self._batches(recorded, asked):
-                if self._scene.is_chosen(name):
+                if self.scene.is_chosen(name):
                     self._take(name, batch)
         for name, singles in self._singles.items():
-            for batch in singles.rest() if self._scene.is_chosen(name) else ():
+            for batch in singles.rest() if self.scene.is_chosen(name) else ():
                 self._take(name, batch)
 
     def _recorded(self, paths: Sequence[str]) -> Iterator[StoredResponse]:
         for path in paths:
             self._about = {}
-            for found in read_warc(path, self._scene.limit):
+            for found in read_warc(path, self.scene.limit):
                 if isinstance(found, About):
                     self._about = dict(found.fields)
                 elif isinstance(found, StoredResponse):
@@ -302,7 +305,7 @@ class _Replaying:
     ) -> Iterator[tuple[ListName, ReplayedRecords]]:
         """Yield the records to store after a response, with their list."""
         name = replace(asked.name, set_spec=self._set_of(asked))
-        singles = self._singles.setdefault(name, Singles(self._silo.__contains__))
+        singles = self._singles.setdefault(name, Singles(self.silo.__contains__))
         body = recorded.answer.body
         found: Iterator[ReplayedRecords] = iter(())
         with suppress(PageUnreadable):
@@ -324,7 +327,7 @@ class _Replaying:
         """Whether the harvest refused the page (see `page_judgement`)."""
         if share_one_identifier(page):
             return True
-        known = self._scene.overview.lists[asked.name]
+        known = self.scene.overview.lists[asked.name]
         if (asked.from_, asked.until) == self._bounds(asked.name, known):
             return False
         return are_outside(headers_of(page), Window(asked.from_, asked.until))
@@ -337,7 +340,7 @@ class _Replaying:
     def _store(self, name: ListName, batch: ReplayedRecords) -> None:
         recorded = batch.recorded
         page = dated(batch.page, batch.received)
-        self._scene.overview.lists.setdefault(name, RecordedList(None, None))
+        self.scene.overview.lists.setdefault(name, RecordedList(None, None))
         outcome = self._writer(name).store(page, batch.received)
         self._set_aside(recorded, name, (*page.set_aside, *outcome.quarantined))
         where = f"{recorded.where}, {{}}"
@@ -360,7 +363,7 @@ class _Replaying:
     ) -> None:
         """Store the bytes of unusable records, as the harvest did."""
         directory = quarantine_of(
-            os.path.join(self._silo.path, RECEIPTS), name.harvest_id or REPLAYED
+            os.path.join(self.silo.path, RECEIPTS), name.harvest_id or REPLAYED
         )
         quarantine = self._quarantines.setdefault(directory, Quarantine(directory))
         request = query_string(recorded.params)
@@ -370,7 +373,7 @@ class _Replaying:
 
     def _set_of(self, asked: ListAndWindow) -> str | None:
         """Return the set of a record; one got individually has the set of its list."""
-        lists = self._scene.overview.lists
+        lists = self.scene.overview.lists
         if asked.name in lists:
             return asked.name.set_spec
         same = (asked.name.harvest_id, asked.name.metadata_prefix)
@@ -378,22 +381,22 @@ class _Replaying:
         return sets[0] if sets else None
 
     def _writer(self, name: ListName) -> SiloWriter:
-        base_url = self._about.get("base-url", self._scene.base_url)
+        base_url = self._about.get("base-url", self.scene.base_url)
         listing = Reception(
             name.metadata_prefix,
             self._about.get("agent", "silo harvest"),
             self._about.get("message", f"harvested from {base_url}"),
         )
-        return SiloWriter(self._silo, listing, before_store=self._before_store)
+        return SiloWriter(self.silo, listing, before_store=self._before_store)
 
     # ------------------------------------------------------------------ reporting
 
     def receipt(self, name: ListName, *, ended: bool = True) -> ListReceipt:
         """Return the receipt of a list, so far if ``ended`` is False."""
-        known = self._scene.overview.lists[name]
+        known = self.scene.overview.lists[name]
         from_, until = self._bounds(name, known)
         listed = self._listed.get(name, ListedIdentifiers())
-        told = self._scene.receipts.get(name)
+        told = self.scene.receipts.get(name)
         promised = known.promised if told is None else told["counts"]["promised"]
         counts = replace(self._counts.get(name, Counts()), promised=promised)
         stopped = self._stopped(name, known, counts) if ended else ""
@@ -410,23 +413,23 @@ class _Replaying:
             settled=None if told is None else told.get("settled"),
             doubt=str(told.get("doubt") or "") if told is not None else "",
             repairs=self._repairs.get(name, {}),
-            remarks=tuple(str(one) for one in self._scene.damaged if one.is_end),
+            remarks=tuple(str(one) for one in self.scene.damaged if one.is_end),
         )
 
     def _bounds(self, name: ListName, known: RecordedList) -> tuple[str | None, str | None]:
-        told = self._scene.receipts.get(name)
+        told = self.scene.receipts.get(name)
         return (known.from_, known.until) if told is None else (told["from"], told["until"])
 
     def _stopped(self, name: ListName, known: RecordedList, counts: Counts) -> str:
         """Return why a list is incomplete; empty if it is complete."""
-        damaged = [str(one) for one in self._scene.damaged if not one.is_end]
+        damaged = [str(one) for one in self.scene.damaged if not one.is_end]
         if damaged:
-            count = self._scene.places
+            count = self.scene.places
             places = f" in {count:,} places" if count > 1 else ""
-            skipped = self._scene.skipped
+            skipped = self.scene.skipped
             unread = f", {skipped:,} bytes were skipped" if skipped and count > 1 else ""
             return f"the recorded responses are damaged{places}{unread}: {'; '.join(damaged)}"
-        told = self._scene.receipts.get(name)
+        told = self.scene.receipts.get(name)
         if told is not None:
             return str(told.get("stopped") or "")
         if known.promised is not None and counts.distinct >= known.promised:

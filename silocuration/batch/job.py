@@ -10,8 +10,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from dataclasses import field as member
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -173,43 +172,64 @@ def preview(
     until = None if seconds is None else monotonic() + seconds
     seen: set[str] = set()
     plan = planner_of(spec.kind, spec.about, seen)
-    records = changed = values = copies = deleted = untitled = 0
-    skipped: Counter[str] = Counter()
-    shown: list[Sample] = []
-    passed: list[tuple[str, str]] = []
-    whole = True
+    found = _Previewed()
     for identifier, given in spec.records(silo):
-        if records == most or (until is not None and monotonic() > until):
-            whole = False
+        if found.records == most or (until is not None and monotonic() > until):
+            found.whole = False
             break
-        records += 1
+        found.records += 1
         try:
             record = silo[identifier]
             change = _planned(record, plan, given)
-            deleted += change is None and is_deleted(record.state)
+            found.deleted += change is None and is_deleted(record.state)
         except (CannotChange, RecordSiloError) as error:
-            reason = _kind_of(error)
-            skipped[reason] += 1
-            if len(passed) < LISTED:
-                passed.append((identifier, reason))
-            change = None
-        if change is not None:
-            changed, values = changed + 1, values + change.values
-            copies += change.makes_copy
-            untitled += change.loses_title
-            if each is not None:
-                each(identifier, change)
-            if len(shown) < samples:
-                shown.append(_sample(identifier, change))
+            found.skip(identifier, _kind_of(error))
+        else:
+            if change is not None:
+                found.add(identifier, change, samples)
+                if each is not None:
+                    each(identifier, change)
         if progress is not None:
-            progress(records)
-    remarks = remarks_on(spec.about, seen, "no record" if whole else "no record looked at")
-    if untitled:
-        remarks += (f"{untitled:,} of the records would lose their only title",)
-    return Preview(
-        records, changed, values, copies, dict(skipped), tuple(shown), whole, remarks,
-        tuple(passed), deleted,
-    )  # fmt: skip
+            progress(found.records)
+    who = "no record" if found.whole else "no record looked at"
+    return found.preview(remarks_on(spec.about, seen, who))
+
+
+@dataclass(slots=True)
+class _Previewed:
+    """The numbers of a preview so far."""
+
+    records: int = 0
+    changed: int = 0
+    values: int = 0
+    copies: int = 0
+    deleted: int = 0
+    untitled: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    shown: list[Sample] = field(default_factory=list)
+    passed: list[tuple[str, str]] = field(default_factory=list)
+    whole: bool = True
+
+    def skip(self, identifier: str, reason: str) -> None:
+        self.skipped[reason] += 1
+        if len(self.passed) < LISTED:
+            self.passed.append((identifier, reason))
+
+    def add(self, identifier: str, change: RecordChange, samples: int) -> None:
+        self.changed += 1
+        self.values += change.values
+        self.copies += change.makes_copy
+        self.untitled += change.loses_title
+        if len(self.shown) < samples:
+            self.shown.append(_sample(identifier, change))
+
+    def preview(self, remarks: tuple[str, ...]) -> Preview:
+        if self.untitled:
+            remarks += (f"{self.untitled:,} of the records would lose their only title",)
+        return Preview(
+            self.records, self.changed, self.values, self.copies, dict(self.skipped),
+            tuple(self.shown), self.whole, remarks, tuple(self.passed), self.deleted,
+        )  # fmt: skip
 
 
 def _planned(record: HarvestedRecord, plan: Planner, given: str) -> RecordChange | None:
@@ -418,10 +438,10 @@ def held(silo: Silo, job_id: str) -> Iterator[None]:
 class _Page:
     """What is collected while a page is processed."""
 
-    written: list[JournalEntry] = member(default_factory=list)
-    settled: list[JournalEntry] = member(default_factory=list)
-    activity: list[Activity] = member(default_factory=list)
-    values: dict[str, list[Change]] = member(default_factory=dict)
+    written: list[JournalEntry] = field(default_factory=list)
+    settled: list[JournalEntry] = field(default_factory=list)
+    activity: list[Activity] = field(default_factory=list)
+    values: dict[str, list[Change]] = field(default_factory=dict)
 
 
 def _apply_page(

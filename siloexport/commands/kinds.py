@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import click
@@ -184,124 +185,137 @@ def _check_outside(silo: Silo, out: str) -> None:
 # -- a place -----------------------------------------------------------------------------
 
 
-def _place_group(kind: TargetKind) -> click.Group:
-    assert kind.open is not None
-    open_target, to, title = kind.open, _fields(kind), kind.title
-    needed = " ".join(f"{one.flag} {one.example}" for one in kind.fields if one.required)
+@dataclass(frozen=True, slots=True)
+class _PlaceCommand:
+    """A command of the group of a place.
 
-    @contextmanager
-    def opened(silo_dir: str, given: dict[str, Any]) -> Iterator[tuple[Silo, Target]]:
+    Attributes:
+        help: ``{title}`` stands for the title of the kind.
+        do: Gets the Silo, the open target and the options; returns the exit code.
+        options: Beside the Silo's directory and the fields of the kind.
+        ends: Of the command lines in its examples.
+        takes_run: Whether its second argument is the id of a run.
+    """
+
+    name: str
+    help: str
+    do: Callable[[Silo, Target, dict[str, Any]], int]
+    options: tuple[Callable[[Any], Any], ...] = ()
+    ends: tuple[str, ...] = ("",)
+    takes_run: bool = False
+
+    def examples(self, kind: TargetKind) -> str:
+        needed = " ".join(f"{one.flag} {one.example}" for one in kind.fields if one.required)
+        place = f"myrepo {_RUN}" if self.takes_run else "myrepo"
+        call = f"silo export {kind.name} {self.name} {place} {needed}".rstrip()
+        return example(*(f"{call} {end}".rstrip() for end in self.ends))
+
+
+def _plan(silo: Silo, target: Target, given: dict[str, Any]) -> int:
+    return run_to(silo, target, {**given, "dry_run": True})
+
+
+def _resume(silo: Silo, target: Target, given: dict[str, Any]) -> int:
+    export = Export(silo, target)
+    return show_run(
+        shown_of(given),
+        lambda watch, stop: export.resume(jobs=given["jobs"], watch=watch, stop=stop),
+    )
+
+
+def _status(silo: Silo, target: Target, given: dict[str, Any]) -> int:
+    show_status(Export(silo, target), shown_of(given))
+    return ExitCode.OK
+
+
+def _verify(silo: Silo, target: Target, given: dict[str, Any]) -> int:
+    part, shown = share(given["sample"]), shown_of(given)
+    export = Export(silo, target)
+    return show_verification(export, given["select"], part, shown, jobs=given["jobs"])
+
+
+def _reconcile(silo: Silo, target: Target, given: dict[str, Any]) -> int:
+    export = Export(silo, target)
+    return show_reconciliation(export, given["select"], shown_of(given), jobs=given["jobs"])
+
+
+def _rollback(silo: Silo, target: Target, given: dict[str, Any]) -> int:
+    export = Export(silo, target)
+    return show_rollback(export, given["run_id"], shown_of(given), purge=given["purge"])
+
+
+_PLACE_COMMANDS = (
+    _PlaceCommand(
+        "run",
+        "Export new and changed records to {title}; earlier exports are kept.",
+        run_to,
+        (selecting, options.what_goes, options.how_run, options.jobs, options.showing),
+        ("", "--versions all --jobs 4", "--state ready --report actions.jsonl"),
+    ),
+    _PlaceCommand(
+        "plan",
+        "Print what a run would do, and write nothing to {title} or the Silo.\n\n"
+        "{title} is asked about each record that would be written.",
+        _plan,
+        (
+            selecting, options.what_goes, options.on_conflict, options.limit, options.jobs,
+            options.showing,
+        ),
+        ("--versions all",),
+    ),
+    _PlaceCommand(
+        "resume",
+        "Resume the last run to this {title} with its options.",
+        _resume,
+        (options.jobs, options.showing),
+    ),
+    _PlaceCommand(
+        "status",
+        "Show the records, unfinished deposits and runs in the ledger of this {title}.",
+        _status,
+        (json_object,),
+    ),
+    _PlaceCommand(
+        "verify",
+        "Compare what {title} holds with the Silo: digests, descriptions, versions.",
+        _verify,
+        (selecting, options.sample, options.jobs, options.showing),
+        ("--jobs 4", "--sample 5% --report differences.jsonl"),
+    ),
+    _PlaceCommand(
+        "reconcile",
+        "Rebuild the ledger from what {title} says it holds.",
+        _reconcile,
+        (selecting, options.jobs, json_object),
+    ),
+    _PlaceCommand(
+        "rollback",
+        "Roll back a run: delete what it created; with --purge, the tombstones too.",
+        _rollback,
+        (options.purge, json_object),
+        takes_run=True,
+    ),
+)  # fmt: skip
+
+
+def _place_group(kind: TargetKind) -> click.Group:
+    commands = [_place_command(kind, one) for one in _PLACE_COMMANDS]
+    return click.Group(kind.name, commands, help=kind.help)
+
+
+def _place_command(kind: TargetKind, one: _PlaceCommand) -> click.Command:
+    assert kind.open is not None
+    open_target = kind.open
+    run_id = click.argument("run_id", metavar="RUN", shell_complete=runs_of_kind(f"{kind.name} "))
+
+    @click.command(one.name, help=one.help.format(title=kind.title), epilog=one.examples(kind))
+    @directory
+    @_all(*([run_id] if one.takes_run else []), _fields(kind), *one.options)
+    def command(silo_dir: str, **given: Any) -> int:
         with open_silo(silo_dir) as silo, options.export_errors():
             values = _taken(kind, given, silo.path)
             versions = Versions(given.get("versions") or Versions.CURRENT)
             with open_target(Opening(silo.path, values, versions=versions)) as target:
-                yield silo, target
+                return one.do(silo, target, given)
 
-    def lines(name: str, *more: str, before: str = "") -> str:
-        call = f"silo export {kind.name} {name} myrepo{before} {needed}".rstrip()
-        return example(*(f"{call} {one}".rstrip() for one in more or ("",)))
-
-    group = click.Group(kind.name, help=kind.help)
-
-    @group.command(
-        help=f"Export new and changed records to {title}; earlier exports are kept.",
-        epilog=lines("run", "", "--versions all --jobs 4", "--state ready --report actions.jsonl"),
-    )
-    @directory
-    @to
-    @selecting
-    @options.what_goes
-    @options.how_run
-    @options.jobs
-    @options.showing
-    def run(silo_dir: str, **given: Any) -> int:
-        with opened(silo_dir, given) as (silo, target):
-            return run_to(silo, target, given)
-
-    @group.command(
-        help=f"Print what a run would do, and write nothing to {title} or the Silo.\n\n"
-        f"{title} is asked about each record that would be written.",
-        epilog=lines("plan", "--versions all"),
-    )
-    @directory
-    @to
-    @selecting
-    @options.what_goes
-    @options.on_conflict
-    @options.limit
-    @options.jobs
-    @options.showing
-    def plan(silo_dir: str, **given: Any) -> int:
-        with opened(silo_dir, given) as (silo, target):
-            return run_to(silo, target, {**given, "dry_run": True})
-
-    @group.command(
-        help=f"Resume the last run to this {title} with its options.",
-        epilog=lines("resume"),
-    )
-    @directory
-    @to
-    @options.jobs
-    @options.showing
-    def resume(silo_dir: str, **given: Any) -> int:
-        with opened(silo_dir, given) as (silo, target):
-            export = Export(silo, target)
-            return show_run(
-                shown_of(given),
-                lambda watch, stop: export.resume(jobs=given["jobs"], watch=watch, stop=stop),
-            )
-
-    @group.command(
-        help=f"Show the records, unfinished deposits and runs in the ledger of this {title}.",
-        epilog=lines("status"),
-    )
-    @directory
-    @to
-    @json_object
-    def status(silo_dir: str, **given: Any) -> None:
-        with opened(silo_dir, given) as (silo, target):
-            show_status(Export(silo, target), shown_of(given))
-
-    @group.command(
-        help=f"Compare what {title} holds with the Silo: digests, descriptions, versions.",
-        epilog=lines("verify", "--jobs 4", "--sample 5% --report differences.jsonl"),
-    )
-    @directory
-    @to
-    @selecting
-    @options.sample
-    @options.jobs
-    @options.showing
-    def verify(silo_dir: str, **given: Any) -> int:
-        with opened(silo_dir, given) as (silo, target):
-            part, shown = share(given["sample"]), shown_of(given)
-            export = Export(silo, target)
-            return show_verification(export, given["select"], part, shown, jobs=given["jobs"])
-
-    @group.command(
-        help=f"Rebuild the ledger from what {title} says it holds.", epilog=lines("reconcile")
-    )
-    @directory
-    @to
-    @selecting
-    @options.jobs
-    @json_object
-    def reconcile(silo_dir: str, **given: Any) -> int:
-        with opened(silo_dir, given) as (silo, target):
-            selection, shown = given["select"], shown_of(given)
-            return show_reconciliation(Export(silo, target), selection, shown, jobs=given["jobs"])
-
-    @group.command(
-        help="Roll back a run: delete what it created; with --purge, the tombstones too.",
-        epilog=lines("rollback", before=f" {_RUN}"),
-    )
-    @directory
-    @click.argument("run_id", metavar="RUN", shell_complete=runs_of_kind(f"{kind.name} "))
-    @to
-    @options.purge
-    @json_object
-    def rollback(silo_dir: str, run_id: str, purge: bool, **given: Any) -> int:
-        with opened(silo_dir, given) as (silo, target):
-            return show_rollback(Export(silo, target), run_id, shown_of(given), purge=purge)
-
-    return group
+    return command

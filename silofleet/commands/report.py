@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -41,64 +42,113 @@ def report(directory: str, *, as_json: bool, quiet: bool) -> None:
     changed and a person has nothing to do. For messages when something happens, see [notices]
     in silo help fleet.
     """
+    summary = _summary(directory)
+    if as_json:
+        click.echo(json.dumps(summary.to_json(), ensure_ascii=False, indent=1))
+    elif not quiet or summary.has_news:
+        summary.show()
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """What is said of a fleet.
+
+    Attributes:
+        runs: Endpoint → number of its runs since yesterday.
+        parts: `_PARTS` → the endpoints of this part.
+        moves: Moves under way, as sentences.
+        concerns: Sentences on nodes that are awaited, and on a clock that is not at work.
+    """
+
+    directory: str
+    now: datetime
+    lines: Sequence[Line]
+    runs: Mapping[str, int]
+    parts: Mapping[str, Sequence[Line]]
+    moves: Sequence[str]
+    nodes: Sequence[Mapping[str, Any]]
+    concerns: Sequence[str]
+
+    @property
+    def counts(self) -> Counter[State]:
+        return Counter(line.state for line in self.lines)
+
+    @property
+    def records(self) -> int:
+        return sum(line.facts.records for line in self.lines)
+
+    @property
+    def has_news(self) -> bool:
+        lost = any(node["lost"] for node in self.nodes)
+        return bool(lost or self.moves or self.concerns or any(self.parts.values()))
+
+    def to_json(self) -> dict[str, Any]:
+        counts = self.counts
+        return {
+            "at": self.now.isoformat(timespec="seconds"),
+            "endpoints": len(self.lines),
+            "records": self.records,
+            "states": {state.value: counts[state] for state in State},
+            "runs_since_yesterday": sum(self.runs.values()),
+            **{
+                name: [_json(line, self.directory) for line in part]
+                for name, part in self.parts.items()
+            },
+            "moves": self.moves,
+            "nodes": self.nodes,
+        }
+
+    def show(self) -> None:
+        counts = self.counts
+        said = ", ".join(f"{counts[state]:,} {state.value}" for state in TROUBLED if counts[state])
+        click.echo(f"The fleet {self.directory} on {self.now:%Y-%m-%d %H:%M} UTC\n")
+        click.echo(counted(len(self.lines), "endpoint") + (f": {said}" if said else ""))
+        runs = sum(self.runs.values())
+        click.echo(f"{counted(self.records, 'record')}; runs since yesterday: {runs:,}")
+        for name, title in _PARTS.items():
+            _print(title, self.parts[name], self.directory if name == "to_do" else "")
+        if self.moves:
+            click.echo("\n" + "\n".join(self.moves))
+        click.echo("\nNodes")
+        for node in self.nodes:
+            click.echo(f"  {_of_node(node)}")
+        for sentence in self.concerns:
+            click.echo(f"  {sentence}")
+
+
+_PARTS = {
+    "not_well_since_yesterday": "Not well since yesterday",
+    "back_since_yesterday": "Well again",
+    "to_do": "To be decided by a person",
+    "files_stay": "WARC files that did not get into their object store",
+}
+
+
+def _summary(directory: str) -> _Summary:
     now = datetime.now(UTC)
     with opened(directory) as fleet:
         lines = fleet.lines(now)
         runs = Counter(run.endpoint for run in fleet.ledger.ended_since(now - DAY))
         nodes = fleet.nodes_as_json(now)
         moves, clockless = moves_under_way(fleet), no_clock(fleet, now, DAY)
-    before = {line.endpoint.name: _before(line, runs[line.endpoint.name]) for line in lines}
-    parts = {
-        "not_well_since_yesterday": [
-            line for line in lines if before[line.endpoint.name] in {"w", ""} and _is_ill(line)
-        ],
-        "back_since_yesterday": [
-            line for line in lines if before[line.endpoint.name] not in {"w", ""} and is_well(line)
-        ],
-        "to_do": [line for line in lines if line.state in TOLD],
-        "files_stay": [line for line in lines if FILES_STAY in line.facts.said],
+    was_well = {
+        line.endpoint.name: _before(line, runs[line.endpoint.name]) in {"w", ""} for line in lines
     }
-    counts = Counter(line.state for line in lines)
-    if as_json:
-        found: dict[str, Any] = {
-            "at": now.isoformat(timespec="seconds"),
-            "endpoints": len(lines),
-            "records": sum(line.facts.records for line in lines),
-            "states": {state.value: counts[state] for state in State},
-            "runs_since_yesterday": runs.total(),
-            **{name: [_json(line, directory) for line in part] for name, part in parts.items()},
-            "moves": moves,
-            "nodes": nodes,
-        }
-        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
-        return
+    is_in = {
+        "not_well_since_yesterday": lambda line: was_well[line.endpoint.name] and _is_ill(line),
+        "back_since_yesterday": lambda line: not was_well[line.endpoint.name] and is_well(line),
+        "to_do": lambda line: line.state in TOLD,
+        "files_stay": lambda line: FILES_STAY in line.facts.said,
+    }
+    parts = {name: [line for line in lines if is_in[name](line)] for name in _PARTS}
     concerns = [*(clockless if lines else ()), *nodes_awaited(lines)]
-    lost = any(node["lost"] for node in nodes)
-    if quiet and not (lost or moves or concerns or any(parts.values())):
-        return
-    said = ", ".join(f"{counts[state]:,} {state.value}" for state in TROUBLED if counts[state])
-    click.echo(f"The fleet {directory} on {now:%Y-%m-%d %H:%M} UTC\n")
-    click.echo(counted(len(lines), "endpoint") + (f": {said}" if said else ""))
-    records = sum(line.facts.records for line in lines)
-    click.echo(f"{counted(records, 'record')}; runs since yesterday: {runs.total():,}")
-    for title, name in (
-        ("Not well since yesterday", "not_well_since_yesterday"),
-        ("Well again", "back_since_yesterday"),
-        ("To be decided by a person", "to_do"),
-        ("WARC files that did not get into their object store", "files_stay"),
-    ):
-        _print(title, parts[name], directory if name == "to_do" else "")
-    if moves:
-        click.echo("\n" + "\n".join(moves))
-    click.echo("\nNodes")
-    for node in nodes:
-        seen = node["seen"][:16].replace("T", " ")
-        state = (
-            f"LOST, last seen {seen} UTC" if node["lost"] else f"room for {node['room']:,} records"
-        )
-        click.echo(f"  {node['node']}: {state}{'' if node['open'] else ', closed for new Silos'}")
-    for sentence in concerns:
-        click.echo(f"  {sentence}")
+    return _Summary(directory, now, lines, runs, parts, moves, nodes, concerns)
+
+
+def _of_node(node: Mapping[str, Any]) -> str:
+    seen = node["seen"][:16].replace("T", " ")
+    state = f"LOST, last seen {seen} UTC" if node["lost"] else f"room for {node['room']:,} records"
+    return f"{node['node']}: {state}{'' if node['open'] else ', closed for new Silos'}"
 
 
 def _before(line: Line, runs: int) -> str:

@@ -9,7 +9,15 @@ import tomli_w
 
 from recordsilo import Row
 from silocuration.batch.job import JobReport, job_report
-from silocuration.batch.journal import CHANGED, Change, Doing, JobJournal, JournalEntry, job_ids
+from silocuration.batch.journal import (
+    CHANGED,
+    Change,
+    DistinctChange,
+    Doing,
+    JobJournal,
+    JournalEntry,
+    job_ids,
+)
 from silocuration.batch.planned import PREVIEW, discard, is_discardable, is_untouched, noted_preview
 from silocuration.batch.specs import summary
 from silocuration.errors import JobNotFound, JobUnreadable
@@ -116,8 +124,8 @@ def show_one(call: Call) -> View:
     report = job_report(call.site.silo, call.params["job"])
     job = _job_about(call, report)
     after = _number(call.request.query.get("after", ""))
+    start = _number(call.request.query.get("changes", ""))
     with JobJournal.open(call.site.silo.path, report.job_id) as journal:
-        start = _number(call.request.query.get("changes", ""))
         distinct = journal.distinct_changes(DISTINCT + 1, start)
         to_change = journal.to_change()
         found = journal.changed_records(PAGE + 1, after)
@@ -128,26 +136,36 @@ def show_one(call: Call) -> View:
     ]
     url = urls.bulk_job(report.job_id)
     following = urls.with_query(url, {"after": found[PAGE - 1][0]}) if found[PAGE:] else ""
-    outcome = _outcome(report, job)
-    active = job is not None and job.state in ACTIVE
-    is_begun = active and job is not None and job.kind == CHANGE.name
-    is_planned = _is_planned(report) and not is_begun
+    data = _state_of(call, report, job) | {
+        "distinct": distinct[:DISTINCT],
+        "start": start,
+        "changes_first": url if start else "",
+        "changes_following": urls.with_query(url, {"changes": start + DISTINCT})
+        if distinct[DISTINCT:]
+        else "",
+        "to_change": to_change,
+        "records": records,
+        "first": url if after else "",
+        "following": following,
+        "url": url,
+    }
+    outcome = data["outcome"]
     twin = report.to_json() | {
         "outcome": {"name": outcome.name, "word": outcome.word},
-        "changes": [
-            {
-                "what": one.what,
-                "old": one.old,
-                "new": one.new,
-                "count": one.count,
-                "left_out": one.left_out,
-            }
-            for one in distinct[:DISTINCT]
-        ],
+        "changes": [_change_json(one) for one in distinct[:DISTINCT]],
         "records": [one.to_json() for one in records],
         "next": urls.twin(following) if following else None,
     }
-    data = {
+    return View("bulk_job.mako", data, twin, url)
+
+
+def _state_of(call: Call, report: JobReport, job: Job | None) -> dict[str, Any]:
+    """What the page says of the edit as a whole, and what can be done with it."""
+    active = job is not None and job.state in ACTIVE
+    is_begun = active and job is not None and job.kind == CHANGE.name
+    is_planned = _is_planned(report) and not is_begun
+    outcome = _outcome(report, job)
+    return {
         "report": report,
         "outcome": outcome,
         "shown": Shown.of(job, call.user) if job else None,
@@ -162,23 +180,15 @@ def show_one(call: Call) -> View:
             for state, label in DOING_LABELS.items()
             if report.counts.get(state)
         ],
-        "distinct": distinct[:DISTINCT],
-        "start": start,
-        "changes_first": url if start else "",
-        "changes_following": urls.with_query(url, {"changes": start + DISTINCT})
-        if distinct[DISTINCT:]
-        else "",
-        "to_change": to_change,
-        "records": records,
-        "first": url if after else "",
-        "following": following,
         "can_discard": is_discardable(report.counts) and not active,
         "can_undo": _can_undo(report) and (job is None or job.is_over),
         "can_resume": not report.is_finished and outcome.name != "undone",
         "note": _(NOTES.get(call.request.query.get("done", ""), "")),
-        "url": url,
     }
-    return View("bulk_job.mako", data, twin, url)
+
+
+def _change_json(change: DistinctChange) -> dict[str, Any]:
+    return {name: getattr(change, name) for name in ("what", "old", "new", "count", "left_out")}
 
 
 @dataclass(frozen=True, slots=True)

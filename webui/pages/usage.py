@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
@@ -14,8 +14,9 @@ from usagestats.entities.mapping import KEY
 from usagestats.entities.usage import MEASURES, MEASURES_2010, RECORD, Usage, Used
 from usagestats.errors import EntityUnknown
 from usagestats.store import queries
+from usagestats.store.counts import Period
 from usagestats.store.periods import month_after
-from usagestats.values import FIGURES
+from usagestats.values import FIGURES, Figures
 from webui import urls
 from webui.charts.pictures import Picture
 from webui.http.errors import BadRequest, NotFound
@@ -258,34 +259,22 @@ def _one(call: Call, kind: str) -> View:
         if bounds is None:
             raise NotFound("Nothing was imported yet.")
         asked = asked_of(call, bounds)
-        total = queries.figures_of(usage.counts, one.items, asked.period)
-        by_day = len(one.items) <= BY_DAY
-        days = queries.days_of(usage.counts, one.items, asked.period) if by_day else []
-        if by_day:
-            months = queries.by_month(days)
-        else:
-            months = queries.months_together(usage.counts, one.items, asked.period)
-        places = queries.countries(usage.counts, asked.period, one.items)
-        moments = queries.first_and_last_use(usage.counts, one.items[:BY_DAY]) if by_day else None
+        figures = _figures_of(usage, one, asked.period)
         entities = usage.catalogue.entities_of(one.key) if one.kind == RECORD else []
         found = usage.used_items(one.items, asked.period, LISTED) if one.kind != RECORD else []
         lines = _lines(usage, found, asked, with_sparks=not call.wants_json)
-        same = [
-            entity
-            for key in usage.bundles.members.get(one.key, ())
-            if (entity := usage.catalogue.entity(key))
-        ]
+        members = map(usage.catalogue.entity, usage.bundles.members.get(one.key, ()))
+        same = [entity for entity in members if entity]
         held = one.kind == RECORD and one.key in call.site.silo
-    pictures = {"months": months_chart(months, asked)}
-    if by_day:
-        pictures["days"] = days_chart(days, asked)
-    url = urls.usage_of(one.kind, one.key, **asked.fields)
+    pictures = {"months": months_chart(figures.months, asked)}
+    if figures.by_day:
+        pictures["days"] = days_chart(figures.days, asked)
     data = {
         "one": one,
         "asked": asked,
-        "figures": total,
+        "figures": figures.total,
         "pictures": pictures,
-        "map": world_map(places),
+        "map": world_map(figures.places),
         "lines": lines,
         "same": same,
         "kind_label": _label_of(one.kind, SINGULAR),
@@ -294,24 +283,57 @@ def _one(call: Call, kind: str) -> View:
             for kind, some in groupby(entities, lambda entity: entity.kind)
         ],
         "record_url": urls.record(one.key) if held else "",
-        "moments": tuple(map(_moment, moments)) if moments else None,
+        "moments": figures.moments,
     }
 
     def twin() -> Mapping[str, Any]:
         return {
             **used_json(one),
             **_period_json(asked),
-            **figures_json(total),
-            "months": [{"month": month, **figures_json(some)} for month, some in months.items()],
-            "days": [{"day": day, **figures_json(some)} for day, some in days],
-            "countries": _places_json(places),
+            **figures.to_json(),
             "entities": [entity._asdict() for entity in entities],
             "items": [used_json(item) for item in found],
-            "first_use": _moment(moments[0]) if moments else None,
-            "last_use": _moment(moments[1]) if moments else None,
         }
 
-    return View("usage_one.mako", data, twin, url)
+    return View("usage_one.mako", data, twin, urls.usage_of(one.kind, one.key, **asked.fields))
+
+
+@dataclass(frozen=True, slots=True)
+class _FiguresOfOne:
+    """How one record or entity was used in a period; by days only if it has few records."""
+
+    total: Figures
+    months: Mapping[str, Figures]
+    by_day: bool
+    days: Sequence[tuple[str, Figures]]
+    places: Sequence[queries.Country]
+    moments: tuple[str, ...] | None
+
+    def to_json(self) -> dict[str, Any]:
+        first, last = self.moments or (None, None)
+        return {
+            **figures_json(self.total),
+            "months": [{"month": one, **figures_json(some)} for one, some in self.months.items()],
+            "days": [{"day": day, **figures_json(some)} for day, some in self.days],
+            "countries": _places_json(self.places),
+            "first_use": first,
+            "last_use": last,
+        }
+
+
+def _figures_of(usage: Usage, one: Used, period: Period) -> _FiguresOfOne:
+    counts, items = usage.counts, one.items
+    by_day = len(items) <= BY_DAY
+    days = queries.days_of(counts, items, period) if by_day else []
+    moments = queries.first_and_last_use(counts, items[:BY_DAY]) if by_day else None
+    return _FiguresOfOne(
+        queries.figures_of(counts, items, period),
+        queries.by_month(days) if by_day else queries.months_together(counts, items, period),
+        by_day,
+        days,
+        queries.countries(counts, period, items),
+        tuple(map(_moment, moments)) if moments else None,
+    )
 
 
 def _found(usage: Usage, call: Call, kind: str) -> Used:
