@@ -6,23 +6,15 @@ made from a list of identifiers always finds those records.
 
 import os
 import re
-import secrets
-import tomllib
 from dataclasses import dataclass, field
 from typing import Any
 
-import tomli_w
-
-from recordsilo.disk.atomic_file import flush_directory, replace_file
-from recordsilo.disk.names import names_in
+from recordsilo.disk.toml_files import TomlFiles
 from recordsilo.errors import SearchError
 from recordsilo.selection import Selection, selection_from, selection_table
 from silocuration.errors import CurationError, RuleRefused
 
 SEARCHES = "curation/searches"
-SUFFIX = ".toml"
-MAX_BYTES = 16 << 20
-"""Most bytes of a file; a list of 200,000 identifiers fits."""
 _FILE_NAME = re.compile(r"[^\W_][\w-]{0,79}")
 
 
@@ -80,19 +72,15 @@ def save_search(silo_path: str, search: SavedSearch) -> str:
     """
     if not _FILE_NAME.fullmatch(search.name):
         raise RuleRefused(f"{search.name!r} is not a valid name; use letters, digits and -")
-    directory = _directory(silo_path)
-    os.makedirs(directory, exist_ok=True)
-    staged = f"{_path(silo_path, search.name)}.{os.getpid()}-{secrets.token_hex(4)}.new"
-    replace_file(staged, tomli_w.dumps(_table(search)).encode())
-    try:
-        name, number = search.name, 1
-        while not _linked(staged, _path(silo_path, name)):
+    name, number = search.name, 1
+    while True:
+        try:
+            _files(silo_path).add(name, _table(search))
+        except FileExistsError:
             number += 1
             name = f"{search.name[:72]}-{number}"
-    finally:
-        os.unlink(staged)
-    flush_directory(directory)
-    return name
+        else:
+            return name
 
 
 def load_search(silo_path: str, name: str) -> SavedSearch:
@@ -102,20 +90,14 @@ def load_search(silo_path: str, name: str) -> SavedSearch:
         SearchNotFound: There is no search of that name.
         SearchUnreadable: Its file is invalid or cannot be read.
     """
-    if not _FILE_NAME.fullmatch(name):
-        raise SearchNotFound(name)
     try:
-        with open(_path(silo_path, name), "rb") as file:
-            content = file.read(MAX_BYTES)
-        table = tomllib.loads(content.decode())
+        table = _files(silo_path).load(name)
         select = selection_from(table.get("select", {}))
     except FileNotFoundError:
         raise SearchNotFound(name) from None
     except OSError as error:
         raise SearchUnreadable(name, error.strerror or str(error)) from None
-    except RecursionError:
-        raise SearchUnreadable(name, "its values are nested too deeply") from None
-    except (ValueError, SearchError) as error:  # invalid TOML or UTF-8, or too long a number
+    except (ValueError, SearchError) as error:
         raise SearchUnreadable(name, str(error)) from None
     said = {key: str(table.get(key, "")) for key in ("title", "agent", "date")}
     return SavedSearch(name, said["title"] or name, select, said["agent"], said["date"])
@@ -123,7 +105,7 @@ def load_search(silo_path: str, name: str) -> SavedSearch:
 
 def search_names(silo_path: str) -> list[str]:
     """Return the names of the saved searches, sorted."""
-    return names_in(_directory(silo_path), SUFFIX, _FILE_NAME)
+    return _files(silo_path).names()
 
 
 def delete_search(silo_path: str, name: str) -> None:
@@ -133,10 +115,8 @@ def delete_search(silo_path: str, name: str) -> None:
         SearchNotFound: There is no search of that name.
         SearchUnreadable: A directory is in the place of its file, or it may not be deleted.
     """
-    if not _FILE_NAME.fullmatch(name):
-        raise SearchNotFound(name)
     try:
-        os.unlink(_path(silo_path, name))
+        _files(silo_path).remove(name)
     except FileNotFoundError:
         raise SearchNotFound(name) from None
     except OSError as error:
@@ -149,18 +129,5 @@ def _table(search: SavedSearch) -> dict[str, Any]:
     return {**said, "select": selection_table(search.select)}
 
 
-def _linked(staged: str, path: str) -> bool:
-    """Link a complete file to a path; return False if the path exists."""
-    try:
-        os.link(staged, path)
-    except FileExistsError:
-        return False
-    return True
-
-
-def _directory(silo_path: str) -> str:
-    return os.path.join(silo_path, *SEARCHES.split("/"))
-
-
-def _path(silo_path: str, name: str) -> str:
-    return os.path.join(_directory(silo_path), name + SUFFIX)
+def _files(silo_path: str) -> TomlFiles:
+    return TomlFiles(os.path.join(silo_path, *SEARCHES.split("/")), _FILE_NAME)

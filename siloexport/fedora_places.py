@@ -18,7 +18,6 @@ import contextlib
 import os
 import re
 import threading
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,6 +31,7 @@ from politeweb.settings import HttpSettings
 from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_file
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import names_in
+from recordsilo.disk.toml_files import load_toml
 from siloexport.errors import CredentialsRefused
 from silowork.errors import JobRefused
 
@@ -111,8 +111,7 @@ def operator_places(silo_path: str) -> Mapping[str, FedoraPlace]:
     """
     path = os.path.join(silo_path, *PLACES.split("/"))
     try:
-        with open(path, "rb") as file:
-            tables = tomllib.load(file)
+        tables = load_toml(path)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -183,8 +182,7 @@ def added_place(silo_path: str, name: str) -> FedoraPlace:
     if not _NAME.fullmatch(name):
         raise PlaceNotFound(f"there is no export place {name!r}")
     try:
-        with open(_path(silo_path, name), "rb") as file:
-            url = checked_address(str(tomllib.load(file).get("url", "")))
+        url = checked_address(str(load_toml(_path(silo_path, name)).get("url", "")))
     except FileNotFoundError:
         raise PlaceNotFound(f"there is no export place {name!r}") from None
     except (OSError, ValueError) as error:  # also JobRefused

@@ -7,7 +7,6 @@ is in the ledger, whose jobs have the agent ``schedule:<name>``; so a lost clock
 import logging
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,12 +14,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import Any
 
-import tomli_w
-
 from recordsilo import Silo
-from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_file
 from recordsilo.disk.locks import Locks
-from recordsilo.disk.names import names_in
+from recordsilo.disk.toml_files import TomlFiles
 from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import now_text
 from silowork.due.timetable import (
@@ -38,7 +34,6 @@ from silowork.ledger import JobLedger
 from silowork.values import Job, State
 
 SCHEDULES = "curation/schedules"
-SUFFIX = ".toml"
 AGENT = "schedule:"
 REMEMBERED = 20
 """Most failures that are counted."""
@@ -109,7 +104,7 @@ def add_schedule(silo_path: str, schedule: Schedule) -> Schedule:
     if not schedule.timetable.is_paused and due_of(schedule, []) is None:
         raise JobRefused("the schedule has no run: it ends before the first")
     with _locked(silo_path):
-        if os.path.exists(_path(silo_path, schedule.name)):
+        if schedule.name in schedule_names(silo_path):
             raise JobRefused(f"there is a schedule {schedule.name!r} already")
         _asked(silo_path, schedule)
         _store(silo_path, schedule)
@@ -147,10 +142,9 @@ def remove_schedule(silo_path: str, name: str) -> None:
     """
     with _locked(silo_path):
         try:
-            os.unlink(_path(silo_path, name))
+            _files(silo_path).remove(name)
         except FileNotFoundError:
             raise ScheduleNotFound(name) from None
-        flush_directory(_directory(silo_path))
 
 
 def load_schedule(silo_path: str, name: str) -> Schedule:
@@ -160,10 +154,8 @@ def load_schedule(silo_path: str, name: str) -> Schedule:
         ScheduleNotFound: There is none.
         JobRefused: Its file is invalid.
     """
-    path = _path(silo_path, name)
     try:
-        with open(path, "rb") as file:
-            table = tomllib.load(file)
+        table = _files(silo_path).load(name)
         texts = {one: str(table.get(one, "")) for one in _TEXTS if one != "zone"}
         fields = table.get("fields", {})
         if not isinstance(fields, dict) or not are_texts(list(fields.values())):
@@ -173,18 +165,19 @@ def load_schedule(silo_path: str, name: str) -> Schedule:
         return Schedule(name, timetable=timetable_of_texts(table), fields=fields, **texts)
     except FileNotFoundError:
         raise ScheduleNotFound(name) from None
-    except (OSError, ValueError, RecursionError) as error:  # also JobRefused
-        raise JobRefused(f"the schedule {SCHEDULES}/{name}{SUFFIX} is invalid: {error}") from None
+    except (OSError, ValueError) as error:  # also JobRefused
+        raise JobRefused(f"the schedule {SCHEDULES}/{name}.toml is invalid: {error}") from None
 
 
 def schedule_files(silo_path: str) -> list[str]:
     """Return the paths of the files of a Silo's schedules."""
-    return [_path(silo_path, name) for name in schedule_names(silo_path)]
+    files = _files(silo_path)
+    return [files.path(name) for name in files.names()]
 
 
 def schedule_names(silo_path: str) -> list[str]:
     """Return the names of a Silo's schedules, sorted."""
-    return names_in(_directory(silo_path), SUFFIX, _NAME)
+    return _files(silo_path).names()
 
 
 # --------------------------------------------------------------------------- their jobs
@@ -300,9 +293,7 @@ def _store(silo_path: str, schedule: Schedule) -> None:
     table |= timetable_table(schedule.timetable)
     if schedule.fields:
         table["fields"] = dict(schedule.fields)
-    path = _path(silo_path, schedule.name)
-    make_parents(path)
-    replace_file(path, tomli_w.dumps(table).encode())
+    _files(silo_path).store(schedule.name, table)
 
 
 def _locked(silo_path: str) -> Any:
@@ -322,11 +313,5 @@ def _text(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
 
 
-def _directory(silo_path: str) -> str:
-    return os.path.join(silo_path, *SCHEDULES.split("/"))
-
-
-def _path(silo_path: str, name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise ScheduleNotFound(name)
-    return os.path.join(_directory(silo_path), name + SUFFIX)
+def _files(silo_path: str) -> TomlFiles:
+    return TomlFiles(os.path.join(silo_path, *SCHEDULES.split("/")), _NAME)

@@ -6,7 +6,6 @@ file is checked completely when it is read, and an error names the file and the 
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from dataclasses import field as member
@@ -16,6 +15,7 @@ from typing import Any
 import tomli_w
 
 from recordsilo.disk.atomic_file import replace_file
+from recordsilo.disk.toml_files import MOST_BYTES, SUFFIX, TomlInvalid, load_toml, toml_of
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.formats import FORMATS, format_of_file
 from recordsilo.records.manifest import STATES
@@ -42,9 +42,6 @@ from silocuration.errors import RuleNotFound, RuleRefused, UnknownField
 RULES = "curation/rules"
 MAIN = "oai_dc"
 """The file that is changed if a rule does not name one, and the version has it."""
-SUFFIX = ".toml"
-MAX_BYTES = 16 << 20
-"""Most bytes of a rule file; a table of 100,000 values fits."""
 _FILE_NAME = re.compile(r"[^\W_][\w .-]{0,99}")
 
 _KINDS: Mapping[str, type[Rule]] = {
@@ -244,20 +241,15 @@ def load_rules(silo_path: str, name: str) -> RuleSet:
     """
     path = _path(silo_path, name)
     try:
-        with open(path, "rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        return from_table(load_toml(path))
     except FileNotFoundError:
         there = ", ".join(rule_names(silo_path)) or "none"
         raise RuleNotFound(f"there is no rule {name!r}; those here: {there}") from None
+    except (RuleRefused, TomlInvalid) as error:
+        raise RuleRefused(f"{path}: {error}") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a null character
         reason = getattr(error, "strerror", None) or error
         raise RuleRefused(f"{path!r} cannot be read: {reason}") from None
-    if len(content) > MAX_BYTES:
-        raise RuleRefused(f"{path} is larger than {MAX_BYTES >> 20} MiB")
-    try:
-        return read_rules(content)
-    except RuleRefused as error:
-        raise RuleRefused(f"{path}: {error}") from None
 
 
 def read_rules(content: bytes) -> RuleSet:
@@ -267,12 +259,9 @@ def read_rules(content: bytes) -> RuleSet:
         RuleRefused: It is not TOML, or a key or a value is invalid.
     """
     try:
-        table = tomllib.loads(content.decode())
-    except RecursionError:
-        raise RuleRefused("it is not a rule file: its values are nested too deeply") from None
-    except ValueError as error:  # invalid TOML or UTF-8, or a number with thousands of digits
-        raise RuleRefused(f"it is not valid TOML: {error}") from None
-    return from_table(table)
+        return from_table(toml_of(content))
+    except TomlInvalid as error:
+        raise RuleRefused(str(error)) from None
 
 
 def rules_text(silo_path: str, name: str) -> str | None:
@@ -284,7 +273,7 @@ def rules_text(silo_path: str, name: str) -> str | None:
     path = os.path.join(rules_directory(silo_path), _checked_name(name) + SUFFIX)
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(MAX_BYTES)
+            return file.read(MOST_BYTES)
     except FileNotFoundError:
         return None
 

@@ -1,10 +1,10 @@
 """Reads the tables of ``usage/usage.toml``; each part validates its own table."""
 
 import contextlib
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from recordsilo.disk.toml_files import TomlInvalid, load_toml
 from usagestats.errors import SettingsInvalid
 from usagestats.store.places import settings_path
 
@@ -17,13 +17,10 @@ def read_tables(silo_path: str) -> Mapping[str, Any]:
     """
     path = settings_path(silo_path)
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
+        return load_toml(path)
     except FileNotFoundError:
         return {}
-    except UnicodeDecodeError as error:
-        raise SettingsInvalid(path, "it is not UTF-8; save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    except TomlInvalid as error:
         raise SettingsInvalid(path, str(error)) from error
 
 
