@@ -99,8 +99,16 @@ def _rules(given: Mapping[str, Any]) -> "LineRules":
 
 
 def _paths(silo_path: str, named: Sequence[str]) -> list[str]:
-    """The paths of inputs; those beside the Silo are named without their directory."""
-    return [os.path.join(crawls_beside(silo_path), one) for one in named]
+    """The paths of inputs; those beside the Silo are named without their directory.
+
+    Raises:
+        JobRefused: One beside the Silo is a symbolic link, a device or a pipe.
+    """
+    place, listed = crawls_beside(silo_path), set(inputs_beside(silo_path))
+    for one in named:
+        if "/" not in one and one not in listed and os.path.lexists(os.path.join(place, one)):
+            raise JobRefused(f"{place}/{one} is a symbolic link, or no file and no shard")
+    return [os.path.join(place, one) for one in named]
 
 
 def _named(silo_path: str, path: str) -> str:

@@ -3,6 +3,7 @@
 Source: docs/format.md, "Crawls".
 """
 
+import contextlib
 import json
 import os
 import re
@@ -180,9 +181,18 @@ def crawls_beside(silo_path: str) -> str:
 
 
 def inputs_beside(silo_path: str) -> list[str]:
-    """Return the names of the files and shards in `crawls_beside`, sorted."""
-    try:
-        names = os.listdir(crawls_beside(silo_path))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return sorted(name for name in names if not name.startswith("."))
+    """Return the names of the files and shards in `crawls_beside`, sorted.
+
+    Symbolic links, devices and pipes are left out: a worker would follow them anywhere.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        if not os.path.islink(place := crawls_beside(silo_path)):
+            with os.scandir(place) as entries:
+                return sorted(
+                    one.name for one in entries if not one.name.startswith(".") and _is_kept(one)
+                )
+    return []
+
+
+def _is_kept(entry: "os.DirEntry[str]") -> bool:
+    return entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)

@@ -121,8 +121,9 @@ def _beside(work: Work) -> str:
     """
     given = work.arguments
     place = place_of(work.silo_path, str(given["name"]), str(given.get("form", "")))
-    if os.path.islink(place):
-        raise JobRefused(f"{place} is a symbolic link, which a job does not follow; remove it")
+    for one in (os.path.dirname(place), place):
+        if os.path.islink(one):
+            raise JobRefused(f"{one} is a symbolic link, which a job does not follow; remove it")
     if not given.get(DRY_RUN):
         os.makedirs(os.path.dirname(place), exist_ok=True)
     return place

@@ -45,7 +45,7 @@ def write_file(
             work.end_if_asked()
 
         on_conflict = OnConflict(work.arguments.get("conflicts") or OnConflict.FAIL)
-        with tables.exported_file(work.silo_path, path, on_conflict) as file:
+        with tables.exported_file(work.silo_path, path, on_conflict, follow=False) as file:
             report = kind.write(silo, selection, file, values, show)
     return _ending(report, path)
 

@@ -10,6 +10,7 @@ import tomli_w
 
 from recordsilo.disk.atomic_file import flush_directory, make_file, make_parents, replace_file
 from recordsilo.disk.names import names_in
+from recordsilo.disk.regular_file import open_regular
 
 SUFFIX = ".toml"
 MOST_BYTES = 16 << 20
@@ -52,7 +53,7 @@ class TomlFiles:
             FileNotFoundError: There is none.
             TomlInvalid, OSError: It is invalid, or cannot be read.
         """
-        return load_toml(self.path(name))
+        return load_toml(self.path(name), follow=False)
 
     def store(self, name: str, table: Mapping[str, Any]) -> None:
         """Write a file, completely or not at all; one of that name is replaced."""
@@ -80,15 +81,19 @@ class TomlFiles:
         flush_directory(self.directory)
 
 
-def load_toml(path: str) -> dict[str, Any]:
+def load_toml(path: str, *, follow: bool = True) -> dict[str, Any]:
     """Read a TOML file.
+
+    Args:
+        path: The file.
+        follow: Whether it may be a symbolic link.
 
     Raises:
         FileNotFoundError: There is none.
-        TomlInvalid, OSError: It is invalid, or cannot be read.
+        TomlInvalid, OSError: It is invalid, or cannot be read; also a device or a pipe.
         ValueError: The path has a null character.
     """
-    with open(path, "rb") as file:
+    with open_regular(path, follow=follow) as file:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise TomlInvalid(f"it is larger than {MOST_BYTES >> 20} MiB")

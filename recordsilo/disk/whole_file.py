@@ -17,7 +17,10 @@ from recordsilo.disk.full_disk import is_full_disk
 
 @contextmanager
 def whole_file(
-    path: str, before_replacing: Callable[[str], None] = lambda _staged: None
+    path: str,
+    before_replacing: Callable[[str], None] = lambda _staged: None,
+    *,
+    follow: bool = True,
 ) -> Iterator[BinaryIO]:
     """A file that gets its name, replacing an existing one, when it is complete.
 
@@ -27,15 +30,16 @@ def whole_file(
     Args:
         before_replacing: Called with the temporary path of the complete, flushed file before
             it gets its name; if this raises, an existing file is kept.
+        follow: False replaces whatever has the name, also a symbolic link, by the file.
 
     Raises:
         OSError: The file cannot be written; the error names the path, and an existing file
             is kept.
     """
-    target = os.path.realpath(path)
-    if os.path.isdir(target):
+    target = os.path.realpath(path) if follow else os.path.abspath(path)
+    if os.path.isdir(target) and (follow or not os.path.islink(target)):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path or target)
-    if os.path.exists(target) and not os.path.isfile(target):
+    if follow and os.path.exists(target) and not os.path.isfile(target):
         with open(target, "wb") as file:
             yield file
         return

@@ -15,6 +15,7 @@ from typing import Any
 import tomli_w
 
 from recordsilo.disk.atomic_file import replace_file
+from recordsilo.disk.regular_file import open_regular
 from recordsilo.disk.toml_files import MOST_BYTES, SUFFIX, TomlInvalid, load_toml, toml_of
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.formats import FORMATS, format_of_file
@@ -241,7 +242,8 @@ def load_rules(silo_path: str, name: str) -> RuleSet:
     """
     path = _path(silo_path, name)
     try:
-        return from_table(load_toml(path))
+        of_silo = os.path.dirname(path) == rules_directory(silo_path)
+        return from_table(load_toml(path, follow=not of_silo))
     except FileNotFoundError:
         there = ", ".join(rule_names(silo_path)) or "none"
         raise RuleNotFound(f"there is no rule {name!r}; those here: {there}") from None
@@ -272,10 +274,12 @@ def rules_text(silo_path: str, name: str) -> str | None:
     """
     path = os.path.join(rules_directory(silo_path), _checked_name(name) + SUFFIX)
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(MOST_BYTES)
+        with open_regular(path, follow=False) as file:
+            return file.read(MOST_BYTES).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise RuleRefused(f"{path!r} cannot be read: {error.strerror}") from None
 
 
 def save_rules(silo_path: str, name: str, rule_set: RuleSet) -> str:

@@ -20,6 +20,7 @@ from recordsilo import HarvestedRecord, Silo
 from recordsilo.cells import guarded, joined
 from recordsilo.disk.atomic_file import CHUNK, digest_of
 from recordsilo.disk.digest import Digest
+from recordsilo.disk.regular_file import open_regular
 from recordsilo.disk.whole_file import whole_file
 from recordsilo.errors import RecordNotFound, RecordSiloError, did_you_mean
 from recordsilo.formats import Description, links_of
@@ -321,7 +322,11 @@ def _moment(date: str) -> tuple[int, int, int, int, int, int]:
 
 @contextmanager
 def exported_file(
-    silo_path: str, path: str, on_conflict: OnConflict = OnConflict.FAIL
+    silo_path: str,
+    path: str,
+    on_conflict: OnConflict = OnConflict.FAIL,
+    *,
+    follow: bool = True,
 ) -> Iterator[BinaryIO]:
     """Open a file to write it whole; it replaces what was exported there last.
 
@@ -333,14 +338,15 @@ def exported_file(
         silo_path: Directory of the Silo.
         path: Of the file.
         on_conflict: Whether to overwrite a file that was not exported there.
+        follow: Whether the path may be a symbolic link, whose target is replaced then.
 
     Raises:
         FileChanged: Such a file exists and is not to be overwritten; it is kept.
         LedgerInUse: Another process is exporting to the file.
         LedgerUnreadable, OSError: The ledger or the file cannot be read or written.
     """
-    target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
+    target = os.path.realpath(path) if follow else os.path.abspath(path)
+    if follow and os.path.exists(target) and not os.path.isfile(target):
         with whole_file(path) as file:
             yield file
         return
@@ -357,7 +363,7 @@ def exported_file(
                 ledger.begin_run(asdict(_digest(staged)))
 
         check()
-        with whole_file(path, note) as file:
+        with whole_file(path, note, follow=follow) as file:
             yield file
         if ledger.is_writable:
             ledger.end_run(ledger.runs()[0].run_id, "done", {})
@@ -387,7 +393,7 @@ def _is_as_left(ledger: Ledger, path: str) -> bool:
 
 
 def _digest(path: str) -> Digest:
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         return digest_of(file)
 
 

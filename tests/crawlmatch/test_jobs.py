@@ -15,8 +15,8 @@ import pytest
 from known_truth import crawls
 from truth_rows import rows_of
 
-from crawlmatch.jobs import SHARDS
-from crawlmatch.kept import crawl_named, crawls_beside
+from crawlmatch.jobs import CRAWL_MATCH, SHARDS, arguments_of
+from crawlmatch.kept import crawl_named, crawls_beside, inputs_beside
 from crawlmatch.matching import MatchRequest, match_into
 from crawlmatch.rules import LineRules
 from crawlmatch.shards import ShardTask
@@ -172,3 +172,24 @@ def test_workers_that_are_killed_are_continued_by_the_next(silo: Silo, rows: lis
     assert jobs.ledger.job(job_id).counts, jobs.ledger.job(job_id)
     assert stored(silo) == rows
     assert os.listdir(f"{silo.path}/crawls") == ["spring"]
+
+
+def test_links_pipes_and_devices_beside_the_silo_are_no_inputs(silo: Silo) -> None:
+    place = Path(crawls_beside(silo.path))
+    place.mkdir()
+    (place / "shard").mkdir()
+    (place / "crawl.log").touch()
+    (place / "link.log").symlink_to("/etc/passwd")
+    os.mkfifo(place / "pipe.log")
+    assert inputs_beside(silo.path) == ["crawl.log", "shard"]
+    asked = MatchRequest(inputs=[str(place / "crawl.log")])
+    arguments = arguments_of("spring", asked, "600MB")
+    jobs = Jobs.of(silo.path)
+    for name in ("link.log", "pipe.log"):
+        job = jobs.begin(CRAWL_MATCH.name, "Match", {**arguments, "inputs": [name]}, "ada")
+        run_job(silo.path, job.job_id)
+        ended = jobs.ledger.job(job.job_id)
+        assert (ended.state, "is a symbolic link, or no file" in ended.sentence) == (
+            State.FAILED,
+            True,
+        )

@@ -23,6 +23,7 @@ from silocuration.editing.rule_files import (
     load_rules,
     read_rules,
     rules_directory,
+    rules_text,
     save_rules,
     to_table,
 )
@@ -86,6 +87,19 @@ def test_a_rule_file_that_cannot_be_opened_is_a_sentence(silo: Silo) -> None:
         load_rules(silo.path, "types")
     with pytest.raises(RuleRefused, match="cannot be read: embedded null"):
         load_rules(silo.path, "a\0.toml")
+
+
+def test_a_rule_of_the_silo_is_no_link_and_no_pipe(silo: Silo, tmp_path: Path) -> None:
+    place = Path(rules_directory(silo.path))
+    place.mkdir(parents=True)
+    (tmp_path / "mine.toml").write_text("secret")
+    (place / "link.toml").symlink_to(tmp_path / "mine.toml")
+    os.mkfifo(place / "pipe.toml")
+    for name, why in (("link", "it is a symbolic link"), ("pipe", "it is no regular file")):
+        with pytest.raises(RuleRefused, match=why):
+            load_rules(silo.path, name)
+        with pytest.raises(RuleRefused, match=why):
+            rules_text(silo.path, name)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from recordsilo.disk.regular_file import open_regular
 from usagestats.errors import CountriesUnreadable
 from usagestats.packages import needed
-from usagestats.store.places import check_regular, place
+from usagestats.store.places import place
 
 UNKNOWN = "XX"
 """The code of an address whose country is not known."""
@@ -45,9 +46,8 @@ def country_lookup(path: str) -> Country:
     if not path:
         return lambda _: ""
     try:
-        check_regular(path)
-        size = os.path.getsize(path)
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
             file.seek(max(0, size - (128 << 10)))
             is_mmdb = _MMDB in file.read()
         look = _mmdb(path) if is_mmdb else _lists(path)

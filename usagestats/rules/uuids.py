@@ -1,13 +1,14 @@
 """Which record a UUID means: an item of DSpace 7, or a file of one."""
 
 import csv
+import io
 import os
 import re
 from collections.abc import Mapping
 
 from politeweb.addresses import parts_of
+from recordsilo.disk.regular_file import open_regular
 from recordsilo.formats import Link
-from usagestats.store.places import check_regular
 
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _ADDRESS = re.compile(rf"/(items|entities/[a-z]+|bitstreams)/({_UUID})(?:/|$)", re.IGNORECASE)
@@ -40,12 +41,14 @@ def read_table(path: str) -> Mapping[str, str]:
         ValueError: It is too large, not UTF-8, or a line is not of this form.
         OSError: It cannot be read, or is no regular file.
     """
-    check_regular(path)
-    if os.path.getsize(path) > MAX_TABLE:
-        raise ValueError(f"it has more than {MAX_TABLE >> 20} MiB")
     known: dict[str, str] = {}
     is_uuid = re.compile(_UUID, re.IGNORECASE).fullmatch
-    with open(path, encoding="utf-8-sig", newline="") as file:
+    with (
+        open_regular(path) as content,
+        io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as file,
+    ):
+        if os.fstat(content.fileno()).st_size > MAX_TABLE:
+            raise ValueError(f"it has more than {MAX_TABLE >> 20} MiB")
         try:
             for number, row in enumerate(csv.reader(file), 1):
                 cells = [cell.strip() for cell in row]

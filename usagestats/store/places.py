@@ -1,8 +1,6 @@
 """Where a Silo stores the usage of its records."""
 
-import errno
 import os
-import stat
 
 DIRECTORY = "usage"
 
@@ -10,16 +8,6 @@ DIRECTORY = "usage"
 def place(silo_path: str, *names: str) -> str:
     """Return a path in the directory ``usage/`` of a Silo."""
     return os.path.join(silo_path, DIRECTORY, *names)
-
-
-def check_regular(path: str) -> None:
-    """Check that what a setting names is a file: a device or a pipe may have no end.
-
-    Raises:
-        OSError: It is not there, or is something else.
-    """
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file", path)
 
 
 def settings_path(silo_path: str) -> str:

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from recordsilo.contributions import ContributionBroken
+from recordsilo.disk.regular_file import open_regular
 from silocuration.batch.job import undone_counts
 from silocuration.batch.journal import Doing, job_ids
 from silocuration.errors import CurationError
@@ -133,7 +134,7 @@ def download(call: Call) -> Response:
         path = _table_of(call, job)
     if not path:
         raise NotFound("This job has no table, or the table no longer exists.")
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb")
+    file = open_regular(path, follow=False)
     headers = {"Content-Disposition": f'attachment; filename="{os.path.basename(path)}"'}
     size = os.fstat(file.fileno()).st_size
     media_type = kind_named(str(job.arguments["form"])).media_type
@@ -146,7 +147,8 @@ def _table_of(call: Call, job: Job) -> str:
     if job.kind != EXPORT.name or not _is_of_files(form):
         return ""
     path = place_of(call.site.silo.path, str(job.arguments["name"]), form)
-    return path if os.path.isfile(path) and not os.path.islink(path) else ""
+    linked = any(map(os.path.islink, (os.path.dirname(path), path)))
+    return path if os.path.isfile(path) and not linked else ""
 
 
 def _is_of_files(form: str) -> bool:

@@ -116,6 +116,34 @@ def test_a_job_follows_no_symbolic_link(few: str, tmp_path: Path, form: str, end
 
 
 @pytest.mark.parametrize("form", ["csv", "files"])
+def test_a_job_follows_no_symbolic_link_in_place_of_its_directory(
+    few: str, tmp_path: Path, form: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    Path(f"{few}.exports").symlink_to(outside)
+    job = done(few, form=form, name="all")
+    assert (job.state, "is a symbolic link" in job.sentence) == (State.FAILED, True)
+    assert not os.listdir(outside)
+
+
+def test_a_link_that_is_made_meanwhile_is_replaced_and_not_followed(
+    few: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside, place = tmp_path / "outside", Path(f"{few}.exports/all.csv")
+    outside.write_text("mine")
+
+    def link(*_far: object) -> None:
+        if not place.is_symlink():
+            place.symlink_to(outside)
+
+    monkeypatch.setattr(Work, "advanced", link)
+    done(few, form="csv", name="all", conflicts="overwrite")
+    assert outside.read_text() == "mine"
+    assert not place.is_symlink()
+
+
+@pytest.mark.parametrize("form", ["csv", "files"])
 def test_an_export_of_no_record_says_so(few: str, form: str) -> None:
     job = done(few, form=form, name="none", query="type:thesis")
     assert (job.state, job.counts) == (State.FAILED, {"records": 0})

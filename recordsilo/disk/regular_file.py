@@ -1,0 +1,36 @@
+"""Opens files by names that others may have made: no devices, no pipes, links where allowed."""
+
+import errno
+import os
+import stat
+from typing import BinaryIO
+
+
+def open_regular(path: str, *, follow: bool = True) -> BinaryIO:
+    """Open a regular file to read it; what is at the path is decided by the open file itself.
+
+    A pipe without a writer does not block, and a device, which may have no end, is not read.
+
+    Args:
+        path: The file.
+        follow: Whether the last name of the path may be a symbolic link.
+
+    Raises:
+        OSError: It is not there, or is something else.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    try:
+        fd = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP and os.path.islink(path):
+            raise OSError(errno.ELOOP, "it is a symbolic link", path) from None
+        if error.errno == errno.ENXIO:  # a socket
+            raise OSError(errno.EINVAL, "it is no regular file", path) from None
+        raise
+    mode = os.fstat(fd).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(fd)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        raise OSError(errno.EINVAL, "it is no regular file", path)
+    return open(fd, "rb")
