@@ -19,7 +19,7 @@ from siloexport.engine.export import Export, Watch
 from siloexport.errors import ExportError
 from siloexport.plan import Policy, Versions
 from siloexport.report import DepositOutcome, Progress, RunReport
-from siloexport.table_jobs import NOTHING, shown, write_file
+from siloexport.table_jobs import NOTHING, shown, told, write_file
 from siloexport.target_kinds import Asked as AskedWhere
 from siloexport.target_kinds import Opening, TargetKind, checked, kind_named
 from siloexport.values import REPLACE, ActionKind, Deletions, OnConflict
@@ -145,7 +145,7 @@ def _run(work: Work, export: Export, selection: Selection, at_once: int) -> RunR
 
 def _ending(report: RunReport) -> Ending:
     counts = _counts(report)
-    lines = [f"{number:>12,}  {name}" for name, number in counts.items()]
+    lines = [f"{number:>12,}  {told(name)}" for name, number in counts.items()]
     notes = {"notes": [PREVIEWED]} if report.dry_run else {}
     head = f"{PREVIEWED}\n{report.target}" if report.dry_run else f"Exported to {report.target}"
     return Ending(
@@ -163,9 +163,14 @@ def _small(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _counts(report: RunReport) -> Mapping[str, int]:
-    found = {"records": report.records}
+    found = {"records": report.held}
     found |= {kind.value: report.actions.get(kind, 0) for kind in ActionKind}
-    found |= {"failed": report.failed, "conflicts": report.conflicts, "skipped": report.skipped}
+    found |= {
+        "empty": report.empty,
+        "failed": report.failed,
+        "conflicts": report.conflicts,
+        "skipped": report.skipped,
+    }
     return shown(found)
 
 

@@ -1,7 +1,7 @@
 """The kinds of targets of this package: files, bags, Fedora, tables, a zip, a list of links."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import BinaryIO
 
@@ -140,9 +140,16 @@ def _zip(
 ) -> TableReport:
     versions, names = Versions(values["versions"]), values["names"]
     report = tables.write_zip(silo, selection, file, names, versions, progress=progress)
-    if names and report.records and not report.rows and not report.failed:
-        raise ExportError(f"no selected record has metadata named {' or '.join(names)}")
+    if report.empty and not report.rows and not report.failed:
+        raise ExportError(_why_empty(names, versions))
     return report
+
+
+def _why_empty(names: Sequence[str], versions: Versions) -> str:
+    curated = " in a curated version" if versions is Versions.CURATED else ""
+    if names:
+        return f"no selected record has metadata named {' or '.join(names)}{curated}"
+    return f"no selected record has metadata{curated}"
 
 
 def _check_columns(_silo_path: str, values: Values) -> None:

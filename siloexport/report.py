@@ -91,6 +91,7 @@ class RunReport:
         interrupted: Whether a person interrupted it.
         recovered: Number of unfinished deposits of earlier runs that the target holds.
         seconds: How long the run took.
+        empty: Number of records without a version to export, as `Versions.CURATED` has them.
     """
 
     run_id: str
@@ -108,6 +109,12 @@ class RunReport:
     interrupted: bool = False
     recovered: int = 0
     seconds: float = 0.0
+    empty: int = 0
+
+    @property
+    def held(self) -> int:
+        """Number of records processed that the target is to hold: not those left out."""
+        return self.records - self.empty - self.actions.get(ActionKind.LEAVE, 0)
 
     @property
     def written(self) -> int:
@@ -127,6 +134,7 @@ class RunReport:
             "dry_run": self.dry_run,
             "whole": self.whole,
             "records": self.records,
+            "empty": self.empty,
             "actions": {str(kind): self.actions.get(kind, 0) for kind in ActionKind},
             "failed": self.failed,
             "conflicts": self.conflicts,
@@ -150,6 +158,7 @@ class Tally:
     still_there: list[str] = field(default_factory=list)
     remarks: list[DepositOutcome] = field(default_factory=list)
     records: int = 0
+    empty: int = 0
     changed: int = 0
     recovered: int = 0
 

@@ -38,7 +38,7 @@ def write_file(
     with Silo(work.silo_path, create=False) as silo:
         total = selection.total(silo)
         if not total:
-            return _ending(TableReport(), path, NOTHING)
+            return _ending(kind, TableReport(), path, NOTHING)
 
         def show(done: int) -> None:
             work.advanced(done, total)
@@ -47,17 +47,19 @@ def write_file(
         on_conflict = OnConflict(work.arguments.get("conflicts") or OnConflict.FAIL)
         with tables.exported_file(work.silo_path, path, on_conflict, follow=False) as file:
             report = kind.write(silo, selection, file, values, show)
-    return _ending(report, path)
+    return _ending(kind, report, path)
 
 
-def _ending(report: TableReport, path: str, head: str = "") -> Ending:
+def _ending(kind: TargetKind, report: TableReport, path: str, head: str = "") -> Ending:
     counts = {
         "records": report.records,
+        **({} if kind.unit == "rows" else {kind.unit: report.rows}),
+        "empty": report.empty,
         "deleted at the source left out": report.deleted,
         "failed": len(report.failed),
     }
     known: dict[str, Any] = shown(counts)
-    lines = [f"{number:>12,}  {name}" for name, number in known.items()]
+    lines = [f"{number:>12,}  {told(name)}" for name, number in known.items()]
     return Ending(
         whole=not report.failed,
         text="\n".join([head or f"Exported to {path}", *lines]),
@@ -66,6 +68,11 @@ def _ending(report: TableReport, path: str, head: str = "") -> Ending:
         problems=[Problem(identifier, why) for identifier, why in report.failed.items()],
         sentence="" if any(counts.values()) else NOTHING,
     )
+
+
+def told(name: str) -> str:
+    """Return the name of a count for people."""
+    return "with nothing to export" if name == "empty" else name
 
 
 def shown(counts: Mapping[str, int]) -> dict[str, int]:

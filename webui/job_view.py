@@ -64,6 +64,7 @@ COUNT_LABELS = {
     "describe": "descriptions updated",
     "withdraw": "withdrawn",
     "leave": "deleted at the source left out",
+    "empty": "with nothing to export",
     "nothing": "unchanged",
     "conflicts": "conflicts",
     "links": "links",

@@ -135,6 +135,7 @@ def _write(
         click.echo(
             f"{out}: {rows} of {counted(report.records, 'record')}; "
             f"{report.deleted:,} deleted at the source left out"
+            + (f", {report.empty:,} with nothing to export" if report.empty else "")
         )
     return ExitCode.LOSSES if report.failed else ExitCode.OK
 

@@ -130,7 +130,8 @@ def _print_run(report: RunReport) -> None:
     counts += "".join(f", {number:,} {word}" for word, number in not_done.items() if number)
     would = "to be done: " if report.dry_run else ""
     left = report.actions.get(ActionKind.LEAVE, 0)
-    click.echo(f"{report.target}: {would}{counts}; {left:,} deleted at the source left out")
+    empty = f", {report.empty:,} with nothing to export" if report.empty else ""
+    click.echo(f"{report.target}: {would}{counts}; {left:,} deleted at the source left out{empty}")
     if report.recovered:
         click.echo(
             f"  {report.recovered:,} unfinished deposits of an earlier run were there already"

@@ -404,6 +404,7 @@ class _Run:
                 yield planned
             elif planned is not None:
                 self.tally.records += 1
+                self.tally.empty += 1
         if not self.selection.identifiers:
             yield from self._removed()
         known = {outcome.identifier for outcome in self.tally.problems}
@@ -466,6 +467,7 @@ class _Run:
             interrupted=bool(stopped) and self.stop.interrupted,
             recovered=tally.recovered,
             seconds=time.monotonic() - self.began,
+            empty=tally.empty,
         )
 
 

@@ -70,12 +70,14 @@ class TableReport:
         rows: Number of rows, links or files written.
         deleted: Number of records left out because the source deleted them.
         failed: Identifier of an unreadable record → reason; the first `KEPT`.
+        empty: Number of records that have no such file or version.
     """
 
     records: int = 0
     rows: int = 0
     deleted: int = 0
     failed: dict[str, str] = field(default_factory=dict)
+    empty: int = 0
 
 
 Progress = Callable[[int], None]
@@ -221,7 +223,7 @@ def write_zip(
     """
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
 
-        def files(record: HarvestedRecord, manifest: Manifest) -> int:
+        def files(record: HarvestedRecord, manifest: Manifest) -> int | None:
             count = 0
             for version in chosen_versions(manifest, versions):
                 below = directory_name(manifest.item_id)
@@ -232,7 +234,7 @@ def write_zip(
                         with record.get_stream(path, version.name) as source:
                             _add(archive, f"{below}/{path}", version.origin.date, source)
                         count += 1
-            return count
+            return count or None
 
         report = _for_each(silo, selection, files, progress)
         _add_failures(archive, failures, report)
@@ -269,16 +271,17 @@ def write_bags_zip(
     packer = Packer.of(silo, policy, _Forgetful())
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
 
-        def bag(record: HarvestedRecord, _manifest: Manifest) -> int:
+        def bag(record: HarvestedRecord, _manifest: Manifest) -> int | None:
             manifest = with_digests(record)
-            for action in plan_record(manifest, KnownRecord(), policy, _TOGETHER):
+            actions = plan_record(manifest, KnownRecord(), policy, _TOGETHER)
+            for action in actions:
                 deposit = packer.deposit(record, manifest, action, None)
 
                 def add(name: str, _size: int, source: IO[bytes]) -> None:
                     _add(archive, name, manifest.current.origin.date, source)
 
                 write_bag(add, deposit, BagSettings(), day)
-            return 1
+            return len(actions) or None
 
         report = _for_each(silo, selection, bag, progress)
         _add_failures(archive, failures, report)
@@ -419,7 +422,8 @@ def fields() -> tuple[str, ...]:
 
 # -- the records -------------------------------------------------------------------------
 
-_Write = Callable[[HarvestedRecord, Manifest], int]
+_Write = Callable[[HarvestedRecord, Manifest], int | None]
+"""Writes a record, and returns the number of rows; None if it has nothing that is asked for."""
 
 
 def _for_each(
@@ -455,7 +459,11 @@ def _one(record: HarvestedRecord, selection: Selection, write: _Write, report: T
     if is_deleted(manifest):
         report.deleted += 1
         return
-    report.rows += write(record, manifest)
+    rows = write(record, manifest)
+    if rows is None:
+        report.empty += 1
+        return
+    report.rows += rows
     report.records += 1
 
 

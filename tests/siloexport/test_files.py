@@ -99,6 +99,7 @@ def test_all_versions_are_in_directories_of_their_own(silo: Silo, tmp_path: Path
 def test_only_curated_records_go_with_curated_versions(silo: Silo, tmp_path: Path) -> None:
     target = FilesTarget(str(tmp_path / "out"), Versions.CURATED)
     report = Export(silo, target, Policy(Versions.CURATED)).run()
+    assert (report.records, report.empty, report.held) == (4, 2, 1)
     assert done(report) == {"create": 1, "leave": 1}
     assert next(iter(tree(tmp_path / "out"))) == "oai+example,org+2/workingcopy/docs/licence.txt"
 

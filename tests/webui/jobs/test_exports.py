@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import os
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,32 @@ def test_the_counts_of_an_export_have_their_order_and_what_was_skipped(few: str)
     assert done(few, form="files", name="other", select=select).counts["create"] == 2
     job = done(few, form="files", name="other")
     assert [*job.counts.items()] == [("records", 4), ("create", 2), ("nothing", 2)]
+
+
+def test_a_receipt_counts_the_records_that_were_written(few: str) -> None:
+    for form in ("files", "bag"):
+        job = done(few, form=form, name=f"none-{form}", versions="curated")
+        assert [*job.counts.items()] == [("records", 0), ("empty", 4)]
+    job = done(few, form="zip", name="none", versions="curated")
+    assert job.sentence == "no selected record has metadata in a curated version"
+    with Silo(few) as silo:
+        silo[NAMES[0]].clone_version("1", "workingcopy")
+        silo[NAMES[1]].clone_version("1", "workingcopy")
+        silo[NAMES[1]].put_stream("note.xml", "<note/>", metadata=True)
+    for form, made in (("files", "create"), ("bag", "create"), ("zip", "files")):
+        job = done(few, form=form, name=f"curated-{form}", versions="curated")
+        assert job.counts["records"] == 2
+        assert job.counts["empty"] == 2
+        assert job.counts[made] == (3 if form == "zip" else 2)
+        assert "2  with nothing to export" in job.text
+    job = done(few, form="zip", name="notes", names="note.xml")
+    assert [*job.counts.items()] == [("records", 1), ("files", 1), ("empty", 3)]
+    with zipfile.ZipFile(f"{few}.exports/notes.zip") as archive:
+        assert len(archive.namelist()) == 1
+    job = done(few, form="links", name="links")
+    lines = Path(f"{few}.exports/links.tsv").read_text().splitlines()[1:]
+    assert job.counts.get("links", 0) == len(lines)
+    assert job.counts["records"] == 4
 
 
 # -- tables -----------------------------------------------------------------------------

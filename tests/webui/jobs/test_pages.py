@@ -92,7 +92,8 @@ def test_an_export_is_a_job_whose_files_are_beside_the_silo(
         until(lambda: json.loads(page("GET", url + ".json")[2])["state"] not in ACTIVE)
     job = json.loads(page("GET", url + ".json")[2])
     assert job["state"] == "done", job
-    assert job["counts"]["records"] == len(silo)
+    assert job["counts"]["records"] == len(silo) - 1
+    assert job["counts"]["leave"] == 1
     assert len(os.listdir(silo.path + ".exports/handover")) >= len(silo) - 1
 
 
