@@ -71,7 +71,19 @@ local function pending(number)
   end
 end
 
+-- Returns the number of the last entry that was taken first; nil if nobody ever took one.
+local function last_taken()
+  for _, group in ipairs(redis.call('EXISTS', stream) == 1 and redis.call('XINFO', 'GROUPS', stream) or {}) do
+    if group[2] == GROUP then
+      return group[8]
+    end
+  end
+end
+
 local function is_mine(number, lease)
+  if not last_taken() then
+    return false
+  end
   local taker, _, times = pending(number)
   return taker ~= nil and taker .. ':' .. times == lease
 end
@@ -79,15 +91,6 @@ end
 local function remove(number)
   redis.call('XACK', stream, GROUP, number)
   return redis.call('XDEL', stream, number)
-end
-
-local function has_group()
-  for _, group in ipairs(redis.call('EXISTS', stream) == 1 and redis.call('XINFO', 'GROUPS', stream) or {}) do
-    if group[2] == GROUP then
-      return true
-    end
-  end
-  return false
 end
 
 -- name and value of a mark, or twice nothing, then messages -> how many were new
@@ -98,34 +101,48 @@ function actions.put()
   return put_all(5)
 end
 
--- taker, most, lease in ms, most tries -> entries, each with its tries and taker
-function actions.take()
-  local taker, most, lease, most_tries = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
-  if not has_group() then
-    redis.call('XGROUP', 'CREATE', stream, GROUP, '0', 'MKSTREAM')
-  end
+local function move_due(most)
   for _, number in ipairs(redis.call('ZRANGEBYSCORE', later, '-inf', now, 'LIMIT', 0, most)) do
     add(stream, unpack(cmsgpack.unpack(redis.call('HGET', content, number))))
     redis.call('ZREM', later, number)
     redis.call('HDEL', content, number)
   end
-  local taken = {}
+end
+
+-- Takes over entries whose leases are over. Each call of XAUTOCLAIM passes over some entries only.
+local function claim(taker, most, lease)
+  local cursor, claimed = '0-0', {}
   if redis.call('XPENDING', stream, GROUP)[1] > 0 then
-    local claimed = redis.call('XAUTOCLAIM', stream, GROUP, taker, lease, '0', 'COUNT', most)[2]
-    for _, entry in ipairs(claimed) do
-      local fields, _, _, times = fields_of(entry), pending(entry[1])
-      local before = (tonumber(fields.tries) or 0) + times - 1
-      if before >= most_tries then
-        local reason = 'it was taken ' .. before .. ' times, and its takers never said how it ended'
-        add(dead, fields.key or '', fields.body or '', before, reason)
-        remove(entry[1])
-      else
-        taken[#taken + 1] = {entry[1], entry[2], times, taker}
-      end
+    repeat
+      local found = redis.call('XAUTOCLAIM', stream, GROUP, taker, lease, cursor, 'COUNT', most)
+      cursor, claimed = found[1], found[2]
+    until #claimed > 0 or cursor == '0-0'
+  end
+  return claimed
+end
+
+-- taker, most, lease in ms, most tries -> how many were found, and those that may be taken, each
+-- with how often it was taken from the stream, and its taker
+function actions.take()
+  local taker, most, most_tries, taken = ARGV[3], ARGV[4], tonumber(ARGV[6]), {}
+  if not last_taken() then
+    redis.call('XGROUP', 'CREATE', stream, GROUP, '0', 'MKSTREAM')
+  end
+  move_due(most)
+  local claimed = claim(taker, most, ARGV[5])
+  for _, entry in ipairs(claimed) do
+    local fields, _, _, times = fields_of(entry), pending(entry[1])
+    local before = (tonumber(fields.tries) or 0) + times - 1
+    if before >= most_tries then
+      local reason = 'it was taken ' .. before .. ' times, and its takers never said how it ended'
+      add(dead, fields.key or '', fields.body or '', before, reason)
+      remove(entry[1])
+    else
+      taken[#taken + 1] = {entry[1], entry[2], times, taker}
     end
-    if #claimed > 0 then
-      return {#taken > 0 and 1 or -1, taken}
-    end
+  end
+  if #claimed > 0 then
+    return {#claimed, taken}
   end
   local found = redis.call('XREADGROUP', 'GROUP', GROUP, taker, 'COUNT', most, 'STREAMS', stream, '>')
   for _, entry in ipairs(found and found[1][2] or {}) do
@@ -205,7 +222,7 @@ end
 
 -- Looks at entries of the stream that are taken, or that are not.
 local function peek_stream(is_taken, most, after, lease)
-  local found, from, joined = {}, after == '' and '-' or '(' .. after, has_group()
+  local found, from, joined = {}, after == '' and '-' or '(' .. after, last_taken()
   repeat
     local entries = redis.call('XRANGE', stream, from, '+', 'COUNT', 100)
     for _, entry in ipairs(entries) do
@@ -247,21 +264,24 @@ end
 
 -- lease in ms -> how many are waiting, later, taken, dead and done, and the age of the oldest in ms
 function actions.size()
-  local length, undue = redis.call('XLEN', stream), redis.call('ZCOUNT', later, '(' .. now, '+inf')
-  local taken, first = 0, redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
-  if has_group() then
-    local held, lease = redis.call('XPENDING', stream, GROUP)[1], tonumber(ARGV[3])
+  local last, taken, over = last_taken(), 0, {}
+  if last then
+    local held = redis.call('XPENDING', stream, GROUP)[1]
     if held > 0 then
-      taken = held - #redis.call('XPENDING', stream, GROUP, 'IDLE', lease, '-', '+', held)
-    end
-    if taken > 0 then
-      first = peek_stream(false, 1, '', lease)[1]
+      over = redis.call('XPENDING', stream, GROUP, 'IDLE', ARGV[3], '-', '+', held)
+      taken = held - #over
     end
   end
-  local age = first and now * 1000 - tonumber(string.match(first[1], '%d+')) or 0
-  local waiting = length - taken + redis.call('ZCARD', later) - undue
+  local first = redis.call('XRANGE', stream, last and '(' .. last or '-', '+', 'COUNT', 1)
+  first[#first + 1] = over[1]
+  local oldest = now * 1000
+  for _, one in ipairs(first) do
+    oldest = math.min(oldest, tonumber(string.match(one[1], '%d+')))
+  end
+  local undue = redis.call('ZCOUNT', later, '(' .. now, '+inf')
+  local waiting = redis.call('XLEN', stream) - taken + redis.call('ZCARD', later) - undue
   local done = redis.call('ZCOUNT', keys, '(0', '+inf')
-  return {waiting, undue, taken, redis.call('XLEN', dead), done, math.max(0, math.floor(age))}
+  return {waiting, undue, taken, redis.call('XLEN', dead), done, math.floor(now * 1000 - oldest)}
 end
 
 -- number, … of dead letters -> how many there were

@@ -247,14 +247,14 @@ def test_why_redis_is_away_is_logged_once(
 ) -> None:
     stop, tries = Stop(), []
 
-    def join(_queue: queue.Queue) -> None:
+    def take(_queue: queue.Queue, _most: int, _wait: float) -> list[Entry]:
         tries.append(1)
         if len(tries) == 4:
             stop.ask()
         raise queue.QueueUnusable("gone" if len(tries) < 3 else "full")
 
     monkeypatch.setattr(work, "_SECONDS_BETWEEN_TRIES", 0.0)
-    monkeypatch.setattr(queue.Queue, "join", join)
+    monkeypatch.setattr(queue.Queue, "take", take)
     desk = Desk(new_silo(SETTINGS))
     work.run_worker(queue.Queue("redis://127.0.0.1:1/0", "q"), desk, stop, work.Rhythm())
     desk.close()
@@ -269,8 +269,9 @@ def test_an_address_that_is_none_is_refused(silo_path: str) -> None:
 
 
 def test_an_entry_that_is_not_ours_ends_no_worker(silo_path: str) -> None:
-    rows = [(b"1-0", {b"\xff": b"x"}), (b"2-0", {b"lines": b"\xff\n", b"format": b"\xff"})]
-    entries = queue._entries([*rows, (b"3-0", None)])
+    fields: list[dict[bytes, bytes]] = [{b"\xff": b"x"}, {b"lines": b"\xff\n", b"format": b"\xff"}]
+    bodies = [*map(queue._body_of, fields), b"", b"\xff"]
+    entries = [Entry(f"{number}-0", *queue._read(body)) for number, body in enumerate(bodies)]
     desk = Desk(silo_path)
     assert sum(desk.take(entries).values()) == sum(len(one.lines) for one in entries)
     desk.close()

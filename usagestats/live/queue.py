@@ -1,25 +1,27 @@
-"""The queue of log lines: a stream of Redis, from which workers of one group take them.
+"""The queue of log lines: messages in a Redis, each with some lines, which workers take.
 
-An entry stays in the queue until a worker has acknowledged it. Those of a worker that died are
-claimed by another one after a while (XAUTOCLAIM).
+A message stays in the queue until a worker has acknowledged it; those of a worker that died are
+taken by another one after a while. Messages have no keys: the lines of a log may be equal.
 
 The name of the queue is that of a plain list, as in 2010: any program may push lines onto it. The
 stream is beside it, and workers move the lines there (``gather.lua``).
 """
 
 import json
-import os
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
+from recordsilo.closing import Closing
+from silowork.queues.redis_streams import RedisKind, RedisQueues
+from silowork.queues.values import Message
 from usagestats.errors import UsageError
 from usagestats.live.entries import Entry
 from usagestats.packages import needed, redis_client, redis_problem
 
+T = TypeVar("T")
 DEFAULT_QUEUE = "q:loglines"
-GROUP = "workers"
 LINES, FORMAT = "lines", "format"
 _GATHERED = 2000
 """Most lines that are moved from the list at once, so that Redis is never busy for long."""
@@ -31,7 +33,7 @@ class QueueUnusable(UsageError):
     """Redis cannot be used; the same command continues later."""
 
 
-class Queue:
+class Queue(Closing):
     """A queue of log lines.
 
     Args:
@@ -44,16 +46,23 @@ class Queue:
     """
 
     def __init__(self, url: str, name: str = DEFAULT_QUEUE, claim_after: float = 60.0) -> None:
-        redis = needed("redis")
-        self._error: type[Exception] = redis.RedisError
-        self._refused: type[Exception] = redis.ResponseError
-        self.name, self._stream = name, f"{name}:stream"
-        self._claim_after = int(claim_after * 1000)
-        self._worker = f"{socket.gethostname()}-{os.getpid()}"
-        self._claim_from = "0-0"
+        self._error: type[Exception] = needed("redis").RedisError
+        self.name = name
         self._client: Any = redis_client(url, socket_timeout=30)
+        kind = RedisKind(_unusable, name, _body_of)
+        self._queues = RedisQueues(self._client, kind, lease=claim_after, most_tries=0)
         script = files("usagestats.live").joinpath("gather.lua").read_text("utf-8")
         self._gathering = self._client.register_script(script)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._queues.close()
+
+    def _asked(self, ask: Callable[[], T]) -> T:
+        try:
+            return ask()
+        except self._error as error:
+            raise _unusable(error) from None
 
     # ------------------------------------------------------------------ a producer
 
@@ -66,48 +75,26 @@ class Queue:
             source: Where they come from.
             position: The position in the source, as a JSON value.
         """
-        try:
-            with self._client.pipeline(transaction=True) as pipeline:
-                for some in _parts(lines):
-                    pipeline.xadd(self._stream, {LINES: b"\n".join(some), FORMAT: log_format})
-                pipeline.set(self._position_key(source), json.dumps(position))
-                pipeline.execute()
-        except self._error as error:
-            raise _unusable(error) from None
+        messages = [Message("", _body(log_format.encode(), some)) for some in _parts(lines)]
+        self._queues.put(messages, (f"{socket.gethostname()}:{source}", json.dumps(position)))
 
     def position(self, source: str) -> Any:
         """Return the position after the last lines of a source; None at first."""
-        try:
-            found = self._client.get(self._position_key(source))
-        except self._error as error:
-            raise _unusable(error) from None
-        return None if found is None else json.loads(found)
-
-    def _position_key(self, source: str) -> str:
-        return f"{self.name}:position:{socket.gethostname()}:{source}"
+        place = f"{socket.gethostname()}:{source}"
+        if found := self._queues.mark(place):
+            return json.loads(found)
+        before = self._asked(lambda: self._client.get(f"{self.name}:position:{place}"))
+        return None if before is None else json.loads(before)
 
     def length(self) -> int:
         """Return how many entries are in the queue, taken by a worker or not, or in the list."""
-        try:
-            in_list = self._client.llen(self.name) if self._is_list() else 0
-            return int(self._client.xlen(self._stream)) + int(in_list)
-        except self._error as error:
-            raise _unusable(error) from None
-
-    def _is_list(self) -> bool:
-        return bool(self._client.type(self.name) == b"list")
+        size = self._queues.size("")
+        in_list = self._asked(
+            lambda: self._client.llen(self.name) if self._client.type(self.name) == b"list" else 0
+        )
+        return size.waiting + size.taken + int(in_list)
 
     # ------------------------------------------------------------------ a worker
-
-    def join(self) -> None:
-        """Make the group of workers, if it does not exist; it begins with the oldest entry."""
-        try:
-            self._client.xgroup_create(self._stream, GROUP, id="0", mkstream=True)
-        except self._refused as error:
-            if not str(error).startswith("BUSYGROUP"):
-                raise _unusable(error) from None
-        except self._error as error:
-            raise _unusable(error) from None
 
     def take(self, most: int, wait: float) -> list[Entry]:
         """Take entries: first those of dead workers, then new ones, also from the list.
@@ -116,55 +103,19 @@ class Queue:
             most: Most entries.
             wait: Seconds to wait for the first one.
         """
-        try:
-            self._gathering([self.name, self._stream], [_GATHERED, _ENTRY, LINES])
-            claim_from, claimed, *_ = self._client.xautoclaim(
-                self._stream, GROUP, self._worker, self._claim_after, self._claim_from, count=most
-            )
-            self._claim_from = claim_from.decode()
-            if claimed:
-                return _entries(claimed)
-            found = self._client.xreadgroup(
-                GROUP, self._worker, {self._stream: ">"}, count=most, block=max(1, int(wait * 1000))
-            )
-        except self._refused as error:
-            if str(error).startswith("NOGROUP"):  # somebody deleted the key
-                self.join()
-                return []
-            raise _unusable(error) from None
-        except self._error as error:
-            raise _unusable(error) from None
-        streams = found.values() if isinstance(found, dict) else [rows for _, rows in found]
-        return [one for rows in streams for one in _entries(_flat(rows))]
+        keys = [self.name, f"{self.name}:stream"]
+        self._asked(lambda: self._gathering(keys, [_GATHERED, _ENTRY, LINES]))
+        taken = self._queues.take("", most, wait)
+        return [Entry(one.number, *_read(one.body), one) for one in taken]
 
     def held(self, entries: Sequence[Entry]) -> set[str]:
         """Return the ids of those entries that are still in the queue: nobody acknowledged them."""
-        try:
-            with self._client.pipeline(transaction=False) as pipeline:
-                for one in entries:
-                    pipeline.xrange(self._stream, one.entry_id, one.entry_id, count=1)
-                return {
-                    one.entry_id
-                    for one, rows in zip(entries, pipeline.execute(), strict=True)
-                    if rows
-                }
-        except self._error as error:
-            raise _unusable(error) from None
+        held = self._queues.held([one.message for one in entries if one.message])
+        return {one.number for one in held}
 
     def done(self, entries: Sequence[Entry]) -> None:
         """Acknowledge entries, and delete them."""
-        ids = [one.entry_id for one in entries]
-        try:
-            with self._client.pipeline(transaction=True) as pipeline:
-                pipeline.xack(self._stream, GROUP, *ids)
-                pipeline.xdel(self._stream, *ids)
-                pipeline.execute()
-        except self._error as error:
-            raise _unusable(error) from None
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
+        self._queues.done([one.message for one in entries if one.message])
 
 
 def _parts(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
@@ -180,20 +131,18 @@ def _parts(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
         yield part
 
 
-def _flat(rows: Any) -> Any:
-    """RESP3 gives a list of lists of entries, RESP2 a list of entries."""
-    return rows[0] if rows and isinstance(rows[0], list) else rows
+def _body(log_format: bytes, lines: Sequence[bytes]) -> bytes:
+    return b"\n".join((log_format, *lines))
 
 
-def _entries(rows: Any) -> list[Entry]:
-    found = []
-    for entry_id, content in rows:
-        # Anybody may add to the stream: what is not ours must not end the workers.
-        known = {name.decode("utf-8", "replace"): value for name, value in (content or {}).items()}
-        lines = known.get(LINES, b"").split(b"\n")
-        log_format = known.get(FORMAT, b"").decode("utf-8", "replace")
-        found.append(Entry(entry_id.decode(), tuple(lines), log_format))
-    return found
+def _body_of(fields: Mapping[bytes, bytes]) -> bytes:
+    """The body of an entry of ``gather.lua``, or of anybody: what is not ours ends no worker."""
+    return _body(fields.get(FORMAT.encode(), b""), [fields.get(LINES.encode(), b"")])
+
+
+def _read(body: bytes) -> tuple[tuple[bytes, ...], str]:
+    log_format, *lines = body.split(b"\n")
+    return tuple(lines), log_format.decode("utf-8", "replace")
 
 
 def _unusable(error: Exception) -> QueueUnusable:

@@ -69,12 +69,9 @@ def run_worker(queue: Queue, desk: Desk, stop: Stop, rhythm: Rhythm) -> Counter[
     """
     told: Counter[str] = Counter()
     counting = _Counting(desk, rhythm.count)
-    last, is_joined, most, problem = time.monotonic(), False, _FIRST, ""
+    last, most, problem = time.monotonic(), _FIRST, ""
     while not stop.asked:
         try:
-            if not is_joined:
-                queue.join()
-                is_joined = True
             if entries := queue.take(most, 0.5):
                 if len(entries) < most and rhythm.gather:
                     stop.wait(rhythm.gather)

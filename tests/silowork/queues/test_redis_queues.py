@@ -70,7 +70,9 @@ def test_a_stream_that_somebody_deleted_is_made_again(client: "redis.Redis") -> 
         taken = queues.take("q")
         client.flushall()
         queues.done(taken)
-        assert queues.take("q", wait=0.01) == queues.renew(taken) == []
+        queues.give_back(taken)
+        queues.failed(taken, "x")
+        assert queues.take("q", wait=0.01) == queues.renew(taken) == queues.held(taken) == []
         assert queues.put([Message("q", b"b")]) == 1
         assert len(queues.take("q")) == 1
 
@@ -88,3 +90,11 @@ def test_a_redis_that_is_away_is_a_sentence() -> None:
     client = redis.Redis(port=1)
     with RedisQueues(client, RedisKind(unreachable)) as queues, pytest.raises(QueueUnreachable):
         queues.put([Message("q", b"")])
+
+
+def test_leases_that_are_renewed_do_not_hide_one_that_is_over(client: "redis.Redis") -> None:
+    with RedisQueues(client, RedisKind(unreachable), lease=60) as queues:
+        queues.put(Message("q", b"%d" % number) for number in range(30))
+        taken = queues.take("q", 30)
+        client.xclaim("silo:q:stream", "workers", "dead", 0, [taken[-1].number], idle=61_000)
+        assert [one.body for one in queues.take("q")] == [b"29"]
