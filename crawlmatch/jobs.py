@@ -21,7 +21,7 @@ from silosteps.errors import StepsError
 from silowork.errors import JobRefused, NoSuchJob
 from silowork.ledger import JobLedger
 from silowork.values import Ending, Problem
-from silowork.work import Fields, JobRequest, Kind, Work
+from silowork.work import Asked, Fields, Kind, Work
 
 if TYPE_CHECKING:
     from crawlmatch.matching import MatchRequest
@@ -198,7 +198,7 @@ def shard(work: Work) -> Ending:
 # -- forms --------------------------------------------------------------------------------
 
 
-def _asked(fields: Fields, silo_path: str, _records: int) -> JobRequest:
+def _asked(fields: Fields, silo_path: str, _records: int) -> Asked:
     name = fields.get("name", "").strip()
     seeds, is_html = fields.get("seeds", "").strip(), fields.get("html_hit", "") == "yes"
     listed = inputs_beside(silo_path)
@@ -219,7 +219,7 @@ def _asked(fields: Fields, silo_path: str, _records: int) -> JobRequest:
 
     rules = LineRules.html() if is_html else LineRules()
     request = MatchRequest(inputs=inputs, seeds=[seeds] if seeds else (), rules=rules)
-    return JobRequest(f"Match the crawl {name}", arguments_of(name, request, MEMORY))
+    return Asked(f"Match the crawl {name}", arguments_of(name, request, MEMORY))
 
 
 FORESEEN = (StepsError,)

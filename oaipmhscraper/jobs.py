@@ -13,7 +13,7 @@ from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings
 from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem
-from silowork.work import Fields, JobRequest, Kind, Work
+from silowork.work import Asked, Fields, Kind, Work
 
 SETTINGS = HttpSettings(first_attempts=2)
 """A job that fails is repeated by its schedule, or by a person; a repository that does not answer
@@ -97,7 +97,7 @@ def _shown(work: Work) -> Callable[[ListReceipt], None]:
 # --------------------------------------------------------------------------- forms
 
 
-def _asked_harvest(fields: Fields, _silo_path: str, _records: int) -> JobRequest:
+def _asked_harvest(fields: Fields, _silo_path: str, _records: int) -> Asked:
     prefixes = fields.get("prefixes", "").replace(",", " ").split()
     if not prefixes:
         raise JobRefused("a harvest needs a metadata format, such as oai_dc")
@@ -109,7 +109,7 @@ def _asked_harvest(fields: Fields, _silo_path: str, _records: int) -> JobRequest
     if fields.get("update"):
         arguments["update"] = True
     known = {name: value for name, value in arguments.items() if value}
-    return JobRequest(_title(known), known)
+    return Asked(_title(known), known)
 
 
 def _title(arguments: Mapping[str, Any]) -> str:
@@ -134,8 +134,8 @@ def _check_address(url: str) -> None:
         )
 
 
-def _asked_update(*_: object) -> JobRequest:
-    return JobRequest("Update all formats and sets", {})
+def _asked_update(*_: object) -> Asked:
+    return Asked("Update all formats and sets", {})
 
 
 _ERRORS = (ScraperError, OAIError)

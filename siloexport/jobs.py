@@ -25,7 +25,7 @@ from siloexport.target_kinds import Opening, TargetKind, checked, kind_named
 from siloexport.values import REPLACE, ActionKind, Deletions, OnConflict
 from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem
-from silowork.work import Fields, JobRequest, Kind, Work
+from silowork.work import Asked, Fields, Kind, Work
 
 DEFAULT_FORM = "files"
 DRY_RUN = "dry_run"
@@ -191,7 +191,7 @@ DELETIONS = tuple(map(str, Deletions))
 CONFLICTS = tuple(map(str, OnConflict))
 
 
-def _asked_export(fields: Fields, silo_path: str, _records: int) -> JobRequest:
+def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
     form = fields.get("form", "") or DEFAULT_FORM
     arguments: dict[str, Any] = {"form": form}
     arguments |= {known: fields.get(known, "").strip() for known in ("set", "state", "query")}
@@ -217,7 +217,7 @@ def _asked_export(fields: Fields, silo_path: str, _records: int) -> JobRequest:
         arguments[DRY_RUN] = True
         title = f"Preview: {title}"
     known = {name: value for name, value in (arguments | values).items() if value}
-    return JobRequest(title, known)
+    return Asked(title, known)
 
 
 def _json(text: str) -> Any:

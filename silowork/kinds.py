@@ -17,7 +17,7 @@ from recordsilo.contributions import (
 )
 from silowork.errors import JobRefused
 from silowork.values import Ending, Job
-from silowork.work import Fields, JobRequest, Kind, Work
+from silowork.work import Asked, Fields, Kind, Work
 
 ENTRY_POINTS = "recordsilo.jobs"
 Step: TypeAlias = Callable[[Work, Ending], Ending]
@@ -70,7 +70,7 @@ def begun_by_form() -> list[str]:
     return found
 
 
-def read_request(kind: str, fields: Fields, silo_path: str, records: int) -> JobRequest:
+def read_request(kind: str, fields: Fields, silo_path: str, records: int) -> Asked:
     """Make a job from the fields of a form.
 
     Args:

@@ -8,7 +8,7 @@ from recordsilo.audit import Audit, Finding
 from recordsilo.audit.passes import Pass
 from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem
-from silowork.work import Fields, JobRequest, Kind, Work
+from silowork.work import Asked, Fields, Kind, Work
 
 SECONDS_BETWEEN_MARKS = 2.0
 
@@ -90,7 +90,7 @@ def reindex(work: Work) -> Ending:
 # --------------------------------------------------------------------------- forms
 
 
-def _asked_audit(fields: Fields, _silo_path: str, records: int) -> JobRequest:
+def _asked_audit(fields: Fields, _silo_path: str, records: int) -> Asked:
     text = fields.get("share", "").strip() or "100"
     try:
         percent = float(text.removesuffix("%"))
@@ -99,7 +99,7 @@ def _asked_audit(fields: Fields, _silo_path: str, records: int) -> JobRequest:
     if not 0 < percent <= 100:
         raise JobRefused("the share of an audit must be more than 0% and at most 100%")
     title = f"Audit: {percent:g}% of the records byte for byte"
-    return JobRequest(title, {"share": percent / 100, "records": records})
+    return Asked(title, {"share": percent / 100, "records": records})
 
 
 AUDIT = Kind("audit", "Audit", audit, lane="audit", read=_asked_audit, did="{n} checked")
@@ -108,7 +108,7 @@ REINDEX = Kind(
     "Rebuild the index",
     reindex,
     lane="index",
-    read=lambda *_: JobRequest("Rebuild the index", {}),
+    read=lambda *_: Asked("Rebuild the index", {}),
     result="records indexed",
     did="{n} indexed",
 )

@@ -109,7 +109,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class JobRequest:
+class Asked:
     """A job requested by a form.
 
     Attributes:
@@ -152,7 +152,7 @@ class Kind:
     by_signal: bool = False
     renew: Callable[[str, Mapping[str, Any]], object] = lambda _path, _arguments: None
     foreseen: tuple[type[Exception], ...] = ()
-    read: Callable[[Fields, str, int], JobRequest] | None = None
+    read: Callable[[Fields, str, int], Asked] | None = None
     by_curators: bool = False
     result: str = "records"
     did: str = "{n} records"

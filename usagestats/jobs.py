@@ -7,7 +7,7 @@ from recordsilo.wording import counted
 from silosteps.errors import StepsError
 from silowork.errors import JobRefused
 from silowork.values import Ending, Problem
-from silowork.work import Fields, JobRequest, Kind, Work
+from silowork.work import Asked, Fields, Kind, Work
 from usagestats.errors import UsageError
 from usagestats.rules.settings import logs_of, read_settings
 from usagestats.settings import check_settings
@@ -48,7 +48,7 @@ def run(work: Work) -> Ending:
     return Ending(receipt.whole, receipt.text(), receipt.as_json(), counts, problems)
 
 
-def _asked(_fields: Fields, silo_path: str, _records: int) -> JobRequest:
+def _asked(_fields: Fields, silo_path: str, _records: int) -> Asked:
     try:
         check_settings(silo_path)
         logs = logs_of(silo_path, read_settings(silo_path))
@@ -59,7 +59,7 @@ def _asked(_fields: Fields, silo_path: str, _records: int) -> JobRequest:
             "name the access logs in usage/usage.toml of the Silo, such as "
             "logs = ['/var/log/apache2/access.log*']"
         )
-    return JobRequest("Import access logs", {})
+    return Asked("Import access logs", {})
 
 
 USAGE_IMPORT = Kind(

@@ -13,7 +13,7 @@ from recordsilo import cli, contributions
 from recordsilo.contributions import ContributionBroken, contribution
 from silowork.kinds import begun_by_form, kind_of
 from silowork.values import Ending
-from silowork.work import JobRequest, Kind
+from silowork.work import Asked, Kind
 
 Contribute = Callable[[str, str, Any], None]
 GROUP = "made.up.values"
@@ -73,7 +73,7 @@ def test_a_broken_kind_of_job_leaves_the_others(contribute: Contribute) -> None:
             "made-up",
             "Made up",
             lambda _: Ending(True, ""),
-            read=lambda *_: JobRequest("Made up", {}),
+            read=lambda *_: Asked("Made up", {}),
         ),
     )
     assert "made-up" in begun_by_form()

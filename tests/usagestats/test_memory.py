@@ -13,8 +13,8 @@ AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 IMPORT = """
 import sys
 from processes import peak_megabytes
-from usagestats.importing.importing import Request, import_logs
-receipt = import_logs(sys.argv[1], Request([sys.argv[2]]))
+from usagestats.importing.importing import ImportRequest, import_logs
+receipt = import_logs(sys.argv[1], ImportRequest([sys.argv[2]]))
 assert receipt.lines == int(sys.argv[3])
 print(peak_megabytes())
 """

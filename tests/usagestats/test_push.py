@@ -121,7 +121,7 @@ def test_irus_gets_one_request_for_each_use(pushing: Callable[..., str]) -> None
     assert one == {
         "url_ver": "Z39.88-2004", "url_tim": f"{NOW:%Y-%m-%dT%H:%M:%SZ}",
         "req_dat": FIREFOX, "rfr_dat": "http://ref/", "rfr_id": "e.org",
-        "svc_dat": "https://e.org/1/1/paper.pdf", "rft_dat": "ImportRequest",
+        "svc_dat": "https://e.org/1/1/paper.pdf", "rft_dat": "Request",
         "rft.artnum": "oai:example.org:1",
     }  # fmt: skip
     assert re.fullmatch("[0-9a-f]{32}", token)

@@ -4,7 +4,7 @@ from example_sibling.stars import give_stars, read_stars
 from recordsilo import Silo
 from silowork.errors import JobRefused
 from silowork.values import Ending
-from silowork.work import Fields, JobRequest, Kind, Work
+from silowork.work import Asked, Fields, Kind, Work
 
 
 def _run(work: Work) -> Ending:
@@ -17,11 +17,11 @@ def _run(work: Work) -> Ending:
     return Ending(True, f"{len(given)} records have {number} stars now", counts={"new": len(given)})
 
 
-def _read(fields: Fields, _silo_path: str, _records: int) -> JobRequest:
+def _read(fields: Fields, _silo_path: str, _records: int) -> Asked:
     number = fields.get("number", "3")
     if number not in {"0", "1", "2", "3", "4", "5"}:
         raise JobRefused("the number of stars (number) must be from 0 to 5")
-    return JobRequest(f"Give {number} stars", {"number": number})
+    return Asked(f"Give {number} stars", {"number": number})
 
 
 STAR_ALL = Kind("star-all", "Give stars to all", _run, lane="stars", read=_read)
