@@ -5,7 +5,7 @@ that the working copy was made from, ours the working copy, theirs the newest ha
 Stored rules are applied to base and theirs first, so that their effects do not count as
 differences. A clean merge becomes a *proposal*, a version named ``workingcopy-from-3`` after the
 version it is based on; for a conflict, a person decides. Neither overwrites or removes a curated
-version.
+version, except that other choices replace a proposal which nobody has edited.
 
 The list of records to review is derived from the manifests on each request; only decisions are
 stored, in the record's ``metadata``.
@@ -14,7 +14,7 @@ stored, in the record's ``metadata``.
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from typing import Any
@@ -55,6 +55,9 @@ class ReviewKind(StrEnum):
     UNREADABLE = "unreadable"  # cannot be merged by fields; a person must look
 
 
+_CHOOSING = (ReviewKind.CONFLICT, ReviewKind.PROPOSED)
+
+
 @dataclass(frozen=True, slots=True)
 class Review:
     """A curated record and its newest version at the source.
@@ -66,6 +69,7 @@ class Review:
         proposal: The name of the proposed version, or of the one to propose.
         merged: The merged fields; None if there is nothing to merge.
         reason: Why it cannot be merged, for `ReviewKind.UNREADABLE`.
+        is_edited: Whether the proposal was changed after it was made.
     """
 
     identifier: str
@@ -76,6 +80,12 @@ class Review:
     proposal: str
     merged: Merge | None = None
     reason: str = ""
+    is_edited: bool = False
+
+    @property
+    def can_resolve(self) -> bool:
+        """Whether `resolve` takes choices: the first ones, or others in place of a proposal."""
+        return bool(self.conflicts) and self.kind in _CHOOSING and not self.is_edited
 
     @property
     def conflicts(self) -> tuple[FieldConflict, ...]:
@@ -160,7 +170,8 @@ def review_of(manifest: Manifest, read: ReadFile, rules: tuple[RuleSet, ...] = (
         return found(ReviewKind.UNREADABLE, reason=str(error))
     merged = merge(three[0], three[1], three[2])
     if manifest.has(proposal):
-        return found(ReviewKind.PROPOSED, merged)
+        is_edited = len(manifest.version(proposal).log) > 1  # the first line says who made it
+        return replace(found(ReviewKind.PROPOSED, merged), is_edited=is_edited)
     return found(ReviewKind.CONFLICT if merged.conflicts else ReviewKind.CLEAN, merged)
 
 
@@ -398,6 +409,8 @@ def resolve(
 ) -> str:
     """Resolve the fields in conflict: make the proposal with the chosen values.
 
+    A proposal that was made so before, and not edited since, is replaced.
+
     Args:
         silo: The Silo.
         identifier: The record.
@@ -410,13 +423,16 @@ def resolve(
         The name of the proposed version.
 
     Raises:
-        UpstreamRefused: There is no conflict, a field has no choice, or one with a choice has
-            no conflict.
+        UpstreamRefused: There is no conflict, the proposal was edited, a field has no choice,
+            or one with a choice has no conflict.
         RevisionConflict: See `HarvestedRecord`.
     """
     with silo.editing(identifier, if_revision=if_revision) as edit:
         found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
-        if found is None or found.kind is not ReviewKind.CONFLICT or found.merged is None:
+        if found is not None and found.is_edited:
+            why = f"has a proposal that was edited; accept it, or delete version {found.proposal}"
+            raise UpstreamRefused(identifier, why)
+        if found is None or not found.can_resolve or found.merged is None:
             raise UpstreamRefused(identifier, "has no conflict to resolve")
         _check_fields(found, choices)
         missing = [one.name for one in found.conflicts if one.name not in choices]
@@ -425,6 +441,8 @@ def resolve(
         fields = found.merged.fields
         for name, values in choices.items():
             fields = _chosen(fields, name, values)
+        if found.kind is ReviewKind.PROPOSED:
+            edit.remove_version(found.proposal)
         _write_proposal(edit, found, fields, agent, "decided by hand")
     changed = [
         value

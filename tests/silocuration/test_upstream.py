@@ -127,6 +127,23 @@ def test_a_conflict_waits_with_three_values_until_it_is_decided(
     assert fields_of(silo, identifier) == {"title": ["Record Zero"], "type": ["article"]}
 
 
+def test_a_conflict_is_resolved_again_in_another_way_before_it_is_accepted(
+    silo: Silo, fill: Fill, harvest_again: Harvest
+) -> None:
+    (identifier,) = fill(1, type="Article")
+    curate(silo, identifier, title="Record zero", type="article")
+    harvest_again(identifier, title="Record nought", type="Article")
+    resolve(silo, identifier, {"title": (("Wrong", "en"),)}, agent="ada")
+    resolve(silo, identifier, {"title": (("Right", "en"),)}, agent="ada")
+    assert silo[identifier].versions == ["1", "workingcopy", "2", "workingcopy-from-2"]
+    assert silo[identifier].currentversion == "workingcopy"
+    silo[identifier].put_stream("note.txt", "mine", "workingcopy-from-2")
+    with pytest.raises(UpstreamRefused, match="delete version workingcopy-from-2"):
+        resolve(silo, identifier, {"title": (("Other", "en"),)}, agent="ada")
+    accept(silo, identifier, agent="ada")
+    assert fields_of(silo, identifier) == {"title": ["Right"], "type": ["article"]}
+
+
 def test_the_log_of_a_resolved_conflict_says_what_was_changed_here(
     silo: Silo, fill: Fill, harvest_again: Harvest
 ) -> None:

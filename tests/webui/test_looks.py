@@ -231,6 +231,18 @@ def test_a_conflict_shows_three_values_and_is_resolved(
     proposal = content(silo, "workingcopy-from-2")
     assert "<dc:title>A second title</dc:title>" in proposal
     assert "Keeping records" in content(silo)
+    page = client.get(URL).text
+    assert "Choose other values" in page
+    assert 'name="take-0" value="own" checked' in page
+    assert "A second title</textarea>" in page
+    theirs = {"do": "resolve", "take-0": "theirs", "name-0": "title"}
+    assert client.post(URL, theirs, accept=HTML).status == 303
+    assert "Records and their keeping" in content(silo, "workingcopy-from-2")
+    assert 'name="take-0" value="theirs" checked' in client.get(URL).text
+    silo[curated].put_stream("note.txt", "mine", "workingcopy-from-2")
+    assert "Choose other values" not in client.get(URL).text
+    refused = client.post(URL, theirs)
+    assert (refused.status, "was edited" in refused.error["message"]) == (409, True)
 
 
 @pytest.mark.parametrize(("action", "current"), [("keep", "workingcopy"), ("follow", "2")])

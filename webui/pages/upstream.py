@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import RecordSiloError
 from silocuration.editing.changes import CannotChange, metadata_fields
-from silocuration.editing.fields import Fields
+from silocuration.editing.fields import Fields, values_of
 from silocuration.editing.merge import FieldConflict
 from silocuration.errors import UpstreamRefused
 from silocuration.proposal_jobs import PROPOSE
@@ -125,12 +125,8 @@ def _line(silo: Silo, found: Review) -> QueueLine:
 def _changes(record: HarvestedRecord, found: Review) -> tuple[FieldDifferences, ...]:
     """What the source changed, if a person must choose; else what the merge would change here."""
 
-    def read(version: str, path: str) -> bytes:
-        with record.get_stream(path, version) as stream:
-            return bytes(stream.read())
-
     def values(version: str) -> Valued:
-        return valued(metadata_fields(record.state.version(version), read)[2])
+        return valued(_fields_of(record, version))
 
     try:
         if found.kind is ReviewKind.CONFLICT:
@@ -195,7 +191,7 @@ def _view(
     data = {
         "line": line,
         "fault": fault,
-        "taken": call.form.fields,
+        "taken": call.form.fields or _taken(record, found),
         "found": found,
         "conflicts": list(enumerate(found.conflicts)),
         "label": _(KIND_LABELS[found.kind]),
@@ -208,6 +204,37 @@ def _view(
     tag = {"ETag": revision_tag(record.revision)}
     twin = {**found.to_json(), "changes": fields_json(line.changes)}
     return View("upstream_record.mako", data, twin, url, status, tag)
+
+
+def _taken(record: HarvestedRecord, found: Review) -> dict[str, str]:
+    """The choices of which an open proposal was made, as the fields of the form."""
+    if found.kind is not ReviewKind.PROPOSED or not found.can_resolve:
+        return {}
+    taken: dict[str, str] = {}
+    try:
+        proposed = _fields_of(record, found.proposal)
+    except (CannotChange, RecordSiloError):  # changed since it was reviewed
+        return {}
+    for number, one in enumerate(found.conflicts):
+        text = _text(values_of(proposed, one.name))
+        sides = {"ours": one.ours, "theirs": one.theirs, "base": one.base}
+        side = next((name for name, values in sides.items() if _text(values) == text), "own")
+        taken |= {f"take-{number}": side, f"own-{number}": text}
+    return taken
+
+
+def _fields_of(record: HarvestedRecord, version: str) -> Fields:
+    """The fields of a version.
+
+    Raises:
+        CannotChange, RecordSiloError: They cannot be read.
+    """
+
+    def read(version: str, path: str) -> bytes:
+        with record.get_stream(path, version) as stream:
+            return bytes(stream.read())
+
+    return metadata_fields(record.state.version(version), read)[2]
 
 
 def _review(call: Call, record: HarvestedRecord) -> Review:

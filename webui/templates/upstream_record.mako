@@ -30,6 +30,29 @@ ${compared.fields(line.changes)}
 <p class="empty-line">${_("No field changes.")}</p>
 % endif
 % if found.kind == "conflict":
+${choices()}
+% endif
+% if may_change:
+<form action="${urls.upstream(found.identifier)}" method="post">
+  <input type="hidden" name="if_match" value="${revision}">
+  <p class="act">
+% if found.kind == "proposed":
+    <button name="do" value="accept">${_("Accept the proposal")}</button>
+% elif found.kind == "clean":
+    <button name="do" value="accept">${_("Accept the merge")}</button>
+% endif
+    <button class="quiet" name="do" value="keep">${_("Keep the edited version")}</button>
+    <button class="quiet" name="do" value="follow">${_("Use the source version")}</button>
+  </p>
+</form>
+% endif
+% if found.kind == "proposed" and found.can_resolve and may_change:
+<details class="again">
+  <summary>${_("Choose other values")}</summary>
+${choices()}
+</details>
+% endif
+<%def name="choices()">
 % if may_change:
 <form class="edit" action="${urls.upstream(found.identifier)}" method="post">
   <input type="hidden" name="if_match" value="${revision}">
@@ -61,21 +84,7 @@ ${taken.get(f"own-{number}", text(one.ours))}</textarea></p>
 % else:
 </div>
 % endif
-% endif
-% if may_change:
-<form action="${urls.upstream(found.identifier)}" method="post">
-  <input type="hidden" name="if_match" value="${revision}">
-  <p class="act">
-% if found.kind == "proposed":
-    <button name="do" value="accept">${_("Accept the proposal")}</button>
-% elif found.kind == "clean":
-    <button name="do" value="accept">${_("Accept the merge")}</button>
-% endif
-    <button class="quiet" name="do" value="keep">${_("Keep the edited version")}</button>
-    <button class="quiet" name="do" value="follow">${_("Use the source version")}</button>
-  </p>
-</form>
-% endif
+</%def>
 <%def name="side(number, name, label, values)">
       <div>
 % if may_change:
