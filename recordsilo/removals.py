@@ -18,6 +18,7 @@ from recordsilo.disk.atomic_file import append_lines, replace_file
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.json_lines import read_lines
 from recordsilo.disk.locks import Locks
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import StateUnreadable
 from recordsilo.records.manifest import now_text
 
@@ -158,7 +159,7 @@ def _noted(silo: str) -> int:
 
 def _told(silo: str) -> dict[str, int]:
     try:
-        with open(_told_path(silo), encoding="utf-8") as file:
+        with open(_told_path(silo), encoding="utf-8", opener=regular_fd) as file:
             found = json.load(file)
     except (FileNotFoundError, ValueError):  # then packages are told all again
         return {}
@@ -168,7 +169,7 @@ def _told(silo: str) -> dict[str, int]:
 def _gone_since(silo: str, since: int) -> tuple[str, ...]:
     """Identifiers noted behind an offset that are still removed, and not on disk."""
     removed = read_removed(silo)
-    with open(_path(silo), "rb") as file:
+    with open(_path(silo), "rb", opener=regular_fd) as file:
         file.seek(since if since <= _noted(silo) else 0)
         lines = [line for line in file if line.endswith(b"\n")]
     noted = dict.fromkeys(str(json.loads(line)["identifier"]) for line in lines)

@@ -22,6 +22,7 @@ from recordsilo.disk.atomic_file import (
 )
 from recordsilo.disk.identifier import check_identifier, ppath, unclean
 from recordsilo.disk.locks import Locks
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import (
     IdentifierError,
     NotASilo,
@@ -184,7 +185,7 @@ class Silo(Closing, Listing):
 
     def _pairtree_prefix(self) -> str:
         try:
-            with open(f"{self.path}/pairtree_prefix", encoding="utf-8") as file:
+            with open(f"{self.path}/pairtree_prefix", encoding="utf-8", opener=regular_fd) as file:
                 return file.read().strip() or "info:"
         except FileNotFoundError:
             return "info:"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 from recordsilo.disk import atomic_file
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import StateUnreadable
 
 STATE_FILE = "persisted_state.json"
@@ -75,7 +76,7 @@ class PersistentState(MutableMapping[str, Any]):
         if self._path is None:
             return
         try:
-            with open(self._path, "rb") as file:
+            with open(self._path, "rb", opener=regular_fd) as file:
                 found = json.load(file)
         except FileNotFoundError:
             return

@@ -17,6 +17,7 @@ from itertools import zip_longest
 
 from recordsilo.disk.atomic_file import append_lines
 from recordsilo.disk.names import names_in
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.records.manifest import now_text
 from silocuration.editing.changes import RecordChange
 from silocuration.editing.fields import Fields, differing, read_fields, said
@@ -258,7 +259,7 @@ def _sound(text: str) -> str:
 
 def _backwards(path: str, end: int | None) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file from its end, each with its offset."""
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=regular_fd) as file:
         size = file.seek(0, os.SEEK_END)
         position = size if end is None else min(end, size)
         rest = b""

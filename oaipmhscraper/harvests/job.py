@@ -50,6 +50,7 @@ from politeweb.answers import Traffic
 from politeweb.errors import EndpointUnreachable, RetryLater
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import replace_file
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.second_process import cores
 
 RECEIPTS = "harvests"
@@ -412,7 +413,7 @@ def note_continued(silo_path: str, number: str, by: str) -> None:
     """Note in the receipt of a stopped harvest, if it left one, which harvest continued it."""
     path = _receipt_path(silo_path, number)
     try:
-        with open(path, encoding="utf-8", errors="surrogatepass") as file:
+        with open(path, encoding="utf-8", errors="surrogatepass", opener=regular_fd) as file:
             found = json.load(file)
     except (FileNotFoundError, ValueError, RecursionError):
         return

@@ -15,6 +15,7 @@ from oaipmhscraper.lists.list_state import journalled
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, total
 from oaipmhscraper.warc.elsewhere import Elsewhere, read_elsewhere
 from politeweb.warc.files import warc_names
+from recordsilo.disk.regular_file import regular_fd
 
 _RECEIPT = "-receipt.json"
 _MOST = 10**15
@@ -182,7 +183,7 @@ def _with_windows(one: ListReceipt) -> dict[str, Any]:
 
 def _receipt(path: str) -> dict[str, Any]:
     try:
-        with open(path, encoding="utf-8", errors="surrogatepass") as file:
+        with open(path, encoding="utf-8", errors="surrogatepass", opener=regular_fd) as file:
             found = json.load(file)
     except (ValueError, RecursionError):
         return {}

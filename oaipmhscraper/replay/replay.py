@@ -45,6 +45,7 @@ from politeweb.errors import RequestRefused, WarcUnreadable
 from politeweb.settings import MAX_RESPONSE
 from politeweb.warc.reading import About, Damaged, warc_paths
 from recordsilo import PersistentState, Silo
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import did_you_mean
 from recordsilo.repository import STATE_FILE
 
@@ -236,7 +237,7 @@ def _receipts_in(directory: str) -> dict[ListName, dict[str, Any]]:
         if not name.endswith("-receipt.json"):
             continue
         try:
-            with open(os.path.join(directory, name), encoding="utf-8") as file:
+            with open(os.path.join(directory, name), encoding="utf-8", opener=regular_fd) as file:
                 lists = json.load(file)["lists"]
             for one in lists:
                 key = ListName(

@@ -20,6 +20,7 @@ from recordsilo.disk.database_log import (
 )
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import is_staged, is_tag, version_dirname
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.index import Entry, ManifestStamp, Row, project
 from recordsilo.index.projection import project_row
 from recordsilo.index.query import row
@@ -255,7 +256,9 @@ def described(directory: str, manifest: Manifest) -> Entry | None:
                 yield one.name
 
     def read(version: str, path: str) -> bytes:
-        with open(f"{directory}/{version_dirname(version)}/{path}", "rb") as file:
+        with open(
+            f"{directory}/{version_dirname(version)}/{path}", "rb", opener=regular_fd
+        ) as file:
             return file.read()
 
     try:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from recordsilo.audit.check import AuditStep
 from recordsilo.audit.findings import Severity
 from recordsilo.disk import atomic_file
+from recordsilo.disk.regular_file import regular_fd
 
 FILE = ".silo/check.json"
 _TYPES = {"seed": str, "share": float, "place": str | None, "records": int, "hashed": int,
@@ -52,7 +53,7 @@ class Pass:
 def load(silo: str) -> Pass | None:
     """The unfinished pass; None if there is none, or if it cannot be read."""
     try:
-        with open(f"{silo}/{FILE}", "rb") as file:
+        with open(f"{silo}/{FILE}", "rb", opener=regular_fd) as file:
             found = json.load(file)
         known = {one.name: found[one.name] for one in fields(Pass)}
         if any(not isinstance(known[name], kind) for name, kind in _TYPES.items()):

@@ -7,11 +7,16 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from recordsilo.disk.regular_file import regular_fd
+
 CHUNK = 1 << 20
 _GONE = {errno.ENOENT, errno.ENOTDIR}
 _NO_NAME = UnicodeEncodeError
 """Lone surrogates, which JSON may contain but file names cannot."""
-_FAULTS = {errno.EACCES, errno.EPERM, errno.EIO, errno.ELOOP, errno.EISDIR, errno.ENAMETOOLONG}
+_FAULTS = {
+    errno.EACCES, errno.EPERM, errno.EIO, errno.ELOOP, errno.EISDIR, errno.ENAMETOOLONG,
+    errno.EINVAL,
+}  # fmt: skip
 """Errors of a single file; any other error concerns this process and stops it."""
 
 
@@ -126,8 +131,8 @@ def sha256_of(path: str) -> tuple[str, int]:
 
 
 def _open(path: str, flags: int) -> int:
-    """Open without following links or waiting for the other end of a pipe."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    """Open without following links."""
+    return regular_fd(path, flags | os.O_NOFOLLOW)
 
 
 def _as_unreadable(error: OSError) -> UnreadableError:

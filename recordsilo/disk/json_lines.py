@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import StateUnreadable
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ def read_lines(
         Exception: As `unreadable` makes it; by default StateUnreadable.
     """
     try:
-        file = open(path, "rb")  # noqa: SIM115 - closed below; only a missing file is expected
+        file = open(path, "rb", opener=regular_fd)  # noqa: SIM115 - closed below; only a missing file is expected
     except FileNotFoundError:
         return
     with file:

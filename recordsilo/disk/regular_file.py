@@ -18,9 +18,17 @@ def open_regular(path: str, *, follow: bool = True) -> BinaryIO:
     Raises:
         OSError: It is not there, or is something else.
     """
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    return open(regular_fd(path, 0 if follow else os.O_NOFOLLOW), "rb")
+
+
+def regular_fd(path: str, flags: int = 0) -> int:
+    """The descriptor of a regular file, as `open_regular` opens it; also an opener for `open`.
+
+    Raises:
+        OSError: It is not there, or is something else.
+    """
     try:
-        fd = os.open(path, flags)
+        fd = os.open(path, flags | os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if error.errno == errno.ELOOP and os.path.islink(path):
             raise OSError(errno.ELOOP, "it is a symbolic link", path) from None
@@ -33,4 +41,4 @@ def open_regular(path: str, *, follow: bool = True) -> BinaryIO:
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         raise OSError(errno.EINVAL, "it is no regular file", path)
-    return open(fd, "rb")
+    return fd

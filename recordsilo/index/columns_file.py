@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordsilo.disk.atomic_file import remove_left_over, replace_file
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.index.columns import Base, Columns, Segment, ValueColumn
 from recordsilo.index.query import WRONG
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS
@@ -117,7 +118,7 @@ def _read(path: str, token: int, *, large: bool) -> Base | None:
     needed = {"ids", "datestamps", "flags", *(f"codes.{name}" for name in fields)}
     found: dict[str, Array] = {}
     try:
-        with open(path + ENDING, "rb") as file:
+        with open(path + ENDING, "rb", opener=regular_fd) as file:
             first, header = file.readline(200), file.readline(1 << 20).rstrip(b"\n")
             if first != f"{_FORMAT} {zlib.crc32(header):08x}\n".encode():
                 return None

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from xml.parsers import expat
 
 from recordsilo.disk import atomic_file
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import ManifestUnreadable, RecordSiloError
 from recordsilo.extras import install_line
 
@@ -324,7 +325,7 @@ class RDFManifest:
 
     def _read(self) -> bytes | None:
         try:
-            with open(self.filepath, "rb") as file:
+            with open(self.filepath, "rb", opener=regular_fd) as file:
                 return file.read()
         except FileNotFoundError:
             return None

@@ -19,6 +19,7 @@ from recordsilo.disk.names import (
     is_tag,
     version_dirname,
 )
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import (
     DanglingLink,
     FileNotInVersion,
@@ -37,8 +38,8 @@ _NOT_AS_WRITTEN = (
 )
 _ABSENT = (FileNotFoundError, NotADirectoryError)
 _DAMAGE = {
-    errno.EACCES, errno.EBADMSG, errno.EIO, errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.EPERM,
-    errno.EUCLEAN,
+    errno.EACCES, errno.EBADMSG, errno.EINVAL, errno.EIO, errno.EISDIR, errno.ELOOP, errno.ENXIO,
+    errno.EPERM, errno.EUCLEAN,
 }  # fmt: skip
 """Errors of opening or reading that concern the file, not this process."""
 
@@ -232,7 +233,8 @@ class RecordPlace:
             except OSError:
                 if not os.path.islink(place):
                     raise
-        return io.BufferedReader(_File(self._real_path(place, version, path), as_ours))
+        real = self._real_path(place, version, path)
+        return io.BufferedReader(_File(real, as_ours, regular_fd))
 
     def _real_path(self, place: str, version: str, path: str) -> str:
         """The path with links resolved, which 2010 used for delta clones; only inside the Silo."""
@@ -263,7 +265,7 @@ _Opener = Callable[[str, int], int]
 class _File(io.FileIO):
     """An open file of a version; read errors are raised as errors of the store."""
 
-    def __init__(self, path: str, as_ours: _AsOurs, opener: _Opener | None = None) -> None:
+    def __init__(self, path: str, as_ours: _AsOurs, opener: _Opener) -> None:
         super().__init__(path, "rb", opener=opener)
         self._told = as_ours
 
@@ -283,12 +285,12 @@ class _File(io.FileIO):
 
 
 def _without_following(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW)
+    return regular_fd(path, flags | os.O_NOFOLLOW)
 
 
 def _content_of(path: str, flags: int = 0) -> bytes:
     """A file's content, read with fewer system calls than a file object needs."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)
+    fd = regular_fd(path, flags)
     try:
         content = os.read(fd, io.DEFAULT_BUFFER_SIZE)
         parts = [content]

@@ -30,6 +30,7 @@ from datetime import UTC, date, datetime
 from typing import IO, Any, cast
 
 from recordsilo.disk.atomic_file import Barrier
+from recordsilo.disk.regular_file import regular_fd
 from siloexport.content import checked_chunks
 from siloexport.errors import DepositFailed
 from siloexport.plan import digest_of
@@ -108,7 +109,7 @@ class _Bags:
 
     def digest(self, path: str) -> str:
         try:
-            with open(path, "rb") as file:
+            with open(path, "rb", opener=regular_fd) as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         except (FileNotFoundError, IsADirectoryError):
             return ""
@@ -439,7 +440,7 @@ def _other_payload(bag: str, path: str, deposit: Deposit) -> Iterator[Difference
                 "extra", path, f"{name} was not exported", _version_of(name, deposit)
             )
         else:
-            with open(os.path.join(bag, name), "rb") as file:
+            with open(os.path.join(bag, name), "rb", opener=regular_fd) as file:
                 is_same = hashlib.file_digest(file, "sha256").hexdigest() == expected[name]
             if not is_same:
                 why = f"the content of {name} differs from the Silo"

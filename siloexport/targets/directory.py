@@ -33,6 +33,7 @@ from recordsilo.disk.atomic_file import (
     replace_file,
 )
 from recordsilo.disk.identifier import clean
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import FileNotInVersion
 from siloexport.errors import (
     CannotTakeBack,
@@ -499,7 +500,7 @@ class DirectoryTarget:
     def _read_note(self, identifier: str) -> _Note | None:
         """Return the note; None if it is missing or unreadable: it only saves a comparison."""
         try:
-            with open(self._note_path(identifier), "rb") as file:
+            with open(self._note_path(identifier), "rb", opener=regular_fd) as file:
                 values: dict[str, Any] = json.load(file)
             return _Note(str(values["key"]), str(values["version"]), str(values["digest"]))
         except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
@@ -522,7 +523,7 @@ class DirectoryTarget:
 def read_marker(directory: str) -> bytes:
     """Return the marker of a directory of exported records; empty if there is none."""
     try:
-        with open(f"{directory}/{MARKER}", "rb") as file:
+        with open(f"{directory}/{MARKER}", "rb", opener=regular_fd) as file:
             return file.read(1 << 22)
     except (FileNotFoundError, NotADirectoryError):
         return b""

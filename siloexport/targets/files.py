@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from recordsilo.disk.atomic_file import Barrier, digest_of, make_directories, write_new
 from recordsilo.disk.digest import Digest
+from recordsilo.disk.regular_file import regular_fd
 from siloexport.content import checked_chunks
 from siloexport.plan import Versions
 from siloexport.plan import digest_of as digest_of_json
@@ -105,7 +106,7 @@ def _read_tree(directory: str) -> dict[str, Digest]:
     for below, _, names in os.walk(directory):
         for name in names:
             path = os.path.join(below, name)
-            with open(path, "rb") as file:
+            with open(path, "rb", opener=regular_fd) as file:
                 found[os.path.relpath(path, directory)] = digest_of(file)
     return found
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command
-from recordsilo.errors import FileUnreadable
+from recordsilo.errors import DanglingLink, FileUnreadable, ManifestUnreadable
 from recordsilo.records import place
 
 Harvest = Callable[..., str]
@@ -97,3 +97,78 @@ def test_show_tells_of_the_files_that_it_cannot_read(broken: Silo) -> None:
     done = CliRunner().invoke(silo_command, ["show", broken.path, "r:2"], standalone_mode=False)
     assert done.exception is None
     assert "oai_dc" in done.output
+
+
+@pytest.fixture(params=["pipe", "device"])
+def put_special(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Replaces a file by a pipe without a writer, or by a link to a device without an end."""
+
+    def put(path: str) -> None:
+        os.remove(path)
+        if request.param == "pipe":
+            os.mkfifo(path)
+        else:
+            os.symlink("/dev/zero", path)
+
+    return put
+
+
+@pytest.mark.timeout(30)
+def test_nothing_waits_for_a_manifest_that_is_no_file(
+    silo: Silo, harvest: Harvest, put_special: Callable[[str], None], tmp_path: Path
+) -> None:
+    for number in range(3):
+        harvest(silo, f"r:{number}", title="Gulls")
+    assert len(silo.search("gulls").rows) == 3
+    put_special(f"{silo['r:1'].to_dirpath()}/../__manifest.json")
+    with pytest.raises(ManifestUnreadable, match="it is no regular file"):
+        silo["r:1"]
+    out = str(tmp_path / "out")
+    for arguments, code in (
+        (["ls", silo.path], 0),
+        (["search", silo.path, "gulls"], 0),
+        (["export", "files", silo.path, out], 1),
+        (["check", silo.path], 2),
+        (["reindex", silo.path], 1),
+    ):
+        done = CliRunner().invoke(silo_command, arguments, standalone_mode=False)
+        assert done.exception is None
+        assert (done.return_value or 0) == code
+    for command in ("show", "rm"):
+        arguments = [command, silo.path, "r:1", *(["--yes"] if command == "rm" else [])]
+        done = CliRunner().invoke(silo_command, arguments, standalone_mode=False)
+        assert isinstance(done.exception, ManifestUnreadable)
+    assert {name for name in os.listdir(out) if name[0] != "."} == {"r+0", "r+2"}
+
+
+@pytest.mark.timeout(30)
+def test_nothing_waits_for_a_file_of_the_silo_that_is_none(
+    silo: Silo, put_special: Callable[[str], None]
+) -> None:
+    put_special(f"{silo.path}/persisted_state.json")
+    done = CliRunner().invoke(silo_command, ["ls", silo.path], standalone_mode=False)
+    assert isinstance(done.exception, OSError)
+    assert (done.exception.filename, done.exception.strerror) == (
+        f"{silo.path}/persisted_state.json",
+        "it is no regular file",
+    )
+
+
+@pytest.mark.timeout(30)
+def test_nothing_waits_for_a_stored_file_that_is_none(
+    silo: Silo, harvest: Harvest, put_special: Callable[[str], None], tmp_path: Path
+) -> None:
+    for number in range(3):
+        harvest(silo, f"r:{number}", title="Gulls")
+    put_special(f"{silo['r:1'].to_dirpath()}/oai_dc")
+    with pytest.raises((FileUnreadable, DanglingLink)):
+        silo["r:1"].get_stream("oai_dc")
+    with pytest.raises((FileUnreadable, DanglingLink)):
+        silo["r:1"].clone_version("1", "wc")
+    assert silo.reindex() == 3
+    arguments = ["export", "files", silo.path, str(tmp_path / "out")]
+    done = CliRunner().invoke(silo_command, arguments, standalone_mode=False)
+    assert done.exception is None
+    assert done.return_value == 1
+    assert "'oai_dc' in version '1' of record r:1" in done.output
+    assert "2 created" in done.output

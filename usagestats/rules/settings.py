@@ -13,6 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from recordsilo.disk.atomic_file import make_parents, replace_file
+from recordsilo.disk.regular_file import regular_fd
 from usagestats.errors import FormatUnknown, SettingsInvalid
 from usagestats.expressions import Expression
 from usagestats.lines.readers import PARTS, JSONReader, OwnReader, reader_of
@@ -204,7 +205,7 @@ def choose_profile(silo_path: str, name: str) -> None:
     path = settings_path(silo_path)
     line = f'profile = "{name}"\n'
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", opener=regular_fd) as file:
             text = file.read()
     except FileNotFoundError:
         text = ""

@@ -22,6 +22,7 @@ from recordsilo.disk.atomic_file import (
     make_parents,
     write_new,
 )
+from recordsilo.disk.regular_file import regular_fd
 from usagestats.store.places import key_path, secret_path
 
 _LENGTH = 32
@@ -59,7 +60,7 @@ class Keys:
     def _made_once(self, path: str) -> bytes:
         """Return the content of a file of random bytes, which is made if it does not exist."""
         try:
-            with open(path, "rb") as file:
+            with open(path, "rb", opener=regular_fd) as file:
                 found = file.read()
         except FileNotFoundError:
             self._make(path)
