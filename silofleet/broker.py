@@ -193,18 +193,68 @@ def _moment(text: str) -> datetime:
 # --------------------------------------------------------------------------- the clock's side
 
 
-def fleet_name(directory: str) -> str:
-    """Return the random name by which a Redis knows a fleet; it is made at the first call.
+class Ownership:
+    """Whether a Redis is that of one fleet, which its scheduler and its nodes ask again and again.
+
+    Two fleets would take each other's runs and reports, as both count runs from 1. The name of a
+    fleet is random, and kept in ``fleet/broker-name`` of its directory and of those of its nodes.
 
     Args:
-        directory: The fleet.
+        redis: The Redis.
+        directory: The fleet, or the Silos of a node.
     """
-    path = os.path.join(os.path.dirname(wishes_path(directory)), "broker-name")
-    with suppress(FileExistsError):
-        if not os.path.exists(path):
-            make_file(path, secrets.token_hex(8).encode())
-    with open(path, encoding="ascii") as file:
-        return file.read().strip()
+
+    def __init__(self, redis: Any, directory: str) -> None:
+        self._redis = redis
+        self._path = os.path.join(os.path.dirname(wishes_path(directory)), "broker-name")
+
+    def claim(self) -> None:
+        """Make the Redis that of the fleet; also of one that was emptied.
+
+        Raises:
+            BrokerUnreachable: It does not answer.
+            BrokerOfAnother: It belongs to another fleet.
+        """
+        name = self._kept() or self._keep(secrets.token_hex(8))
+        if not self._set(name):
+            self._compare(name)
+
+    def check(self) -> None:
+        """Check the fleet of a node; one that was in none yet is of that of the Redis from then on.
+
+        Raises:
+            BrokerUnreachable: The Redis does not answer.
+            BrokerOfAnother: It belongs to another fleet.
+        """
+        if name := self._kept():
+            self._compare(name)
+        elif owner := self._owner():
+            self._keep(owner)
+
+    def _compare(self, name: str) -> None:
+        if self._owner() not in {"", name}:
+            raise BrokerOfAnother(OWNER, self._path)
+
+    @unreachable
+    def _set(self, name: str) -> bool:
+        return bool(self._redis.set(OWNER, name, nx=True))
+
+    @unreachable
+    def _owner(self) -> str:
+        """Empty while the fleet has no scheduler yet, or the Redis was emptied."""
+        return (self._redis.get(OWNER) or b"").decode("ascii", "replace")
+
+    def _kept(self) -> str:
+        with suppress(FileNotFoundError), open(self._path, encoding="ascii") as file:
+            return file.read().strip()
+        return ""
+
+    def _keep(self, name: str) -> str:
+        with suppress(FileExistsError):
+            os.mkdir(os.path.dirname(self._path))
+        with suppress(FileExistsError):
+            make_file(self._path, name.encode())
+        return self._kept()
 
 
 class Nodes:
@@ -227,6 +277,7 @@ class Nodes:
         self._taken: Any = None  # commands that delete the reports of the last call
         self._looked = float("-inf")
         self._is_well = True
+        self._owner: Ownership | None = None
 
     @property
     def progress(self) -> Mapping[int, tuple[int, int | None]]:
@@ -234,9 +285,7 @@ class Nodes:
         return self._progress
 
     def reach(self, directory: str) -> None:
-        """Check that the Redis answers, and that it is this fleet's.
-
-        Two fleets would take each other's runs and reports, as both count runs from 1.
+        """Check that the Redis answers, and that it is this fleet's, from now on at every look.
 
         Args:
             directory: The fleet.
@@ -245,14 +294,8 @@ class Nodes:
             BrokerUnreachable: It does not answer.
             BrokerOfAnother: It belongs to another fleet.
         """
-        if not self._is_of(fleet_name(directory)):
-            raise BrokerOfAnother(OWNER)
-
-    @unreachable
-    def _is_of(self, name: str) -> bool:
-        if self._redis.set(OWNER, name, nx=True):
-            return True
-        return bool(self._redis.get(OWNER) == name.encode())
+        self._owner = Ownership(self._redis, directory)
+        self._owner.claim()
 
     def nodes(self) -> list[Node]:
         """The nodes that reported in the last two minutes; none while the Redis is away.
@@ -314,11 +357,17 @@ class Nodes:
         self._app.send_task(TASK, (order.run,), queue=queue_of(node), retry=False)
 
     def finished(self, timeout: float) -> list[tuple[int, Ended]]:
-        """Return the runs that the nodes reported as ended, and those whose lease is over."""
+        """Return the runs that the nodes reported as ended, and those whose lease is over.
+
+        Raises:
+            BrokerOfAnother: The Redis was emptied, and belongs to another fleet now.
+        """
         try:
             ended = self._reported(timeout)
             if time.monotonic() - self._looked >= SECONDS_BETWEEN_LOOKS:
                 self._looked = time.monotonic()
+                if self._owner is not None:  # the Redis may have been emptied
+                    self._owner.claim()
                 ended += self._lost({number for number, _ in ended})
             if not self._is_well:
                 self._is_well = True

@@ -98,11 +98,12 @@ class BrokerUnreachable(FleetError):
         super().__init__(f"the broker cannot be reached: {reason}")
 
 
-class BrokerOfAnother(FleetError):
+class BrokerOfAnother(FleetRefused):
     """The Redis belongs to another fleet."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, path: str) -> None:
         super().__init__(
-            "the broker belongs to another fleet; name another database of the Redis, such as "
-            f"redis://host/1, or delete its key {key} if that fleet is gone (redis-cli del {key})"
+            f"the broker belongs to another fleet than {path} names; name another database of the"
+            f" Redis, such as redis://host/1. If that fleet is gone, delete its key {key}"
+            f" (redis-cli del {key}); if this one was rebuilt elsewhere, delete {path}"
         )

@@ -23,6 +23,7 @@ from silofleet.broker import (
     REPORTS,
     SECONDS_BETWEEN_BEATS,
     TASK,
+    Ownership,
     ended_to_json,
     order_of_json,
     queue_of,
@@ -58,6 +59,7 @@ class FleetNode:
         self._granary, self._name, self._url, self._slots = granary, name, url, slots
         self._place = f"{os.path.realpath(granary)} on {socket.gethostname()}"
         self._broker, self._redis = Broker(granary, url), redis_at(url)
+        self._owner = Ownership(self._redis, granary)
         self._takers = Takers(url, name, units)
         self._ending = Stop()
         self._numbers: dict[str, int] = {}  # endpoint with a run at work → its last number
@@ -69,8 +71,10 @@ class FleetNode:
         Raises:
             BrokerUnreachable: The Redis does not answer.
             OSError: The disk of the Silos does not answer.
-            FleetRefused: A node of this name is at work elsewhere.
+            FleetRefused: A node of this name is at work elsewhere, or the Redis is of another
+                fleet.
         """
+        self._owner.check()
         self._refuse_namesake()
         self._see()
         note_place(self._granary, PlaceOfPaces(self._url, self._known_nodes()))
@@ -140,6 +144,7 @@ class FleetNode:
     @unreachable
     def _order(self, number: int) -> Order | None:
         """The order of a run; None if the clock has taken it back."""
+        self._owner.check()
         found = self._redis.hget(ORDERS, str(number))
         if found is None:
             return None
@@ -200,8 +205,9 @@ class FleetNode:
     def _beat(self) -> None:
         while not self._ending.wait(SECONDS_BETWEEN_BEATS):
             try:
+                self._owner.check()
                 self._see()
-            except BrokerUnreachable as error:
+            except (BrokerUnreachable, FleetRefused) as error:
                 logger.warning("%s", error)
             except OSError as error:  # without reports, the clock sends nothing here
                 logger.warning("the disk of the Silos does not answer: %s", error)

@@ -326,6 +326,34 @@ def test_a_redis_belongs_to_one_fleet(broker: str, tmp_path: Path) -> None:
     Nodes(broker).reach(two)
 
 
+def test_a_node_stays_in_its_fleet(broker: str, tmp_path: Path) -> None:
+    client = redis.Redis.from_url(broker)
+    one, two, silos = (str(tmp_path / name) for name in ("one", "two", "silos"))
+    for directory in (one, two, silos):
+        os.makedirs(directory)
+    FleetNode(silos, "n1", broker, 1).join()  # there may be no scheduler yet
+    clock = Nodes(broker)
+    clock.reach(one)
+    node = FleetNode(silos, "n1", broker, 1)
+    node.join()
+    client.flushall()
+    node.join()
+    clock.finished(0)  # the Redis is that of the fleet again
+    with pytest.raises(BrokerOfAnother):
+        Nodes(broker).reach(two)
+    client.flushall()
+    other = Nodes(broker)
+    other.reach(two)
+    with pytest.raises(BrokerOfAnother, match="broker-name"):
+        FleetNode(silos, "n1", broker, 1).join()
+    other.start(ORDER, "n1")
+    with pytest.raises(BrokerOfAnother):
+        node._order(ORDER.run)
+    clock._looked = float("-inf")
+    with pytest.raises(BrokerOfAnother):
+        clock.finished(0)
+
+
 def test_a_redis_that_is_away_stops_nothing_but_new_runs(tmp_path: Path) -> None:
     os.makedirs(os.path.dirname(wishes_path(str(tmp_path))))
     nodes = Nodes(f"redis://127.0.0.1:{free_port()}/0")
