@@ -1,7 +1,6 @@
 """The provider as a WSGI application (OAI-PMH 2.0, section 3.1: HTTP embedding)."""
 
 import gzip
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from urllib.parse import parse_qsl
 from oaipmhprovider.arguments import Arguments
 from oaipmhprovider.provider import DEFAULT_SETTINGS, Settings, respond
 from oaipmhprovider.source import RecordSource
+from politeweb.codings import accepts_gzip
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -21,9 +21,6 @@ _FORM = "application/x-www-form-urlencoded"
 _LONGEST_QUERY = 64 * 1024
 _MOST_ARGUMENTS = 100
 _WORTH_COMPRESSING = 1024
-_GZIP = re.compile(
-    r"(?:^|,)\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?(?=,|$)", re.IGNORECASE
-)
 
 
 class _HTTPRefusal(Exception):
@@ -83,12 +80,6 @@ class ProviderApp:
             headers.append(("Content-Encoding", "gzip"))
         start_response("200 OK", [*headers, ("Content-Length", str(len(body)))])
         return [body]
-
-
-def accepts_gzip(accept_encoding: str) -> bool:
-    """Whether an Accept-Encoding header allows gzip (RFC 9110, 12.5.3)."""
-    weights = [match[1] for match in _GZIP.finditer(accept_encoding)]
-    return any(weight is None or weight.strip("0.") for weight in weights)
 
 
 def _check_path(environ: "WSGIEnvironment", path: str) -> None:

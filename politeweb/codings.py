@@ -1,9 +1,14 @@
-"""Decode content codings within limits (RFC 9110, section 8.4)."""
+"""Content codings: whether gzip is accepted; decoded within limits (RFC 9110, section 8.4)."""
 
+import re
 import zlib
 from contextlib import suppress
 
 from politeweb.errors import ResponseTooLarge
+
+_GZIP = re.compile(
+    r"(?:^|,)\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?(?=,|$)", re.IGNORECASE
+)
 
 
 class CodingBroken(Exception):
@@ -16,6 +21,12 @@ class CodingBroken(Exception):
     def __init__(self, reason: str, got: bytes = b"") -> None:
         self.got = got
         super().__init__(reason)
+
+
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Whether an Accept-Encoding header allows gzip (RFC 9110, 12.5.3)."""
+    weights = [match[1] for match in _GZIP.finditer(accept_encoding)]
+    return any(weight is None or weight.strip("0.") for weight in weights)
 
 
 def unpack(raw: bytes, content_encoding: str, limit: int, url: str) -> bytes:

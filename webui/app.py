@@ -29,6 +29,7 @@ from webui.api.document import document
 from webui.form_again import SHOWN_AGAIN, form_again
 from webui.http import security
 from webui.http.bodies import FORM_LIMIT, LIST_LIMIT, content_length, read_form
+from webui.http.coding import labelled, packed
 from webui.http.errors import UNFORESEEN, BadRequest, WebError, as_web_error, from_store
 from webui.http.machine_errors import from_machine
 from webui.http.messages import (
@@ -128,10 +129,10 @@ def _to_cherrypy(response: Response) -> Iterable[bytes]:
     sent.headers.update(_headers(response))
     if isinstance(response.body, bytes):
         return [response.body]
+    sent.stream = True  # CherryPy computes no length
     if cherrypy.serving.request.method == "HEAD":
         response.body.close()
         return []
-    sent.stream = True
     return response.body
 
 
@@ -151,7 +152,7 @@ def respond(site: AnySite, environ: dict[str, Any]) -> Response:
         found = routes.table(*site.scopes).find(request.method, request.raw_path)
         as_json = as_json or found.is_twin
         user = site.gate.user_of(request, found.route.needs)
-        return _handle(site, request, found, user, as_json=as_json)
+        return _sent(request, _handle(site, request, found, user, as_json=as_json))
     except (WebError, CurationError) as error:
         refusal = as_web_error(error, site.path)
         back = _came_from(environ)
@@ -233,8 +234,15 @@ def _handle(
             outcome = again
     if isinstance(outcome, View):
         outcome = answer(site, outcome, as_json=as_json, user=user)
-    outcome = conditional(request, outcome)
-    return outcome if request.method == "HEAD" else placed(outcome, request.remote_addr)
+    return outcome
+
+
+def _sent(request: Request, response: Response) -> Response:
+    """The answer as it is sent: with its tag, if it is not known already; in its coding."""
+    response = conditional(request, labelled(request, response))
+    if request.method != "HEAD":
+        response = placed(response, request.remote_addr)
+    return packed(response)
 
 
 def _form_again(call: AnyCall, error: Exception) -> Response | None:

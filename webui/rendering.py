@@ -18,7 +18,7 @@ from recordsilo.records.manifest import STATES
 from webui import urls
 from webui.http.bodies import human_size
 from webui.http.errors import WebError
-from webui.http.messages import HTML, JSON, Response, redirect, tagged
+from webui.http.messages import HTML, JSON, Response, redirect
 from webui.navigation import place_of
 from webui.people.roles import NOBODY, Role, User
 from webui.site import AnyCall, AnySite
@@ -78,7 +78,7 @@ def answer(site: AnySite, view: View, *, as_json: bool, user: User = NOBODY) -> 
         **_frame(site, user),
         **view.data,
     )
-    return Response(view.status, page, PAGE, tagged(view.headers, page))
+    return Response(view.status, page, PAGE, view.headers)
 
 
 def _frame(site: AnySite, user: User) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def json_answer(
     Without indentation it takes a quarter of the time.
     """
     body = json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "replace") + b"\n"
-    return Response(status, body, JSON, tagged(headers or {}, body))
+    return Response(status, body, JSON, headers or {})
 
 
 def changed_answer(
@@ -179,13 +179,14 @@ STATIC: Mapping[str, str] = {
 
 
 @cache
-def _static_digest(name: str) -> str:
+def static_digest(name: str) -> str:
+    """Return what the address of a static file has of its content."""
     return hashlib.sha256(static_content(name)).hexdigest()[:12]
 
 
 def static_url(name: str) -> str:
     """Return a static file's address; it changes with the content, so caches keep it."""
-    return f"{urls.static(name)}?{_static_digest(name)}"
+    return f"{urls.static(name)}?{static_digest(name)}"
 
 
 _FOR_ALL: Mapping[str, Any] = {

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oaipmhprovider import sample_repository
-from oaipmhprovider.wsgi import ProviderApp, accepts_gzip
+from oaipmhprovider.wsgi import ProviderApp
+from politeweb.codings import accepts_gzip
 
 FORM = "application/x-www-form-urlencoded"
 Answer = tuple[str, dict[str, str], bytes]

@@ -3,7 +3,6 @@
 Source: RFC 9110; PEP 3333 for the environ.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -187,10 +186,10 @@ def prefers_json(method: str, accept: str) -> bool:
     With ``Accept: */*``, which curl and requests send, GET returns a page and a change
     returns JSON.
     """
-    accepted = dict(_accepted(accept))
-    if method not in SAFE_METHODS and HTML not in accepted:
+    given = dict(_accepted(accept))
+    if method not in SAFE_METHODS and HTML not in given:
         return True
-    return accepted.get(JSON, 0.0) > accepted.get(HTML, 0.0)
+    return given.get(JSON, 0.0) > given.get(HTML, 0.0)
 
 
 def _accepted(accept: str) -> Iterable[tuple[str, float]]:
@@ -203,12 +202,14 @@ def _accepted(accept: str) -> Iterable[tuple[str, float]]:
             continue
 
 
+GZIP_TAG = "-gz"
+"""What the tag of an answer under gzip ends in."""
 _TAG = re.compile(r'(?P<weak>W/)?(?P<opaque>"[^"]*")')
-_REVISION = re.compile(r'"([0-9]{1,15})(?:-[0-9a-f]{16})?"')
+REVISION = re.compile(r'"([0-9]{1,15})(?:-[0-9a-f]{16})?"')
 
 
 def entity_tags(header: str, *, weak: bool) -> frozenset[str]:
-    """Return the entity tags of If-Match or If-None-Match, without ``W/``.
+    """Return the entity tags of If-Match or If-None-Match, without ``W/`` and `GZIP_TAG`.
 
     Args:
         header: A list of tags; a tag may hold commas.
@@ -216,35 +217,29 @@ def entity_tags(header: str, *, weak: bool) -> frozenset[str]:
 
     Source: RFC 9110, sections 8.8.3.2, 13.1.1 and 13.1.2.
     """
-    return frozenset(tag["opaque"] for tag in _TAG.finditer(header) if weak or not tag["weak"])
+    tags = (tag["opaque"] for tag in _TAG.finditer(header) if weak or not tag["weak"])
+    return frozenset(map(_plain, tags))
+
+
+def _plain(tag: str) -> str:
+    """The tag of an answer without its coding."""
+    return tag.removesuffix(f'{GZIP_TAG}"') + '"' if tag.endswith(f'{GZIP_TAG}"') else tag
 
 
 def expected_revisions(if_match: str) -> frozenset[int] | None:
     """Return the revisions an If-Match header allows; None for ``*`` or no header.
 
-    A tag is a revision alone, or as made by `tagged`. Other tags never match.
+    A tag is a revision alone, or as made by `webui.http.coding`. Other tags never match.
     """
     if if_match.strip() in {"", "*"}:
         return None
-    found = map(_REVISION.fullmatch, entity_tags(if_match, weak=False))
+    found = map(REVISION.fullmatch, entity_tags(if_match, weak=False))
     return frozenset(int(one[1]) for one in found if one)
 
 
 def revision_tag(revision: int) -> str:
     """Return a record's revision as an entity tag."""
     return f'"{revision}"'
-
-
-def tagged(headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
-    """Return headers in which an ETag that is a revision is followed by a digest of the body.
-
-    A page shows more than the record's revision: who is signed in, names of sets, files that
-    were changed with other tools.
-    """
-    if not _REVISION.fullmatch(headers.get("ETag", "")):
-        return headers
-    digest = hashlib.sha256(body).hexdigest()[:16]
-    return {**headers, "ETag": f'{headers["ETag"][:-1]}-{digest}"'}
 
 
 def conditional(request: Request, response: Response) -> Response:
@@ -257,8 +252,8 @@ def conditional(request: Request, response: Response) -> Response:
 
     Source: RFC 9110, section 13.2.2.
     """
-    tag = response.headers.get("ETag")
-    if tag is None or not request.is_safe or response.status != HTTPStatus.OK:
+    tag = _plain(response.headers.get("ETag", ""))
+    if not tag or not request.is_safe or response.status != HTTPStatus.OK:
         return response
     expected = request.headers.get("if-match", "*").strip()
     if expected != "*" and not _names(tag) & entity_tags(expected, weak=False):
@@ -282,7 +277,7 @@ def is_known(request: Request, tag: str) -> bool:
 
 def _names(tag: str) -> set[str]:
     """Return a tag, and also its revision alone if it begins with one."""
-    revision = _REVISION.fullmatch(tag)
+    revision = REVISION.fullmatch(tag)
     return {tag, f'"{revision[1]}"'} if revision else {tag}
 
 

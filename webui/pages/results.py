@@ -92,8 +92,6 @@ def _zipped(call: Call, name: str, write: Callable[..., object]) -> Response:
     def zipped(out: BinaryIO) -> None:
         write(silo, chosen.select, out, failures=FAILURES)
 
-    if call.request.method == "HEAD":
-        return Response(200, b"", ZIP, _saved_as(f"{name}.zip"))
     return Response(200, Piped(zipped), ZIP, _saved_as(f"{name}.zip"))
 
 

@@ -1,10 +1,8 @@
 """The page's static files."""
 
-import hashlib
-
 from webui.http.errors import NotFound
 from webui.http.messages import Response, redirect
-from webui.rendering import STATIC, static_content, static_url
+from webui.rendering import STATIC, static_content, static_digest, static_url
 from webui.site import AnyCall
 
 FOR_GOOD = "public, max-age=31536000, immutable"
@@ -21,9 +19,7 @@ def show(call: AnyCall) -> Response:
         content = static_content(name)
     except FileNotFoundError:
         raise NotFound("There is no such static file.") from None
-    tag = f'"{hashlib.sha256(content).hexdigest()[:12]}"'
-    is_versioned = tag[1:-1] in call.request.query
-    headers = {"ETag": tag} | ({"Cache-Control": FOR_GOOD} if is_versioned else {})
+    headers = {"Cache-Control": FOR_GOOD} if static_digest(name) in call.request.query else {}
     return Response(200, content, STATIC[name], headers)
 
 
