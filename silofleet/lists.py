@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import count
+from itertools import chain, count
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -30,6 +30,12 @@ MOST_BYTES = 64 * 1024 * 1024
 _LONGEST_CELL = 100_000
 _MOST_REFUSED = 1_000
 """If so many rows stand before the first endpoint, and none is one, the file is no list."""
+_MOST_FAULTS = 100_000
+"""More rows than this that are no endpoints are not named."""
+_MOST_ENDPOINTS = 200_000
+_MOST_VALUES = 8_000_000
+"""Of JSON, which is read as a whole."""
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _DIGITS = 6  # of a hash, which tells apart addresses of one name
 _COLUMNS = {
     "url": ("url", "baseurl", "oaiurl", "oaipmhurl", "oaibaseurl", "oaipmhbaseurl", "endpoint"),
@@ -107,11 +113,15 @@ def read_list(
                     f"the list has {len(refused):,} errors and no endpoint up to {where}; the"
                     f" first, {refused[0][0]}: {refused[0][1]}"
                 ) from None
+            if len(refused) >= _MOST_FAULTS:
+                raise FleetRefused(f"the list has {len(refused):,} errors up to {where}") from None
             continue
         key = (endpoint.url, endpoint.sets, endpoint.prefixes)
         if key in seen:
             repeated += 1
             continue
+        if len(endpoints) >= _MOST_ENDPOINTS:
+            raise FleetRefused(f"the list has more than {_MOST_ENDPOINTS:,} endpoints; split it")
         seen.add(key)
         names.add(endpoint.name)
         endpoints.append(endpoint)
@@ -222,8 +232,13 @@ def _said(line: str) -> str:
     return re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip()
 
 
+def _each_line(text: str) -> Iterator[str]:
+    """The lines of a text with their ends, one at a time: all together take 20 times its size."""
+    return (found[0] for found in _LINE.finditer(text))
+
+
 def _lines(text: str) -> Iterator[Row]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(_each_line(text), 1):
         if url := _said(line):
             yield f"line {number}", {"url": url}
 
@@ -245,10 +260,9 @@ def _delimiter(head: str) -> str:
 
 
 def _table(text: str) -> Iterator[Row]:
-    lines = text.splitlines(keepends=True)
-    begin = next((number for number, line in enumerate(lines) if _said(line)), 0)
-    head = lines[begin] if lines else ""
-    rows = csv.reader(lines[begin:], delimiter=_delimiter(head))
+    lines = _each_line(text)
+    begin, head = next((one for one in enumerate(lines) if _said(one[1])), (0, ""))
+    rows = csv.reader(chain([head], lines), delimiter=_delimiter(head))
     try:
         keys = [_field(column) for column in next(rows, [])]
         if "url" not in keys:
@@ -299,11 +313,13 @@ def _opendoar(text: str) -> Iterator[Row]:
 
 def _rows(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The objects of a list, of ``items`` or ``results``, one alone, or one a line."""
+    if sum(map(text.count, "{[,")) > _MOST_VALUES:
+        raise FleetRefused(f"the list has more than {_MOST_VALUES:,} values; split it")
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         try:
-            found = [json.loads(line) for line in text.splitlines() if line.strip()]
+            found = [json.loads(line) for line in _each_line(text) if line.strip()]
         except (ValueError, RecursionError) as error:
             raise FleetRefused(f"the list is not JSON: {error}") from None
     if isinstance(found, dict):

@@ -442,6 +442,19 @@ def test_wrong_input_is_one_sentence(many: str, arguments: tuple[str, ...], said
     assert len(_status(many)) == 1
 
 
+def test_no_more_of_a_list_is_read_than_its_limit(
+    many: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("silofleet.lists", "silofleet.commands.endpoints"):
+        monkeypatch.setattr(f"{place}.MOST_BYTES", 1 << 20)
+    refused = _silo("add", many, "/dev/zero")  # which has no end
+    assert refused.exit_code == 2
+    assert "larger than the limit of 1 MiB" in refused.stderr
+    refused = _silo("add", many, "-", given=f"http://a.example.org/{'a' * (1 << 20)}\n")
+    assert "larger than the limit of 1 MiB" in refused.stderr
+    assert _status(many) == []
+
+
 def test_facts_survive_a_file_of_wishes_that_is_empty_for_a_moment(many: str) -> None:
     _silo("add", many, "http://a.example.org/oai", "--name", "a")
     _silo("quarantine", many, "a")

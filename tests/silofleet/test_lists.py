@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+import tracemalloc
 from datetime import timedelta
 
 import pytest
@@ -223,3 +224,39 @@ def test_what_is_longer_than_any_address_is_refused_with_its_place():
     listed = read_list(f"http://a/{'a' * 2_000}\n{OAI}\n".encode())
     assert urls(listed) == [OAI]
     assert listed.refused == [("line 1", "the address is longer than 2,000 characters")]
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [('url,name\n"' + "a\n" * 1_000_000, "csv"), ("#\n" * 1_000_000, "lines"),
+     ("url\n" + ",\n" * 1_000_000, "csv")],
+)  # fmt: skip
+def test_the_lines_of_a_list_are_read_one_at_a_time(content, form):
+    tracemalloc.start()
+    with contextlib.suppress(FleetRefused):
+        read_list(content.encode(), form)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * len(content)
+
+
+@pytest.mark.parametrize(
+    ("limit", "content", "said"),
+    [
+        ("_MOST_ENDPOINTS", "http://a.example/\nhttp://b.example/\nhttp://c.example/\n", "2 endpo"),
+        ("_MOST_FAULTS", "http://a.example/\nx y\nx y\nx y\n", "has 2 errors up to line 3"),
+        ("_MOST_VALUES", '[{"oaiPmhUrl": "http://a.example/"}]', "more than 2 values"),
+    ],
+)
+def test_a_list_of_very_many_is_refused(limit, content, said, monkeypatch):
+    monkeypatch.setattr(f"silofleet.lists.{limit}", 2 if "VAL" not in limit else 1)
+    with pytest.raises(FleetRefused, match=said.replace("2 values", "1 values")):
+        read_list(content.encode())
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_may_end_as_on_any_system(end):
+    table = f"# a list{end}url,name{end}{OAI},oxford{end}nonsense{end}"
+    listed = read_list(table.encode())
+    assert (urls(listed), [one.name for one in listed.endpoints]) == ([OAI], ["oxford"])
+    assert [where for where, _ in listed.refused] == ["line 4"]
