@@ -16,6 +16,7 @@ from recordsilo.index.facets import facet_names
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, misread, parse_query
 from recordsilo.index.search_values import FLAGS, facet_of, filters_of, range_of, texts_of
 from recordsilo.silo import Silo
+from recordsilo.wording import counted
 
 CHUNK = 1000
 """Listed records that are looked up at a time."""
@@ -53,7 +54,7 @@ class Selection:
             f"since {self.filters.since}" if self.filters.since else "",
             f"until {self.filters.until}" if self.filters.until else "",
             f"search {self.query}" if self.query else "",
-            f"{len(self.identifiers):,} identifiers" if self.identifiers else "",
+            counted(len(self.identifiers), "identifier") if self.identifiers else "",
         ]
         return " and ".join(filter(None, said))
 

@@ -18,6 +18,7 @@ from siloexport.target_kinds import kind_named
 from silowork.values import ACTIVE, Action, Job, Problem
 from webui import urls
 from webui.activity import note_job
+from webui.asked_exports import asked_of
 from webui.http.errors import NotFound
 from webui.http.messages import Response, redirect
 from webui.http.streams import FileBody
@@ -82,6 +83,7 @@ def show_one(call: Call) -> View | Response:
         "job": job,
         "shown": Shown.of(job, call.user, undone),
         "receipt": receipt_of(job, call.site.set_name),
+        "asked": asked_of(job.kind, job.arguments, call.site.set_name),
         "export": export_of_preview(job.arguments) if _is_preview(call, job) else {},
         "download": urls.job_file(job.job_id)
         if any(job.counts.values()) and _table_of(call, job)

@@ -21,6 +21,7 @@ from silowork.schedules import (
 )
 from webui import urls
 from webui.activity import note
+from webui.asked_exports import AskedExport, asked_of
 from webui.http.errors import NotFound, as_sentence
 from webui.http.messages import Response
 from webui.job_errors import sentences
@@ -50,12 +51,14 @@ class Line:
     Attributes:
         due: When it runs next; None while it is paused or its job is not finished.
         last: Its last job.
+        asked: What is asked for, if it is an export.
         is_known: Whether the ledger of jobs could be read.
     """
 
     schedule: Schedule
     due: datetime | None
     last: Shown | None
+    asked: AskedExport | None
     is_known: bool = True
 
     @property
@@ -104,7 +107,7 @@ def show(call: Call) -> View:
             faults.append(as_sentence(str(error)))
         except JobsError as error:
             logger.warning("schedules: %s", error)
-            lines.append(Line(schedule, None, None, is_known=False))
+            lines.append(Line(schedule, None, None, _asked(call, schedule), is_known=False))
     if not all(line.is_known for line in lines):
         faults.append(_("The list of jobs cannot be read; see the log of the server."))
     jobs = call.site.jobs
@@ -150,4 +153,9 @@ def act(call: Call) -> Response:
 
 def _line(call: Call, schedule: Schedule) -> Line:
     runs = runs_of(JobLedger(call.site.silo.path), schedule.name)
-    return Line(schedule, due_of(schedule, runs), Shown.of(runs[0], call.user) if runs else None)
+    last = Shown.of(runs[0], call.user) if runs else None
+    return Line(schedule, due_of(schedule, runs), last, _asked(call, schedule))
+
+
+def _asked(call: Call, schedule: Schedule) -> AskedExport | None:
+    return asked_of(schedule.kind, schedule.fields, call.site.set_name)

@@ -13,6 +13,7 @@
   <p class="count" role="status" id="job-state">${live.outcome(shown.outcome)}</p>
 </div>
 <p class="under"><bdi>${job.agent}</bdi> · ${parts.date(job.made)} · <span class="id">${job.job_id}</span></p>
+${live.asked(asked)}
 % if problem:
 <p class="note" role="status">${problem}</p>
 % endif

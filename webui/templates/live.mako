@@ -83,3 +83,20 @@ ${one.word}\
 </section>
 % endif
 </%def>
+
+<%def name="asked(one)">
+% if one:
+<dl class="facts">
+  <dt>${_("Records")}</dt><dd dir="auto">\
+% if one.url:
+<a href="${one.url}">${one.records}</a>\
+% else:
+${one.records}\
+% endif
+</dd>
+% for label, text in one.others:
+  <dt>${label}</dt><dd dir="auto">${text}</dd>
+% endfor
+</dl>
+% endif
+</%def>

@@ -28,6 +28,7 @@ ${_("Running now.")}
 ${_("It has no further run.")}
 % endif
 </p>
+${live.asked(line.asked)}
 % if line.last:
   <p>${_("Last run:")} ${parts.date(line.last.job.made)} ${live.outcome(line.last.outcome)} <a href="${line.last.page}">${line.last.did or _("Show")}</a></p>
 % endif

@@ -123,6 +123,36 @@ def test_what_stands_in_the_form_of_an_export_counts(
     assert "Record" in load_schedule(silo.path, name).fields["select"]
 
 
+def test_an_export_says_of_what_it_is_on_its_page_and_in_its_schedule(
+    client: Any, silo: Silo
+) -> None:
+    conditions = {"search": "deleted=false", "q": "Record", "set": SET, "state": ""}
+    fields = {"kind": "export", "form": "zip", "name": "out", **conditions}
+    fields |= {"versions": "all", "names": "oai_dc note.xml", "conflicts": "overwrite"}
+    job = client.post("/jobs", fields).headers["Location"]
+    assert client.post("/jobs", fields | {"when": "daily", "at": "02:00"}).status == 201
+    for page in (job, "/schedules"):
+        text = client.get(page).text
+        (link,) = re.findall(r'<a href="(/search[^"]*)">([^<]*search Record)</a>', text)
+        assert client.json(html.unescape(link[0]))["total"] == 55
+        for label, value in (
+            ("Versions", "all"),
+            ("If others changed the target", "overwrite"),
+            ("Only files of these names", "oai_dc note.xml"),
+        ):
+            assert f'<dt>{label}</dt><dd dir="auto">{value}</dd>' in text
+    usual = client.post("/jobs", {"kind": "export", "form": "csv", "name": "all"}).headers[
+        "Location"
+    ]
+    text = client.get(usual).text
+    assert '<a href="/search">all records</a>' in text
+    assert "<dt>Versions</dt>" not in text
+    listed = {"identifiers": ["oai:example.org:1"]}
+    fields = {"kind": "export", "form": "csv", "name": "one", "select": json.dumps(listed)}
+    one = client.post("/jobs", fields).headers["Location"]
+    assert '<dd dir="auto">1 identifier</dd>' in client.get(one).text
+
+
 def test_an_export_whose_conditions_changed_since_they_were_counted_is_shown_first(
     client: Any, silo: Silo
 ) -> None:

@@ -1,0 +1,83 @@
+"""What an export was asked for, as its job and its schedule tell it: records, versions, fields."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recordsilo.errors import RecordSiloError
+from siloexport.jobs import DEFAULT_FORM, EXPORT, selection_of
+from siloexport.target_kinds import Asked, TargetKind, kind_named
+from siloexport.values import Deletions, OnConflict
+from silowork.errors import JobRefused
+from webui import urls
+from webui.search.request import SearchRequest
+from webui.words.texts import text as _
+
+CONFLICTS = {
+    OnConflict.FAIL: "skip, and report as failed",
+    OnConflict.SKIP: "skip",
+    OnConflict.OVERWRITE: "overwrite",
+}
+"""English texts of the catalogue."""
+DELETIONS = {
+    Deletions.STATUS: "mark as deleted",
+    Deletions.DELETE: "delete",
+    Deletions.KEEP: "keep",
+}
+"""The same."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedExport:
+    """What an export was asked for.
+
+    Attributes:
+        records: Which records, in words.
+        url: Of the search that finds them; empty if they are listed one by one.
+        others: (label, text) of the other fields whose values are not the usual ones.
+    """
+
+    records: str
+    url: str
+    others: tuple[tuple[str, str], ...]
+
+
+def asked_of(
+    kind: str, arguments: Mapping[str, Any], set_name: Callable[[str], str]
+) -> AskedExport | None:
+    """Return what an export was asked for; None for other kinds of jobs.
+
+    Args:
+        kind: Of the job.
+        arguments: Of the job, or the fields of its form.
+        set_name: setSpec → what the set is called.
+    """
+    if kind != EXPORT.name:
+        return None
+    try:
+        given = dict(arguments)
+        if isinstance(text := given.get("select"), str):
+            given["select"] = json.loads(text)
+        selection = selection_of(given)
+        target = kind_named(str(given.get("form") or DEFAULT_FORM))
+    except (JobRefused, RecordSiloError, ValueError, TypeError):
+        return None  # of a package or a version that is not there any more
+    is_listed = bool(selection.identifiers)
+    pairs = SearchRequest.of_selection(selection).asked
+    records = selection.said(set_name) or _("all records")
+    return AskedExport(records, "" if is_listed else urls.search(pairs), (*_others(target, given),))
+
+
+def _others(target: TargetKind, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if (versions := given.get("versions", "")) not in ("", "current"):
+        yield _("Versions"), _(versions)
+    if (deletions := given.get("deletions", "")) not in ("", Deletions.STATUS):
+        yield _("Deleted at the source"), _(DELETIONS.get(deletions, deletions))
+    if (conflicts := given.get("conflicts", "")) not in ("", OnConflict.FAIL):
+        yield _("If others changed the target"), _(CONFLICTS.get(conflicts, conflicts))
+    for field in target.asked(Asked.PAGE):
+        value = given.get(field.name, "")
+        text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+        if field.name != "versions" and text not in ("", field.default):
+            yield _(field.label), text
