@@ -1,7 +1,7 @@
 """Panels: what packages show on a record's page, as values that the page escapes and renders.
 
 An entry point of the group ``webui.panels`` names a `Panel`. The page links only web
-addresses; text is never interpreted as markup.
+addresses and its own; text is never interpreted as markup.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,10 @@ GROUP = "webui.panels"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text, with the address it links to; ``""`` for none."""
+    """A text, with the address it links to; ``""`` for none.
+
+    An address that begins with ``/`` is one of the page, below where it is mounted.
+    """
 
     text: str
     url: str = ""
@@ -37,17 +40,40 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart of bars, with the same numbers as a table.
+
+    Attributes:
+        title: What is counted: ``Views and downloads by day``.
+        of: What a bar stands for: ``Day``.
+        series: What is counted in each bar; several are stacked.
+        bars: A label, and a number for each series.
+        is_small: Whether it is a line of small bars without axes, of the first series.
+    """
+
+    title: str
+    of: str
+    series: tuple[str, ...]
+    bars: tuple[tuple[str, tuple[float, ...]], ...]
+    is_small: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PanelView:
-    """The content of a panel, in this order; empty parts are omitted.
+    """The content of a panel, or of a page, in this order; empty parts are omitted.
 
     Attributes:
         note: A sentence.
+        figures: Label and number, shown large.
+        charts: Drawn as SVG, with their tables.
         rows: Label and value.
         links: Related pages.
-        bars: A chart, drawn as SVG, with the numbers as a table for screen readers.
+        bars: A chart that has the title of the panel.
     """
 
     note: str = ""
+    figures: tuple[tuple[str, float], ...] = ()
+    charts: tuple[Chart, ...] = ()
     rows: tuple[tuple[str, Cell], ...] = ()
     links: tuple[Cell, ...] = ()
     table: Table | None = None

@@ -1,13 +1,14 @@
 """Panels that packages contribute to the page of a record."""
 
 import logging
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from recordsilo import Silo
-from recordsilo.panels import GROUP, Bar, Cell, Panel, PanelView, Table
+from recordsilo.panels import GROUP, Bar, Cell, Chart, Panel, PanelView, Table
 
 URL = "/records/oai+example,org+1"
 ATTACK = "<script>alert(1)</script>"
@@ -31,9 +32,8 @@ def test_a_panel_is_shown_with_everything_escaped(client: Any, contribute: Contr
     section = section[: section.index("</section>")]
     assert "<script>" not in section
     assert "javascript:" not in section
-    assert section.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 8
+    assert section.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 11
     assert 'href="https://example.org/?a=1&amp;b=2" rel="noopener noreferrer"' in section
-    assert '<rect x="0" y="0.0" width="16" height="60.0"' in section
 
 
 def test_panels_come_in_their_order_and_one_that_raises_is_left_out(
@@ -53,3 +53,30 @@ def test_panels_come_in_their_order_and_one_that_raises_is_left_out(
     assert not any(f"panel-{name}" in text for name in ("fails", "nothing", "broken"))
     assert "the panel fails of oai:example.org:1 failed" in caplog.text
     assert "is not a Panel" in caplog.text
+
+
+def test_a_panel_has_charts_with_their_tables_and_links_to_pages_of_the_page(
+    client: Any, contribute: Contribute
+) -> None:
+    bars = (("May", (2.0, 1.0)), (ATTACK, (4.0, 0.0)))
+    view = PanelView(
+        figures=(("Stars in all", 12345),),
+        charts=(
+            Chart("Stars by month", "Month", ("Given", "Taken"), bars),
+            Chart("Stars by day", "Day", ("Given",), bars, is_small=True),
+        ),
+        links=(Cell("ours", "/search?q=x"), Cell("theirs", "//evil.example/"), Cell("s", "/\\e.x")),
+    )
+    contribute(GROUP, "made-up", Panel("made-up", "Made up", 5, lambda *_: view))
+    text = client.get(URL).text
+    section = text[text.index('<section aria-labelledby="panel-made-up">') :]
+    section = section[: section.index("</section>")]
+    assert "<dt>Stars in all</dt><dd>12,345</dd>" in section
+    assert section.count("<svg") >= 2
+    assert re.findall(r"<t[hd][^>]*>([^<]+)<", section)[:6] == [
+        "Month", "Given", "Taken", "May", "2", "1",
+    ]  # fmt: skip
+    assert "<script>" not in section
+    assert 'href="/search?q=x"' in section
+    assert "evil" not in section
+    assert "e.x" not in section

@@ -20,7 +20,6 @@ from webui.record.version_differences import Comparison, base_of, compare_versio
 from webui.record.view import RecordPage, as_json, record_view, version_as_json
 from webui.rendering import View, json_answer
 from webui.site import Call
-from webui.usage.of_record import usage_of_record
 from webui.words import dates
 from webui.words.texts import counted
 from webui.words.texts import text as _
@@ -110,7 +109,6 @@ def _page(
         "results": None if call.wants_json else _results(call, view),
         "came_from": _query(call),
         "siblings": None if call.wants_json else siblings_of(call.site, view),
-        "usage": None if call.wants_json else usage_of_record(call.site, view.identifier),
         "panels": () if call.wants_json else panels_of(call.site, view.identifier),
         "changes": None if call.wants_json else _changes(record, view),
     }

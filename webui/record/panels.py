@@ -1,63 +1,70 @@
 """The panels that packages contribute to the page of a record."""
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recordsilo.contributions import contributions
-from recordsilo.panels import GROUP, Bar, Cell, Panel, PanelView
+from recordsilo.panels import GROUP, Cell, Chart, Panel, PanelView
+from webui import urls
+from webui.charts.pictures import BarFigures, Picture, Series, Tone, columns, sparkline
 from webui.record.links import href
 from webui.site import Site
 from webui.words.texts import language
 from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
-_HEIGHT, _STEP = 60, 20
+_TONES: tuple[Tone, ...] = ("main", "second", "soft")
+_SMALL = 36
 
 
 @dataclass(frozen=True, slots=True)
 class ShownPanel:
-    """A panel of one record."""
+    """A panel of one record, or the content of a page.
+
+    Attributes:
+        pictures: Its charts, drawn; each with whether it is small.
+    """
 
     name: str
     title: str
     view: PanelView
+    pictures: tuple[tuple[Picture, bool], ...]
 
-
-@dataclass(frozen=True, slots=True)
-class DrawnBar:
-    """A bar in SVG coordinates, in pixels."""
-
-    label: str
-    number: float
-    x: int
-    y: float
-    height: float
+    @classmethod
+    def of(cls, name: str, title: str, view: PanelView) -> "ShownPanel":
+        """Draw the charts of a view."""
+        return cls(name, title, view, tuple(_drawn(title, view)))
 
 
 def panels_of(site: Site, identifier: str) -> list[ShownPanel]:
     """The panels of a record, in order; those that fail are logged and left out."""
-    found = []
+    found: list[ShownPanel] = []
     for panel in sorted(contributions(GROUP, Panel), key=lambda one: (one.order, one.name)):
         try:
             view = panel.show(site.silo, identifier, language())
+            found += [ShownPanel.of(panel.name, _(panel.title), view)] if view else []
         except Exception:
             logger.warning("the panel %s of %s failed", panel.name, identifier, exc_info=True)
-            continue
-        if view is not None:
-            found.append(ShownPanel(panel.name, _(panel.title), view))
     return found
 
 
 def safe_link(cell: Cell) -> str:
-    """Return the link of a cell: a web address, or an empty text."""
+    """Return the link of a cell: a web address, one of the page, or an empty text."""
+    if cell.url.startswith("/") and not cell.url.startswith(("//", "/\\")):
+        return urls.at(cell.url)
     return (href(cell.url) or "") if cell.url else ""
 
 
-def drawn(bars: tuple[Bar, ...]) -> list[DrawnBar]:
-    """Return bars from left to right; the highest has the height of the picture."""
-    most = max((bar.number for bar in bars), default=0) or 1
-    return [
-        DrawnBar(bar.label, bar.number, place * _STEP, _HEIGHT - height, height)
-        for place, bar in enumerate(bars)
-        for height in (_HEIGHT * max(bar.number, 0) / most,)
-    ]
+def _drawn(title: str, view: PanelView) -> Iterator[tuple[Picture, bool]]:
+    charts = list(view.charts)
+    if view.bars:
+        bars = tuple((bar.label, (bar.number,)) for bar in view.bars)
+        charts.append(Chart(title, "", (title,), bars))
+    for one in charts:
+        data = [BarFigures(label, numbers) for label, numbers in one.bars]
+        if one.is_small:
+            yield sparkline(one.title, one.of, data, height=_SMALL), True
+        else:
+            series = [Series(*both) for both in zip(one.series, _TONES, strict=False)]
+            yield columns(one.title, one.of, series, data), False

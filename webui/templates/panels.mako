@@ -1,5 +1,6 @@
 ## What packages show of a record; every text is escaped.
-<%! from webui.record.panels import drawn, safe_link %>
+<%namespace name="charts" file="charts.mako"/>
+<%! from webui.record.panels import safe_link %>
 <%def name="cell(one)">\
 % if safe_link(one):
 <a href="${safe_link(one)}" rel="noopener noreferrer" dir="auto">${one.text}</a>\
@@ -10,9 +11,27 @@
 <%def name="panel(shown)">
 <section aria-labelledby="panel-${shown.name}">
   <h2 id="panel-${shown.name}">${shown.title}</h2>
+${content(shown)}
+</section>
+</%def>
+<%def name="content(shown)">
 % if shown.view.note:
   <p dir="auto">${shown.view.note}</p>
 % endif
+% if shown.view.figures:
+  <dl class="figures">
+% for label, number in shown.view.figures:
+    <div><dt>${label}</dt><dd>${f"{number:,.12g}"}</dd></div>
+% endfor
+  </dl>
+% endif
+% for picture, is_small in shown.pictures:
+% if is_small:
+${charts.spark(picture)}
+% else:
+${charts.figure(picture, f"{shown.name}-chart-{loop.index}")}
+% endif
+% endfor
 % if shown.view.rows:
   <dl class="fields">
 % for label, value in shown.view.rows:
@@ -51,22 +70,4 @@
   </table>
   </div>
 % endif
-% if shown.view.bars:
-  <svg viewBox="0 0 ${len(shown.view.bars) * 20} 60" width="${len(shown.view.bars) * 20}" height="60" aria-hidden="true" focusable="false">
-% for bar in drawn(shown.view.bars):
-    <rect x="${bar.x}" y="${f'{bar.y:.1f}'}" width="16" height="${f'{bar.height:.1f}'}" fill="currentColor"><title>${bar.label}: ${f'{bar.number:,.12g}'}</title></rect>
-% endfor
-  </svg>
-  <details>
-    <summary>${_("Numbers")}</summary>
-    <table>
-      <tbody>
-% for bar in shown.view.bars:
-        <tr><th scope="row">${bar.label}</th><td class="number">${f'{bar.number:,.12g}'}</td></tr>
-% endfor
-      </tbody>
-    </table>
-  </details>
-% endif
-</section>
 </%def>

@@ -3,7 +3,6 @@
 <%namespace name="charts" file="charts.mako"/>
 <%namespace name="compared" file="compared.mako"/>
 <%namespace name="contributed" file="panels.mako"/>
-<%namespace name="used" file="usage_panel.mako"/>
 <%!
   import json
   from webui.words import dates
@@ -177,9 +176,6 @@ ${finding(one)} \
 % endif
 </section>
 
-% if usage:
-${used.panel(usage)}
-% endif
 % for panel in panels:
 ${contributed.panel(panel)}
 % endfor

@@ -1,62 +1,62 @@
-"""How a record was used in the last year, for its own page."""
+"""How a record was used in the last year, as a panel of its page."""
 
 import logging
-from dataclasses import dataclass
 from datetime import date, timedelta
 
+from recordsilo import Silo
+from recordsilo.disk.identifier import url_segment
+from recordsilo.panels import Cell, Chart, Panel, PanelView
 from usagestats.errors import UsageError
 from usagestats.store import queries
 from usagestats.store.counts import Counts, Period
+from usagestats.store.periods import days_between
 from usagestats.values import Figures
-from webui import urls
-from webui.charts.pictures import Picture
-from webui.site import Site
-from webui.usage.pictures import spark_of_days
 from webui.usage.world import country_name
+from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
 DAYS, COUNTRIES = 365, 5
 
 
-@dataclass(frozen=True, slots=True)
-class RecordUsage:
-    """The usage of a record.
-
-    Attributes:
-        total: Since counting began.
-        year: Of the year up to the last day with counts.
-        countries: Name and uses of those that it was used from most, in that year.
-    """
-
-    total: Figures
-    year: Figures
-    spark: Picture
-    countries: tuple[tuple[str, int], ...]
-    url: str
-
-
-def usage_of_record(site: Site, identifier: str) -> RecordUsage | None:
-    """Return the usage of a record; None if nothing was imported, or it cannot be read."""
+def _show(silo: Silo, identifier: str, _language: str) -> PanelView | None:
+    """The usage of a record; None if nothing was imported, or it cannot be read."""
     try:
-        with Counts(site.silo.path) as counts:
+        with Counts(silo.path) as counts:
             return _usage(counts, identifier)
     except (UsageError, OSError):
         logger.warning("the usage of %s cannot be shown", identifier, exc_info=True)
         return None
 
 
-def _usage(counts: Counts, identifier: str) -> RecordUsage | None:
+def _usage(counts: Counts, identifier: str) -> PanelView | None:
     bounds = queries.bounds(counts)
     if bounds is None:
         return None
+    total = queries.figures_of(counts, [identifier], Period())
+    if not (total.total_investigations or total.others):
+        return PanelView(_("Not used yet."))
     last = bounds[1]
     first = str(date.fromisoformat(last) - timedelta(DAYS - 1))
-    days = counts.item_days(identifier, Period(first, last))
-    places = queries.countries(counts, Period(first, last), [identifier])
-    return RecordUsage(
-        queries.figures_of(counts, [identifier], Period()),
-        sum((figures for _, figures in days), Figures()),
-        spark_of_days(days, first, last),
-        tuple((country_name(code), uses) for code, uses, _ in places[:COUNTRIES]),
-        urls.usage_of("record", identifier),
+    days = dict(counts.item_days(identifier, Period(first, last)))
+    year = sum(days.values(), Figures())
+    uses = {day: one.total_investigations for day, one in days.items()}
+    bars = tuple((day, (uses.get(day, 0),)) for day in days_between(first, last))
+    title = _("Views and downloads by day")
+    places = queries.countries(counts, Period(first, last), [identifier])[:COUNTRIES]
+    said = ", ".join(f"{country_name(code)} ({number:,})" for code, number, _requests in places)
+    return PanelView(
+        figures=(
+            (_("Views in a year"), year.views),
+            (_("Downloads in a year"), year.total_requests),
+            (_("Views in all"), total.views),
+            (_("Downloads in all"), total.total_requests),
+        ),
+        charts=(Chart(title, _("Day"), (title,), bars, is_small=True),),
+        rows=((_("Most uses from"), Cell(said)),) if said else (),
+        links=(
+            Cell(_("Usage by month, day and country"), f"/usage/records/{url_segment(identifier)}"),
+        ),
     )
+
+
+USAGE = Panel("usage", "Usage", 5, _show)

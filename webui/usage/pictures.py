@@ -36,13 +36,6 @@ def days_chart(days: Days, asked: UsageQuestion) -> Picture:
     return columns(_("Views and downloads by day"), _("Day"), _series(), data)
 
 
-def spark_of_days(days: Days, first: str, last: str) -> Picture:
-    """Draw views and downloads of each day as a sparkline."""
-    known = dict(days)
-    data = [BarFigures(day, (_uses(known.get(day)),)) for day in days_between(first, last)]
-    return sparkline(_("Views and downloads by day"), _("Day"), data, height=36)
-
-
 def spark_of_months(figures: Mapping[str, Figures], asked: UsageQuestion) -> Picture:
     """Draw views and downloads of each month as a sparkline."""
     months = months_between(asked.first[:7], asked.last[:7], MOST_MONTHS)
