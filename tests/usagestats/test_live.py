@@ -23,7 +23,7 @@ from usage_silo import counts_of
 from recordsilo.cli import ExitCode, silo_command
 from silowork.stop import Stop
 from usagestats.errors import FormatUnknown
-from usagestats.lines.readers import reader_of
+from usagestats.lines.readers import WebServerReader, reader_of
 from usagestats.live import queue, work
 from usagestats.live.desk import KINDS, VIEWS, Desk, logged_line
 from usagestats.live.entries import Entry
@@ -31,7 +31,7 @@ from usagestats.live.tail import Position, tail
 from usagestats.logger import RedisLogger
 from usagestats.rules.settings import read_settings
 from usagestats.store.journal import UsageJournal
-from usagestats.values import Fate
+from usagestats.values import Fate, Hit
 
 SETTINGS = '\ntimezone = "Europe/London"\n[log]\nformat = "combined"\n'
 
@@ -87,6 +87,24 @@ def test_what_another_worker_has_acknowledged_meanwhile_is_not_logged_again(
     assert desk.take(entries, held=lambda some: {one.entry_id for one in some[1:]})
     found = sum(sum(kind.values()) for kind in logs_of(silo).values())
     assert found == sum(len(one.lines) for one in entries[1:])
+    desk.close()
+
+
+def test_a_line_is_classified_once_to_be_counted_logged_and_pushed(
+    new_silo: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    push = '[push]\nprofile = "irus"\ngatherer = "http://127.0.0.1:9/"\nsite = "https://e.org"\n'
+    desk = Desk(new_silo(SETTINGS + push))
+    lines, read = made_up_log(50), list[bytes]()
+
+    def reading(one: WebServerReader, line: bytes) -> Hit | None:
+        read.append(line)
+        return as_before(one, line)
+
+    as_before = WebServerReader.read
+    monkeypatch.setattr(WebServerReader, "read", reading)
+    assert sum(desk.take(entries_of(lines)).values()) == len(lines)
+    assert sorted(read) == sorted(lines)
     desk.close()
 
 

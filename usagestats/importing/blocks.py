@@ -6,7 +6,7 @@ of texts that repeat (`numbers`); every other line by `classify`.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sized
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -143,12 +143,7 @@ class Sorter:
             block: Whole lines.
             reader: Of the log, as it is at the block's beginning.
         """
-        remembered: tuple[Sized, ...] = (
-            self._heads, self._paths, self._methods, self._agents, self._items, self._clients,
-            self._agent_texts,
-        )  # fmt: skip
-        if max(len(one) for one in remembered) > _REMEMBERED:
-            self._forget()
+        self._forget_if_many()
         done = Sorted()
         found: list[tuple[int, ...]] = []
         parts: list[tuple[Array, ...]] = []
@@ -165,33 +160,49 @@ class Sorter:
                 done.lines += len(columns.moment) + len(others)
                 parts.append(self._plain(data + PADDING, columns, done, others))
                 for line in others:
-                    self._one(line, reader, done, found)
+                    self._take(line, classify(line, reader, self._rules), done, found)
         else:
             lines = block.split()
             done.lines = len(lines)
             for line in lines:
                 reader = reader.after(line)
-                self._one(line, reader, done, found)
+                self._take(line, classify(line, reader, self._rules), done, found)
+        return done, self._events(parts, found)
+
+    def sort_classified(self, lines: Iterable[tuple[bytes, Classified]]) -> tuple[Sorted, Events]:
+        """Sort lines of which is known what became of them."""
+        self._forget_if_many()
+        done = Sorted()
+        found: list[tuple[int, ...]] = []
+        for line, became in lines:
+            done.lines += 1
+            self._take(line, became, done, found)
+        return done, self._events([], found)
+
+    def _forget_if_many(self) -> None:
+        remembered: tuple[Sized, ...] = (
+            self._heads, self._paths, self._methods, self._agents, self._items, self._clients,
+            self._agent_texts,
+        )  # fmt: skip
+        if max(len(one) for one in remembered) > _REMEMBERED:
+            self._forget()
+
+    def _events(self, parts: list[tuple[Array, ...]], found: list[tuple[int, ...]]) -> Events:
         if found:
             parts.append(tuple(np.array(column, np.int64) for column in zip(*found, strict=True)))
         parts.append((np.zeros(0, np.int64),) * 7)
         moment, item, kind, path, client, agent, machine = map(
             np.concatenate, zip(*parts, strict=True)
         )
-        return done, Events(
+        return Events(
             moment, item, kind, path, client, agent, machine, list(self._items),
             list(self._clients), list(self._agent_texts),
         )  # fmt: skip
 
-    def _one(
-        self,
-        line: bytes,
-        reader: Reader,
-        done: Sorted,
-        found: list[tuple[int, ...]],
+    def _take(
+        self, line: bytes, became: Classified, done: Sorted, found: list[tuple[int, ...]]
     ) -> None:
-        """Sort a line by itself."""
-        became = classify(line, reader, self._rules)
+        """Count a line, and add its event to those found."""
         self._count(done, became, line)
         if became.hit is None or became.use is None:
             return

@@ -7,7 +7,7 @@ count.
 import functools
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -104,34 +104,56 @@ class Workplace:
     def work_with(self, task: Task, reader: Reader) -> Done:
         """Work on a block, with its reader."""
         lines, events = self._sorter.sort(task.block, reader)
-        done = Done(lines, left_out=self._left_out(reader))
-        if len(events.moment):
-            self._store(events, task.frozen, done)
-            done.to_push = self._to_push(task, reader)
+        done = self._done(lines, events, task.frozen, [reader])
+        if len(events.moment):  # pushes need more of a line than the arrays have
+            done.to_push = self._to_push(self._classified(task.block, reader), task.frozen)
         return done
 
-    def _left_out(self, reader: Reader) -> set[str]:
-        """Return the expressions that took too long too often, also in earlier blocks."""
-        own = [*self._rules.own, *([reader.expression] if isinstance(reader, OwnReader) else ())]
-        return {one.text for one in own if one.is_left_out}
+    def work_classified(
+        self,
+        lines: Sequence[tuple[bytes, Classified]],
+        frozen: frozenset[str],
+        readers: Iterable[Reader],
+    ) -> Done:
+        """Work on lines of which is known what became of them.
 
-    def _to_push(self, task: Task, reader: Reader) -> list[Row]:
-        """Return what a gatherer is to get; it needs more of a line than events have."""
+        Args:
+            lines: Each with what became of it.
+            frozen: Days whose events are not stored.
+            readers: Which read them.
+        """
+        done = self._done(*self._sorter.sort_classified(lines), frozen, readers)
+        done.to_push = self._to_push((found for _, found in lines), frozen)
+        return done
+
+    def _done(
+        self, lines: Sorted, events: Events, frozen: frozenset[str], readers: Iterable[Reader]
+    ) -> Done:
+        done = Done(lines, left_out=self._left_out(readers))
+        if len(events.moment):
+            self._store(events, frozen, done)
+        return done
+
+    def _left_out(self, readers: Iterable[Reader]) -> set[str]:
+        """Return the expressions that took too long too often, also in earlier blocks."""
+        own = [one.expression for one in readers if isinstance(one, OwnReader)]
+        return {one.text for one in [*self._rules.own, *own] if one.is_left_out}
+
+    def _classified(self, block: Block, reader: Reader) -> Iterator[Classified]:
+        for line in block.split():
+            reader = reader.after(line)
+            yield classify(line, reader, self._rules)
+
+    def _to_push(self, found: Iterable[Classified], frozen: frozenset[str]) -> list[Row]:
+        """Return what a gatherer is to get."""
         if self._push is None:
             return []
         since = datetime.now(self.settings.zone) - timedelta(days=self.settings.window)
         first = f"{since:%Y-%m-%d}"
-
-        def classified() -> Iterator[Classified]:
-            current = reader
-            for line in task.block.split():
-                current = current.after(line)
-                yield classify(line, current, self._rules)
-
         return list(
             rows_of(
-                classified(), self._push, self.settings.zone, self._keys.key,
-                lambda day: day >= first and day not in task.frozen,
+                found, self._push, self.settings.zone, self._keys.key,
+                lambda day: day >= first and day not in frozen,
             )
         )  # fmt: skip
 

@@ -11,17 +11,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import TypeAlias
 
 from recordsilo import Silo
-from silosteps.lines import Block
 from silowork.ledger_file import new_id
 from usagestats.counting.counting import count
 from usagestats.errors import FormatUnknown
 from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import ImportReceipt
 from usagestats.importing.unreadable import escaped, key_name, without_addresses
-from usagestats.importing.work import Done, Task, Workplace
+from usagestats.importing.work import Done, Workplace
 from usagestats.lines.readers import Reader, detected, reader_of
 from usagestats.live.entries import Entry
 from usagestats.push.outbox import Outbox
@@ -38,14 +37,9 @@ KINDS = (BOTS, VIEWS, MISSING, OTHER, UNREADABLE)
 _DEFAULT = "combined"
 _log = logging.getLogger(__name__)
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
+_Line: TypeAlias = tuple[bytes, Classified]
+"""A line, and what became of it."""
 Held = Callable[[Sequence[Entry]], set[str]]
-
-
-class _Sorted(NamedTuple):
-    """A line and what became of it."""
-
-    line: bytes
-    found: Classified
 
 
 class Desk:
@@ -99,15 +93,14 @@ class Desk:
         now = datetime.now(UTC)
         today = f"{now.astimezone(self._settings.zone):%Y-%m-%d}"
         frozen = frozenset(self._ledger.frozen())
-        sorted_lines: dict[str, list[_Sorted]] = {}
-        for one in entries:
-            reader = self._reader(one)
-            sorted_lines[one.entry_id] = []
-            for line in one.lines:
-                reader = reader.after(line)
-                found = classify(line, reader, self._rules)
-                sorted_lines[one.entry_id].append(_Sorted(line, found))
-        self._store(self._fresh(entries), today, frozen)
+        readers = [self._reader(one) for one in entries]
+        known = {
+            one.entry_id: [*self._classified(one, reader)]
+            for one, reader in zip(entries, readers, strict=True)
+        }
+        fresh_lines = [line for one in self._fresh(entries) for line in known[one.entry_id]]
+        if fresh_lines:
+            self._store(fresh_lines, readers, today, frozen)
         with self._journal.lock():
             fresh = self._fresh(entries)
             if held is not None:
@@ -116,7 +109,7 @@ class Desk:
                 fresh = [one for one in fresh if one.entry_id in still]
             logs: dict[Log, list[bytes]] = {}
             for one in fresh:
-                for log, line in self._logged(sorted_lines[one.entry_id], today, frozen):
+                for log, line in self._logged(known[one.entry_id], today, frozen):
                     logs.setdefault(log, []).append(line)
             ids = [one.entry_id for one in fresh]
             self._journal.write(logs, ids, int(time.time()), position)
@@ -169,21 +162,26 @@ class Desk:
             pass  # of an entry: its lines must not end every worker that takes them
         return detected(entry.lines) or reader_of(_DEFAULT)
 
-    def _store(self, entries: Sequence[Entry], today: str, frozen: frozenset[str]) -> None:
-        """Store the events of entries, as the import of a block does."""
-        by_format: dict[str, list[bytes]] = {}
-        for one in entries:
-            by_format.setdefault(self._reader(one).spec, []).extend(one.lines)
-        for spec, lines in by_format.items():
-            data = b"".join(line + b"\n" for line in lines)
-            task = Task(self._path, self._settings, spec, Block(0, len(data), data), frozen)
-            done = self._workplace.work_with(task, self._reader_of(spec))
-            self._tell(done)
-            if done.to_push:
-                with Outbox(self._path) as outbox:
-                    outbox.add(done.to_push)
-            added = Imported(b"", None, done.files, done.before, done.late)
-            self._ledger.add(self._import_id, today, added, self._receipt.as_json())
+    def _classified(self, entry: Entry, reader: Reader) -> Iterator[_Line]:
+        for line in entry.lines:
+            reader = reader.after(line)
+            yield line, classify(line, reader, self._rules)
+
+    def _store(
+        self,
+        lines: Sequence[_Line],
+        readers: Sequence[Reader],
+        today: str,
+        frozen: frozenset[str],
+    ) -> None:
+        """Store the events of lines, as the import of a block does."""
+        done = self._workplace.work_classified(lines, frozen, readers)
+        self._tell(done)
+        if done.to_push:
+            with Outbox(self._path) as outbox:
+                outbox.add(done.to_push)
+        added = Imported(b"", None, done.files, done.before, done.late)
+        self._ledger.add(self._import_id, today, added, self._receipt.as_json())
 
     def _tell(self, done: Done) -> None:
         for one in sorted(done.left_out - self._left_out):
@@ -199,7 +197,7 @@ class Desk:
     # ------------------------------------------------------------------ logging
 
     def _logged(
-        self, lines: Sequence[_Sorted], today: str, frozen: frozenset[str]
+        self, lines: Sequence[_Line], today: str, frozen: frozenset[str]
     ) -> Iterator[tuple[Log, bytes]]:
         """Yield each line for its log, without addresses; late ones are only in the ledger."""
         for line, found in lines:

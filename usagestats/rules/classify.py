@@ -1,4 +1,7 @@
-"""What becomes of a log line: the one place that decides it, for imports, trials and live lines.
+"""What becomes of a log line, of an import, a trial or a live one.
+
+The one other place that decides it is `usagestats.importing.blocks`, which does the same for plain
+lines in arrays; the tests compare the two.
 
 Source: COUNTER Code of Practice, Release 5.1, sections 7.1 (return codes) and 7.8 (robots).
 """
