@@ -217,6 +217,10 @@ def _print_verification(report: VerifyReport, *, quiet: bool) -> None:
             f"  {counted(report.outdated, 'version')} not compared: the Silo has changed"
             " since the export"
         )
+    if report.differences:
+        click.echo(
+            "silo: the same export with --on-conflict overwrite puts back what differs", err=True
+        )
 
 
 def show_status(export: Export, shown: Printing) -> None:

@@ -205,7 +205,7 @@ class Verification:
             return
         record = self._silo[identifier]
         manifest = with_digests(record)
-        for version, key, uri in self._ledger.versions(identifier):
+        for version, key, uri in self._there(identifier, known.held):
             way = deposited_as(manifest, version, key, self._policy, self._target.capabilities)
             if way is None:
                 self._outdated += 1
@@ -216,6 +216,12 @@ class Verification:
             deposit = packer.deposit(record, manifest, action, known.held)
             is_head = known.held.version == version and known.held.key == key
             yield _Comparison(deposit, replace(known.held, version_uri=uri), is_head)
+
+    def _there(self, identifier: str, held: Held) -> Iterator[tuple[str, str, str]]:
+        """The versions in the ledger that no newer one has replaced in the target."""
+        for version, key, uri in self._ledger.versions(identifier):
+            if self._target.capabilities.each_version or (version, key) == (held.version, held.key):
+                yield version, key, uri
 
 
 def _compared(target: Target, identifier: str, comparisons: Sequence[_Comparison]) -> _Compared:

@@ -340,6 +340,18 @@ class TargetContract:
         assert report.differences > 0
         assert {one.identifier for one in report.first} == {"oai:example.org:3"}
 
+    def test_verification_compares_what_the_last_run_left_there(self, silo: Silo, rig: Rig) -> None:
+        """Not versions that the target held before, where a newer one takes their place."""
+        export(silo, rig).run()
+        silo["3"].clone_version("1", "workingcopy")
+        silo["3"].put_stream("notes.txt", "seen")
+        assert export(silo, rig).run().whole
+        report = export(silo, rig).verify()
+        assert (report.records, report.outdated, report.differences) == (3, 0, 0)
+        silo["3"].del_version("workingcopy")
+        report = export(silo, rig).verify()
+        assert (report.records, report.outdated, report.differences) == (3, 1, 0)
+
     def test_verification_leaves_out_what_the_silo_has_newer(self, silo: Silo, rig: Rig) -> None:
         export(silo, rig).run()
         silo["2"].put_stream("notes.txt", "seen")

@@ -127,8 +127,8 @@ def test_export_can_be_asked_verified_rebuilt_and_taken_back(silo: Silo, tmp_pat
     assert (code, "nothing was compared" in said) == (1, True)
     assert "3 records found, 3 added or corrected" in invoke("reconcile", silo.path, out)[1]
     (tmp_path / "out" / "oai+example,org+1" / "oai_dc").write_text("by hand")
-    code, printed, _ = invoke("verify", silo.path, out)
-    assert code == 4
+    code, printed, said = invoke("verify", silo.path, out)
+    assert (code, "with --on-conflict overwrite" in said) == (4, True)
     assert "oai:example.org:1 1: file: the content of oai_dc differs" in printed
     code, _, sentence = invoke("rollback", silo.path, out, "nope")
     assert (code, "no run nope" in sentence) == (2, True)
