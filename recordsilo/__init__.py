@@ -17,6 +17,7 @@ from recordsilo.errors import (
     RecordSiloError,
     SearchError,
     SiloNotFound,
+    SiloNotWritable,
 )
 from recordsilo.granary import Granary
 from recordsilo.index import (
@@ -67,6 +68,7 @@ __all__ = [
     "SearchResult",
     "Silo",
     "SiloNotFound",
+    "SiloNotWritable",
     "Version",
 ]
 

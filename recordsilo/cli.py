@@ -22,8 +22,13 @@ from click.shell_completion import CompletionItem
 
 from recordsilo.command_table import LONGEST, SECTIONS, Sections, suggestions
 from recordsilo.contributions import ContributionBroken, load, points
-from recordsilo.disk.full_disk import is_full_disk
-from recordsilo.errors import FileUnreadable, ManifestUnreadable, RecordSiloError, StateUnreadable
+from recordsilo.disk.full_disk import is_full_disk, not_writable
+from recordsilo.errors import (
+    FileUnreadable,
+    ManifestUnreadable,
+    RecordSiloError,
+    StateUnreadable,
+)
 from recordsilo.garbage import collect_rarely
 from recordsilo.silo import VERSION_FILE, Silo
 from recordsilo.wording import cut_middle
@@ -404,8 +409,10 @@ def _full_disk(error: RecordSiloError | OSError | sqlite3.Error) -> str | None:
     """The sentence for a full disk, which names what could not be written; else None."""
     if not is_full_disk(error):
         return None
-    path = str(getattr(error, "filename", None) or getattr(error, "path", None) or "")
-    where = f"{_silo_of(path) or path}: " if path else ""
+    named = error if getattr(error, "filename", None) else error.__cause__ or error
+    path = str(getattr(named, "filename", None) or getattr(error, "path", None) or "")
+    place = str(getattr(error, "silo", None) or _silo_of(path) or path)
+    where = f"{place}: " if place else ""
     return f"{where}no space left on the disk; make room, then the same command continues"
 
 
@@ -434,12 +441,11 @@ def _told(error: RecordSiloError | OSError | sqlite3.Error) -> tuple[str, ExitCo
         ), ExitCode.LOSSES
     path = str(error.filename or "")
     silo_dir = _silo_of(path)
-    if error.errno == errno.EROFS and silo_dir:
-        return f"the Silo {silo_dir} is read-only, and this command changes it", ExitCode.USAGE
+    if silo_dir and (refused := not_writable(silo_dir, error)) is not None:
+        return str(refused), ExitCode.USAGE
     if isinstance(error, PermissionError):
         unread = os.path.exists(path) and not os.access(path, os.R_OK)
-        where = f"the Silo {silo_dir}" if silo_dir and not unread else path or "it"
-        return f"no permission to {'read' if unread else 'write to'} {where}", ExitCode.USAGE
+        return f"no permission to {'read' if unread else 'write to'} {path or 'it'}", ExitCode.USAGE
     is_of_user = path and error.errno in _WRONG_PATHS and not _IN_SILO & set(path.split(os.sep))
     where, sentence = f"{path}: " if path else "", str(error.strerror or error)
     if error.errno == errno.ENOENT and not os.path.isdir(parent := os.path.dirname(path) or "."):

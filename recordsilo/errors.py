@@ -1,9 +1,10 @@
 """The errors of a Silo. Each has a one-sentence message, and its arguments as attributes."""
 
+import errno
 import os
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Self
+from typing import Any, Self
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -62,6 +63,33 @@ class OnNetworkDisk(RecordSiloError):
             " same time would damage the databases of a Silo; use a disk of this machine, or add"
             " --force if no other machine ever writes there"
         )
+
+
+class SiloNotWritable(RecordSiloError, OSError):
+    """A Silo's disk does not let it change: it is read-only or full, or permission is missing.
+
+    Args:
+        silo: The Silo's directory.
+        number: The number of the system's error, such as ``errno.EROFS``.
+        filename: The file that could not be written, if known.
+    """
+
+    def __init__(self, silo: str, number: int, filename: str | None = None) -> None:
+        self.silo = silo
+        if number == errno.EROFS:
+            told = f"the Silo {silo} is read-only; make it writable, or change a copy of it"
+        elif number in {errno.EACCES, errno.EPERM}:
+            told = f"no permission to write to the Silo {silo}; get it, or change a copy of it"
+        else:
+            told = f"the disk of the Silo {silo} is full; make room, then repeat this"
+        super().__init__(told)
+        self.errno, self.strerror, self.filename = number, os.strerror(number), filename
+
+    def __str__(self) -> str:  # OSError would show its number and file
+        return str(self.args[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.silo, self.errno, self.filename)
 
 
 class SiloSettingConflict(RecordSiloError):

@@ -5,6 +5,7 @@ import getpass
 import logging
 import os
 import re
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -20,11 +21,13 @@ from recordsilo.disk.atomic_file import (
     make_directory,
     replace_file,
 )
+from recordsilo.disk.full_disk import not_writable
 from recordsilo.disk.identifier import check_identifier, ppath, unclean
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import (
     IdentifierError,
+    IndexProblem,
     NotASilo,
     RecordGone,
     RecordNotFound,
@@ -32,6 +35,7 @@ from recordsilo.errors import (
     RecordSiloError,
     RevisionConflict,
     SiloNotFound,
+    SiloNotWritable,
     SiloSettingConflict,
 )
 from recordsilo.index import (
@@ -149,6 +153,21 @@ class Silo(Closing, Listing):
 
     def _create(self, create: bool, given: dict[str, Any]) -> None:
         """Create the Silo's files; the version file, which marks a Silo, comes last."""
+        self._check_place(create)
+        try:
+            make_directory(self.path)
+        except OSError as error:
+            raise SiloNotFound.uncreated(self.storage_dir, error) from error
+        with self.writing():
+            make_directory(self._root)
+            state = {"storage_dir": self.storage_dir, "uri_base": "info:", **given}
+            replace_file(f"{self.path}/pairtree_prefix", str(state["uri_base"]).encode())
+            kept = PersistentState(self.path, create=False)
+            kept.state = state
+            kept.sync()
+            replace_file(f"{self.path}/{VERSION_FILE}", VERSION_TEXT)
+
+    def _check_place(self, create: bool) -> None:
         if not os.path.isdir(self.path):
             if os.path.exists(self.path):
                 raise NotASilo(self.storage_dir, may_be_new=create)
@@ -156,17 +175,6 @@ class Silo(Closing, Listing):
                 raise SiloNotFound(f"there is no Silo at {self.storage_dir}")
         elif not create or not may_become_a_silo(self.path):
             raise NotASilo(self.storage_dir, may_be_new=create)
-        try:
-            make_directory(self.path)
-        except OSError as error:
-            raise SiloNotFound.uncreated(self.storage_dir, error) from error
-        make_directory(self._root)
-        state = {"storage_dir": self.storage_dir, "uri_base": "info:", **given}
-        replace_file(f"{self.path}/pairtree_prefix", str(state["uri_base"]).encode())
-        kept = PersistentState(self.path, create=False)
-        kept.state = state
-        kept.sync()
-        replace_file(f"{self.path}/{VERSION_FILE}", VERSION_TEXT)
 
     def _open_state(self, given: dict[str, Any]) -> PersistentState:
         """The stored settings, with ``storage_dir`` as given now; new settings are added."""
@@ -317,13 +325,26 @@ class Silo(Closing, Listing):
     # -- changing -----------------------------------------------------------------------
 
     @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Raise `SiloNotWritable` if the Silo's disk refuses what the block writes."""
+        try:
+            yield
+        except (OSError, IndexProblem, sqlite3.Error) as error:
+            if isinstance(error, SiloNotWritable):
+                raise
+            if (ours := not_writable(self.storage_dir, error)) is None:
+                raise
+            raise ours from error
+
+    @contextlib.contextmanager
     def editing(self, identifier: str, *, if_revision: int | None = None) -> Iterator[RecordEdit]:
         """A record's `RecordEdit` under its lock; leaving the block commits it, strictly durable.
 
         Raises:
             RevisionConflict: The record is not at ``if_revision`` (0: does not exist yet).
+            SiloNotWritable: The disk is read-only or full.
         """
-        with self._locks.hold([identifier]):
+        with self.writing(), self._locks.hold([identifier]):
             barrier = StrictBarrier()
             edit = self._edit(identifier, barrier)
             try:
@@ -344,7 +365,7 @@ class Silo(Closing, Listing):
         once they are on the medium; leaving it by an exception commits nothing.
         """
         wanted = list(dict.fromkeys(check_identifier(i) for i in identifiers))
-        with self._locks.hold(wanted):
+        with self.writing(), self._locks.hold(wanted):
             barrier = group_barrier(self.path)
             found = Batch(wanted, self._place, self.staging, barrier, agent)
             try:
@@ -402,7 +423,7 @@ class Silo(Closing, Listing):
         found = self._find(identifier)
         if found is None:
             raise RecordNotFound(identifier, self.storage_dir)
-        with self._locks.hold([found]):
+        with self.writing(), self._locks.hold([found]):
             place = self._place(found)
             manifest = place.read_manifest()
             if manifest is None:
@@ -443,7 +464,7 @@ class Silo(Closing, Listing):
 
     def restore_removed(self, identifiers: Iterable[str] | None = None) -> None:
         """Let later harvests store these records again, or all that were removed."""
-        with self._locks.hold_name("removed"):
+        with self.writing(), self._locks.hold_name("removed"):
             known = removals.read_removed(self.path)
             for identifier in sorted(known if identifiers is None else known & set(identifiers)):
                 removals.note_restored(self.path, identifier, self.agent)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 from recordsilo.disk import atomic_file
+from recordsilo.disk.full_disk import not_writable
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import StateUnreadable
 
@@ -87,10 +88,20 @@ class PersistentState(MutableMapping[str, Any]):
         self.state = found
 
     def sync(self) -> None:
-        """Write the file atomically and durably."""
-        if self._path is not None:
-            text = json.dumps(self.state, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+        """Write the file atomically and durably.
+
+        Raises:
+            SiloNotWritable: The disk is read-only or full.
+        """
+        if self._path is None:
+            return
+        text = json.dumps(self.state, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+        try:
             atomic_file.replace_file(self._path, text.encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            if (ours := not_writable(os.path.dirname(self._path), error)) is None:
+                raise
+            raise ours from error
 
     def has_key(self, key: str) -> bool:
         """Whether the key exists (the 2010 spelling of ``in``)."""

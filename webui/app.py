@@ -22,7 +22,12 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import cherrypy
 
 from recordsilo import Silo
-from recordsilo.errors import IndexProblem, ManifestUnreadable, RecordSiloError
+from recordsilo.errors import (
+    IndexProblem,
+    ManifestUnreadable,
+    RecordSiloError,
+    SiloNotWritable,
+)
 from silocuration.errors import CurationError
 from webui import routes, urls
 from webui.api.document import document
@@ -157,7 +162,7 @@ def respond(site: AnySite, environ: dict[str, Any]) -> Response:
         refusal = as_web_error(error, site.path)
         back = _came_from(environ)
         return error_answer(site, refusal, as_json=as_json, user=user, back=back)
-    except IndexProblem as error:
+    except (IndexProblem, SiloNotWritable) as error:
         return _refused(site, environ, error, from_machine(error), as_json=as_json, user=user)
     except RecordSiloError as error:
         refusal = from_store(error, site.path)

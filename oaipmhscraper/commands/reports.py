@@ -26,7 +26,12 @@ from oaipmhscraper.errors import (
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, Receipt
 from politeweb.errors import EndpointError, RequestRefused, RetryLater, WarcUnreadable
 from recordsilo.cli import ExitCode, fail
-from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadable
+from recordsilo.errors import (
+    ManifestUnreadable,
+    RecordSiloError,
+    SiloNotWritable,
+    StateUnreadable,
+)
 
 
 class HarvestReporter:
@@ -99,6 +104,8 @@ def sentences() -> Iterator[None]:
         fail(f"the repository answers {error}", ExitCode.ENDPOINT)
     except (ScraperError, ManifestUnreadable, StateUnreadable) as error:
         fail(str(error), ExitCode.LOSSES)
+    except SiloNotWritable:  # its exit code depends on the reason
+        raise
     except RecordSiloError as error:
         fail(str(error), ExitCode.USAGE)
 

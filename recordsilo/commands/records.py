@@ -1,5 +1,6 @@
 """The store's own commands of `silo`: show records, and change one at a time."""
 
+import errno
 import itertools
 import json
 import os
@@ -29,7 +30,7 @@ from recordsilo.commands.options import (
     yes_option,
 )
 from recordsilo.commands.versions import version_as_json, version_line
-from recordsilo.errors import FileNotInVersion, FileUnreadable
+from recordsilo.errors import FileNotInVersion, FileUnreadable, SiloNotWritable
 from recordsilo.formats.quality import UNREADABLE
 from recordsilo.index import Described, PageRequest, Row, SearchFilters, SearchResult
 from recordsilo.index.projection import metadata_paths
@@ -501,6 +502,13 @@ def rm(*,
         click.echo(f"deleted {what}")
 
 
+def _why_not_writable(path: str) -> int:
+    """The number of the error with which a directory that cannot be written refuses."""
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        return errno.EROFS
+    return errno.ENOSPC if os.access(path, os.W_OK) else errno.EACCES
+
+
 @click.command(epilog=example("silo reindex myrepo"))
 @directory
 @quiet_option
@@ -508,13 +516,7 @@ def reindex(silo_dir: str, *, quiet: bool) -> int:
     """Rebuild the index from the manifests; needed after files were moved by hand."""
     with open_silo(silo_dir) as silo:
         if not silo.index_is_kept:
-            if os.access(silo.path, os.W_OK):
-                fail(
-                    f"{silo.path}: no space left on the disk; make room, then the same command "
-                    "continues",
-                    ExitCode.STOPPED,
-                )
-            fail(f"no permission to write to the Silo {silo_dir}")
+            raise SiloNotWritable(silo_dir, _why_not_writable(silo.path))
         with counting("indexing", quiet=quiet) as show_progress:
             total = silo.reindex(show_progress)
         problems = silo.index_problems()

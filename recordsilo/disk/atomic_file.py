@@ -324,15 +324,25 @@ def replace_file(path: str, content: bytes, mode: int = 0o644) -> None:
         content: The whole content.
         mode: Its permissions, less those that the umask takes away.
     """
-    staged = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
-    barrier = StrictBarrier()
-    write_new(staged, (content,), barrier, mode)
+    staged = _write_beside(path, content, mode)
     try:
         os.rename(staged, path)
     except BaseException:
         os.unlink(staged)
         raise
     flush_directory(os.path.dirname(path))
+
+
+def _write_beside(path: str, content: bytes, mode: int) -> str:
+    """Write a file beside its place; returns its path. An error names the place itself."""
+    staged = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    try:
+        write_new(staged, (content,), StrictBarrier(), mode)
+    except OSError as error:
+        if isinstance(error.filename, str) and error.filename.endswith(os.path.basename(staged)):
+            error.filename = path
+        raise
+    return staged
 
 
 def make_file(path: str, content: bytes, mode: int = 0o644) -> None:
@@ -343,8 +353,7 @@ def make_file(path: str, content: bytes, mode: int = 0o644) -> None:
     Raises:
         FileExistsError: It exists; it is not changed.
     """
-    staged = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
-    write_new(staged, (content,), StrictBarrier(), mode)
+    staged = _write_beside(path, content, mode)
     try:
         os.link(staged, path)
     except OSError as error:

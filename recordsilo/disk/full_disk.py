@@ -1,6 +1,9 @@
-"""Whether an error says that a disk is full (pure)."""
+"""Whether an error says that a disk is full, or that a Silo cannot be written."""
 
 import errno
+import os
+
+from recordsilo.errors import SiloNotWritable
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _OF_SQLITE = ("SQLITE_FULL", "SQLITE_IOERR_SHM")
@@ -16,3 +19,29 @@ def is_full_disk(error: BaseException | None) -> bool:
             return True
         error = error.__cause__
     return False
+
+
+def not_writable(silo: str, error: Exception) -> SiloNotWritable | None:
+    """What an error means for a Silo; None if it is not that the Silo cannot be written.
+
+    Args:
+        silo: The Silo's directory.
+        error: Of the system, or of a database; one that names a file elsewhere is none.
+    """
+    name, number = getattr(error, "filename", None), getattr(error, "errno", None)
+    path = name if isinstance(name, str) else None
+    if path is not None and not _is_in(path, silo):
+        return None
+    if is_full_disk(error):
+        return SiloNotWritable(silo, number or errno.ENOSPC, path)
+    if number == errno.EROFS:
+        return SiloNotWritable(silo, number, path)
+    if path is None or number not in {errno.EACCES, errno.EPERM}:
+        return None
+    is_unreadable = os.path.exists(path) and not os.access(path, os.R_OK)
+    return None if is_unreadable else SiloNotWritable(silo, number, path)
+
+
+def _is_in(path: str, directory: str) -> bool:
+    place, above = os.path.realpath(path), os.path.realpath(directory)
+    return place == above or place.startswith(above.rstrip("/") + "/")

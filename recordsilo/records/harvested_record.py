@@ -406,7 +406,7 @@ class HarvestedRecord:
             VersionExists: The name is taken; nothing is written.
             FileNotInVersion: A file of the original is missing on disk, or is a
                 dangling link (`DanglingLink`); nothing is written.
-            OSError: A disk operation failed; the record is unchanged.
+            SiloNotWritable, OSError: A disk operation failed; the record is unchanged.
 
         Cost: reads and writes every byte, unless the file system has reflinks;
             `clone_version_delta` links instead.
@@ -608,12 +608,11 @@ class HarvestedRecord:
             edit.adopt_version(new, staged, paths, date=when, origin=origin, log=log, force=force)
             return new
 
-        staged = self._silo.staging.new_directory()
+        with self._silo.writing():
+            staged = self._silo.staging.new_directory()
         try:
-            for path in paths:
-                atomic_file.make_parents(f"{staged}/{path}")
-                with open(f"{src}/{path}", "rb") as file:
-                    atomic_file.copy_new(file, f"{staged}/{path}", StrictBarrier())
+            with self._silo.writing():
+                _copy_all(src, paths, staged)
             new = self._change(act, noted)
         except BaseException:
             self._silo.staging.discard(staged)
@@ -770,7 +769,7 @@ class HarvestedRecord:
         Raises:
             SourceFailed: The source could not be read; the old content is kept.
             PathNameError, VersionNotFound, VersionFrozen, FileInTheWay: Nothing is written.
-            OSError: A disk operation failed; the record is unchanged.
+            SiloNotWritable, OSError: A disk operation failed; the record is unchanged.
         """
         if isinstance(version, bool):
             version, metadata = None, version
@@ -800,17 +799,18 @@ class HarvestedRecord:
     def _stage(self, filename: str, source: Source) -> tuple[Staged, dict[str, str] | None]:
         kind = self._silo.state.get("hashing_type")
         hasher = hashlib.new(kind) if kind else None
-        path = self._silo.staging.new_path()
         content = chunks(filename, source, hasher.update if hasher else None)
-        digest = atomic_file.write_new(path, content, StrictBarrier())
+        with self._silo.writing():
+            path = self._silo.staging.new_path()
+            digest = atomic_file.write_new(path, content, StrictBarrier())
         checksum = {"checksum": hasher.hexdigest(), "type": str(kind)} if hasher else None
         return Staged(path, digest), checksum
 
     def _writeable_copy(self, filename: str, version: str) -> WriteableStream:
         with self._silo.editing(self.item_id) as edit:
             edit.check_writable(version)
-        path = self._silo.staging.new_path()
-        with self._view.open(version, filename) as source:
+        with self._silo.writing(), self._view.open(version, filename) as source:
+            path = self._silo.staging.new_path()
             atomic_file.copy_new(source, path, atomic_file.group_barrier(self._place.root))
 
         def store() -> None:
@@ -921,3 +921,10 @@ class HarvestedRecord:
             edit.log(target, noted.line(f"Copied file {filename} from version {source}"))
 
         self._change(act, noted)
+
+
+def _copy_all(source: str, paths: Sequence[str], target: str) -> None:
+    for path in paths:
+        atomic_file.make_parents(f"{target}/{path}")
+        with open(f"{source}/{path}", "rb") as file:
+            atomic_file.copy_new(file, f"{target}/{path}", StrictBarrier())

@@ -38,6 +38,9 @@ class RecordKeeper(Protocol):
     def staging(self) -> Staging:
         """Where files are written before they are put into a version."""
 
+    def writing(self) -> AbstractContextManager[None]:
+        """See `Silo.writing`."""
+
     def editing(
         self, identifier: str, *, if_revision: int | None = None
     ) -> AbstractContextManager[RecordEdit]:

@@ -11,7 +11,7 @@ from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings
 from recordsilo.cli import ExitCode, fail
 from recordsilo.commands import completion
-from recordsilo.errors import RecordSiloError
+from recordsilo.errors import RecordSiloError, SiloNotWritable
 from recordsilo.wording import counted
 from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, FleetStateUnreadable
 from silofleet.fleet import UNHEARD, Fleet, Line
@@ -94,6 +94,8 @@ def told() -> Iterator[None]:
         fail(str(error), ExitCode.STOPPED)
     except (FleetStateUnreadable, ClockRunning) as error:
         fail(str(error), ExitCode.LOSSES)
+    except SiloNotWritable:  # its exit code depends on the reason
+        raise
     except (FleetError, RecordSiloError) as error:
         fail(str(error))
 

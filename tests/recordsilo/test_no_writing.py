@@ -1,7 +1,9 @@
 """Silos that cannot be written, because their disk is read-only or full, are read all the same."""
 
+import errno
 import logging
 import os
+import pickle
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli_results import Harvest, in_a_process
 
-from recordsilo import Silo
+from recordsilo import Silo, SiloNotWritable
 
 Mounted = Callable[..., Path]
 EXPECTED = [f"oai:x:{number}" for number in range(10, 50)]
@@ -132,8 +134,42 @@ def test_commands_that_read_say_nothing_and_others_one_sentence(
         done = in_a_process([*command])
         assert done.returncode == 2
         assert done.stderr.decode() == (
-            f"silo: the Silo {path} is read-only, and this command changes it\n"
+            f"silo: the Silo {path} is read-only; make it writable, or change a copy of it\n"
         )
+    done = in_a_process(["reindex", path])
+    assert (done.returncode, done.stderr.decode()) == (
+        2, f"silo: the Silo {path} is read-only; make it writable, or change a copy of it\n"
+    )  # fmt: skip
+
+
+def changes(silo: Silo, directory: Path) -> Iterator[Callable[[], object]]:
+    """Changes of many kinds, each of which stores something."""
+    record = silo["oai:x:11"]
+    directory.mkdir(exist_ok=True)
+    (directory / "file").write_bytes(b"new")
+    yield lambda: silo.get_item("new").put_stream("oai_dc", "<dc/>")
+    yield lambda: silo.get_item("new").put_stream("oai_dc", "<dc/>", sync=False)
+    yield silo.get_item("new").sync
+    yield lambda: record.clone_version("1", "workingcopy")
+    yield lambda: record.move_directory_as_new_version(str(directory))
+    yield lambda: silo.del_item("oai:x:11", remember=True)
+    yield lambda: silo.restore_removed(["oai:x:11"])
+    yield lambda: silo.state.update({"base_oai_url": "http://x.org"}) or silo.state.sync()
+
+
+def test_a_change_of_a_read_only_silo_at_the_prompt_is_an_error_of_ours(
+    read_only: Callable[[], str], tmp_path: Path
+) -> None:
+    path = read_only()
+    with Silo(path) as silo:
+        for change in changes(silo, tmp_path / "directory"):
+            with pytest.raises(SiloNotWritable, match=r"^the Silo .* is read-only; ") as refused:
+                change()
+            assert isinstance(refused.value, OSError)
+            assert (refused.value.errno, refused.value.silo) == (errno.EROFS, path)
+            again = pickle.loads(pickle.dumps(refused.value))
+            assert str(again) == str(refused.value)
+            assert ".silo" not in str(again)
 
 
 # -- a full disk ------------------------------------------------------------------------
@@ -148,6 +184,30 @@ def fill(disk: Path) -> Path:
                 os.write(file.fileno(), b"\0" * 4096)
         except OSError:
             return filling
+
+
+def test_a_full_disk_at_the_prompt_is_an_error_of_ours(path: str, mounted: Mounted) -> None:
+    disk = mounted("small", "-t", "tmpfs", "-o", "size=4m", "tmpfs")
+    place = str(disk / "silo")
+    subprocess.run(["cp", "-a", path, place], check=True)
+    with Silo(place) as silo:
+        fill(disk)
+        with pytest.raises(SiloNotWritable, match=r"^the disk of the Silo .* is full; make room"):
+            silo.get_item("new").put_stream("oai_dc", f"<dc>{'x' * 9000}</dc>")
+        with pytest.raises(SiloNotWritable, match=r"^the disk of the Silo .* is full; make room"):
+            silo["oai:x:12"].clone_version("1", "workingcopy")
+        assert list(silo) == EXPECTED
+
+
+def test_a_silo_that_a_full_disk_has_no_room_for_is_named(mounted: Mounted) -> None:
+    disk = mounted("small", "-t", "tmpfs", "-o", "size=1m", "tmpfs")
+    fill(disk)
+    place = str(disk / "silo")
+    done = in_a_process(["init", place])
+    assert done.returncode == 75
+    assert done.stderr.decode() == (
+        f"silo: {place}: no space left on the disk; make room, then the same command continues\n"
+    )
 
 
 def test_a_full_disk_is_named_and_the_list_is_made_without_room(
