@@ -37,7 +37,6 @@ from recordsilo.index.projection import metadata_paths
 from recordsilo.index.search_values import SORTS
 from recordsilo.progress import counting
 from recordsilo.records.harvested_record import HarvestedRecord
-from recordsilo.records.streams import read_metadata
 from recordsilo.selection import Selection
 from recordsilo.silo import Silo
 from recordsilo.wording import counted
@@ -419,8 +418,6 @@ def put(*,
         if record.exists:
             _check_curated(record, target, f"silo clone {silo_dir} {item}")
         stored = name or given.rsplit("/", 1)[-1]
-        if metadata or stored in record.metadata_files.get(target, ()):
-            source = read_metadata(stored, source)
         record.put_stream(stored, source, target, metadata, agent=agent, message=message)
         click.echo(f"{record.item_id}: {stored} is in version {target}")
 

@@ -42,7 +42,13 @@ from recordsilo.records.record_changes import (
     takes_note,
 )
 from recordsilo.records.record_view import FileInfo, RecordView
-from recordsilo.records.streams import Source, WriteableStream, chunks, plain_files
+from recordsilo.records.streams import (
+    Source,
+    WriteableStream,
+    chunks,
+    plain_files,
+    read_metadata,
+)
 
 logger = logging.getLogger("RecordSilo")
 T = TypeVar("T")
@@ -655,8 +661,8 @@ class HarvestedRecord:
             version: By default the cursor's.
             writeable: Return a staged copy instead. Reading begins at its start, writing
                 appends (``seek`` and ``truncate`` to replace the content). Closing it puts
-                it into the version, as `put_stream` does; an exception in its ``with``
-                block discards it.
+                it into the version, as `put_stream` does and with its errors; an exception in
+                its ``with`` block discards it.
 
         Raises:
             FileNotInVersion: The version has no such file, or it is missing on disk.
@@ -768,6 +774,8 @@ class HarvestedRecord:
 
         Raises:
             SourceFailed: The source could not be read; the old content is kept.
+            MetadataMalformed: It is metadata, and neither XML nor named by an extension of
+                another kind, such as ``.json`` or ``.txt``; nothing is written.
             PathNameError, VersionNotFound, VersionFrozen, FileInTheWay: Nothing is written.
             SiloNotWritable, OSError: A disk operation failed; the record is unchanged.
         """
@@ -776,6 +784,8 @@ class HarvestedRecord:
         noted, name = self._note(note), self._version(version).name
         if not sync and is_frozen(self._manifest, name):
             raise VersionFrozen(self.item_id, name)
+        if self._is_metadata(name, filename, metadata):
+            filetostream = read_metadata(check_path(filename), filetostream)
         staged, checksum = self._stage(check_path(filename), filetostream)
         line = noted.line(f"Added or updated file {filename}")
         file = QueuedFile(filename, name, staged, metadata, line)
@@ -784,6 +794,12 @@ class HarvestedRecord:
         else:
             self._changes.queued.append(file)
         return checksum
+
+    def _is_metadata(self, version: str, path: str, given: bool | None = None) -> bool:
+        """Whether a file that is put into a version is metadata, which has to be readable."""
+        if is_frozen(self._manifest, version):  # it is refused for that
+            return False
+        return path in self._version(version).metadata_files if given is None else given
 
     def _put(self, file: QueuedFile, note: Note) -> None:
         def act(edit: RecordEdit) -> None:
@@ -815,6 +831,9 @@ class HarvestedRecord:
 
         def store() -> None:
             with open(path, "rb") as file:
+                if self._is_metadata(version, filename):
+                    read_metadata(filename, file)
+                    file.seek(0)
                 atomic_file.flush_fd(file.fileno())
                 staged = Staged(path, atomic_file.digest_of(file))
             line = f"Added or updated file {filename}"
@@ -836,9 +855,14 @@ class HarvestedRecord:
         Raises:
             VersionFrozen: The version is a harvested one, which must not change.
             FileNotInVersion: One of the files is not on disk; nothing is recorded.
+            MetadataMalformed: One is metadata and not XML, as for `put_stream`.
         """
         noted, name = self._note(note), self._version(version).name
         paths = [filenames] if isinstance(filenames, str) else list(filenames)
+        for path in paths:
+            if self._is_metadata(name, path):
+                with self._view.open(name, path) as file:
+                    read_metadata(path, file)
 
         def act(edit: RecordEdit) -> None:
             for path in paths:

@@ -5,7 +5,7 @@ import io
 import os
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any
 
 from recordsilo.disk import atomic_file
 from recordsilo.disk.names import check_path
@@ -122,14 +122,14 @@ def _not_plain(path: str) -> SourceFailed:
     return SourceFailed(path, "it is a link or a special file; a version holds plain files")
 
 
-def read_metadata(path: str, source: BinaryIO) -> BinaryIO:
+def read_metadata(path: str, source: Source) -> Source:
     """A metadata file that someone puts, once it is known that it can be read as metadata.
 
     Args:
         path: Of the file; one with an extension other than ``.xml`` need not be XML.
 
     Returns:
-        A file with the same bytes; of XML, in memory.
+        The same source; for XML, its bytes.
 
     Raises:
         SourceFailed: See `chunks`.
@@ -146,4 +146,4 @@ def read_metadata(path: str, source: BinaryIO) -> BinaryIO:
         parsed_whole(bytes(content))
     except NoDocument as error:
         raise MetadataMalformed(path, error.reason) from None
-    return io.BytesIO(content)
+    return bytes(content)

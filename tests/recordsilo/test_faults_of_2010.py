@@ -395,7 +395,7 @@ def test_list_of_an_absent_directory_is_an_error(record: HarvestedRecord) -> Non
 
 
 def test_deleted_file_leaves_metadata_files_too(record: HarvestedRecord) -> None:
-    record.put_stream("m", "x", True)
+    record.put_stream("m", "<x/>", True)
     record.del_stream("m")
     assert record.metadata_files == {"1": []}
 

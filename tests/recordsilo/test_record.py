@@ -14,12 +14,14 @@ from recordsilo import HarvestedRecord, Origin, Silo
 from recordsilo.errors import (
     FileInTheWay,
     FileNotInVersion,
+    MetadataMalformed,
     RecordNotFound,
     RecordSiloError,
     VersionFrozen,
     VersionNotFound,
 )
 from recordsilo.records.place import RecordPlace
+from recordsilo.records.streams import Source
 
 Harvest = Callable[..., str]
 
@@ -91,18 +93,59 @@ def test_large_source_is_stored_in_chunks(record: HarvestedRecord) -> None:
 
 
 def test_third_argument_that_is_a_bool_is_metadata(record: HarvestedRecord) -> None:
-    record.put_stream("m", "x", True)
+    record.put_stream("m", "<x/>", True)
     record.put_stream("n", "x", False)
-    record.put_stream("o", "x", "1", True)
+    record.put_stream("o", "<x/>", "1", True)
     assert record.metadata_files == {"1": ["m", "o"]}
 
 
 def test_file_put_again_stays_metadata_unless_told(record: HarvestedRecord) -> None:
-    record.put_stream("m", "x", True)
-    record.put_stream("m", "y")
+    record.put_stream("m", "<x/>", True)
+    record.put_stream("m", "<y/>")
     assert record.metadata_files == {"1": ["m"]}
     record.put_stream("m", "z", False)
     assert record.metadata_files == {"1": []}
+
+
+@pytest.mark.parametrize(
+    "content", ["no xml", b"", io.BytesIO(b"<dc><title></dc>"), "<!DOCTYPE a><a/>"]
+)
+def test_metadata_that_cannot_be_read_is_not_put(record: HarvestedRecord, content: Source) -> None:
+    record.put_stream("oai_dc", "<dc/>", metadata=True)
+    for metadata, sync in ((None, True), (True, True), (None, False)):
+        with pytest.raises(MetadataMalformed, match=r"'oai_dc' .*; nothing was stored"):
+            record.put_stream("oai_dc", content, None, metadata, sync)
+    with pytest.raises(MetadataMalformed, match="'new'"):
+        record.put_stream("new", content, metadata=True)
+    with (
+        pytest.raises(MetadataMalformed),
+        record.get_stream("oai_dc", writeable=True) as stream,
+    ):
+        stream.write(b"<more/>")
+    record.revert()
+    assert (read(record, "oai_dc"), record.files) == (b"<dc/>", ["oai_dc"])
+
+
+def test_what_is_no_metadata_or_not_xml_by_its_name_may_be_anything(
+    record: HarvestedRecord,
+) -> None:
+    record.put_stream("foo.txt", "no xml", metadata=True)
+    record.put_stream("dc.json", "{}", metadata=True)
+    record.put_stream("notes", "no xml")
+    record.put_stream("oai_dc", "no xml", metadata=False)
+    assert record.metadata_files == {"1": ["foo.txt", "dc.json"]}
+
+
+def test_metadata_edited_on_disk_is_accepted_only_if_it_can_be_read(
+    record: HarvestedRecord,
+) -> None:
+    record.put_stream("oai_dc", "<dc/>", metadata=True)
+    Path(record.to_dirpath("oai_dc")).write_text("<dc>")
+    with pytest.raises(MetadataMalformed, match="not well-formed"):
+        record.accept("oai_dc")
+    Path(record.to_dirpath("oai_dc")).write_text("<dc>new</dc>")
+    record.accept("oai_dc")
+    assert record.file_info("oai_dc").size == 12
 
 
 def test_files_keep_the_order_in_which_they_were_put(record: HarvestedRecord) -> None:
@@ -121,21 +164,21 @@ def test_stream_is_binary_and_closes_itself(record: HarvestedRecord) -> None:
 
 
 def test_writeable_stream_is_stored_when_it_is_closed(silo: Silo, record: HarvestedRecord) -> None:
-    record.put_stream("f", "old", True)
-    with record.get_stream("f", writeable=True) as stream:
+    record.put_stream("f.txt", "old", True)
+    with record.get_stream("f.txt", writeable=True) as stream:
         assert stream.read() == b"old"
         stream.write(b" and new")
-        assert read(silo["a"], "f") == b"old"
-    assert read(silo["a"], "f") == b"old and new"
-    assert silo["a"].metadata_files == {"1": ["f"]}
-    stream = record.get_stream("f", writeable=True)
+        assert read(silo["a"], "f.txt") == b"old"
+    assert read(silo["a"], "f.txt") == b"old and new"
+    assert silo["a"].metadata_files == {"1": ["f.txt"]}
+    stream = record.get_stream("f.txt", writeable=True)
     stream.seek(0)
     stream.truncate()
     stream.write(b"anew")
     stream.close()
     stream.close()
-    assert read(silo["a"], "f") == b"anew"
-    assert record.file_info("f").size == 4
+    assert read(silo["a"], "f.txt") == b"anew"
+    assert record.file_info("f.txt").size == 4
     assert os.listdir(silo.staging.directory()) == []
 
 
@@ -154,19 +197,19 @@ def test_writeable_stream_left_by_an_exception_stores_nothing(
 
 def test_queued_files_are_stored_together_by_sync(silo: Silo, record: HarvestedRecord) -> None:
     record.put_stream("one", "1", sync=False)
-    record.put_stream("two", "2", metadata=True, sync=False)
+    record.put_stream("two.txt", "2", metadata=True, sync=False)
     record.put_stream("one", "1 again", sync=False)
     assert "a" not in silo
     record.sync()
     again = silo["a"]
     assert (again.files, again.metadata_files, again.revision) == (
-        ["one", "two"], {"1": ["two"]}, 1,
+        ["one", "two.txt"], {"1": ["two.txt"]}, 1,
     )  # fmt: skip
     assert read(again, "one") == b"1 again"
     record.put_stream("three", "3", sync=False)
     record.revert()
     record.sync()
-    assert silo["a"].files == ["one", "two"]
+    assert silo["a"].files == ["one", "two.txt"]
     assert os.listdir(silo.staging.directory()) == []
 
 
@@ -198,11 +241,11 @@ def test_something_of_the_users_own_is_in_the_way_and_stays(record: HarvestedRec
 
 
 def test_file_is_renamed_and_stays_metadata(silo: Silo, record: HarvestedRecord) -> None:
-    record.put_stream("m", "x", True)
+    record.put_stream("m", "<x/>", True)
     record.rename_stream("m", "docs/n")
     again = silo["a"]
     assert (again.paths(), again.metadata_files) == (["docs/n"], {"1": ["docs/n"]})
-    assert read(again, "docs/n") == b"x"
+    assert read(again, "docs/n") == b"<x/>"
     record.put_stream("o", "y")
     with pytest.raises(FileInTheWay):
         record.rename_stream("o", "docs/n")

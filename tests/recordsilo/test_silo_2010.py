@@ -118,7 +118,7 @@ def test_link_of_2010_within_the_silo_is_read(silo_2010: Silo) -> None:
     assert not os.path.islink(record.to_dirpath("oai_dc", "mine"))
     with record.get_stream("oai_dc", "mine") as stream:
         assert stream.read() == content
-    record.put_stream("oai_dc", "changed", "delta")
+    record.put_stream("oai_dc", "<changed/>", "delta")
     with record.get_stream("oai_dc", "1") as stream:
         assert stream.read() == content
 

@@ -207,7 +207,8 @@ def test_what_cannot_be_merged_by_fields_waits_too(
 ) -> None:
     (identifier,) = fill(1, type="Article")
     curate(silo, identifier, type="article")
-    silo[identifier].put_stream("oai_dc", b"<broken", None, True)
+    with silo.editing(identifier) as edit:  # as an earlier release let people do
+        edit.put("workingcopy", "oai_dc", b"<broken", metadata=True)
     harvest_again(identifier, title="New")
     (found,) = reviews(silo)
     assert found.kind is ReviewKind.UNREADABLE

@@ -8,7 +8,6 @@ from typing import BinaryIO, TypedDict
 
 from recordsilo import HarvestedRecord
 from recordsilo.records.manifest import now_text
-from recordsilo.records.streams import read_metadata
 from silocuration.activity import ValueChange, changes_of, log_activity, of_file
 from webui.http.errors import PreconditionFailed, ReadOnly
 from webui.http.messages import entity_tags, expected_revisions
@@ -118,8 +117,6 @@ class Curator:
             metadata: Whether it is a metadata file; None: as before.
         """
         require_curated(self.record, version)
-        if metadata or path in self.record.metadata_files.get(version, ()):
-            content = read_metadata(path, content)
         before = self._digest(version, path)
         self.record.put_stream(path, content, version, metadata, **self._how)
         self._note("put", version, (path, before, self._digest(version, path)))
