@@ -20,11 +20,16 @@ from oaipmhclient.pages.requests_and_pages import (
     identify_request,
     list_request,
 )
-from oaipmhclient.transport.http_rules import BaseURL
+from oaipmhclient.transport.http_rules import BaseURL, is_same_place, spelled_as
 from oaipmhclient.transport.http_transport import Transport
-from oaipmhclient.walk.endpoint_checks import refuse_unknown_formats, size_of_list
+from oaipmhclient.walk.endpoint_checks import (
+    refuse_unknown_formats,
+    refuse_unknown_set,
+    size_of_list,
+)
 from oaipmhclient.walk.values import ListJob
 from oaipmhprotocol import (
+    BadArgument,
     DatestampError,
     Identify,
     NoRecordsMatch,
@@ -143,7 +148,8 @@ class OAIPMHScraper(Closing):
                 storage_dir, create=False, identifier_uri_prefix=identifier_uri_prefix
             )
             base_url = _agreed_base_url(self.store, given)
-            self._access = Access(base_oai_url or base_url, settings, transport, pace, around)
+            location = spelled_as(base_url, base_oai_url or base_url)
+            self._access = Access(location, settings, transport, pace, around)
             identify = self._access.identify(self.store.path) if given else None
             if self.store.state.get("base_oai_url") is None:
                 self._note_base_url()
@@ -294,6 +300,7 @@ class OAIPMHScraper(Closing):
             The receipt. Check its ``whole``.
 
         Raises:
+            RequestRefused: The repository does not have the set.
             HarvestStopped: The list broke off; it has the receipt so far.
             HarvestInterrupted: Ctrl-C (a KeyboardInterrupt).
         """
@@ -334,7 +341,7 @@ class OAIPMHScraper(Closing):
 
         Raises:
             RequestRefused: The arguments are invalid, or the repository does not have one of
-                several formats; nothing was stored.
+                several formats, or the set; nothing was stored.
             HarvestStopped, HarvestInterrupted: See `getRecords`.
             HarvestRunning: Another process is harvesting one of the lists; nothing was requested.
             RetryLater: The repository requested a pause that is not over.
@@ -358,7 +365,37 @@ class OAIPMHScraper(Closing):
         )
         if update:
             jobs = [self._updated(job, options) for job in jobs]
-        return self._run(request, jobs, options, progress)
+        before = self.marks
+        try:
+            receipt = self._run(request, jobs, options, progress)
+        except HarvestStopped as stop:
+            if isinstance(stop.cause, BadArgument) and not stop.receipt.counts.listed:
+                self._refuse_unknown_set(jobs, options, before)
+            raise
+        if not receipt.counts.listed:
+            self._refuse_unknown_set(jobs, options, before)
+        return receipt
+
+    def _refuse_unknown_set(
+        self, jobs: Sequence[ListJob], options: HarvestOptions, before: Mapping[str, Marks]
+    ) -> None:
+        """Refuse a set without records that the repository lacks; many say that it is empty.
+
+        A set that was harvested before may have become empty. The next update does not request
+        a set that was refused.
+
+        Raises:
+            RequestRefused: See `refuse_unknown_set`.
+        """
+        known = before[_key_of(options)]
+        if any(known.get(job.metadata_prefix, {}).get(job.set_spec or "") for job in jobs):
+            return
+        try:
+            for set_spec in {job.set_spec for job in jobs if job.set_spec}:
+                refuse_unknown_set(self._access.client, set_spec)
+        except RequestRefused:
+            self.put_back(before)
+            raise
 
     def update(
         self,
@@ -596,15 +633,19 @@ def _raise_failure(receipt: Receipt, ends: Iterable[ListEnd]) -> None:
 
 
 def _agreed_base_url(silo: Silo, given: str | None) -> str:
-    """Return the base URL of the Silo, which must be the given one, if any."""
+    """Return the base URL of the Silo, which must be the given one, if any.
+
+    A slash at its end makes no difference; the Silo's spelling counts.
+    """
     remembered = silo.state.get("base_oai_url")
     if remembered is None and given is None:
         raise NoBaseURL(silo.storage_dir)
     if remembered is None or given is None:
         return str(remembered or given)
-    if BaseURL.parse(str(remembered)).url != given:
+    known = BaseURL.parse(str(remembered)).url
+    if not is_same_place(known, given):
         raise BaseURLConflict(silo.storage_dir, str(remembered), given)
-    return given
+    return known
 
 
 def _date_or_text(datestamp: str) -> str:

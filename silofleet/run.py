@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from oaipmhclient.client import Client
-from oaipmhclient.transport.http_rules import BaseURL
+from oaipmhclient.transport.http_rules import BaseURL, is_same_place
 from oaipmhclient.transport.http_transport import HttpTransport
-from oaipmhclient.walk.endpoint_checks import refuse_unknown_set
 from oaipmhprotocol import OAIError
 from oaipmhprotocol.values import Identify
 from oaipmhscraper.harvests.archiving import Moved, archive
@@ -154,7 +153,7 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         return Ended(Outcome.CUT, stale, _now())
     url = BaseURL.parse(order.url).url
     known = _base_url(order.silo_path) if is_there else url
-    if known not in {None, url} and not order.epoch:
+    if known is not None and not is_same_place(known, url) and not order.epoch:
         said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
         return Ended(Outcome.FAILED, said, _now())
     is_one = bool(order.pace.interval) and not order.is_spread
@@ -224,21 +223,13 @@ def _list(
     Raises:
         RequestRefused: The repository has no such set; many answer as if it were empty.
     """
-    receipt = scraper.harvest(
+    return scraper.harvest(
         order.prefixes,
         set_spec=set_spec,
         update=True,
         options=options,
         progress=lambda receipt: _tell(receipt, told),
     )
-    was_there = any(
-        marks.get(prefix, {}).get(set_spec or "")
-        for marks in scraper.marks.values()
-        for prefix in order.prefixes
-    )
-    if set_spec and not receipt.counts.listed and not was_there:
-        refuse_unknown_set(scraper.client, set_spec)
-    return receipt
 
 
 def _size(scraper: OAIPMHScraper, order: Order) -> int | None:

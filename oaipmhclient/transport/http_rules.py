@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from oaipmhprotocol.queries import query_string
 from oaipmhprotocol.words import Argument
@@ -35,6 +35,24 @@ class BaseURL(Address):
     def request_url(self, params: Mapping[str, str]) -> str:
         """Return the URL of a GET request."""
         return with_query(self.url, params)
+
+
+def is_same_place(url: str, other: str) -> bool:
+    """Whether two base URLs differ at most by a slash at the end of their paths."""
+    return _without_slash(url) == _without_slash(other)
+
+
+def spelled_as(url: str, location: str) -> str:
+    """Return a location of the same place with the slash at its end that a URL has, or without."""
+    path = urlsplit(url).path
+    ending = path[len(path.rstrip("/")) :]
+    parts = urlsplit(_without_slash(location))
+    return urlunsplit(parts._replace(path=parts.path + ending))
+
+
+def _without_slash(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=parts.path.rstrip("/")))
 
 
 _ARGUMENTS = frozenset(argument.value for argument in Argument)

@@ -14,14 +14,12 @@ import click
 from click.core import ParameterSource
 
 from oaipmhclient.client import Client
-from oaipmhclient.walk.endpoint_checks import refuse_unknown_set
-from oaipmhprotocol import BadArgument, NoSetHierarchy
+from oaipmhprotocol import NoSetHierarchy
 from oaipmhscraper.commands.harvest_options import harvest_options
 from oaipmhscraper.commands.http_options import http_options
 from oaipmhscraper.commands.reports import HarvestReporter, print_json, sentences
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.progress import display
-from oaipmhscraper.receipt import HarvestStopped, Receipt
 from oaipmhscraper.repository_state import state_of
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import undone_if_refused
@@ -178,8 +176,7 @@ def harvest(
         report.stopped_too(),
         display(sys.stderr, quiet=report.quiet) as progress,
     ):
-        receipt = _harvested(
-            scraper,
+        receipt = scraper.harvest(
             list(scraper.getMetadataPrefixes()) if ALL in prefixes else prefixes,
             set_spec=set_spec,
             from_=from_,
@@ -219,21 +216,6 @@ def _note_move(directory: str, url: str, report: HarvestReporter, settings: Http
     ):
         scraper.moved_to(url)
     report.say(f"{directory} will be harvested from {url} from now on.")
-
-
-def _harvested(
-    scraper: OAIPMHScraper, prefixes: Sequence[str], *, set_spec: str | None, **how: Any
-) -> Receipt:
-    """Harvest; refuse a set without records that the repository does not list."""
-    try:
-        receipt = scraper.harvest(prefixes, set_spec=set_spec, **how)
-    except HarvestStopped as stop:
-        if set_spec and isinstance(stop.cause, BadArgument) and not stop.receipt.counts.listed:
-            refuse_unknown_set(scraper.client, set_spec)
-        raise
-    if set_spec and not how["update"] and not receipt.counts.listed:
-        refuse_unknown_set(scraper.client, set_spec)
-    return receipt
 
 
 def _refuse_options_of_requests() -> None:

@@ -136,6 +136,19 @@ def test_a_silo_of_another_repository_is_refused_with_what_to_do(repository, sil
         assert scraper.store.state["base_oai_url"] == URL
 
 
+@pytest.mark.parametrize(("first", "again"), [(URL, URL + "/"), (URL + "/", URL)])
+def test_a_slash_at_the_end_of_a_base_url_makes_no_other_repository(
+    repository, silo_dir, first, again
+):
+    scraper_of(repository, silo_dir, first).close()
+    for location in (again, again + "?verb=Identify", again.replace("://", "://ada:secret@")):
+        with scraper_of(repository, silo_dir, location) as scraper:
+            assert scraper.getRecords("oai_dc").base_url == first
+            assert scraper.store.state["base_oai_url"] == first
+    with pytest.raises(BaseURLConflict):
+        scraper_of(repository, silo_dir, URL + "/x")
+
+
 def test_a_repository_that_moved_is_remembered_at_its_new_address(repository, silo_dir):
     with scraper_of(repository, silo_dir) as scraper:
         scraper.moved_to("http://new/oai?verb=Identify")
@@ -179,6 +192,25 @@ def test_identify_asks_again_only_when_told_to(repository, silo_dir):
         scraper.identify(refresh_cache=True)
         assert len(repository.requests) == 2
         assert scraper.state["lastidentified"] > before
+
+
+@pytest.mark.parametrize("code", ["noRecordsMatch", "badArgument"])
+@pytest.mark.parametrize("update", [False, True])
+def test_a_set_that_the_repository_lacks_is_an_error_and_not_remembered(
+    repository, silo_dir, page, code, update
+):
+    repository.add("oai:x:1", sets=("col_1",))
+    repository.sets = {"col_1": "Biology"}
+    repository.answers.append(
+        lambda params: page(f'<error code="{code}"/>') if params.get("set") == "nope" else None
+    )
+    with scraper_of(repository, silo_dir) as scraper:
+        assert scraper.getRecords("oai_dc", set_id="col_1").counts.listed == 1
+        marks = scraper.marks
+        with pytest.raises(RequestRefused, match="does not have the set nope"):
+            scraper.getRecords("oai_dc", set_id="nope", update=update)
+        assert scraper.marks == marks
+        assert scraper.update().whole
 
 
 def test_sets_are_given_by_name_and_remembered(repository, silo_dir):
