@@ -154,8 +154,13 @@ def _ending(report: RunReport) -> Ending:
         report=_small(report.to_json()) | notes,
         counts=counts,
         problems=_problems(report),
-        sentence=report.stopped or ("" if any(counts.values()) else NOTHING),
+        sentence=_stopped(report) or ("" if any(counts.values()) else NOTHING),
     )
+
+
+def _stopped(report: RunReport) -> str:
+    there = "" if report.dry_run else f"; of all runs, {report.in_target:,} records are there"
+    return report.stopped and report.stopped + there
 
 
 def _small(report: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,6 +90,8 @@ class RunReport:
         stopped: Why the run ended early; ``""`` if it did not.
         interrupted: Whether a person interrupted it.
         recovered: Number of unfinished deposits of earlier runs that the target holds.
+        in_target: Number of records that the target holds after the run, whichever run
+            exported them, as the ledger says; 0 for a dry run.
         seconds: How long the run took.
         empty: Number of records without a version to export, as `Versions.CURATED` has them.
     """
@@ -108,6 +110,7 @@ class RunReport:
     stopped: str = ""
     interrupted: bool = False
     recovered: int = 0
+    in_target: int = 0
     seconds: float = 0.0
     empty: int = 0
 
@@ -144,6 +147,7 @@ class RunReport:
             "still_there": list(self.still_there),
             "stopped": self.stopped,
             "recovered": self.recovered,
+            "in_target": self.in_target,
             "seconds": round(self.seconds, 3),
         }
 

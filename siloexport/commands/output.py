@@ -152,6 +152,12 @@ def _print_run(report: RunReport) -> None:
         click.echo("silo: stopped; the same command continues", err=True)
     elif report.stopped:
         click.echo(f"silo: stopped: {report.stopped}; the same command continues", err=True)
+    if report.stopped and not report.dry_run:
+        click.echo(
+            f"silo: the counts are of the {report.records:,} records looked at before; of all "
+            f"runs, {report.in_target:,} records are in {report.target}",
+            err=True,
+        )
     if report.run_id and not report.whole:
         click.echo(f"silo: run id: {report.run_id}; silo export rollback undoes it", err=True)
 

@@ -466,6 +466,7 @@ class _Run:
             stopped=stopped,
             interrupted=bool(stopped) and self.stop.interrupted,
             recovered=tally.recovered,
+            in_target=0 if dry_run else self.ledger.counts()["records"],
             seconds=time.monotonic() - self.began,
             empty=tally.empty,
         )

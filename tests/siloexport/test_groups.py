@@ -12,10 +12,12 @@ from killing import KILLED, kill_at
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import Barrier
 from siloexport import ActionKind, BagTarget, Export, FilesTarget, Selection, Target
+from siloexport.commands.output import _print_run
 from siloexport.engine import export as engine
 from siloexport.errors import TargetFull
 from siloexport.ledger import Ledger
 from siloexport.plan import Action
+from siloexport.report import RunReport
 from siloexport.targets import directory
 from siloexport.targets.directory import DirectoryTarget
 from siloexport.values import Deposit, DepositState
@@ -131,9 +133,21 @@ def test_a_record_that_fails_or_conflicts_does_not_stop_the_others_of_its_group(
 LIVE = "oai:example.org:1"
 
 
+@pytest.fixture
+def in_words(capsys: pytest.CaptureFixture[str]) -> Callable[[RunReport], Any]:
+    """What the command line prints of a run."""
+
+    def printed(report: RunReport) -> Any:
+        _print_run(report)
+        return capsys.readouterr()
+
+    return printed
+
+
 def test_a_full_disk_keeps_those_of_the_group_that_have_room(
-    silo: Silo, five: Selection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    silo: Silo, five: Selection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    in_words: Callable[[RunReport], Any],
+) -> None:  # fmt: skip
     real = directory.DirectoryTarget._steps
     target = FilesTarget(str(tmp_path / "out"))
 
@@ -145,8 +159,11 @@ def test_a_full_disk_keeps_those_of_the_group_that_have_room(
     with monkeypatch.context() as patched:
         patched.setattr(DirectoryTarget, "_steps", full)
         report = Export(silo, target).run(five)
+        again = in_words(Export(silo, target).run(five))
     assert "No space left" in report.stopped
-    assert report.written == 3
+    assert (report.written, report.in_target) == (3, 3)
+    assert "0 created" in again.out
+    assert f"of all runs, 3 records are in {target.shown}\n" in again.err
     assert Export(silo, target).resume().written == 2
     assert Export(silo, target).verify(five).differences == 0
 
