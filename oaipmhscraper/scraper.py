@@ -150,7 +150,8 @@ class OAIPMHScraper(Closing):
             base_url = _agreed_base_url(self.store, given)
             location = spelled_as(base_url, base_oai_url or base_url)
             self._access = Access(location, settings, transport, pace, around)
-            identify = self._access.identify(self.store.path) if given else None
+            with self.store.writing():
+                identify = self._access.identify(self.store.path) if given else None
             if self.store.state.get("base_oai_url") is None:
                 self._note_base_url()
         else:
@@ -269,7 +270,7 @@ class OAIPMHScraper(Closing):
 
         See `oaipmhclient.walk.endpoint_checks.size_of_list`. One request; nothing is stored.
         """
-        with Journal(self.store.path) as journal:
+        with self.store.writing(), Journal(self.store.path) as journal:
             quirks = journal.quirks(self._access.base_url)
         return size_of_list(self._access.client, metadata_prefix, set_spec, quirks)
 
@@ -476,6 +477,7 @@ class OAIPMHScraper(Closing):
         progress: Progress | None,
     ) -> Receipt:
         with ExitStack() as stack:
+            stack.enter_context(self.store.writing())
             journal = stack.enter_context(Journal(self.store.path))
             with journal.beginning():
                 stack.enter_context(journal.held(request))
@@ -608,7 +610,8 @@ class OAIPMHScraper(Closing):
 
     def _keep_in_state(self, key: str, value: Callable[[], Any]) -> None:
         """Set a key and keep other processes' changes; None changes nothing."""
-        with Locks(os.path.join(self.store.path, ".silo", "locks")).hold_name("harvester"):
+        locks = Locks(os.path.join(self.store.path, ".silo", "locks"))
+        with self.store.writing(), locks.hold_name("harvester"):
             self.state.revert()
             new = value()
             if new is not None:

@@ -1,5 +1,6 @@
 """OAIPMHScraper: opening, stored state, and requests."""
 
+import errno
 import io
 import os
 import traceback
@@ -15,7 +16,7 @@ from oaipmhscraper.progress import Bars
 from oaipmhscraper.receipt import HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import EndpointUnreachable, RequestRefused
-from recordsilo import Silo
+from recordsilo import Silo, SiloNotWritable
 from recordsilo.errors import NotASilo, SiloNotFound
 
 URL = "http://repo.example/oai"
@@ -126,6 +127,30 @@ def test_a_silo_whose_making_was_killed_is_made_again(repository, silo_dir, left
     with scraper_of(repository, silo_dir) as scraper:
         assert scraper.getRecords("oai_dc").counts.stored == 0
         assert scraper.store.state["base_oai_url"] == URL
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda scraper: scraper.getRecords("oai_dc"),
+        lambda scraper: scraper.update(),
+        lambda scraper: scraper.size_of_list("oai_dc"),
+    ],
+)
+def test_a_silo_that_cannot_be_written_is_named(repository, silo_dir, monkeypatch, ask):
+    repository.add("oai:x:1")
+    with scraper_of(repository, silo_dir) as scraper:
+        scraper.getRecords("oai_dc")
+
+    def refused(path):
+        raise OSError(errno.EROFS, "Read-only file system", f"{path}/.silo/harvest.sqlite")
+
+    monkeypatch.setattr("oaipmhscraper.scraper.Journal", refused)
+    with (
+        scraper_of(repository, silo_dir, None) as scraper,
+        pytest.raises(SiloNotWritable, match=f"^the Silo {silo_dir} is read-only; make it"),
+    ):
+        ask(scraper)
 
 
 def test_a_silo_of_another_repository_is_refused_with_what_to_do(repository, silo_dir):
