@@ -142,9 +142,11 @@ class RecordRemoved(RecordNotFound):
 
     def __init__(self, identifier: str, silo: str) -> None:
         super().__init__(identifier, silo)
-        self.args = (
-            f"{self}; it was removed here (a harvest with --restore-removed may bring it back)",
+        told = (
+            f"{self}; it was removed here (a harvest with --restore-removed may bring it back; "
+            f"to make it anew here, call silo.restore_removed([{identifier!r}]) first)"
         )
+        self.args = (told,)
 
 
 class RecordGone(RecordNotFound):

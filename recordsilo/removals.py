@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from recordsilo.contributions import ContributionBroken, contribution, points
@@ -50,9 +51,21 @@ def read_removed(silo: str) -> frozenset[str]:
 
     Raises:
         StateUnreadable: A complete line is malformed.
+
+    Cost: a call of the system, if the file is as it was when this process read it.
     """
+    path = _path(silo)
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return frozenset()
+    return _read_removed(path, (found.st_ino, found.st_size, found.st_mtime_ns))
+
+
+@lru_cache(maxsize=8)
+def _read_removed(path: str, _stamp: tuple[int, int, int]) -> frozenset[str]:
     removed: set[str] = set()
-    for identifier, is_removed in read_lines(_path(silo), _removal):
+    for identifier, is_removed in read_lines(path, _removal):
         (removed.add if is_removed else removed.discard)(identifier)
     return frozenset(removed)
 

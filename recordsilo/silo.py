@@ -304,7 +304,8 @@ class Silo(Closing, Listing):
         """A handle on a record, which need not exist yet.
 
         A new record gets an empty version ``startversion``; only the first change, or
-        `HarvestedRecord.sync`, writes it.
+        `HarvestedRecord.sync`, writes it. That raises `RecordRemoved` if the record was removed
+        here for good (``remember=True``, `silo rm`, the page), until `restore_removed`.
 
         Args:
             identifier: In full, or without ``identifier_uri_prefix``; a full match wins,
@@ -342,6 +343,8 @@ class Silo(Closing, Listing):
 
         Raises:
             RevisionConflict: The record is not at ``if_revision`` (0: does not exist yet).
+            RecordRemoved: It would be made anew, but was removed here for good; see
+                `restore_removed`.
             SiloNotWritable: The disk is read-only or full.
         """
         with self.writing(), self._locks.hold([identifier]):
@@ -352,6 +355,8 @@ class Silo(Closing, Listing):
                 if if_revision is not None and found != if_revision:
                     raise RevisionConflict(identifier, if_revision, found)
                 yield edit
+                if edit.before is None and identifier in self.removed():
+                    raise RecordRemoved(identifier, self.storage_dir)
             except BaseException:
                 edit.discard()
                 raise
@@ -463,7 +468,10 @@ class Silo(Closing, Listing):
         return removals.read_removed(self.path)
 
     def restore_removed(self, identifiers: Iterable[str] | None = None) -> None:
-        """Let later harvests store these records again, or all that were removed."""
+        """Let later harvests store these records again, or all that were removed.
+
+        They can then be made anew here, too.
+        """
         with self.writing(), self._locks.hold_name("removed"):
             known = removals.read_removed(self.path)
             for identifier in sorted(known if identifiers is None else known & set(identifiers)):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from recordsilo import Silo, removals
+from recordsilo.errors import RecordRemoved
 from recordsilo.removals import GROUP, OnRemoval
 
 Contribute = Callable[[str, str, Any], None]
@@ -50,6 +51,20 @@ def test_a_package_is_told_of_permanent_removals_only(four: Silo, package: Packa
     assert len(package.told) == 2
 
 
+def test_a_record_that_was_removed_is_not_made_anew_until_it_is_restored(four: Silo) -> None:
+    del four["a"]
+    four.get_item("a").put_stream("foo.txt", "made anew, as in 2010")
+    four.del_item("b", remember=True)
+    again = four.get_item("b")
+    for change in (again.sync, lambda: again.put_stream("foo.txt", "x")):
+        with pytest.raises(RecordRemoved, match=r"restore_removed\(\['b'\]\) first"):
+            change()
+    assert ("b" in four, list(four)) == (False, ["a", "c", "d"])
+    four.restore_removed(["b"])
+    again.put_stream("foo.txt", "x")
+    assert list(four) == ["a", "b", "c", "d"]
+
+
 def test_a_kill_before_the_package_is_told_loses_nothing(
     four: Silo, package: Package, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,7 +74,9 @@ def test_a_kill_before_the_package_is_told_loses_nothing(
             four.del_item(name, remember=True)
     four.restore_removed(["b"])
     with Silo(four.path) as again:
-        again.get_item("c").sync()  # made again by hand
+        with monkeypatch.context() as patch:  # made anew, as earlier releases let people do
+            patch.setattr(Silo, "removed", lambda _: frozenset())
+            again.get_item("c").sync()
         assert removals.is_behind(again.path)
         again.tell_removals()
         assert package.told == [("a",)]

@@ -174,6 +174,7 @@ def create(call: Call) -> Response:
     silo = call.site.silo
     if identifier in silo:
         raise Conflict("Record {identifier} already exists.", identifier=identifier)
+    silo.restore_removed([identifier])  # to make it anew was asked for
     record = silo.get_item(identifier)
     record.sync(agent=call.user.name, message=call.field("message"))
     log_one(silo.path, "new record", record.item_id, "1", agent=call.user.name)
