@@ -26,6 +26,12 @@ local function add(to, key, body, tries, reason)
   redis.call('XADD', to, '*', 'key', key, 'body', body, 'tries', tries, 'reason', reason)
 end
 
+local function add_later(name, key, body, tries, reason, wait)
+  local number = string.format('%016d', redis.call('INCR', prefix .. ':number'))
+  redis.call('ZADD', named(name, 'later'), now + wait, number)
+  redis.call('HSET', named(name, 'later-content'), number, cmsgpack.pack({key, body, tries, reason}))
+end
+
 local function put(name, key, body, wait)
   redis.call('SADD', prefix .. ':queues', name)
   if key ~= '' and redis.call('ZADD', named(name, 'keys'), 'NX', 0, key) == 0 then
@@ -34,9 +40,7 @@ local function put(name, key, body, wait)
   if wait == 0 then
     redis.call('XADD', named(name, 'stream'), '*', 'key', key, 'body', body)
   else
-    local number = string.format('%016d', redis.call('INCR', prefix .. ':number'))
-    redis.call('ZADD', named(name, 'later'), now + wait, number)
-    redis.call('HSET', named(name, 'later-content'), number, cmsgpack.pack({key, body, 0, ''}))
+    add_later(name, key, body, 0, '', wait)
   end
   return 1
 end
@@ -191,19 +195,24 @@ function actions.failed()
       elseif again == 0 then
         add(stream, key, body, tries, reason)
       else
-        local waiting = string.format('%016d', redis.call('INCR', prefix .. ':number'))
-        redis.call('ZADD', later, now + again, waiting)
-        redis.call('HSET', content, waiting, cmsgpack.pack({key, body, tries, reason}))
+        add_later(queue, key, body, tries, reason, again)
       end
     end
   end
 end
 
--- lease, number, …: the next taker claims them, as if for the first time
+-- seconds, then lease, number, …: the next taker claims them, as if for the first time
 function actions.give_back()
-  for at = 3, #ARGV, 2 do
+  local wait = tonumber(ARGV[3])
+  for at = 4, #ARGV, 2 do
     local number = ARGV[at + 1]
-    if is_mine(number, ARGV[at]) then
+    local entry = is_mine(number, ARGV[at]) and entry_of(number)
+    if entry and wait > 0 then
+      local fields, _, _, times = fields_of(entry), pending(number)
+      local tries = (tonumber(fields.tries) or 0) + times - 1
+      remove(number)
+      add_later(queue, fields.key or '', fields.body or '', tries, fields.reason or '', wait)
+    elseif entry then
       local taker, _, times = pending(number)
       redis.call(
         'XCLAIM', stream, GROUP, taker, 0, number, 'IDLE', 2 ^ 40, 'RETRYCOUNT', times - 1, 'JUSTID')

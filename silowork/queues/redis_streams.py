@@ -147,10 +147,10 @@ class RedisQueues(Closing):
             values = [reason, -1 if again is None else again, self._most_tries]
             self._call("failed", messages[0].queue, *values, *_leases(messages))
 
-    def give_back(self, messages: Sequence[Queued]) -> None:
+    def give_back(self, messages: Sequence[Queued], wait: float = 0.0) -> None:
         """See `Queues.give_back`."""
         if messages:
-            self._call("give_back", messages[0].queue, *_leases(messages))
+            self._call("give_back", messages[0].queue, wait, *_leases(messages))
 
     def held(self, messages: Sequence[Queued]) -> list[Queued]:
         """See `Queues.held`."""

@@ -179,9 +179,9 @@ class SqliteQueues(Closing):
 
         self._group.change(change)
 
-    def give_back(self, messages: Sequence[Queued]) -> None:
+    def give_back(self, messages: Sequence[Queued], wait: float = 0.0) -> None:
         """See `Queues.give_back`."""
-        mine = [(time.time(), one.number, one.lease) for one in messages]
+        mine = [(time.time() + wait, one.number, one.lease) for one in messages]
         self._group.change(
             lambda connection: connection.executemany(
                 "UPDATE message SET due = ?, tries = tries - 1, lease = ''"

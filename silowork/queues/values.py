@@ -132,8 +132,13 @@ class Queues(Closing, Protocol):
             again: Seconds before which they are not taken again; None: they never are.
         """
 
-    def give_back(self, messages: Sequence[Queued]) -> None:
-        """Put messages back as if they had not been taken, those with lost leases excepted."""
+    def give_back(self, messages: Sequence[Queued], wait: float = 0.0) -> None:
+        """Put messages back as if they had not been taken, those with lost leases excepted.
+
+        Args:
+            messages: All of one queue.
+            wait: Seconds before which they are not taken.
+        """
 
     def held(self, messages: Sequence[Queued]) -> list[Queued]:
         """Return those of some messages that nobody has acknowledged."""

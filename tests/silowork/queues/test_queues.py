@@ -170,6 +170,17 @@ def test_what_is_given_back_is_as_before(queues: Queues, opened: Opened) -> None
     assert (one.tries, one.reason) == (1, "")
 
 
+def test_what_is_given_back_for_later_waits_and_is_as_before(queues: Queues) -> None:
+    queues.put([Message("q", b"a", "k")])
+    queues.failed(queues.take("q"), "busy")
+    queues.give_back(queues.take("q"), 0.3)
+    assert queues.take("q") == []
+    assert size(queues)[:2] == (0, 1)
+    (one,) = queues.take("q", wait=60)
+    assert (one.key, one.body, one.tries, one.reason) == ("k", b"a", 2, "busy")
+    assert queues.put([Message("q", b"a", "k")]) == 0
+
+
 # --------------------------------------------------------------------------- done and failed
 
 
