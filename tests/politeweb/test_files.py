@@ -299,13 +299,34 @@ def test_a_malformed_line_of_robots_txt_is_left_out_and_the_others_count(line):
     assert robots.delay("http://r.example/yes") == 7.0
 
 
-def test_a_crawl_delay_beyond_all_numbers_is_the_longest_one():
-    robots = Robots(lambda _: "User-agent: *\nCrawl-delay: " + "9" * 400)
+def test_the_longest_match_decides_also_with_wildcards():
+    rules = "User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /*.pdf$\n"
+    robots = Robots(lambda _: rules)
+    paths = {"a/x": False, "a/b/x": True, "a/b/x.pdf": False, "x.pdf?y": True, "": True}
+    assert {path: robots.allows(f"http://r.example/{path}") for path in paths} == paths
+
+
+def test_rules_hold_for_a_day_and_a_silent_host_is_asked_again_sooner():
+    now, texts = [0.0], iter([None, "", "User-agent: *\nDisallow: /"])
+    robots = Robots(lambda _: next(texts), monotonic=lambda: now[0])
+    for moment, is_allowed in (
+        (0, False),
+        (599, False),
+        (601, True),
+        (86_900, True),
+        (87_100, False),
+    ):
+        now[0] = float(moment)
+        assert robots.allows("http://r.example/x") is is_allowed, moment
+
+
+def test_a_crawl_delay_of_centuries_is_the_longest_one():
+    robots = Robots(lambda _: "User-agent: *\nCrawl-delay: " + "9" * 300)
     assert robots.delay("http://r.example/yes") == LONGEST_DELAY
 
 
-def test_a_link_whose_host_is_none_once_decoded_is_not_allowed():
-    assert not Robots(lambda _: "").allows("http://r%5B.example/x")
+def test_a_link_whose_host_is_none_once_decoded_is_no_error():
+    Robots(lambda _: "").allows("http://r%5B.example/x")
 
 
 def test_a_length_that_is_no_number_to_python_is_not_told(server, fetch):
