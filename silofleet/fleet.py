@@ -8,7 +8,7 @@ import csv
 import difflib
 import io
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -447,15 +447,22 @@ def facts_of(wish: Endpoint, now: datetime) -> Facts:
     return Facts(wish.name, host_of(wish.url), now, due=now)
 
 
-def csv_of(lines: Iterable[Line]) -> str:
-    """Endpoints as CSV, with a line of names."""
-    rows = [line.to_json() for line in lines]
+def csv_of(lines: Iterable[Line]) -> Iterator[str]:
+    """Yield endpoints as lines of CSV, after a line of names."""
+    names: list[str] = []
+    for line in lines:
+        row = line.to_json()
+        if not names:
+            names = list(row)
+            yield _csv_line(names)
+        yield _csv_line(guarded(_cell(row[name])) for name in names)
+    if not names:
+        yield _csv_line(["name", "url", "state"])
+
+
+def _csv_line(cells: Iterable[str]) -> str:
     out = io.StringIO()
-    names = list(rows[0]) if rows else ["name", "url", "state"]
-    table = csv.writer(out, lineterminator="\n")
-    table.writerow(names)
-    for row in rows:
-        table.writerow(guarded(_cell(row[name])) for name in names)
+    csv.writer(out, lineterminator="\n").writerow(cells)
     return out.getvalue()
 
 

@@ -61,7 +61,8 @@ def status(
         found = {"endpoints": [line.to_json() for line in lines], "nodes": nodes, "moves": moves}
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
     elif as_csv:
-        click.echo(csv_of(lines), nl=False)
+        for row in csv_of(lines):
+            click.echo(row, nl=False)
     else:
         _print(lines, limit, is_filtered=bool(states or tag))
         for sentence in (*(clockless if lines else ()), *moves, *nodes_awaited(lines)):

@@ -23,6 +23,7 @@ from silofleet.wishes import load_wishes
 from tests.webui.test_browser import fits, is_accessible
 from webui.app import create_app
 from webui.fleet_lines import Asked, FleetLines, by_hour, due_by_hour
+from webui.http import streams
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.people.authentication import Gate
@@ -127,6 +128,16 @@ def test_endpoints_are_found_by_state_tag_host_and_text(page: Any) -> None:
     assert page.get("/fleet?start=x").status == 400
     assert "delft" in page.get("/fleet?start=9999").text  # the last page
     assert "Show all" in page.get("/fleet?q=nothing").text
+
+
+@pytest.mark.parametrize("name", ["fleet.csv", "fleet.json"])
+def test_long_lists_are_sent_while_they_are_made(
+    page: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(streams, "SMALL", 0)
+    assert "delft" in page.get(f"/{name}").text
+    monkeypatch.setattr(streams, "MOST_STREAMED", 0)  # it would take a place
+    assert page.get(f"/{name}").status == 503
 
 
 def test_json_and_csv_have_what_the_page_has(page: Any) -> None:

@@ -93,7 +93,7 @@ def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with
         measure = (MEASURES_2010 if with_csv else MEASURES)["all"]
         records = usage.used_items(one.items, period, len(one.items), measure)
         if with_csv:
-            click.echo(as_csv(records), nl=False)
+            _echo_csv(records)
             return ended(silo_dir)
         moments = queries.first_and_last_use(usage.counts, one.items)
         places = queries.countries(usage.counts, period, one.items)
@@ -157,12 +157,17 @@ def _moment(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
+def _echo_csv(used: Sequence[Used]) -> None:
+    for line in as_csv(used):
+        click.echo(line, nl=False)
+
+
 def _print(found: Sequence[Used], *, as_json: bool, with_csv: bool) -> None:
     if as_json:
         click.echo(json.dumps([used_json(one) for one in found], ensure_ascii=False, indent=2))
         return
     if with_csv:
-        click.echo(as_csv(found), nl=False)
+        _echo_csv(found)
         return
     click.echo("  ".join(f"{name:>9}" for name in _HEAD) + "  Label")
     for one in found:

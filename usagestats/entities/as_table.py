@@ -5,7 +5,7 @@ Source: the command line of 2010: Label, Views, File Downloads, Other interactio
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from recordsilo.cells import guarded
@@ -15,16 +15,19 @@ from usagestats.values import FIGURES, Figures
 COLUMNS = ("Label", "Views", "File Downloads", "Other interactions", "[Internal ID]")
 
 
-def as_csv(used: Iterable[Used]) -> str:
-    """Return a row for each record or entity, and the totals, by the rule of 2010."""
-    out = io.StringIO()
-    write = csv.writer(out, lineterminator="\n").writerow
-    write(COLUMNS)
+def as_csv(used: Iterable[Used]) -> Iterator[str]:
+    """Yield a line for each record or entity, and for the totals, by the rule of 2010."""
+    yield _line(COLUMNS)
     total = Figures()
     for one in used:
         total += one.figures
-        write((guarded(one.label), *_figures_2010(one.figures), guarded(one.key)))
-    write(("Totals", *_figures_2010(total), ""))
+        yield _line((guarded(one.label), *_figures_2010(one.figures), guarded(one.key)))
+    yield _line(("Totals", *_figures_2010(total), ""))
+
+
+def _line(cells: Iterable[object]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(cells)
     return out.getvalue()
 
 

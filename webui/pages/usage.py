@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from usagestats.entities.as_table import as_csv, figures_json, used_json
@@ -21,7 +21,7 @@ from webui import urls
 from webui.charts.pictures import Picture
 from webui.http.errors import BadRequest, NotFound
 from webui.http.messages import Response, whole_number
-from webui.http.streams import CSV
+from webui.http.streams import CSV, encoded
 from webui.people.roles import Role
 from webui.rendering import PAGE as HTML_PAGE
 from webui.rendering import View, changed_answer, html
@@ -32,6 +32,8 @@ from webui.usage.world import country_name, world_map
 from webui.words.texts import text as _
 
 TOP, LISTED, MATCHING, MOST = 10, 100, 25, 1000
+_MARK = "\ufeff"
+"""Before CSV, so that spreadsheets read it as UTF-8."""
 NO_DAYS = ("2000-01-01", "2000-01-01")
 """The period shown while nothing is imported."""
 BY_DAY = 20
@@ -415,14 +417,15 @@ def _moment(seconds: int) -> str:
 
 
 def _csv(name: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -> Response:
+    return _attachment(name, map(_csv_line, chain([head], rows)))
+
+
+def _csv_line(cells: Iterable[object]) -> str:
     out = io.StringIO()
-    write = csv.writer(out, lineterminator="\n").writerow
-    write(tuple(head))
-    for row in rows:
-        write(tuple(row))
-    return _attachment(name, out.getvalue())
+    csv.writer(out, lineterminator="\n").writerow(cells)
+    return out.getvalue()
 
 
-def _attachment(name: str, text: str) -> Response:
+def _attachment(name: str, lines: Iterable[str]) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return Response(200, b"\xef\xbb\xbf" + text.encode(), CSV, headers)
+    return Response(200, encoded(chain([_MARK], lines)), CSV, headers)
