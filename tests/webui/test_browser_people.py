@@ -14,6 +14,8 @@ from webui.people import accounts
 from webui.people.roles import Role
 from webui.site import Settings
 
+from .conftest import PLAIN
+
 pytestmark = pytest.mark.browser
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
@@ -101,3 +103,23 @@ def test_pages_about_people_and_what_they_did_are_for_everybody(
     ):
         page.goto(path)
         check(page, name, str(tmp_path / f"{name}-{scheme}.png"))
+
+
+@pytest.mark.long
+def test_what_was_filled_in_when_the_session_ended_is_sent_again(
+    open_page: Callable[..., Page], sign_in: Callable[[Page], None], silo: Silo
+) -> None:
+    silo[PLAIN].clone_version("1", "workingcopy")
+    page = open_page("/sign-in")
+    sign_in(page)
+    page.goto("/records/oai+example,org+1/versions/workingcopy/edit")
+    page.locator("[name=text-0]").fill("Typed before the session ended")
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Save").first.click()
+    expect(page.get_by_role("alert")).to_have_text("Sign in first; nothing was changed.")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Sign in").click()
+    sign_in(opened.value)
+    page.reload()
+    expect(page.get_by_text("Changes saved.")).to_be_visible()
+    expect(page.locator("h1")).to_have_text("Typed before the session ended")

@@ -84,6 +84,7 @@ def test_without_signing_in_nothing_but_the_form_is_shown(shown: Any) -> None:
     assert client.get("/records.json").error["code"] == "sign_in_required"
     refused = client.post(URL + "/versions", {"name": "x"}, accept=HTML)
     assert refused.status == 401
+    assert '<a class="button filled" href="/sign-in" target="_blank">Sign in</a>' in refused.text
     form = client.get("/sign-in?next=/sets", accept=HTML)
     assert form.status == 200
     assert 'name="next" value="/sets"' in form.text

@@ -4,7 +4,10 @@
   <p class="status" aria-hidden="true">${int(error.status)}</p>
   <h1>${_(error.status.phrase)}</h1>
   <p role="alert" dir="auto">${error.message}</p>
-% if back:
+% if error.code == "sign_in_required":
+  <p>${_("Sign in in another tab, then reload this page: what you filled in is sent again. If you leave this page, it is lost.")}</p>
+  <p><a class="button filled" href="${urls.sign_in()}" target="_blank">${_("Sign in")}</a></p>
+% elif back:
   <p><a href="${back}">${_("Go back")}</a></p>
 % endif
   <p><a href="${urls.search()}">${_("Go to the records")}</a></p>
