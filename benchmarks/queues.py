@@ -25,7 +25,9 @@ from store import Line, Spent, compared, timed
 
 from silowork.queues.redis_streams import RedisKind, RedisQueues
 from silowork.queues.sqlite import SqliteQueues
-from silowork.queues.values import Message, Queues
+from silowork.queues.steps import QueueStep, StepWorker
+from silowork.queues.values import Message, Queued, Queues
+from silowork.stop import Stop
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "shared"))
 from redis_server import redis_in
@@ -201,6 +203,23 @@ def redis_lines(messages: int, directory: str) -> Iterator[Line]:
             yield from lines_of("Redis", what, messages, size, queues, bare, measure)
 
 
+def step_lines(messages: int, directory: str) -> Iterator[Line]:
+    """A step of a warm child, without its work: it puts one message on."""
+
+    def send_on(message: Queued) -> Iterator[Message]:
+        yield Message("second", message.body, message.key)
+
+    for most in (1, 10):
+        with SqliteQueues(os.path.join(directory, f"steps{most}")) as queues:
+            put(queues, range(messages // 4))
+            worker = StepWorker(queues, [QueueStep("first", send_on, most)], Stop())
+            with timed() as found:
+                while worker.work_once():
+                    pass
+            each = 1000 * found.cpu / (messages // 4)
+            yield Line(f"a step beside its work, {most} taken at once", f"{each:.2f} ms CPU")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--messages", type=int, default=20_000)
@@ -210,6 +229,7 @@ def main() -> None:
         for line in chain(
             sqlite_lines(arguments.messages, directory),
             redis_lines(arguments.messages, directory),
+            step_lines(arguments.messages, directory),
         ):
             print(" | ".join((line.what, line.ours, line.beside, line.ratio)), flush=True)
 

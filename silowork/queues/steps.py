@@ -1,0 +1,216 @@
+"""Works on the messages of queues, in warm children: small steps, as a job is for minutes of work.
+
+A child takes some messages, works on one after another, and acknowledges them together, with what
+follows from them. A message that ends its child is told again, and is a dead letter after some
+tries; so is one on which the work takes too long.
+"""
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+
+from silowork.queues.values import Message, Queued, Queues
+from silowork.stop import Stop
+from silowork.warm_children import ChildEnded, Parent, WarmChild, warm
+
+SECONDS_BETWEEN_RENEWALS = 10.0
+_SECONDS_BETWEEN_LOOKS = 0.2
+_SECONDS_AFTER_A_FAULT = 2.0
+_SECONDS_AFTER_AN_END = 0.2
+_LONGEST_PAUSE = 3600.0
+_MOST_OF_A_CHILD = 2000
+"""Messages after which a child is replaced, so that no memory is lost for long."""
+
+logger = logging.getLogger("silowork")
+
+
+class MessageRefused(Exception):
+    """A message that nobody can work on, however often; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStep:
+    """What is done with the messages of a queue.
+
+    Attributes:
+        queue: Its name.
+        work: A function of a module, or a partial one. What it returns is put when the message is
+            acknowledged. If it raises `MessageRefused`, the message is a dead letter; after
+            another exception it comes again.
+        most: Messages that are taken and acknowledged at once: as many as take a second or so.
+        seconds: For one message; a child that takes longer ends.
+        pause: Seconds before a message that failed comes again; twice as many after each failure.
+    """
+
+    queue: str
+    work: Callable[[Queued], Iterable[Message]]
+    most: int = 10
+    seconds: float = 60.0
+    pause: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class StepsDone:
+    """What a child did with some messages of a queue.
+
+    Attributes:
+        failed: Messages that failed or were refused.
+    """
+
+    queue: str
+    done: int
+    failed: int
+
+
+def run_steps(
+    opened: Callable[[], Queues],
+    steps: Sequence[QueueStep],
+    children: int,
+    stop: Stop,
+    told: Callable[[StepsDone], object] = lambda _: None,
+) -> None:
+    """Work on all that comes, until stopped; a child that ends is replaced.
+
+    Args:
+        opened: Opens the store of the queues; can be pickled.
+        steps: Those that come first are looked at first.
+        children: How many.
+        stop: Messages at work are given back.
+        told: Called in this process after some messages.
+
+    Raises:
+        OSError: No process can be started.
+    """
+    warm(*{getattr(step.work, "func", step.work).__module__ for step in steps})
+    working: list[WarmChild] = []
+    try:
+        while not stop.asked:
+            while len(working) < children:
+                working.append(WarmChild(_work, opened, tuple(steps)))
+            pipes = {child.fileno(): child for child in working}
+            for pipe in wait(list(pipes), _SECONDS_BETWEEN_LOOKS):
+                child = pipes[pipe]  # type: ignore[index]  # of descriptors only
+                if not _heard(child, told, stop):
+                    working.remove(child)
+    finally:
+        for child in working:
+            child.ask_to_end()
+        for child in working:
+            child.join()
+
+
+def _heard(child: WarmChild, told: Callable[[StepsDone], object], stop: Stop) -> bool:
+    """Tell what a child did; return whether it is at work."""
+    try:
+        for done in child.heard():
+            told(done)
+    except ChildEnded as how:
+        if str(how) != "ended with 0":
+            logger.warning("a child that worked on messages %s", how)
+            stop.wait(_SECONDS_AFTER_AN_END)
+        child.join()
+        return False
+    return True
+
+
+# --------------------------------------------------------------------------- in a child
+
+
+def _work(parent: Parent, opened: Callable[[], Queues], steps: Sequence[QueueStep]) -> None:
+    """Work on messages in this process, until it is time for another one."""
+    problem, left = "", _MOST_OF_A_CHILD
+    with opened() as queues:
+        worker = StepWorker(queues, steps, parent.stop)
+        threading.Thread(target=worker.watch, daemon=True).start()
+        while not parent.stop.asked and left > 0:
+            try:
+                done = worker.work_once()
+            except Exception as error:  # noqa: BLE001  # of the store, which may answer again
+                if str(error) != problem:
+                    problem = str(error)
+                    logger.warning("%s; trying again until it answers", problem)
+                parent.stop.wait(_SECONDS_AFTER_A_FAULT)
+            else:
+                if done is None:
+                    parent.stop.wait(_SECONDS_BETWEEN_LOOKS)
+                else:
+                    left -= done.done + done.failed
+                    parent.say(done)
+
+
+class StepWorker:
+    """Works on messages in this thread, while `watch` in another one renews their leases.
+
+    Args:
+        queues: The store.
+        steps: Those that come first are looked at first.
+        stop: Interrupts the work if it is asked by a signal; messages are given back.
+    """
+
+    def __init__(self, queues: Queues, steps: Sequence[QueueStep], stop: Stop) -> None:
+        self._queues, self._steps, self._stop = queues, steps, stop
+        self._taken: list[Queued] = []
+        self._late = float("inf")
+
+    def work_once(self) -> StepsDone | None:
+        """Work on some messages of the first queue that has any; None if none has."""
+        for step in self._steps:
+            if self._stop.asked:
+                break
+            if taken := self._queues.take(step.queue, step.most):
+                self._taken = taken
+                try:
+                    return self._work(step, taken)
+                finally:
+                    self._taken, self._late = [], float("inf")
+        return None
+
+    def _work(self, step: QueueStep, taken: list[Queued]) -> StepsDone:
+        done, following, ended = list[Queued](), list[Message](), 0
+        try:
+            with self._stop.interrupting():
+                for one in taken:
+                    self._late = time.monotonic() + step.seconds
+                    then = self._follow(step, one)
+                    if then is not None:
+                        done.append(one)
+                        following += then
+                    ended += 1
+        except KeyboardInterrupt:
+            self._queues.give_back(taken[ended:])
+        self._queues.done(done, following)
+        return StepsDone(step.queue, len(done), ended - len(done))
+
+    def _follow(self, step: QueueStep, message: Queued) -> list[Message] | None:
+        """Return what follows from a message; None if it failed."""
+        try:
+            return list(step.work(message))
+        except MessageRefused as error:
+            self._queues.failed([message], str(error), None)
+        except Exception as error:  # what strangers sent may fail in any way
+            reason = f"{type(error).__name__}: {error}"
+            logger.warning(
+                "%s, message %s: %s", step.queue, message.key or message.number, reason,
+                exc_info=not isinstance(error, OSError),
+            )  # fmt: skip
+            pause = min(step.pause * 2.0 ** min(message.tries - 1, 20), _LONGEST_PAUSE)
+            self._queues.failed([message], reason, pause)
+        return None
+
+    def watch(self) -> None:
+        """Renew the leases of the messages at work; end this process if one takes too long."""
+        renewed = time.monotonic()
+        while not self._stop.wait(_SECONDS_BETWEEN_LOOKS):
+            now = time.monotonic()
+            if now > self._late:
+                logger.error("a message took too long; its process ends: %s", self._taken[:1])
+                os._exit(os.EX_SOFTWARE)
+            if now - renewed > SECONDS_BETWEEN_RENEWALS:
+                renewed = now
+                with contextlib.suppress(Exception):  # the worker hears of it
+                    self._queues.renew(self._taken)
