@@ -119,7 +119,7 @@ def open_silo(path: str) -> Iterator[Silo]:
     with Silo(path, create=False) as silo:
         silo.tell_removals()
         yield silo
-        if problems := silo.untold_problems():
+        if problems := silo.unreported_problems():
             count, (_, first) = len(problems), problems[0]
             others = f", and {count - 1:,} more" if count > 1 else ""
             click.echo(f"silo: {first}{others}; see silo check {path}", err=True)

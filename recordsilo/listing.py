@@ -240,6 +240,6 @@ class Listing:
         """
         return self._catalogue.unread()
 
-    def untold_problems(self) -> list[tuple[str, str]]:
+    def unreported_problems(self) -> list[tuple[str, str]]:
         """`index_problems` if records were listed since the last call of this, else ``[]``."""
-        return self._catalogue.untold_problems()
+        return self._catalogue.unreported_problems()

@@ -22,11 +22,11 @@ from oaipmhscraper.warc.object_store import check_address
 from politeweb.errors import shortened
 from politeweb.shared_pace import PaceSpec
 from recordsilo.disk.atomic_file import make_file
-from silofleet.ending import Before
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
 from silofleet.ledger import Run, whole_number
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order
+from silofleet.run_outcome import Before
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, Outcome
 from silofleet.wishes import check_node, fault_of_name, wishes_path
 from silowork.queue import Broker

@@ -15,11 +15,11 @@ from functools import partial
 from typing import Protocol
 
 from recordsilo.disk.locks import Locks
-from silofleet.ending import Before
 from silofleet.errors import ClockRunning, EndpointMoving, NoSuchEndpoint, WishesInvalid
 from silofleet.fleet import Fleet
 from silofleet.ledger import Run
 from silofleet.run import Order
+from silofleet.run_outcome import Before
 from silofleet.schedule import (
     after,
     back,

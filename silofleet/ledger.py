@@ -489,22 +489,22 @@ class FleetLedger(Closing):
 
     # ------------------------------------------------------------------ notices
 
-    def told(self) -> set[tuple[str, str]]:
+    def notices_sent(self) -> set[tuple[str, str]]:
         """Notices already sent, as (endpoint, kind)."""
         return {(name, what) for name, what in self._file.rows("SELECT endpoint, what FROM told")}
 
-    def tell(self, told: Iterable[tuple[str, str]], now: datetime) -> None:
+    def note_sent(self, sent: Iterable[tuple[str, str]], now: datetime) -> None:
         """Note that notices were sent."""
         with self._file.transaction() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO told VALUES (?, ?, ?)",
-                [(name, what, _text(now)) for name, what in told],
+                [(name, what, _text(now)) for name, what in sent],
             )
 
-    def untell(self, told: Iterable[tuple[str, str]]) -> None:
-        """Forget what was told, so that it is told again when it happens again."""
+    def forget_sent(self, sent: Iterable[tuple[str, str]]) -> None:
+        """Forget notices, so that they are sent again when it happens again."""
         with self._file.transaction() as connection:
-            connection.executemany("DELETE FROM told WHERE endpoint = ? AND what = ?", list(told))
+            connection.executemany("DELETE FROM told WHERE endpoint = ? AND what = ?", list(sent))
 
     def fold_log(self) -> None:
         """Move what is in the write-ahead log into the file."""

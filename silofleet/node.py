@@ -29,7 +29,7 @@ from silofleet.broker import (
     queue_of,
 )
 from silofleet.errors import BrokerUnreachable, FleetRefused
-from silofleet.here import node_here
+from silofleet.local_node import node_here
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order
 from silofleet.slots import Slots, warm

@@ -190,10 +190,10 @@ class Notices:
             now,
             directory=fleet.directory,
         )
-        told = fleet.ledger.told()
+        told = fleet.ledger.notices_sent()
         over = {(name, what) for name, what in told if (name, what.partition(" ")[2]) in well}
         if over:
-            fleet.ledger.untell(over)
+            fleet.ledger.forget_sent(over)
         for channel in wanted:
             new = [one for one in notices if (one.endpoint, f"{channel} {one.what}") not in told]
             if new:
@@ -241,7 +241,7 @@ class _Channel:
     ) -> None:
         try:
             self._send(settings, fleet.directory, notices, now)
-            fleet.ledger.tell([(one.endpoint, f"{name} {one.what}") for one in notices], now)
+            fleet.ledger.note_sent([(one.endpoint, f"{name} {one.what}") for one in notices], now)
         except (OSError, ValueError, FleetError, smtplib.SMTPException) as error:
             self._next = now + min(LONGEST_REST, BETWEEN_LOOKS * 2 ** min(self._failures, 9))
             self._failures += 1

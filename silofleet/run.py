@@ -28,7 +28,7 @@ from politeweb.shared_pace import PaceSpec, turns_of
 from politeweb.warc.files import warc_names
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
-from silofleet.ending import Before, of_error, of_receipts, with_size
+from silofleet.run_outcome import Before, of_error, of_receipts, with_size
 from silofleet.spread.offers import Offers
 from silofleet.spread.values import Unit
 from silofleet.values import FILES_STAY, Depth, Ended, Outcome

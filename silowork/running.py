@@ -116,7 +116,7 @@ def _ending(kind: Kind, work: Work) -> Ending:
         ending = kind.run(work)
         if steps:
             ending = work.note_ended(ending)
-    with work.keeping_last():
+    with work.keeping_progress():
         for step in steps:
             ending = step(work, ending)
     return ending

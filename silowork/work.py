@@ -50,7 +50,7 @@ class Work:
     def advanced(self, done: int, total: int | None = None, step: str = "") -> None:
         """Report the progress of the job.
 
-        It is stored at most twice a second, and for each new step; `keeping_last` stores the
+        It is stored at most twice a second, and for each new step; `keeping_progress` stores the
         last one.
 
         Args:
@@ -65,7 +65,7 @@ class Work:
             self._ledger.advance(self.job_id, self._last)
 
     @contextmanager
-    def keeping_last(self) -> Iterator[None]:
+    def keeping_progress(self) -> Iterator[None]:
         """After the block, show the progress from before it again."""
         last = self._last
         yield

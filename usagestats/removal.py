@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from recordsilo import Silo
 from recordsilo.removals import OnRemoval
-from usagestats.counting.counting import count, lock
+from usagestats.counting import count, lock
 from usagestats.entities.catalogue import EntityCatalogue
 from usagestats.store.counts import Counts, Period
 from usagestats.store.events import engine, rewrite_without

@@ -260,7 +260,7 @@ class Catalogue:
         """The records whose manifests cannot be read, by identifier."""
         return self.ask(lambda index: index.unread())
 
-    def untold_problems(self) -> list[tuple[str, str]]:
+    def unreported_problems(self) -> list[tuple[str, str]]:
         """`problems` if records were listed since the last call of this, else ``[]``."""
         return self.problems() if self._untold else []
 

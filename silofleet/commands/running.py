@@ -23,7 +23,7 @@ from silofleet.commands.group import (
     opened,
     told,
 )
-from silofleet.here import Here
+from silofleet.local_node import Here
 from silofleet.notices import Notices
 from silofleet.search.keeping import fed_meanwhile
 from silofleet.values import Outcome

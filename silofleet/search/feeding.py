@@ -16,7 +16,14 @@ from recordsilo.disk import atomic_file
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
 from silofleet.search.errors import FeedingBusy, IndexNotWritten, IndexUnusable
-from silofleet.search.index import Opened, fields_of_packages, key_of, loaded, place_of, told
+from silofleet.search.index import (
+    Opened,
+    fields_of_packages,
+    key_of,
+    loaded,
+    place_of,
+    translated_errors,
+)
 from silofleet.search.values import Missing
 
 _MEMORY = 128 << 20
@@ -144,7 +151,7 @@ class _Feeder:
     def _run(self) -> Fed:
         fed, names = self._fed, self._granary.silos
         missing: list[Missing] = []
-        with told(self._opened.path):
+        with translated_errors(self._opened.path):
             writer = self._opened.index.writer(_MEMORY, 1)
             try:
                 for name in sorted({*self._opened.marks} - {*names}):

@@ -90,7 +90,7 @@ class Opened:
     def __init__(self, path: str, *, create: bool = False) -> None:
         self.tantivy = loaded()
         self.path = path
-        with told(path):
+        with translated_errors(path):
             if self.tantivy.Index.exists(path):
                 self.index = self.tantivy.Index.open(path)
             elif create:
@@ -136,7 +136,7 @@ class Opened:
         if lacking := sorted({*map(field_of, needed)} - self.fields):
             raise IndexUnusable(self.path, f"it has no field {lacking[0]!r} yet")
         query = self.queries.of(search, without=without)
-        with told(self.path):
+        with translated_errors(self.path):
             works, total, more = self._works(query, search)
             facets = self._facets(query, search, without)
         return SearchAnswer(
@@ -271,7 +271,7 @@ class Opened:
 
 
 @contextlib.contextmanager
-def told(path: str) -> Iterator[None]:
+def translated_errors(path: str) -> Iterator[None]:
     """Translate tantivy's errors, which are built-in ones, into `IndexUnusable`.
 
     Args:

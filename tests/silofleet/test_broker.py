@@ -33,11 +33,11 @@ from silofleet.broker import (
     order_to_json,
     queue_of,
 )
-from silofleet.ending import Before
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
 from silofleet.ledger import Run
 from silofleet.node import FleetNode
 from silofleet.run import Order
+from silofleet.run_outcome import Before
 from silofleet.slots import Slots
 from silofleet.values import Ended, Outcome
 from silofleet.wishes import wishes_path

@@ -17,7 +17,7 @@ from recordsilo import Silo
 from recordsilo.audit import Audit
 from silofleet.clock import Clock, Summary
 from silofleet.fleet import Fleet, Line, make_fleet
-from silofleet.here import Here
+from silofleet.local_node import Here
 from silofleet.run import Order
 from silofleet.values import Endpoint, Outcome, State
 from silofleet.wishes import wishes_path

@@ -23,7 +23,7 @@ from silo_contents import contents
 
 from silofleet.clock import Clock
 from silofleet.fleet import Fleet, make_fleet
-from silofleet.here import Here
+from silofleet.local_node import Here
 from silofleet.values import Endpoint, Outcome
 from silofleet.wishes import wishes_path
 from silowork.stop import Stop

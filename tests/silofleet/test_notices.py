@@ -186,10 +186,10 @@ def test_a_notice_waits_for_a_server_that_does_not_answer(fleet: Fleet, hook: An
     _put(fleet, "a", Outcome.SUSPICIOUS)
     notices = Notices(fleet)
     _look(notices, 0)
-    assert (hook.got, fleet.ledger.told()) == ([], set())
+    assert (hook.got, fleet.ledger.notices_sent()) == ([], set())
     _look(notices, 5)
     assert [one["notices"][0]["what"] for one in hook.got] == ["suspicious"]
-    assert fleet.ledger.told() == {("a", "webhook suspicious")}
+    assert fleet.ledger.notices_sent() == {("a", "webhook suspicious")}
     _look(notices, 60)
     assert len(hook.got) == 1
 

@@ -34,8 +34,8 @@ from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silofleet import run
 from silofleet.broker import ended_of_json, ended_to_json
-from silofleet.ending import Before, of_error, with_size
 from silofleet.run import EPOCH, Order, _offers, carry_out
+from silofleet.run_outcome import Before, of_error, with_size
 from silofleet.slots import Slots, _Interrupts
 from silofleet.values import Ended, Outcome
 

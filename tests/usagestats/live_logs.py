@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from usagestats.lines.readers import reader_of
-from usagestats.live.desk import BOTS, KINDS, MISSING, OTHER, UNREADABLE, VIEWS
+from usagestats.live.line_processor import BOTS, KINDS, MISSING, OTHER, UNREADABLE, VIEWS
 from usagestats.rules.classify import NOT_FOUND, Rules, classify
 from usagestats.rules.settings import UsageSettings
 from usagestats.values import Fate

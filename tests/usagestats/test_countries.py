@@ -8,7 +8,7 @@ import pytest
 from mmdb import mmdb
 
 from silosteps.runners import in_order
-from usagestats.countries.lookup import country_lookup
+from usagestats.countries import country_lookup
 from usagestats.errors import CountriesUnreadable
 from usagestats.store.keys import Keys, token, tokens, visitor_text
 

@@ -26,9 +26,9 @@ from silosteps.engine import Engine
 from silosteps.lines import Block
 from usagestats.counting import counting
 from usagestats.importing import importing
-from usagestats.importing.blocks import KINDS, Sorter
+from usagestats.importing.blocks import KINDS, BlockClassifier
 from usagestats.importing.importing import ImportRequest, import_logs
-from usagestats.importing.numbers import Numbers
+from usagestats.importing.intern import InternTable
 from usagestats.importing.receipt import ImportReceipt
 from usagestats.lines.readers import reader_of
 from usagestats.rules.classify import NO_PATTERN, Rules, classify
@@ -138,7 +138,7 @@ def test_the_memory_of_an_import_is_free_at_its_end(silo_path: str, tmp_path: Pa
     gc.disable()
     try:
         import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", made_up_log(9, seed=1))]))
-        assert not any(isinstance(one, Numbers) for one in gc.get_objects())
+        assert not any(isinstance(one, InternTable) for one in gc.get_objects())
     finally:
         gc.enable()
 
@@ -320,7 +320,7 @@ RULES = Rules(UsageSettings(profile="eprints"))
 def both_ways(data: bytes, name: str) -> None:
     """A block gives what its lines give one by one."""
     reader = reader_of(name)
-    sorter = Sorter(RULES)
+    sorter = BlockClassifier(RULES)
     done, events = sorter.sort(Block(0, len(data), data), reader)
     sorter.close()
     lines = Block(0, len(data), data).split()

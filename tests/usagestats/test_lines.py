@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usagestats.errors import FormatUnknown
-from usagestats.importing.numbers import PADDING, Numbers
+from usagestats.importing.intern import PADDING, InternTable
 from usagestats.lines.readers import NAMES, IISReader, OwnReader, Reader, detected, reader_of
 from usagestats.lines.requests import read_request
 from usagestats.rules.classify import Classified, Rules, classify
@@ -316,7 +316,7 @@ def test_each_text_gets_the_number_that_was_asked_for(texts: list[bytes]) -> Non
         asked.append(text)
         return len(asked) - 1
 
-    numbers = Numbers(ask, 64, places=4)
+    numbers = InternTable(ask, 64, places=4)
     for some in (texts + texts[::2], texts[::-1]):
         ends = np.cumsum([len(one) for one in some], dtype=np.int64)
         starts = ends - np.array([len(one) for one in some], np.int64)

@@ -25,8 +25,8 @@ from silowork.stop import Stop
 from usagestats.errors import FormatUnknown
 from usagestats.lines.readers import WebServerReader, reader_of
 from usagestats.live import queue, work
-from usagestats.live.desk import KINDS, VIEWS, Desk, logged_line
 from usagestats.live.entries import Entry
+from usagestats.live.line_processor import KINDS, VIEWS, LineProcessor, logged_line
 from usagestats.live.tail import Position, tail
 from usagestats.logger import RedisLogger
 from usagestats.rules.settings import read_settings
@@ -59,7 +59,7 @@ def test_entries_that_come_again_count_once(new_silo: Callable[[str], str]) -> N
     lines = made_up_log(300)
     silo, entries = new_silo(SETTINGS), entries_of(lines)
     drawn = random.Random(5)
-    desk, other = Desk(silo), Desk(silo)
+    desk, other = LineProcessor(silo), LineProcessor(silo)
     taken = 0
     for at in range(0, len(entries), 7):
         taken += sum(desk.take(entries[at : at + 7]).values())
@@ -83,7 +83,7 @@ def test_what_another_worker_has_acknowledged_meanwhile_is_not_logged_again(
     new_silo: Callable[[str], str],
 ) -> None:
     silo, entries = new_silo(SETTINGS), entries_of(numbered(20))
-    desk = Desk(silo)
+    desk = LineProcessor(silo)
     assert desk.take(entries, held=lambda some: {one.entry_id for one in some[1:]})
     found = sum(sum(kind.values()) for kind in logs_of(silo).values())
     assert found == sum(len(one.lines) for one in entries[1:])
@@ -94,7 +94,7 @@ def test_a_line_is_classified_once_to_be_counted_logged_and_pushed(
     new_silo: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     push = '[push]\nprofile = "irus"\ngatherer = "http://127.0.0.1:9/"\nsite = "https://e.org"\n'
-    desk = Desk(new_silo(SETTINGS + push))
+    desk = LineProcessor(new_silo(SETTINGS + push))
     lines, read = made_up_log(50), list[bytes]()
 
     def reading(one: WebServerReader, line: bytes) -> Hit | None:
@@ -111,7 +111,7 @@ def test_a_line_is_classified_once_to_be_counted_logged_and_pushed(
 def test_each_line_is_in_the_log_of_its_kind(new_silo: Callable[[str], str]) -> None:
     lines = numbered(200)
     silo = new_silo(SETTINGS)
-    desk = Desk(silo)
+    desk = LineProcessor(silo)
     desk.take(entries_of(lines))
     desk.close()
     assert logs_of(silo) == kinds_of(lines, read_settings(silo))
@@ -127,7 +127,7 @@ def test_each_line_is_in_the_log_of_its_kind(new_silo: Callable[[str], str]) -> 
 def test_a_client_is_forgotten_in_the_logs_too(new_silo: Callable[[str], str]) -> None:
     lines = numbered(60)
     silo = new_silo(SETTINGS)
-    desk = Desk(silo)
+    desk = LineProcessor(silo)
     desk.take(entries_of(lines))
     done = CliRunner().invoke(silo_command, ["usage", "forget", "--yes", silo, "203.0.113.5"])
     assert done.exit_code == 0, done.output
@@ -273,8 +273,8 @@ def test_why_redis_is_away_is_logged_once(
 
     monkeypatch.setattr(work, "_SECONDS_BETWEEN_TRIES", 0.0)
     monkeypatch.setattr(queue.Queue, "take", take)
-    desk = Desk(new_silo(SETTINGS))
-    work.run_worker(queue.Queue("redis://127.0.0.1:1/0", "q"), desk, stop, work.Rhythm())
+    desk = LineProcessor(new_silo(SETTINGS))
+    work.run_worker(queue.Queue("redis://127.0.0.1:1/0", "q"), desk, stop, work.Intervals())
     desk.close()
     assert [one.getMessage().partition(";")[0] for one in caplog.records] == ["gone", "full"]
 
@@ -290,7 +290,7 @@ def test_an_entry_that_is_not_ours_ends_no_worker(silo_path: str) -> None:
     fields: list[dict[bytes, bytes]] = [{b"\xff": b"x"}, {b"lines": b"\xff\n", b"format": b"\xff"}]
     bodies = [*map(queue._body_of, fields), b"", b"\xff"]
     entries = [Entry(f"{number}-0", *queue._read(body)) for number, body in enumerate(bodies)]
-    desk = Desk(silo_path)
+    desk = LineProcessor(silo_path)
     assert sum(desk.take(entries).values()) == sum(len(one.lines) for one in entries)
     desk.close()
 
@@ -334,8 +334,8 @@ def test_a_wrong_option_is_refused_before_a_line_is_read(
 
 def test_a_worker_refuses_a_format_and_survives_one_in_the_queue(silo_path: str) -> None:
     with pytest.raises(FormatUnknown, match="there is no log format 'clf'"):
-        Desk(silo_path, log_format="clf")
-    desk = Desk(silo_path)
+        LineProcessor(silo_path, log_format="clf")
+    desk = LineProcessor(silo_path)
     for number, spec in enumerate(("clf", "json:{", "regex")):
         lines = (numbered(1)[0].replace(b"line=0", b"line=%d" % number),)
         assert desk.take([Entry(f"{number}-0", lines, spec)]) == {VIEWS: 1}

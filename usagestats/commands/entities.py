@@ -14,7 +14,7 @@ from usagestats.entities.as_table import as_csv, figures_json, used_json
 from usagestats.entities.bundles import assert_same, take_back
 from usagestats.entities.usage import MEASURES, MEASURES_2010, RECORD, Usage, Used
 from usagestats.store import queries
-from usagestats.store.parts import check_imported
+from usagestats.store.consistency import check_imported
 
 first_day = click.option("--from", "first", default="", metavar="DAY", help="First day or month.")
 last_day = click.option(

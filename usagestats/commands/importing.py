@@ -13,8 +13,8 @@ from recordsilo.wording import counted
 from usagestats.commands.group import opened
 from usagestats.commands.trying import log_format, profile
 from usagestats.rules.settings import logs_of, read_settings
+from usagestats.store.consistency import are_counts_lost
 from usagestats.store.ledger import UsageLedger
-from usagestats.store.parts import are_counts_lost
 
 _SECONDS = 5.0
 

@@ -14,9 +14,9 @@ from silosteps.inputs import GZIP, ZSTD
 from silowork.stop import Stop
 from usagestats.commands.group import opened
 from usagestats.commands.trying import log_format, profile
-from usagestats.live.desk import KINDS, UNREADABLE, Desk
+from usagestats.live.line_processor import KINDS, UNREADABLE, LineProcessor
 from usagestats.live.queue import DEFAULT_QUEUE, Queue, QueueUnusable
-from usagestats.live.work import Rhythm, follow_here, follow_into_queue, run_worker
+from usagestats.live.work import Intervals, follow_here, follow_into_queue, run_worker
 
 _Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 _redis = click.option(
@@ -64,13 +64,13 @@ def work(
     stop, done = Stop(), Counter[str]()
     with opened(silo_dir), stop.on_signals():
         queue = Queue(redis_url, queue_name, claim_after)
-        desk = Desk(silo_dir, profile or "", log_format or "")
+        processor = LineProcessor(silo_dir, profile or "", log_format or "")
         try:
-            done = run_worker(queue, desk, stop, Rhythm(gather, count_every, until_idle))
+            done = run_worker(queue, processor, stop, Intervals(gather, count_every, until_idle))
         except QueueUnusable as error:
             fail(str(error), ExitCode.ENDPOINT)
         finally:
-            desk.close()
+            processor.close()
             queue.close()
     return _ended(done, stop)
 
@@ -112,12 +112,12 @@ def follow(
                 queue.close()
             click.echo(f"{counted(lines, 'line')} into {queue_name}", err=True)
             return _ended(None, stop)
-        desk = Desk(silo_dir, profile or "", log_format or "")
+        processor = LineProcessor(silo_dir, profile or "", log_format or "")
         try:
-            rhythm = Rhythm(count=count_every)
-            done = follow_here(path, desk, log_format or "", stop, rhythm, **more)
+            intervals = Intervals(count=count_every)
+            done = follow_here(path, processor, log_format or "", stop, intervals, **more)
         finally:
-            desk.close()
+            processor.close()
     return _ended(done, stop)
 
 

@@ -23,7 +23,7 @@ from usagestats.reports.definitions import MACHINE, REPORTS, Definition, ReportN
 from usagestats.reports.making import ReportRequest, UsageReport
 from usagestats.reports.of_silo import counted_of, report_of
 from usagestats.reports.platform import platform_of
-from usagestats.store.parts import check_imported
+from usagestats.store.consistency import check_imported
 from usagestats.store.periods import period_of
 
 

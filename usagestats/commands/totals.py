@@ -10,9 +10,9 @@ from recordsilo.cli import example
 from recordsilo.commands.options import directory, json_object
 from usagestats.commands.group import ended, opened, period_given
 from usagestats.store import queries
+from usagestats.store.consistency import check_imported
 from usagestats.store.counts import Counts
 from usagestats.store.ledger import UsageLedger
-from usagestats.store.parts import check_imported
 from usagestats.values import Figures
 
 RULES = {

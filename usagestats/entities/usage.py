@@ -15,8 +15,8 @@ from usagestats.entities.catalogue import EntityCatalogue
 from usagestats.entities.mapping import KEY, key_of
 from usagestats.errors import EntityUnknown
 from usagestats.store import queries
+from usagestats.store.consistency import check_counts
 from usagestats.store.counts import Counts, Period
-from usagestats.store.parts import check_counts
 from usagestats.values import Figures
 
 if TYPE_CHECKING:

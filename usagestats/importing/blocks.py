@@ -13,7 +13,7 @@ import numpy as np
 
 from silosteps.lines import Block
 from usagestats.importing.columns import Array, LineColumns, columns_of
-from usagestats.importing.numbers import PADDING, Numbers
+from usagestats.importing.intern import PADDING, InternTable
 from usagestats.lines.readers import HEAD, Reader, WebServerReader, text_of
 from usagestats.lines.requests import read_request
 from usagestats.rules.classify import MACHINE, NO_PATTERN, ROBOT, Classified, Rules, classify
@@ -66,7 +66,7 @@ class Sorted:
     unreadable: list[bytes] = field(default_factory=list)
 
 
-class Sorter:
+class BlockClassifier:
     """Sorts the lines of blocks; keep one for all blocks of an import.
 
     Args:
@@ -84,10 +84,10 @@ class Sorter:
         self._use_table = np.zeros((0, 3), np.int64)
         self._clients: dict[tuple[str, str], int] = {}
         self._agent_texts: dict[str, int] = {}
-        self._agents = Numbers(self._agent, 192, 1 << 14)
-        self._methods = Numbers(self._method, 64, 1 << 10)
-        self._paths = Numbers(self._new_use, 64)
-        self._heads = Numbers(self._new_head, 64)
+        self._agents = InternTable(self._agent, 192, 1 << 14)
+        self._methods = InternTable(self._method, 64, 1 << 10)
+        self._paths = InternTable(self._new_use, 64)
+        self._heads = InternTable(self._new_head, 64)
         self._has_host = False
 
     def close(self) -> None:

@@ -4,16 +4,16 @@ import os
 import shutil
 from collections.abc import Collection
 
-from usagestats.counting.counting import count, import_lock, lock
+from usagestats.counting import count, import_lock, lock
 from usagestats.errors import EventsUnreadable
 from usagestats.importing.unreadable import key_name
 from usagestats.push.collecting import client_token
 from usagestats.push.outbox import Outbox, outbox_path
+from usagestats.store.consistency import check_keys
 from usagestats.store.events import day_number, day_text, engine, rewrite_without
 from usagestats.store.journal import UsageJournal, journal_path
 from usagestats.store.keys import Keys, client_text, token
 from usagestats.store.ledger import UsageLedger
-from usagestats.store.parts import check_keys
 from usagestats.store.places import events_path, place, unreadable_path
 
 

@@ -19,22 +19,22 @@ from silosteps.inputs import InputStream
 from silosteps.lines import Block, blocks
 from silosteps.runners import in_order
 from silowork.ledger_file import new_id
-from usagestats.counting.counting import count, import_lock
+from usagestats.counting import count, import_lock
 from usagestats.entities.usage import Usage
 from usagestats.errors import NothingRead, UsageError
 from usagestats.importing import unreadable
 from usagestats.importing.files import Part, opened
 from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import ImportReceipt
-from usagestats.importing.work import Done, Task, Workplace, work
+from usagestats.importing.work import BlockProcessor, Done, Task, work
 from usagestats.lines.readers import Reader, detected, reader_of
 from usagestats.push.outbox import Outbox
 from usagestats.rules.of_silo import rules_of
 from usagestats.rules.settings import UsageSettings
+from usagestats.store.consistency import check_keys, check_ledger
 from usagestats.store.events import remove_unnamed
 from usagestats.store.keys import Keys
 from usagestats.store.ledger import Imported, UsageLedger
-from usagestats.store.parts import check_keys, check_ledger
 from usagestats.store.places import place
 
 BLOCK = 30 << 20
@@ -161,8 +161,8 @@ class _Import:
         self._added: set[tuple[str, str]] = set()
 
     @functools.cached_property
-    def _workplace(self) -> Workplace:
-        return Workplace(self._silo_path, self._settings)
+    def _workplace(self) -> BlockProcessor:
+        return BlockProcessor(self._silo_path, self._settings)
 
     @functools.cached_property
     def _outbox(self) -> Outbox:

@@ -19,8 +19,8 @@ from recordsilo import Silo
 from recordsilo.disk.atomic_file import group_barrier
 from silosteps.engine import Engine
 from silosteps.lines import Block
-from usagestats.countries.lookup import countries_path, country_lookup
-from usagestats.importing.blocks import KINDS, Events, Sorted, Sorter
+from usagestats.countries import countries_path, country_lookup
+from usagestats.importing.blocks import KINDS, BlockClassifier, Events, Sorted
 from usagestats.importing.columns import Array
 from usagestats.lines.readers import OwnReader, Reader, reader_of
 from usagestats.push.collecting import rows_of
@@ -80,7 +80,7 @@ class Done:
     to_push: list[Row] = field(default_factory=list)
 
 
-class Workplace:
+class BlockProcessor:
     """What the work on blocks needs, kept for all blocks of an import."""
 
     def __init__(self, silo_path: str, settings: UsageSettings) -> None:
@@ -88,7 +88,7 @@ class Workplace:
         self._silo = Silo(silo_path, create=False)
         self._records = records = Records(self._silo, settings.uuids)
         self._rules = Rules(settings, records.resolve, records.by_link, records.by_uuid)
-        self._sorter = Sorter(self._rules)
+        self._sorter = BlockClassifier(self._rules)
         self._reader_of = functools.lru_cache(16)(reader_of)
         self._push = push_settings(silo_path)
         self._engine: Engine | None = None
@@ -280,8 +280,8 @@ def _offset(zone: ZoneInfo, quarter: int) -> int:
 
 
 @functools.lru_cache(1)
-def _workplace(silo_path: str, settings: UsageSettings) -> Workplace:
-    return Workplace(silo_path, settings)
+def _workplace(silo_path: str, settings: UsageSettings) -> BlockProcessor:
+    return BlockProcessor(silo_path, settings)
 
 
 def work(task: Task) -> Done:

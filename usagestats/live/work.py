@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from silowork.stop import Stop
-from usagestats.live.desk import Desk
 from usagestats.live.entries import Entry
+from usagestats.live.line_processor import LineProcessor
 from usagestats.live.queue import Queue, QueueUnusable
 from usagestats.live.tail import Position, tail
 
@@ -23,7 +23,7 @@ logger = logging.getLogger("usagestats")
 
 
 @dataclass(frozen=True, slots=True)
-class Rhythm:
+class Intervals:
     """How often what is done.
 
     Attributes:
@@ -40,8 +40,8 @@ class Rhythm:
 class _Counting:
     """Counts from time to time."""
 
-    def __init__(self, desk: Desk, seconds: float) -> None:
-        self._desk, self._seconds = desk, seconds
+    def __init__(self, processor: LineProcessor, seconds: float) -> None:
+        self._processor, self._seconds = processor, seconds
         self._due = time.monotonic() + seconds
         self._has_changed = True
 
@@ -57,36 +57,38 @@ class _Counting:
     def now(self) -> None:
         """Count, if there is anything to count."""
         if self._has_changed:
-            self._desk.count()
+            self._processor.count()
             self._has_changed = False
         self._due = time.monotonic() + self._seconds
 
 
-def run_worker(queue: Queue, desk: Desk, stop: Stop, rhythm: Rhythm) -> Counter[str]:
+def run_worker(
+    queue: Queue, processor: LineProcessor, stop: Stop, intervals: Intervals
+) -> Counter[str]:
     """Take lines from the queue until stopped; return how many of each kind there were.
 
     While Redis cannot be reached, it waits and tries again; each reason is logged once.
     """
     told: Counter[str] = Counter()
-    counting = _Counting(desk, rhythm.count)
+    counting = _Counting(processor, intervals.count)
     last, most, problem = time.monotonic(), _FIRST, ""
     while not stop.asked:
         try:
             if entries := queue.take(most, 0.5):
-                if len(entries) < most and rhythm.gather:
-                    stop.wait(rhythm.gather)
+                if len(entries) < most and intervals.gather:
+                    stop.wait(intervals.gather)
                     entries += queue.take(most - len(entries), 0)
                 most = _next_most(most, entries)
-                told += desk.take(entries, held=queue.held)
+                told += processor.take(entries, held=queue.held)
                 counting.changed()
                 queue.done(entries)
-                desk.acknowledged(entries)
+                processor.acknowledged(entries)
                 last = time.monotonic()
-            elif rhythm.idle is not None and time.monotonic() - last > rhythm.idle:
+            elif intervals.idle is not None and time.monotonic() - last > intervals.idle:
                 break
             problem = ""
         except QueueUnusable as error:
-            if rhythm.idle is not None:
+            if intervals.idle is not None:
                 raise
             if str(error) != problem:
                 problem = str(error)
@@ -127,21 +129,21 @@ def follow_into_queue(
 
 
 def follow_here(
-    path: str, desk: Desk, log_format: str, stop: Stop, rhythm: Rhythm, *, until_end: bool,
-    lost: Callable[[], None],
+    path: str, processor: LineProcessor, log_format: str, stop: Stop, intervals: Intervals, *,
+    until_end: bool, lost: Callable[[], None],
 ) -> Counter[str]:  # fmt: skip
     """Work on the lines of a file as they come, without a queue; return how many of each kind."""
     told: Counter[str] = Counter()
-    counting = _Counting(desk, rhythm.count)
+    counting = _Counting(processor, intervals.count)
 
     def wait() -> bool:
         counting.maybe()
-        return stop.wait(max(0.1, min(rhythm.gather, 0.5)))
+        return stop.wait(max(0.1, min(intervals.gather, 0.5)))
 
-    start = Position.of(desk.position(path))
+    start = Position.of(processor.position(path))
     for some, position in tail(path, start, wait, until_end=until_end, lost=lost):
         entry = Entry(f"{path}:{position.inode}:{position.offset}", tuple(some), log_format)
-        told += desk.take([entry] if some else [], (path, position.as_json()))
+        told += processor.take([entry] if some else [], (path, position.as_json()))
         if some:
             counting.changed()
         counting.maybe()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from fuzzing.target import Target
 
 from usagestats.lines.readers import reader_of
-from usagestats.live.desk import logged_line
+from usagestats.live.line_processor import logged_line
 from usagestats.visitors.errors import DeadLetter
 from usagestats.visitors.events import flattened, parsed, visit_of, with_profile, written
 from usagestats.visitors.settings import FieldNames

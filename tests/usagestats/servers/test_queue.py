@@ -21,19 +21,19 @@ from recordsilo.cli import ExitCode
 from silowork.stop import Stop
 from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.live import queue as queue_module
-from usagestats.live.desk import Desk
+from usagestats.live.line_processor import LineProcessor
 from usagestats.live.queue import Queue, QueueUnusable
-from usagestats.live.work import Rhythm, follow_into_queue, run_worker
+from usagestats.live.work import Intervals, follow_into_queue, run_worker
 from usagestats.rules.settings import read_settings
 
 pytestmark = pytest.mark.long
 SETTINGS = '\n[log]\nformat = "combined"\n'
 MAIN = "from recordsilo.cli import main; main()"
-QUICK = Rhythm(gather=0, count=60, idle=0.6)
+QUICK = Intervals(gather=0, count=60, idle=0.6)
 
 
 def work(silo: str, url: str) -> None:
-    queue, desk = Queue(url, claim_after=0.2), Desk(silo)
+    queue, desk = Queue(url, claim_after=0.2), LineProcessor(silo)
     run_worker(queue, desk, Stop(), QUICK)
     desk.close()
     queue.close()

@@ -25,7 +25,7 @@ class Remembering(dict[bytes, int]):
         return value
 
 
-class Numbers:
+class InternTable:
     """Texts → numbers, each asked for once.
 
     Before a dictionary there is a table in arrays, in which each text has one place, chosen by its

@@ -11,6 +11,7 @@ from recordsilo.disk.locks import Locks
 from silosteps.engine import Engine
 from silosteps.errors import StepsError
 from usagestats.errors import EventsUnreadable
+from usagestats.store.consistency import check_ledger
 from usagestats.store.counts import COLUMNS, Counts, CountsChange, Table
 from usagestats.store.events import (
     day_number,
@@ -21,7 +22,6 @@ from usagestats.store.events import (
     unreadable_files,
 )
 from usagestats.store.ledger import UsageLedger
-from usagestats.store.parts import check_ledger
 
 EVENTS_AT_ONCE = 300_000
 DAYS_AT_ONCE = 256

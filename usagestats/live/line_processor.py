@@ -15,21 +15,21 @@ from typing import TypeAlias
 
 from recordsilo import Silo
 from silowork.ledger_file import new_id
-from usagestats.counting.counting import count
+from usagestats.counting import count
 from usagestats.errors import FormatUnknown
 from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import ImportReceipt
 from usagestats.importing.unreadable import escaped, key_name, without_addresses
-from usagestats.importing.work import Done, Workplace
+from usagestats.importing.work import BlockProcessor, Done
 from usagestats.lines.readers import Reader, detected, reader_of
 from usagestats.live.entries import Entry
 from usagestats.push.outbox import Outbox
 from usagestats.rules.classify import NOT_FOUND, Classified, Rules, classify
 from usagestats.rules.of_silo import rules_of
+from usagestats.store.consistency import check_keys, check_ledger
 from usagestats.store.journal import Log, UsageJournal
 from usagestats.store.keys import Keys, client_text, token
 from usagestats.store.ledger import Imported, UsageLedger
-from usagestats.store.parts import check_keys, check_ledger
 from usagestats.values import Fate, Hit
 
 BOTS, VIEWS, MISSING, OTHER, UNREADABLE = "bots", "views", "notfound", "other", "unreadable"
@@ -42,8 +42,8 @@ _Line: TypeAlias = tuple[bytes, Classified]
 Held = Callable[[Sequence[Entry]], set[str]]
 
 
-class Desk:
-    """Where the live lines of a Silo are worked on; any number of processes may have one.
+class LineProcessor:
+    """Processes the live lines of a Silo; any number of processes may have one.
 
     Args:
         silo_path: The Silo.
@@ -66,7 +66,7 @@ class Desk:
         self._ledger = UsageLedger(self._path)
         check_ledger(self._path, self._ledger, self._settings.timezone)
         check_keys(self._path, self._ledger)
-        self._workplace = Workplace(self._path, self._settings)
+        self._workplace = BlockProcessor(self._path, self._settings)
         self._keys = Keys(self._path)
         self._import_id, self._receipt = new_id(), ImportReceipt()
         self._receipt.robots = self._rules.robots.version

@@ -1,4 +1,0 @@
-"""From an address to a country, offline.
-
-Read `lookup`: the files that are read, and how.
-"""
