@@ -23,6 +23,27 @@ def is_granary(path: str) -> bool:
     return is_new or bool(Granary(path, create=False).silos)
 
 
+_OWN_NAMES = frozenset({"accounts", "curation", "fleet", STATE_FILE})
+"""Names in a directory of Silos that have another meaning there, or may get one."""
+_OWN_SUFFIXES = (".crawls", ".exports")
+"""Of directories beside a Silo: its exports, and the inputs of its crawls."""
+
+
+def fault_of_silo_name(name: str) -> str:
+    """Why no new Silo of a directory of Silos can have a name; empty if one can."""
+    try:
+        check_version_name(name)
+    except VersionNameError as error:
+        return error.reason
+    if name.startswith((".", "-")):
+        return "a name may not begin with a dot, as the directory's own ones do, or with a hyphen"
+    if name.casefold() in _OWN_NAMES:
+        return "the directory's own files or accounts have that name; choose another"
+    if name.casefold().endswith(_OWN_SUFFIXES):
+        return "files that belong to the Silos beside it have such names; choose another"
+    return ""
+
+
 class Granary:
     """A directory of Silos.
 
@@ -87,14 +108,19 @@ class Granary:
         self.state.sync()
 
     def get_silo(self, name: str, uri_base: str | None = None, **settings: Any) -> Silo:
-        """The Silo of that name, created if it does not exist."""
-        return Silo(self._path_of(name), uri_base, **settings)
+        """The Silo of that name, created if it does not exist.
+
+        Raises:
+            SiloNotFound: The name is not valid, or of a new Silo that would be in the place of the
+                directory's own files.
+        """
+        return Silo(self._path_for(name, **settings), uri_base, **settings)
 
     def get_rdf_silo(self, name: str, uri_base: str | None = None, **settings: Any) -> "RDFSilo":
         """The Silo of that name as an `RDFSilo`, created if it does not exist; needs rdflib."""
         from recordsilo.rdf.records import RDFSilo  # noqa: PLC0415 - rdflib is optional
 
-        return RDFSilo(self._path_of(name), uri_base, **settings)
+        return RDFSilo(self._path_for(name, **settings), uri_base, **settings)
 
     def delete_silo(self, name: str) -> None:
         """Delete a Silo with all its records, and its description.
@@ -130,6 +156,12 @@ class Granary:
     def _check(self, name: str) -> None:
         if not self.issilo(name):
             raise SiloNotFound(f"there is no Silo {name!r} in {self.dir_of_silos}")
+
+    def _path_for(self, name: str, *, create: bool = True, **_others: Any) -> str:
+        """The path of a Silo that may be created; those of earlier releases keep their names."""
+        if create and not self.issilo(name) and (fault := fault_of_silo_name(name)):
+            raise SiloNotFound(f"{name!r} is not a valid name for a Silo: {fault}")
+        return self._path_of(name)
 
     def _path_of(self, name: str) -> str:
         if is_staged(name):

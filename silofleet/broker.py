@@ -22,13 +22,14 @@ from oaipmhscraper.warc.object_store import check_address
 from politeweb.errors import shortened
 from politeweb.shared_pace import PaceSpec
 from recordsilo.disk.atomic_file import make_file
+from recordsilo.granary import fault_of_silo_name
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
 from silofleet.ledger import Run, whole_number
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.run import Order
 from silofleet.run_outcome import Before
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, Outcome
-from silofleet.wishes import check_node, fault_of_name, wishes_path
+from silofleet.wishes import check_node, wishes_path
 from silowork.queue import Broker
 
 TASK = "silo.fleet.run"
@@ -91,7 +92,7 @@ def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], pla
     try:
         before = found["before"]
         name, store = str(found["endpoint"]), found.get("warc_store")
-        if fault := fault_of_name(name):
+        if fault := fault_of_silo_name(name):
             raise ValueError(f"{name!r} cannot name a Silo: {fault}")
         return Order(
             run=int(found["run"]),

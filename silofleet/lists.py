@@ -18,9 +18,10 @@ from urllib.parse import urlsplit
 
 from politeweb.addresses import host_of
 from recordsilo.formats.documents import NoDocument, parsed_whole
+from recordsilo.granary import fault_of_silo_name
 from silofleet.errors import FleetRefused
 from silofleet.values import Endpoint
-from silofleet.wishes import address_of, fault_of_name
+from silofleet.wishes import address_of
 from silowork.due.timetable import duration_of
 from silowork.errors import JobRefused
 
@@ -187,7 +188,7 @@ def name_of(url: str, taken: Collection[str]) -> str:
 
 
 def _unlike(name: str, url: str, taken: Collection[str]) -> str:
-    if name not in taken and not fault_of_name(name):
+    if name not in taken and not fault_of_silo_name(name):
         return name
     short = name[: LONGEST_NAME - _DIGITS - 5].rstrip("-._")
     hashed = f"{short}-{hashlib.sha256(url.encode()).hexdigest()[:_DIGITS]}"

@@ -24,7 +24,7 @@ from politeweb.settings import HttpSettings
 from recordsilo.disk.atomic_file import make_parents, remove_left_over, replace_file
 from recordsilo.disk.names import check_version_name
 from recordsilo.errors import VersionNameError
-from recordsilo.state import STATE_FILE
+from recordsilo.granary import fault_of_silo_name
 from silofleet.errors import FleetRefused, WishesInvalid
 from silofleet.values import Endpoint, Policy
 from silowork.due.hours import Hours, hours_of, hours_text
@@ -37,10 +37,6 @@ _LISTS = ("prefixes", "sets", "tags")
 _FLAGS = {
     "adaptive": "adaptive", "giant": "is_giant", "paused": "is_paused", "spread": "is_spread",
 }  # fmt: skip
-_OWN_NAMES = frozenset({"accounts", "curation", "fleet", STATE_FILE})
-"""Names in a directory of Silos that have another meaning there, or may get one."""
-_OWN_SUFFIXES = (".crawls", ".exports")
-"""Of directories beside a Silo: its exports, and the inputs of its crawls."""
 _LONGEST_ADDRESS = 2_000
 _LONGEST_INTERVAL = 86_400.0
 _MOST = {"jitter": 0.5, "fewer": 1.0, "interval": _LONGEST_INTERVAL}
@@ -308,26 +304,9 @@ def _endpoint(values: Mapping[str, Any], where: str) -> Endpoint:
         if not values.get(key):
             raise FleetRefused(f"{where}: it has no {key}")
     address_of(values["url"])
-    if fault := fault_of_name(values["name"]):
+    if fault := fault_of_silo_name(values["name"]):
         raise FleetRefused(f"{where}: {values['name']!r} cannot name a Silo: {fault}")
     return Endpoint(**values)
-
-
-def fault_of_name(name: str) -> str:
-    """Why the name of an endpoint cannot be that of its Silo in the fleet; empty if it can."""
-    try:
-        check_version_name(name)
-    except VersionNameError as error:
-        return error.reason
-    if name.startswith((".", "-")):
-        return (
-            "a name may not begin with a dot, as the fleet's own directories do, or with a hyphen"
-        )
-    if name.casefold() in _OWN_NAMES:
-        return "the fleet's own files or accounts have that name; choose another"
-    if name.casefold().endswith(_OWN_SUFFIXES):
-        return "files that belong to the Silos beside it have such names; choose another"
-    return ""
 
 
 def address_of(text: str) -> str:

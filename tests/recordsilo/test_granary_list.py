@@ -102,3 +102,23 @@ def test_a_granary_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(SiloNotFound, match="there is no directory"):
         Granary(str(tmp_path / "nowhere"), create=False)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["curation", "Accounts", "fleet", "persisted_state.json", "a.exports", "a.crawls", ".silo",
+     "-q", "../a", "a/b", ".."],
+)  # fmt: skip
+def test_no_new_silo_is_in_the_place_of_the_directorys_own_files(tmp_path: Path, name: str) -> None:
+    granary = Granary(str(tmp_path / "many"))
+    before = sorted(os.listdir(tmp_path / "many"))
+    for make in (granary.get_silo, granary.get_rdf_silo):
+        with pytest.raises(SiloNotFound, match="is not a valid name"):
+            make(name)
+    assert sorted(os.listdir(tmp_path / "many")) == before
+
+
+def test_a_silo_of_an_earlier_release_keeps_its_name(tmp_path: Path) -> None:
+    Silo(str(tmp_path / "fleet")).close()
+    with Granary(str(tmp_path)).get_silo("fleet") as silo:
+        assert len(silo) == 0

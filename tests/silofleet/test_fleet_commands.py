@@ -422,7 +422,7 @@ def test_endpoints_are_paused_asked_for_quarantined_and_removed(many: str) -> No
         (("add", "{0}", "ftp://a.example.org"), "http"),
         (("add", "{0}", "http://a.example.org/", "--every", "soon"), "a duration"),
         (("add", "{0}", "http://a.example.org/", "--hours", "9-5"), "hours"),
-        (("add", "{0}", "http://a.example.org/", "--name", "fleet"), "the fleet's own files"),
+        (("add", "{0}", "http://a.example.org/", "--name", "fleet"), "the directory's own files"),
         (("add", "{0}", "http://u:p@a.example.org/"), "password"),
         (("add", "{0}", "http://a.example.org/", "--prefix", ""), "prefix"),
         (("add", "{0}", "http://a.example.org/", "--tag", ""), "empty"),

@@ -141,7 +141,7 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
             f'[[endpoint]]\nname = "a"\nurl = "http://a/{"a" * 2000}"',
             "longer than 2,000 characters",
         ),
-        ('[[endpoint]]\nname = "fleet"\nurl = "http://a.example.org"', "the fleet's own files"),
+        ('[[endpoint]]\nname = "fleet"\nurl = "http://a.example.org"', "the directory's own files"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nevry = "1d"', "'evry'"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nevery = "soon"', "a duration"),
         ('[[endpoint]]\nname = "a"\nurl = "http://a.example.org"\nhours = "20-6"', "are not hours"),
