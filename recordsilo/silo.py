@@ -275,6 +275,12 @@ class Silo(Closing, Listing):
         kind = RecordRemoved if self._was_removed(text) else RecordNotFound
         raise kind(text, self.storage_dir)
 
+    def _form_removed(self, identifier: str, *, only_full: bool) -> str | None:
+        """The form of an identifier under which a record was removed for good."""
+        removed = self.removed()
+        forms = self._candidates(identifier, only_full=only_full)
+        return next((form for form in forms if form in removed), None)
+
     def _was_removed(self, text: str) -> bool:
         forms: set[str] = set()
         for read in (str, unclean):
@@ -305,7 +311,8 @@ class Silo(Closing, Listing):
 
         A new record gets an empty version ``startversion``; only the first change, or
         `HarvestedRecord.sync`, writes it. That raises `RecordRemoved` if the record was removed
-        here for good (``remember=True``, `silo rm`, the page), until `restore_removed`.
+        here for good (``remember=True``, `silo rm`, the page), also under its short identifier,
+        until `restore_removed`.
 
         Args:
             identifier: In full, or without ``identifier_uri_prefix``; a full match wins,
@@ -319,7 +326,8 @@ class Silo(Closing, Listing):
             ManifestUnreadable: The record is damaged.
         """
         found = self._find(identifier, only_full=force)
-        place = self._place(found or identifier)
+        removed = None if found else self._form_removed(identifier, only_full=force)
+        place = self._place(found or removed or identifier)
         manifest = None if found is None else place.read_manifest()
         return self._handle(place, manifest, date=date, startversion=startversion)
 

@@ -65,6 +65,16 @@ def test_a_record_that_was_removed_is_not_made_anew_until_it_is_restored(four: S
     assert list(four) == ["a", "b", "c", "d"]
 
 
+def test_a_short_identifier_of_a_removed_record_makes_no_other_record(silo: Silo) -> None:
+    silo.state["identifier_uri_prefix"] = "oai:x:"
+    silo.get_item("oai:x:7").sync()
+    silo.del_item("7", remember=True)
+    with pytest.raises(RecordRemoved, match=r"restore_removed\(\['oai:x:7'\]\) first"):
+        silo.get_item("7").put_stream("foo.txt", "x")
+    silo.get_item("7", force=True).put_stream("foo.txt", "meant as it is")
+    assert list(silo) == ["7"]
+
+
 def test_a_kill_before_the_package_is_told_loses_nothing(
     four: Silo, package: Package, monkeypatch: pytest.MonkeyPatch
 ) -> None:
