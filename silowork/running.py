@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 
 from recordsilo.child_process import end_with_parent, interrupt, wait_for_end_of
+from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
 from silowork.errors import Interrupted, JobsError
@@ -27,6 +28,7 @@ SECONDS_FOR_LAST_RUN = 20.0
 """How long to wait for the process of a killed worker, which needs a moment to notice."""
 SECONDS_BETWEEN_LOOKS = 0.5
 UNFORESEEN = "an unexpected error occurred; the worker's log has the details"
+DISK_FULL = "no space left on the disk; make room, then retry the job, which continues"
 FORESEEN = (RecordSiloError, JobsError, OSError)
 
 logger = logging.getLogger("silowork")
@@ -101,11 +103,15 @@ def _carry_out(ledger: JobLedger, job: Job, stop: Stop) -> None:
         ledger.end(job.job_id, ending)
     except (Interrupted, KeyboardInterrupt):
         ledger.interrupt(job.job_id)
-    except foreseen as error:
-        ledger.end(job.job_id, _failed(_without_directory(str(error), ledger.silo_path)))
-    except Exception:  # process boundary: details go to the log only
-        logger.exception("job %s", job.job_id)
-        ledger.end(job.job_id, _failed(UNFORESEEN))
+    except Exception as error:  # process boundary: details of the unforeseen go to the log only
+        if is_full_disk(error):
+            sentence = DISK_FULL
+        elif isinstance(error, foreseen):
+            sentence = _without_directory(_told(error), ledger.silo_path)
+        else:
+            logger.exception("job %s", job.job_id)
+            sentence = UNFORESEEN
+        ledger.end(job.job_id, _failed(sentence))
 
 
 def _ending(kind: Kind, work: Work) -> Ending:
@@ -120,6 +126,13 @@ def _ending(kind: Kind, work: Work) -> Ending:
         for step in steps:
             ending = step(work, ending)
     return ending
+
+
+def _told(error: Exception) -> str:
+    """An error as a sentence; one of the operating system without its number."""
+    if isinstance(error, OSError) and error.strerror and not isinstance(error, RecordSiloError):
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def _without_directory(sentence: str, silo_path: str) -> str:

@@ -51,6 +51,7 @@ from webui.http.messages import (
 )
 from webui.http.multipart import Form
 from webui.http.streams import placed
+from webui.job_errors import sentences
 from webui.people.authentication import Gate, SignInRequired, require
 from webui.people.roles import NOBODY, User
 from webui.rendering import PAGE, View, answer, error_answer
@@ -286,7 +287,8 @@ def _form_again(call: AnyCall, error: Exception) -> Response | None:
 def _handled(call: AnyCall, found: routes.Found) -> View | Response:
     """The handler's answer; a record that cannot be read is noted in the index at once."""
     try:
-        return found.route.handler(call)
+        with sentences():
+            return found.route.handler(call)
     except ManifestUnreadable:
         if isinstance(call, Call) and (record := found.params.get("record")):
             call.site.silo.rows([call.site.identifier(record)])

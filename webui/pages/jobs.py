@@ -22,7 +22,7 @@ from webui.asked_exports import asked_of
 from webui.http.errors import NotFound
 from webui.http.messages import Response, redirect
 from webui.http.streams import FileBody
-from webui.job_errors import refusal, sentences
+from webui.job_errors import refusal
 from webui.job_events import CLOSING, JobEvents, Look, TooManyStreams, active_jobs, one_job
 from webui.job_view import Shown, job_json, may_steer, page_of, receipt_of
 from webui.people.roles import Role
@@ -40,8 +40,7 @@ PROBLEMS = 200
 
 def show(call: Call) -> View:
     """List the jobs, the newest first."""
-    with sentences():
-        found = call.site.jobs.ledger.jobs(PAGE + 1, call.request.query.get("before", ""))
+    found = call.site.jobs.ledger.jobs(PAGE + 1, call.request.query.get("before", ""))
     shown, rest = [(job, _undone(call, job)) for job in found[:PAGE]], found[PAGE:]
     following = urls.jobs(before=found[PAGE - 1].job_id) if rest else None
     problem = call.site.jobs.problem(is_waiting=_waits(found[:PAGE]))
@@ -64,13 +63,12 @@ def show(call: Call) -> View:
 def show_one(call: Call) -> View | Response:
     """Show one job; batch edits have their own page."""
     jobs = call.site.jobs
-    with sentences():
-        job = jobs.ledger.job(call.params["job"])
-        undone = _undone(call, job)
-        if not call.wants_json and _has_journal(call, job):
-            return redirect(page_of(job))
-        after = _number(call.request.query.get("after", ""))
-        problems = jobs.ledger.problems(job.job_id, PROBLEMS, after)
+    job = jobs.ledger.job(call.params["job"])
+    undone = _undone(call, job)
+    if not call.wants_json and _has_journal(call, job):
+        return redirect(page_of(job))
+    after = _number(call.request.query.get("after", ""))
+    problems = jobs.ledger.problems(job.job_id, PROBLEMS, after)
     more = len(problems) == PROBLEMS and problems[-1][0] < job.problems
     url = urls.job(job.job_id)
     following = urls.job(job.job_id, after=problems[-1][0]) if more else None
@@ -111,16 +109,15 @@ def act(call: Call) -> Response:
         WebError: The user's role does not permit it (403, ``not_allowed``).
     """
     jobs = call.site.jobs
-    with sentences():
-        job = jobs.ledger.job(call.params["job"])
-        if not may_steer(call.user, job):
-            sentence = _("Only managers may start, pause or stop this job.")
-            raise refusal(HTTPStatus.FORBIDDEN, "not_allowed", sentence)
-        try:
-            action = Action(call.params["action"])
-        except ValueError:
-            raise NotFound("There is no page at this address.") from None
-        job = jobs.act(job.job_id, action)
+    job = jobs.ledger.job(call.params["job"])
+    if not may_steer(call.user, job):
+        sentence = _("Only managers may start, pause or stop this job.")
+        raise refusal(HTTPStatus.FORBIDDEN, "not_allowed", sentence)
+    try:
+        action = Action(call.params["action"])
+    except ValueError:
+        raise NotFound("There is no page at this address.") from None
+    job = jobs.act(job.job_id, action)
     note_job(call, job, action.value)
     return _led(call, job, 200)
 
@@ -131,9 +128,8 @@ def download(call: Call) -> Response:
     Raises:
         NotFound: The job has no table, or the table no longer exists.
     """
-    with sentences():
-        job = call.site.jobs.ledger.job(call.params["job"])
-        path = _table_of(call, job)
+    job = call.site.jobs.ledger.job(call.params["job"])
+    path = _table_of(call, job)
     if not path:
         raise NotFound("This job has no table, or the table no longer exists.")
     file = open_regular(path, follow=False)
@@ -163,8 +159,7 @@ def _is_of_files(form: str) -> bool:
 def events(call: Call) -> Response:
     """Stream a job's progress (``text/event-stream``)."""
     ledger = call.site.jobs.ledger
-    with sentences():
-        job = ledger.job(call.params["job"])
+    job = ledger.job(call.params["job"])
     return _stream(one_job(ledger, job.job_id))
 
 

@@ -25,7 +25,6 @@ from webui.export_forms import ExportForm, export_forms
 from webui.export_selection import COUNTED, SEARCH, form_selection
 from webui.http.errors import BadRequest, NotFound, as_sentence
 from webui.http.messages import Response
-from webui.job_errors import sentences
 from webui.rendering import View, changed_answer
 from webui.schedule_forms import NOW, WHEN, timetable_from
 from webui.site import Call, set_choices
@@ -269,16 +268,15 @@ def _choice_of(call: Call) -> Choice | None:
 
 def _begun(call: Call, fields: Mapping[str, str]) -> Response:
     kind = call.field("kind")
-    with sentences():
-        try:
-            asked = read_request(kind, fields, call.site.silo.path, call.site.silo.count())
-            if call.field("when", NOW) != NOW and not call.field(DRY_RUN):
-                return _scheduled(call, kind, fields, asked.title)
-        except JobRefused as error:
-            raise BadRequest(as_sentence(str(error))) from None
-        if kind == EXPORT.name and not selection_of(asked.arguments).total(call.site.silo):
-            raise BadRequest("No record is selected, so there is nothing to export.")
-        job = call.site.jobs.begin(kind, asked.title, asked.arguments, call.user.name)
+    try:
+        asked = read_request(kind, fields, call.site.silo.path, call.site.silo.count())
+        if call.field("when", NOW) != NOW and not call.field(DRY_RUN):
+            return _scheduled(call, kind, fields, asked.title)
+    except JobRefused as error:
+        raise BadRequest(as_sentence(str(error))) from None
+    if kind == EXPORT.name and not selection_of(asked.arguments).total(call.site.silo):
+        raise BadRequest("No record is selected, so there is nothing to export.")
+    job = call.site.jobs.begin(kind, asked.title, asked.arguments, call.user.name)
     note_job(call, job, job.kind)
     return changed_answer(call, urls.job(job.job_id), job.to_json())
 

@@ -24,7 +24,6 @@ from webui.activity import note
 from webui.asked_exports import AskedExport, asked_of
 from webui.http.errors import NotFound, as_sentence
 from webui.http.messages import Response
-from webui.job_errors import sentences
 from webui.job_view import Shown
 from webui.rendering import View, changed_answer
 from webui.schedule_forms import NOW, SAME, WHEN, choice_of, in_words, timetable_from
@@ -135,18 +134,17 @@ def act(call: Call) -> Response:
     path, name, action = call.site.silo.path, call.params["name"], call.params["action"]
     if action not in DONE or action == "added":
         raise NotFound("There is no page at this address.")
-    with sentences():
-        location = urls.schedules(done=action)
-        if action == "run":
-            location = urls.job(run_now(path, name).job_id)
-        elif action == "remove":
-            remove_schedule(path, name)
-        elif action == "change":
-            if call.field("when") != SAME:
-                wish = timetable_from(call.field("when"), call.field("at"))
-                change_schedule(path, name, timetable=wish)
-        else:
-            pause_schedule(path, name, paused=action == "pause")
+    location = urls.schedules(done=action)
+    if action == "run":
+        location = urls.job(run_now(path, name).job_id)
+    elif action == "remove":
+        remove_schedule(path, name)
+    elif action == "change":
+        if call.field("when") != SAME:
+            wish = timetable_from(call.field("when"), call.field("at"))
+            change_schedule(path, name, timetable=wish)
+    else:
+        pause_schedule(path, name, paused=action == "pause")
     note(call, f"{action} schedule", message=name)
     return changed_answer(call, location, {"name": name, "done": action}, 200)
 

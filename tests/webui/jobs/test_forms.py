@@ -278,15 +278,27 @@ def test_schedules_are_listed_though_the_ledger_of_jobs_is_damaged(client: Any, 
     ("number", "status", "code"),
     [(errno.EROFS, 503, "not_writable"), (errno.ENOSPC, 507, "disk_full")],
 )
+@pytest.mark.parametrize(
+    ("address", "given"),
+    [
+        ("/jobs", {"kind": "audit", "share": "5"}),
+        ("/upstream", {}),
+    ],
+)
 def test_where_nothing_can_be_written_no_job_is_begun(
-    client: Any, monkeypatch: pytest.MonkeyPatch, number: int, status: int, code: str
+    client: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    status: int,
+    code: str,
+    address: str,
+    given: dict[str, str],
 ) -> None:
     def refuse(path: str, **_: Any) -> None:
         raise OSError(number, os.strerror(number), path)
 
     monkeypatch.setattr("silowork.ledger.os.makedirs", refuse)
-    given = {"kind": "audit", "share": "5"}
-    answer = client.post("/jobs", given, headers={"Accept": "application/json"})
+    answer = client.post(address, given, headers={"Accept": "application/json"})
     assert (answer.status, answer.error["code"]) == (status, code)
 
 

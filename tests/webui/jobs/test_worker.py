@@ -1,5 +1,6 @@
 """Jobs survive killed processes: each is finished by this worker or the next."""
 
+import errno
 import itertools
 import os
 import shutil
@@ -21,6 +22,7 @@ from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
+from recordsilo.errors import IndexProblem
 from silocuration.batch.job import create_job, job_report
 from silocuration.batch.journal import Doing
 from silocuration.batch.specs import rules_job
@@ -30,7 +32,7 @@ from silocuration.jobs import begin_change, begin_undo
 from silowork.embedded import EmbeddedWorker
 from silowork.ledger import LEDGER
 from silowork.queue import Broker, Sender
-from silowork.running import run_job
+from silowork.running import DISK_FULL, run_job
 from silowork.service import Jobs
 from silowork.stop import Stop
 from silowork.values import Action, Advance, State
@@ -252,6 +254,42 @@ def test_the_records_passed_over_are_tried_again(silo_path: str, jobs: Jobs, cha
     assert run_job(silo_path, change) is State.DONE
     assert jobs.ledger.job(change).counts == {"done": 600, "values changed": 600}
     assert jobs.ledger.problems(change) == []
+
+
+def _caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "SILO/x/__manifest.json.new"), DISK_FULL),
+        (
+            _caused(IndexProblem("index.sqlite", "it failed"), OSError(errno.ENOSPC, "no room")),
+            DISK_FULL,
+        ),
+        (OSError(errno.EIO, "Input/output error", "SILO/x/oai_dc"), "x/oai_dc: Input/output error"),
+        (OSError("the tunnel is closed"), "the tunnel is closed"),
+    ],
+)
+def test_an_error_of_the_disk_ends_a_job_with_a_sentence(
+    silo_path: str, jobs: Jobs, monkeypatch: pytest.MonkeyPatch, error: Exception, sentence: str
+) -> None:
+    if (place := getattr(error, "filename", None)) is not None:
+        monkeypatch.setattr(error, "filename", place.replace("SILO", silo_path))
+
+    def fail(*_: object) -> None:
+        raise error
+
+    job = jobs.begin("reindex", "Rebuild the index", {}, "ada")
+    monkeypatch.setattr("silowork.running._ending", fail)
+    assert run_job(silo_path, job.job_id) is State.FAILED
+    said = jobs.ledger.job(job.job_id).sentence
+    assert said.removeprefix(f"{os.path.basename(silo_path)}/") == sentence
+    monkeypatch.undo()
+    jobs.act(job.job_id, Action.RETRY)
+    assert run_job(silo_path, job.job_id) is State.DONE
 
 
 def test_an_undo_that_waits_or_runs_is_not_begun_again(jobs: Jobs, change: str) -> None:
