@@ -913,9 +913,13 @@ class HarvestedRecord:
         Raises:
             FileInTheWay: The new path is taken.
             FileNotInVersion, PathNameError, VersionFrozen: Nothing is changed.
+            MetadataMalformed: It is metadata that the new name makes XML; nothing is changed.
         """
         check_path(new_filename)
         noted, name = self._note(note), self._version(version).name
+        if self._is_metadata(name, filename):
+            with self._view.open(name, filename) as file:
+                read_metadata(new_filename, file)
 
         def act(edit: RecordEdit) -> None:
             edit.rename(name, filename, new_filename)

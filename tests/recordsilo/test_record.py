@@ -134,6 +134,10 @@ def test_what_is_no_metadata_or_not_xml_by_its_name_may_be_anything(
     record.put_stream("notes", "no xml")
     record.put_stream("oai_dc", "no xml", metadata=False)
     assert record.metadata_files == {"1": ["foo.txt", "dc.json"]}
+    with pytest.raises(MetadataMalformed):
+        record.rename_stream("foo.txt", "mods.xml")
+    record.rename_stream("foo.txt", "bar.txt")
+    assert record.metadata_files == {"1": ["dc.json", "bar.txt"]}
 
 
 def test_metadata_edited_on_disk_is_accepted_only_if_it_can_be_read(
