@@ -107,11 +107,11 @@ def _told(*, engine: bool = True) -> Iterator[None]:
 
 
 def _rules(given: dict[str, Any]) -> "LineRules":
-    from crawlmatch.rules import LineRules, rules_from
+    from crawlmatch.rules import MOST_TEXT, LineRules, rules_from
 
     if given["rules_file"] is not None:
         try:
-            return rules_from(given["rules_file"].read(), html=given["html_hit"])
+            return rules_from(given["rules_file"].read(MOST_TEXT + 1), html=given["html_hit"])
         except UnicodeDecodeError:
             fail(f"{given['rules_file'].name} is not UTF-8; save the rules as UTF-8 text")
     return LineRules.html() if given["html_hit"] else LineRules()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawlmatch.errors import CrawlError
+from recordsilo.patterns import PatternRefused, compiled
 
 FULL_TEXTS = ("application/pdf", "application/postscript", "application/octet-stream")
 WEB_PAGES = ("text/html", "application/xhtml+xml")
@@ -22,6 +23,8 @@ WALLS = (
 
 Regular expressions that mean the same to RE2 and Java; matched without case.
 """
+MOST_TEXT = 1 << 20
+"""Most characters of a file of rules."""
 DEFENCES = (
     r"/crawlprevention/",
     r"/(captcha|distil_r_captcha|distil_r_blocked|cdn-cgi/challenge)",
@@ -89,9 +92,11 @@ def rules_from(text: str, *, html: bool = False) -> LineRules:
     Raises:
         CrawlError: It is not TOML, has an unknown key, or a pattern is invalid.
     """
+    if len(text) > MOST_TEXT:
+        raise CrawlError(f"the rules are larger than {MOST_TEXT >> 20} MiB")
     try:
         found: Mapping[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise CrawlError(f"the rules are not TOML: {error}") from None
     if unknown := found.keys() - set(_NAMES):
         raise CrawlError(
@@ -104,6 +109,8 @@ def rules_from(text: str, *, html: bool = False) -> LineRules:
     return LineRules(types or usual, (*WALLS, *walls), (*DEFENCES, *defences))
 
 
+_MOST_COUNT = 1000
+_COUNTS = re.compile(r"(?<=[{,])[0-9]+(?=[,}])")
 _NAMES = ("walls", "defences", "full_texts")
 
 
@@ -115,11 +122,16 @@ def _texts(found: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def _check(pattern: str) -> None:
-    """Refuse invalid patterns, and back-references and look-around, which RE2 does not have."""
+    """Refuse patterns that are invalid or too large, and what RE2 does not have.
+
+    That is back-references, look-around, and counts above 1,000; otherwise its time is linear.
+    """
     try:
-        re.compile(pattern)
-    except re.error as error:
-        raise CrawlError(f"the pattern {pattern!r} is invalid: {error}") from None
+        compiled(pattern, ignore_case=True)
+    except PatternRefused as error:
+        raise CrawlError(f"the pattern {pattern[:100]!r} is invalid: {error}") from None
+    if any(int(count) > _MOST_COUNT for count in _COUNTS.findall(pattern)):
+        raise CrawlError(f"the pattern {pattern!r} repeats more than {_MOST_COUNT:,} times")
     if re.search(r"\\[1-9]|\(\?[=!<P>]|[*+?}]\+", pattern):
         raise CrawlError(
             f"the pattern {pattern!r} has look-around or a back-reference, which is not supported"

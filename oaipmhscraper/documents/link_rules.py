@@ -1,14 +1,20 @@
 """Choose the addresses of a record that are files, and their expected types (pure)."""
 
+import contextlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from politeweb.addresses import parts_of
-from politeweb.errors import RequestRefused
+from politeweb.errors import RequestRefused, shortened
 from recordsilo.formats import Link
+from recordsilo.patterns import PATTERN_SECONDS, PatternRefused, compiled, is_too_long
+
+if TYPE_CHECKING:
+    import regex
 
 TYPE_OF_EXTENSION = {
     "pdf": "application/pdf",
@@ -80,7 +86,7 @@ class LinkRule:
     """
 
     field: str
-    pattern: re.Pattern[str] | None = None
+    pattern: "regex.Pattern[str] | None" = None
 
     @classmethod
     def parse(cls, text: str) -> "LinkRule":
@@ -93,16 +99,29 @@ class LinkRule:
         if match is None:
             raise RequestRefused(f"{text!r} is not a rule; write FIELD or FIELD=~PATTERN")
         try:
-            pattern = re.compile(match["pattern"]) if match["pattern"] else None
-        except re.error as error:
+            pattern = compiled(match["pattern"]) if match["pattern"] else None
+        except PatternRefused as error:
             raise RequestRefused(f"the pattern of {text!r} is invalid: {error}") from None
         return cls(match["field"], pattern)
 
     def takes(self, link: Link) -> bool:
-        """Whether an address is selected."""
+        """Whether an address is selected.
+
+        Raises:
+            PatternRefused: That takes too long.
+        """
         if not fnmatchcase(link.field, self.field):
             return False
-        return self.pattern is None or self.pattern.fullmatch(link.url) is not None
+        if self.pattern is None:
+            return True
+        text = self.pattern.pattern
+        with contextlib.suppress(TimeoutError):
+            if not is_too_long(text, link.url):
+                return self.pattern.fullmatch(link.url, timeout=PATTERN_SECONDS) is not None
+        raise PatternRefused(
+            f"the pattern {text!r} takes too long for the address {shortened(link.url)}; avoid"
+            " nested repetitions such as (a+)+ in it"
+        )
 
 
 def chosen(links: Iterable[Link], rules: Iterable[LinkRule]) -> list[Link]:

@@ -10,6 +10,7 @@ from politeweb.answers import media_type
 from politeweb.errors import RequestRefused
 from recordsilo.disk.names import check_path
 from recordsilo.formats import Link
+from recordsilo.patterns import PatternRefused
 
 PDF = "http://r.example/1/a.pdf"
 
@@ -41,10 +42,27 @@ def test_rules_take_what_matches_as_a_whole_and_nothing_else():
     assert chosen(found, [LinkRule.parse("dc:source"), rule]) == [found[0]]
 
 
-@pytest.mark.parametrize("text", ["", "a b", "dc:identifier=http://", "x=~", "dc:title=~("])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a b",
+        "dc:identifier=http://",
+        "x=~",
+        "dc:title=~(",
+        "*=~(?:(?:(?:x{100}){100}){100}){30}",
+    ],
+)
 def test_what_is_no_rule_is_refused_in_a_sentence(text):
     with pytest.raises(RequestRefused, match=r"is not a rule|is invalid"):
         LinkRule.parse(text)
+
+
+def test_a_pattern_that_takes_long_ends_with_a_sentence():
+    rule = LinkRule.parse(r"dc:identifier=~(a|aa)+")
+    assert chosen([Link("aaaa", "dc:identifier")], [rule])
+    with pytest.raises(PatternRefused, match="takes too long for the address aaa"):
+        chosen([Link("a" * 3_000 + "!", "dc:identifier")], [rule])
 
 
 def test_the_expected_type_is_that_of_the_metadata_and_of_the_extension():
