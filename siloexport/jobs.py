@@ -206,7 +206,9 @@ def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
         kind = kind_named(form)
         arguments["query"] = arguments["query"] and query_from(arguments["query"])
         if is_beside(kind):
-            arguments["name"] = fields.get("name", "").strip()
+            name = fields.get("name", "").strip()
+            ending = f".{kind.ending}" if kind.ending else ""
+            arguments["name"] = name.removesuffix(ending) or name  # the file gets its ending
             place_of(silo_path, arguments["name"])
         arguments |= _common(kind, fields)
         values = checked(kind, fields, silo_path, AskedWhere.PAGE)

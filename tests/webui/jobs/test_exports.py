@@ -126,6 +126,13 @@ def test_a_table_is_a_file_beside_the_silo(few: str) -> None:
     assert rows == [["record", "dc:title"], *([name, f"Record {name}"] for name in NAMES)]
 
 
+def test_a_name_that_has_the_ending_of_its_kind_gets_no_second_one(few: str) -> None:
+    job = done(few, form="csv", name="all.csv")
+    assert (job.title, job.report["target"]) == ('Export "all": CSV', f"{few}.exports/all.csv")
+    assert done(few, form="csv", name="all.csv.tsv").report["target"].endswith("/all.csv.tsv.csv")
+    assert done(few, form="files", name="b.csv").report["target"].endswith(".exports/b.csv")
+
+
 def test_json_lines_hold_what_a_search_finds(few: str) -> None:
     assert done(few, form="jsonl", name="one", query='"example.org:2"').state is State.DONE
     lines = Path(few + ".exports/one.jsonl").read_text("utf-8").splitlines()
