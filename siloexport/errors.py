@@ -58,8 +58,8 @@ class FileChanged(ExportError):
     def __init__(self, path: str) -> None:
         self.path = path
         super().__init__(
-            f"{path} has changed since this Silo exported it, and was left as it is; replace it "
-            "with --on-conflict overwrite, or choose another name"
+            f"{path} has changed since this Silo exported it, and was left as it is; overwrite it, "
+            "or choose another name"
         )
 
 

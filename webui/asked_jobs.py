@@ -1,4 +1,4 @@
-"""What an export was asked for, as its job and its schedule tell it: records, versions, fields."""
+"""What a job was asked for: an export in words, and the form that asks for the same again."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo.errors import RecordSiloError
-from siloexport.jobs import DEFAULT_FORM, EXPORT, selection_of
+from siloexport.jobs import DEFAULT_FORM, EXPORT, export_of_preview, selection_of
 from siloexport.target_kinds import Asked, TargetKind, kind_named
 from siloexport.values import Deletions, OnConflict
 from silowork.errors import JobRefused
+from silowork.values import Job
 from webui import urls
+from webui.export_forms import export_forms
 from webui.search.request import SearchRequest
 from webui.words.texts import text as _
 
@@ -81,3 +83,22 @@ def _others(target: TargetKind, given: Mapping[str, Any]) -> Iterator[tuple[str,
         text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
         if field.name != "versions" and text not in ("", field.default):
             yield _(field.label), text
+
+
+def form_of(job: Job, silo_path: str) -> str:
+    """The address of the form of a job, filled in as it was; empty if it cannot be filled in."""
+    given = export_of_preview(job.arguments)
+    if job.kind == "harvest":
+        return urls.with_query(urls.new_job("harvest"), given)
+    try:
+        select = selection_of(job.arguments)
+        form = next(one for one in export_forms(silo_path) if one.has(given["form"]))
+    except (KeyError, StopIteration, RecordSiloError):  # another kind, or of another release
+        return ""
+    if select.identifiers:
+        return ""
+    asked = SearchRequest.of_selection(select).asked
+    fields = [one for one in given.items() if one[0] not in ("select", "query", "set", "state")]
+    return urls.with_search(
+        urls.new_job(f"export-{form.first.name}"), urls.query([*asked, *fields])
+    )

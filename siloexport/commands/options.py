@@ -105,7 +105,7 @@ def export_errors() -> Iterator[None]:
     except TargetUnusable as error:
         fail(str(error), ExitCode.ENDPOINT)
     except FileChanged as error:
-        fail(str(error), ExportExit.CONFLICTS)
+        fail(f"{error} (--on-conflict overwrite)", ExportExit.CONFLICTS)
     except LedgerInUse as error:
         fail(str(error), ExitCode.STOPPED)
     except LedgerUnreadable as error:

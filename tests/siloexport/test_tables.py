@@ -212,7 +212,7 @@ def test_file_changed_while_it_is_exported_stays(silo: Silo, tmp_path: Path) -> 
     writing = ExitStack()
     writing.enter_context(exported_file(silo.path, str(out))).write(b"new")
     out.write_text("by hand")
-    with pytest.raises(FileChanged):
+    with pytest.raises(FileChanged, match=r"overwrite it, or choose another name$"):
         writing.close()
     assert out.read_text() == "by hand"
     assert sorted(os.listdir(tmp_path)) == ["myrepo", "out.csv"]

@@ -123,7 +123,9 @@ def _by_change(journal: JobJournal, numbers: dict[int, bool]) -> dict[Change, bo
 
 
 def _started() -> Conflict:
-    return Conflict("This batch edit has been started; nothing can be left out any more.")
+    return Conflict(
+        "This batch edit has already been started, so its changes can no longer be chosen."
+    )
 
 
 def _number(text: str) -> int:

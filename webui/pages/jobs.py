@@ -15,10 +15,10 @@ from silocuration.jobs import CHANGE
 from siloexport.errors import ExportError
 from siloexport.jobs import DRY_RUN, EXPORT, export_of_preview, place_of
 from siloexport.target_kinds import kind_named
-from silowork.values import ACTIVE, Action, Job, Problem
+from silowork.values import ACTIVE, Action, Job, Problem, State
 from webui import urls
 from webui.activity import note_job
-from webui.asked_exports import asked_of
+from webui.asked_jobs import asked_of, form_of
 from webui.http.errors import NotFound
 from webui.http.messages import Response, redirect
 from webui.http.streams import FileBody
@@ -81,6 +81,7 @@ def show_one(call: Call) -> View | Response:
         "job": job,
         "shown": Shown.of(job, call.user, undone),
         "receipt": receipt_of(job, call.site.set_name),
+        "again": _again(call, job),
         "asked": asked_of(job.kind, job.arguments, call.site.set_name),
         "export": export_of_preview(job.arguments) if _is_preview(call, job) else {},
         "download": urls.job_file(job.job_id)
@@ -93,6 +94,13 @@ def show_one(call: Call) -> View | Response:
         "url": url,
     }
     return View("job.mako", data, twin, url)
+
+
+def _again(call: Call, job: Job) -> str:
+    """The address of the form of a job that failed, for a user who may start it."""
+    if job.state is not State.FAILED or not job.sentence or not call.user.may(Role.MANAGER):
+        return ""
+    return form_of(job, call.site.silo.path)
 
 
 def _is_preview(call: Call, job: Job) -> bool:

@@ -129,7 +129,16 @@ def ask(call: Call) -> View:
     choice = next((one for one in _choices(call) if one.name == name), None)
     if choice is None:
         raise NotFound("There is no page at this address.")
-    return _form(call, choice, call.request.query, call.request.pairs)
+    own = _fields_of(choice.export) if choice.export else frozenset[str]()
+    pairs = [one for one in call.request.pairs if one[0] not in own]
+    return _form(call, choice, call.request.query, pairs)
+
+
+def _fields_of(form: ExportForm) -> frozenset[str]:
+    """The fields of a form that are no conditions on the records."""
+    return frozenset({"form", "name", "versions", "deletions", "conflicts"}) | {
+        field.name for field, _choices in form.fields
+    }
 
 
 def _form(

@@ -21,7 +21,7 @@ from silowork.schedules import (
 )
 from webui import urls
 from webui.activity import note
-from webui.asked_exports import AskedExport, asked_of
+from webui.asked_jobs import AskedExport, asked_of
 from webui.http.errors import NotFound, as_sentence
 from webui.http.messages import Response
 from webui.job_view import Shown

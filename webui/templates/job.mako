@@ -30,6 +30,9 @@ ${live.running(shown, url)}
 <p><a class="button filled" href="${download}" download>${download_label}</a></p>
 % endif
 ${live.buttons(shown)}
+% if again:
+<p class="act"><a class="button" href="${again}">${_("Change and start again")}</a></p>
+% endif
 ${live.receipt(receipt)}
 % if export and job.counts.get("records"):
 <form action="${urls.jobs()}" method="post">

@@ -15,6 +15,7 @@ import pytest
 
 from recordsilo import Silo
 from silowork.due.timetable import Timetable
+from silowork.kinds import read_request
 from silowork.ledger import JobLedger
 from silowork.schedules import (
     Schedule,
@@ -23,6 +24,7 @@ from silowork.schedules import (
     load_schedule,
     schedule_names,
 )
+from silowork.values import Ending
 from tests.webui.conftest import SET
 
 HTML = "text/html"
@@ -151,6 +153,36 @@ def test_an_export_says_of_what_it_is_on_its_page_and_in_its_schedule(
     fields = {"kind": "export", "form": "csv", "name": "one", "select": json.dumps(listed)}
     one = client.post("/jobs", fields).headers["Location"]
     assert '<dd dir="auto">1 identifier</dd>' in client.get(one).text
+
+
+def test_a_job_that_failed_leads_back_to_its_form_as_it_was_filled_in(
+    client: Any, silo: Silo
+) -> None:
+    def again(fields: dict[str, str]) -> str:
+        kind = fields.pop("kind", "export")
+        asked = read_request(kind, fields, silo.path, len(silo))
+        ledger = JobLedger(silo.path)
+        job_id = ledger.add(kind, asked.title, asked.arguments, "ada").job_id
+        ledger.claim(job_id, 3)
+        url = f"/jobs/{job_id}"
+        assert "Change and start again" not in client.get(url).text
+        ledger.end(job_id, Ending(False, sentence="the table was changed by others"))
+        links = re.findall(r'href="([^"]*)">Change and start again<', client.get(url).text)
+        return html.unescape(links[0]) if links else ""
+
+    table = {"form": "jsonl", "name": "t", "columns": "record dc:title"}
+    select = json.dumps({"query": "Record", "deleted": False, "set": [SET]})
+    page = client.get(again(table | {"select": select})).text
+    assert "<strong>55 records found</strong>" in page
+    for shown in ('value="t"', 'value="record dc:title"', '<option value="jsonl" selected>'):
+        assert shown in page
+    source = "http://127.0.0.1:1/nope"
+    page = client.get(again({"kind": "harvest", "url": source, "prefixes": "oai_dc mods"})).text
+    assert f'value="{source}"' in page
+    assert 'name="prefixes" value="mods"' in page
+    listed = json.dumps({"identifiers": ["oai:example.org:1"]})
+    assert again(table | {"select": listed}) == ""
+    assert again({"kind": "audit"}) == ""
 
 
 def test_an_export_whose_conditions_changed_since_they_were_counted_is_shown_first(
