@@ -39,7 +39,7 @@ def redis_client(url: str, extra: str = "usage", **options: Any) -> Any:
 
     Raises:
         PackageMissing: The package is not installed.
-        AddressInvalid: The address is none.
+        AddressInvalid: Not a valid address.
     """
     redis = needed("redis", extra)
     try:

@@ -1,4 +1,4 @@
-"""Decide what to do if a list breaks off (pure). Read `LADDERS` first.
+"""Decide what to do if a list breaks off (pure). Read `FIRST_PAGE` and `LATER_PAGE` first.
 
 A ladder is climbed from the left: the next rung is the first that fits the situation and was not
 tried for this request yet. Rungs send the request in another form, accept the end of the list, or

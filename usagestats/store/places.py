@@ -21,7 +21,7 @@ def counts_path(silo_path: str) -> str:
 
 
 def ledger_path(silo_path: str) -> str:
-    """Return the path of the ledger of segments, days and imports, an SQLite file."""
+    """Return the path of the ledger of files, days and imports, an SQLite file."""
     return place(silo_path, "ledger.sqlite")
 
 

@@ -191,7 +191,7 @@ class RecordPage:
 
     @property
     def current(self) -> VersionView:
-        """The name of the current version."""
+        """The current version."""
         return next(version for version in self.versions if version.is_current)
 
     @property
