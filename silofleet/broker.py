@@ -12,22 +12,18 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from oaipmhscraper.warc.object_store import check_address
 from politeweb.errors import shortened
-from politeweb.shared_pace import PaceSpec
 from recordsilo.disk.atomic_file import make_file
-from recordsilo.granary import fault_of_silo_name
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
 from silofleet.ledger import Run, whole_number
+from silofleet.orders import Order, order_to_json
 from silofleet.redis_client import redis_at, unreachable
-from silofleet.run import Order
-from silofleet.run_outcome import Before
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, Outcome
 from silofleet.wishes import check_node, wishes_path
 from silowork.queue import Broker
@@ -42,7 +38,6 @@ SECONDS_BETWEEN_BEATS = 30
 SECONDS_BETWEEN_LOOKS = 10.0
 _MOST_REPORTS = 1000
 _MOST_SAID = 20_000
-_LONGEST_INTERVAL = 86_400.0
 
 logger = logging.getLogger("silofleet")
 
@@ -53,92 +48,6 @@ def queue_of(node: str) -> str:
 
 
 # --------------------------------------------------------------------------- values as JSON
-
-
-def order_to_json(order: Order) -> dict[str, Any]:
-    """The order without what a node knows itself: its directories, and the broker."""
-    return {
-        "run": order.run,
-        "endpoint": order.endpoint,
-        "url": order.url,
-        "epoch": order.epoch,
-        "prefixes": list(order.prefixes),
-        "sets": list(order.sets),
-        "depth": order.depth,
-        "only_probe": order.only_probe,
-        "before": dataclasses.asdict(order.before),
-        "interval": order.pace.interval,
-        "host": order.pace.host,
-        "nodes": order.pace.nodes,
-        "contact": order.contact,
-        "window": order.window and order.window.total_seconds(),
-        "spread": order.is_spread,
-        "warc_store": order.warc_store,
-        "counted": order.is_counted,
-    }
-
-
-def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], place: str) -> Order:
-    """Read an order.
-
-    Args:
-        found: From `order_to_json`.
-        silo_path: Name of an endpoint → directory of its Silo on this node.
-        place: Where the pace of hosts is shared; see `PaceSpec`.
-
-    Raises:
-        FleetRefused: Not a valid order.
-    """
-    try:
-        before = found["before"]
-        name, store = str(found["endpoint"]), found.get("warc_store")
-        if fault := fault_of_silo_name(name):
-            raise ValueError(f"{name!r} cannot name a Silo: {fault}")
-        return Order(
-            run=int(found["run"]),
-            endpoint=name,
-            silo_path=silo_path(name),
-            url=str(found["url"]),
-            epoch=int(found["epoch"]),
-            prefixes=_texts(found["prefixes"]),
-            sets=_texts(found["sets"]) if found["sets"] else (),
-            depth="pages" if found["depth"] == "pages" else "records",
-            only_probe=bool(found["only_probe"]),
-            before=Before(
-                int(before["records"]),
-                None if before["promised"] is None else int(before["promised"]),
-                _number(before["fewer"], 1),
-            ),
-            pace=PaceSpec(
-                _number(found["interval"], _LONGEST_INTERVAL),
-                str(found["host"]),
-                place,
-                int(found["nodes"]),
-            ),
-            contact=None if found["contact"] is None else str(found["contact"]),
-            window=timedelta(seconds=float(found["window"])) if found.get("window") else None,
-            is_spread=bool(found.get("spread")),
-            is_counted=bool(found.get("counted")),
-            warc_store=check_address(str(store)) if store else "",
-        )
-    except (
-        KeyError, TypeError, ValueError, AttributeError, OverflowError
-    ) as error:  # fmt: skip
-        raise FleetRefused(f"an order in the broker is malformed: {error!r}") from None
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value:
-        raise ValueError("a list of texts is missing")
-    for one in value:
-        one.encode()  # JSON may have halves of surrogate pairs
-    return tuple(value)
-
-
-def _number(value: Any, most: float) -> float:
-    if not 0 <= (number := float(value)) <= most:
-        raise ValueError(f"a number is not between 0 and {most:g}")
-    return number
 
 
 def ended_to_json(number: int, endpoint: str, ended: Ended) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from recordsilo.disk.locks import Locks
 from silofleet.errors import ClockRunning, EndpointMoving, NoSuchEndpoint, WishesInvalid
 from silofleet.fleet import Fleet
 from silofleet.ledger import Run
-from silofleet.run import Order
+from silofleet.orders import Order
 from silofleet.run_outcome import Before
 from silofleet.schedule import (
     after,
@@ -30,7 +30,7 @@ from silofleet.schedule import (
     room_of,
     startable,
 )
-from silofleet.values import OAI_DC, Ended, Endpoint, Facts, Node, Outcome
+from silofleet.values import Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import Wishes
 from silowork.due.dispatch import Busy, Room, dispatch
 from silowork.due.hours import is_within
@@ -394,20 +394,13 @@ class Clock:
         wish = self._wishes.endpoints[facts.name]
         return Order(
             run=run.number,
-            endpoint=facts.name,
             silo_path=self._fleet.silo_path(facts.name),
-            url=wish.url,
+            wish=wish,
             epoch=run.epoch,
-            prefixes=wish.prefixes or OAI_DC,
-            sets=wish.sets,
-            depth=wish.depth,
             only_probe=facts.is_quarantined and not facts.is_asked,
             before=Before(facts.records, facts.promised, self._wishes.policy.fewer),
             pace=self._fleet.pace_for(wish.url),
             contact=self._contact or self._wishes.policy.contact or None,
-            window=wish.window,
-            is_spread=wish.is_spread,
-            warc_store=wish.warc_store,
             is_counted=is_count_due(facts, self._wishes.policy, self._now()),
         )
 

@@ -31,7 +31,7 @@ from silofleet.errors import (
 )
 from silofleet.ledger import FleetLedger
 from silofleet.schedule import back, due_of, quarantined, room_of, state_of
-from silofleet.values import OAI_DC, SECONDS_UNTIL_LOST, Endpoint, Facts, Node, Outcome, State
+from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Node, Outcome, State
 from silofleet.wishes import (
     Wishes,
     append_endpoints,
@@ -106,7 +106,7 @@ class Line:
             "failures": facts.failures,
             "due": _text(self.due),
             "every": duration_text(facts.interval or wish.every),
-            "prefixes": list(wish.prefixes or OAI_DC),
+            "prefixes": list(wish.formats),
             "sets": list(wish.sets),
             "depth": wish.depth,
             "window": duration_text(wish.window) if wish.window else "",
@@ -421,7 +421,7 @@ def _line(
 
 def _wanted(wish: Endpoint) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """What two endpoints may not have in common."""
-    return wish.url, wish.sets, wish.prefixes or OAI_DC
+    return wish.url, wish.sets, wish.formats
 
 
 def _text(moment: datetime | None) -> str | None:

@@ -25,13 +25,12 @@ from silofleet.broker import (
     TASK,
     Ownership,
     ended_to_json,
-    order_of_json,
     queue_of,
 )
 from silofleet.errors import BrokerUnreachable, FleetRefused
 from silofleet.local_node import node_here
+from silofleet.orders import Order, order_of_json
 from silofleet.redis_client import redis_at, unreachable
-from silofleet.run import Order
 from silofleet.slots import Slots, warm
 from silofleet.spread.takers import Takers
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node

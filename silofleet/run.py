@@ -7,8 +7,8 @@ any moment: what it stored is stored, and the next run of the endpoint goes on f
 import logging
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 
 from oaipmhclient.client import Client
 from oaipmhclient.transport.http_rules import BaseURL, is_same_place
@@ -28,10 +28,11 @@ from politeweb.shared_pace import PaceSpec, turns_of
 from politeweb.warc.files import warc_names
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
-from silofleet.run_outcome import Before, of_error, of_receipts, with_size
+from silofleet.orders import Order
+from silofleet.run_outcome import of_error, of_receipts, with_size
 from silofleet.spread.offers import Offers
 from silofleet.spread.values import Unit
-from silofleet.values import FILES_STAY, Depth, Ended, Outcome
+from silofleet.values import FILES_STAY, Ended, Outcome
 
 EPOCH = "fleet_epoch"
 """Key of a Silo's state: how often it moved to another node; absent before the first move."""
@@ -42,46 +43,6 @@ LONGEST_PAUSE = 10.0
 """Seconds that a run waits when a repository asks for a pause; a longer one ends the run."""
 
 logger = logging.getLogger("silofleet")
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What a run has to do; a value that can be sent to another process.
-
-    Attributes:
-        run: Its number.
-        endpoint: Name of the endpoint.
-        silo_path: The directory of its Silo.
-        url: Base URL.
-        epoch: Of the endpoint; 0 if there may be no Silo yet.
-        prefixes: Metadata formats.
-        sets: Sets; empty for all.
-        depth: See `silofleet.values.Endpoint`.
-        only_probe: Ask for Identify only.
-        before: What is known.
-        pace: Of the host.
-        contact: Sent with requests; see `HttpSettings`.
-        window: See `silofleet.values.Endpoint`.
-        is_spread, warc_store: Likewise.
-        is_counted: Ask also how many records the repository lists.
-    """
-
-    run: int
-    endpoint: str
-    silo_path: str
-    url: str
-    epoch: int = 0
-    prefixes: tuple[str, ...] = ("oai_dc",)
-    sets: tuple[str, ...] = ()
-    depth: Depth = "records"
-    only_probe: bool = False
-    before: Before = field(default_factory=Before)
-    pace: PaceSpec = field(default_factory=PaceSpec)
-    contact: str | None = None
-    window: timedelta | None = None
-    is_spread: bool = False
-    warc_store: str = ""
-    is_counted: bool = False
 
 
 def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
@@ -103,7 +64,7 @@ def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
         ended = of_error(error, _now(), _records(order.silo_path), order.silo_path)
         return ended if ended.records is None else ended._replace(epoch=_epoch_of(order.silo_path))
     is_over = ended.outcome is not Outcome.CUT
-    return _archived(order, ended) if order.warc_store and is_over else ended
+    return _archived(order, ended) if order.wish.warc_store and is_over else ended
 
 
 def _archived(order: Order, ended: Ended) -> Ended:
@@ -114,7 +75,7 @@ def _archived(order: Order, ended: Ended) -> Ended:
     moved = Moved()
     try:
         if _bytes_here(order.silo_path) >= LEAST_TO_ARCHIVE:
-            archive(order.silo_path, order.warc_store, moved)
+            archive(order.silo_path, order.wish.warc_store, moved)
     except FORESEEN as error:
         moved.faults.append(str(error))
     except KeyboardInterrupt:  # the run has ended; the next one goes on with the files
@@ -141,7 +102,7 @@ def answer_of(order: Order) -> tuple[bool, str]:
 
 
 def _identify(order: Order) -> Identify:
-    transport = HttpTransport(order.url, _settings(order), pace=turns_of(_spec(order)))
+    transport = HttpTransport(order.wish.url, _settings(order), pace=turns_of(_spec(order)))
     with Client(transport) as client:
         return client.identify()
 
@@ -151,22 +112,22 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
     epoch = _epoch_of(order.silo_path) if is_there else 0
     if stale := _stale(order, epoch):
         return Ended(Outcome.CUT, stale, _now())
-    url = BaseURL.parse(order.url).url
+    url = BaseURL.parse(order.wish.url).url
     known = _base_url(order.silo_path) if is_there else url
     if known is not None and not is_same_place(known, url) and not order.epoch:
         said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
         return Ended(Outcome.FAILED, said, _now())
-    is_one = bool(order.pace.interval) and not order.is_spread
+    is_one = bool(order.pace.interval) and not order.wish.is_spread
     settings, pace = _settings(order), turns_of(_spec(order))
     offers = _offers(order, pace, settings)
     options = HarvestOptions(
-        window=order.window,
-        pages_only=order.depth == "pages",
+        window=order.wish.window,
+        pages_only=order.wish.depth == "pages",
         max_in_flight=1 if is_one else MOST_IN_FLIGHT,
     )
     with OAIPMHScraper(
         order.silo_path,
-        None if is_there else order.url,
+        None if is_there else order.wish.url,
         settings=settings,
         pace=pace,
         around=None if offers is None else offers.transport,
@@ -174,10 +135,10 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
         agent="silo fleet",
     ) as scraper:
         if known != url:
-            scraper.moved_to(order.url)
+            scraper.moved_to(order.wish.url)
         marks = scraper.marks
-        receipts = [_list(scraper, order, one, options, told) for one in order.sets or (None,)]
-        if order.depth == "records" and not is_there:
+        receipts = [_list(scraper, order, one, options, told) for one in order.wish.sets or (None,)]
+        if order.wish.depth == "records" and not is_there:
             scraper.learn_choices()
         ended = of_receipts(receipts, order.before, scraper.store.count(), _now())
         ended = ended._replace(epoch=epoch or 1)
@@ -196,7 +157,7 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
 
 def _spec(order: Order) -> PaceSpec:
     """The pace of the host; each request in flight may have been given a turn ahead."""
-    return replace(order.pace, turns=MOST_IN_FLIGHT + 1) if order.is_spread else order.pace
+    return replace(order.pace, turns=MOST_IN_FLIGHT + 1) if order.wish.is_spread else order.pace
 
 
 def _offers(order: Order, pace: Turns, settings: HttpSettings) -> Offers | None:
@@ -205,9 +166,9 @@ def _offers(order: Order, pace: Turns, settings: HttpSettings) -> Offers | None:
     A repository for which this node has a login is requested by this node alone.
     """
     spec = _spec(order)
-    if not order.is_spread or "://" not in spec.place or has_login(order.url):
+    if not order.wish.is_spread or "://" not in spec.place or has_login(order.wish.url):
         return None
-    plan = Unit("", order.run, order.url, {}, spec.interval, spec.turns, order.contact)
+    plan = Unit("", order.run, order.wish.url, {}, spec.interval, spec.turns, order.contact)
     return Offers(spec.place, plan, pace, settings)
 
 
@@ -224,7 +185,7 @@ def _list(
         RequestRefused: The repository has no such set; many answer as if it were empty.
     """
     return scraper.harvest(
-        order.prefixes,
+        order.wish.formats,
         set_spec=set_spec,
         update=True,
         options=options,
@@ -235,8 +196,8 @@ def _list(
 def _size(scraper: OAIPMHScraper, order: Order) -> int | None:
     """How many records the repository lists now: all sets together, of the longest format."""
     sizes = []
-    for prefix in order.prefixes:
-        each = [scraper.size_of_list(prefix, one) for one in order.sets or (None,)]
+    for prefix in order.wish.formats:
+        each = [scraper.size_of_list(prefix, one) for one in order.wish.sets or (None,)]
         if None in each:
             return None
         sizes.append(sum(one or 0 for one in each))

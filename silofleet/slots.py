@@ -20,7 +20,8 @@ from typing import Any
 
 from recordsilo.closing import Closing
 from recordsilo.garbage import collect_rarely
-from silofleet.run import Order, carry_out
+from silofleet.orders import Order
+from silofleet.run import carry_out
 from silofleet.values import Ended, Outcome
 
 SECONDS_TO_END = 10.0

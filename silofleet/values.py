@@ -105,6 +105,11 @@ class Endpoint:
     node: str = ""
     warc_store: str = ""
 
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The metadata formats."""
+        return self.prefixes or OAI_DC
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:

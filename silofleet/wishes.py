@@ -191,8 +191,14 @@ def _with(text: str, tables: Mapping[str, str]) -> str:
 
 
 def _text_of(endpoint: Endpoint, defaults: Mapping[str, Any]) -> str:
-    """The table of an endpoint: what it has other than the defaults of the file."""
-    plain = Endpoint(endpoint.name, endpoint.url, **defaults)
+    """The table of an endpoint as text: what it has other than the defaults of the file."""
+    table = table_of(endpoint, defaults)
+    return "[[endpoint]]\n" + tomli_w.dumps(table, multiline_strings=False)
+
+
+def table_of(endpoint: Endpoint, defaults: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The table of an endpoint, as in the file: what it has other than defaults."""
+    plain = Endpoint(endpoint.name, endpoint.url, **(defaults or {}))
     table: dict[str, Any] = {"name": endpoint.name, "url": endpoint.url}
     for one in fields(Endpoint):
         value = getattr(endpoint, one.name)
@@ -200,7 +206,7 @@ def _text_of(endpoint: Endpoint, defaults: Mapping[str, Any]) -> str:
             continue
         named = next((key for key, flag in _FLAGS.items() if flag == one.name), one.name)
         table[named] = _plain(value)
-    return "[[endpoint]]\n" + tomli_w.dumps(table, multiline_strings=False)
+    return table
 
 
 def _plain(value: Any) -> Any:
@@ -224,7 +230,7 @@ def _read(table: Mapping[str, Any]) -> Wishes:
         raise FleetRefused("an endpoint is a table [[endpoint]], in two brackets")
     for number, one in enumerate(found, 1):
         where = f"[[endpoint]] {one.get('name') or number}"
-        endpoint = _endpoint({**defaults, **_endpoint_values(one, where)}, where)
+        endpoint = endpoint_of(one, where, defaults)
         if endpoint.name in endpoints:
             raise FleetRefused(f"there are two endpoints of the name {endpoint.name!r}")
         endpoints[endpoint.name] = endpoint
@@ -299,7 +305,20 @@ def _endpoint_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     return values
 
 
-def _endpoint(values: Mapping[str, Any], where: str) -> Endpoint:
+def endpoint_of(
+    table: Mapping[str, Any], where: str, defaults: Mapping[str, Any] | None = None
+) -> Endpoint:
+    """Read the table of an endpoint.
+
+    Args:
+        table: As `table_of` returns it.
+        where: Names the table in errors.
+        defaults: What holds if the table says nothing else: fields of `Endpoint`.
+
+    Raises:
+        FleetRefused: A key or a value is invalid.
+    """
+    values = {**(defaults or {}), **_endpoint_values(table, where)}
     for key in ("name", "url"):
         if not values.get(key):
             raise FleetRefused(f"{where}: it has no {key}")

@@ -24,7 +24,8 @@ from silofleet.commands.group import (
     opened,
 )
 from silofleet.fleet import LOCAL, Fleet
-from silofleet.run import Order, answer_of
+from silofleet.orders import Order
+from silofleet.run import answer_of
 
 AT_A_TIME = 8
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -160,9 +161,8 @@ def _order(fleet: Fleet, name: str, contact: str | None, broker: str) -> Order:
     wish = fleet.wishes.endpoints[name]
     return Order(
         run=0,
-        endpoint=name,
         silo_path="",
-        url=wish.url,
+        wish=wish,
         only_probe=True,
         pace=fleet.pace_for(wish.url, broker),
         contact=contact or fleet.wishes.policy.contact or None,

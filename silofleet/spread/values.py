@@ -46,7 +46,7 @@ class Unit:
         url: Base URL, without credentials.
         arguments: The request, as wire parameters.
         interval: Least seconds between two requests to the host, from all nodes together.
-        turns: See `silofleet.hosts.PaceSpec`.
+        turns: See `politeweb.shared_pace.PaceSpec`.
         contact: Sent with the request; see `HttpSettings`.
     """
 

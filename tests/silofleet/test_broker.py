@@ -29,26 +29,31 @@ from silofleet.broker import (
     Nodes,
     ended_of_json,
     ended_to_json,
-    order_of_json,
-    order_to_json,
     queue_of,
 )
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
 from silofleet.ledger import Run
 from silofleet.node import FleetNode
-from silofleet.run import Order
+from silofleet.orders import Order, order_of_json, order_to_json
 from silofleet.run_outcome import Before
 from silofleet.slots import Slots
-from silofleet.values import Ended, Outcome
+from silofleet.values import Ended, Endpoint, Outcome
 from silofleet.wishes import wishes_path
 from silowork import queue
+from silowork.due.hours import hours_of
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ORDER = Order(
-    7, "one", "/data/one", "http://one.example.org/oai", 2, ("oai_dc", "x"), ("a",), "pages",
-    False, Before(10, None, 0.2), PaceSpec(1.5, "one.example.org", "/data/fleet", 3), "me@x.org",
-    timedelta(days=30), True, "s3://bucket/x", True,
+    7, "/data/one",
+    Endpoint(
+        "one", "http://one.example.org/oai", prefixes=("oai_dc", "x"), sets=("a",), depth="pages",
+        hours=hours_of("20:00-06:00 Asia/Jakarta"), window=timedelta(days=30), is_spread=True,
+        warc_store="s3://bucket/x",
+    ),
+    2, False, Before(10, None, 0.2), PaceSpec(1.5, "one.example.org", "/data/fleet", 3),
+    "me@x.org", True,
 )  # fmt: skip
+WISH = {"name": "one", "url": "http://one.example.org/oai"}
 
 
 def test_an_order_comes_back_with_the_directories_of_the_node() -> None:
@@ -61,21 +66,23 @@ def test_an_order_comes_back_with_the_directories_of_the_node() -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"endpoint": "../x"},
-        {"endpoint": "curation"},
-        {"endpoint": "x.exports"},
+        {"wish": None},
+        {"wish": {"name": "one"}},
+        {"wish": WISH | {"name": "../x"}},
+        {"wish": WISH | {"name": "curation"}},
+        {"wish": WISH | {"name": "x.exports"}},
+        {"wish": WISH | {"prefixes": 3}},
+        {"wish": WISH | {"prefixes": [3]}},
+        {"wish": WISH | {"window": 1e99}},
+        {"wish": WISH | {"sets": ["\ud800"]}},
+        {"wish": WISH | {"warc_store": "file:///etc"}},
+        {"wish": WISH | {"warc_store": 3}},
+        {"wish": WISH | {"url": "http://me:secret@one.example.org/"}},
         {"run": "x"},
         {"before": None},
-        {"prefixes": 3},
         {"interval": []},
-        {"window": 1e99},
-        {"prefixes": []},
-        {"prefixes": [3]},
-        {"sets": ["\ud800"]},
         {"interval": float("inf")},
         {"interval": -1},
-        {"warc_store": "file:///etc"},
-        {"warc_store": 3},
     ],
 )
 def test_a_malformed_order_is_refused(changed: dict[str, Any]) -> None:
@@ -97,7 +104,7 @@ def test_a_run_is_sent_to_the_queue_of_its_node_as_a_number(broker: str) -> None
     with redis.Redis.from_url(broker) as client:
         (message,) = client.lrange(queue_of("n1"), 0, -1)
         assert b"example.org" not in message
-        assert json.loads(client.hget(ORDERS, "7"))["url"] == ORDER.url  # type: ignore[arg-type]
+        assert json.loads(client.hget(ORDERS, "7"))["wish"]["url"] == ORDER.wish.url  # type: ignore[arg-type]
         assert 0 < client.ttl(f"{LEASE}7") <= 120  # type: ignore[operator]
 
 

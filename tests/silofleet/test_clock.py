@@ -10,7 +10,7 @@ from silofleet.clock import Clock, Summary
 from silofleet.errors import ClockRunning
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import Run
-from silofleet.run import Order
+from silofleet.orders import Order
 from silofleet.values import Ended, Endpoint, Facts, Hours, Node, Outcome, State
 from silofleet.wishes import wishes_path
 from silowork.stop import Stop

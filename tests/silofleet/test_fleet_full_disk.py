@@ -18,7 +18,7 @@ from recordsilo.audit import Audit
 from silofleet.clock import Clock, Summary
 from silofleet.fleet import Fleet, Line, make_fleet
 from silofleet.local_node import Here
-from silofleet.run import Order
+from silofleet.orders import Order
 from silofleet.values import Endpoint, Outcome, State
 from silofleet.wishes import wishes_path
 from silowork.stop import Stop

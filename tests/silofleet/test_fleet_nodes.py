@@ -10,7 +10,7 @@ import pytest
 from silofleet.clock import Clock, Summary
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import Run
-from silofleet.run import Order
+from silofleet.orders import Order
 from silofleet.values import Ended, Endpoint, Node, Outcome, State
 from silowork.stop import Stop
 

@@ -19,9 +19,10 @@ from silofleet import moving, places
 from silofleet.errors import EndpointMoving, FleetRefused
 from silofleet.fleet import Fleet
 from silofleet.ledger import FleetLedger
+from silofleet.orders import Order
 from silofleet.places import Place
-from silofleet.run import EPOCH, Order, carry_out
-from silofleet.values import Node, Outcome
+from silofleet.run import EPOCH, carry_out
+from silofleet.values import Endpoint, Node, Outcome
 from silofleet.wishes import wishes_path
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -128,7 +129,7 @@ def test_runs_of_the_old_node_and_of_the_old_epoch_are_refused(
         for node, epoch, said in (
             ("n1", 1, "not on this node"), ("n1", 2, "not on this node"), ("n2", 1, "the epoch 2"),
         ):  # fmt: skip
-            order = Order(1, "one", str(tmp_path / node / "one"), sample.base_url, epoch=epoch)
+            order = Order(1, str(tmp_path / node / "one"), Endpoint("one", sample.base_url), epoch)
             ended = carry_out(order, lambda _done, _total: None)
             assert ended.outcome is Outcome.CUT
             assert said in ended.said

@@ -34,10 +34,11 @@ from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silofleet import run
 from silofleet.broker import ended_of_json, ended_to_json
-from silofleet.run import EPOCH, Order, _offers, carry_out
+from silofleet.orders import Order
+from silofleet.run import EPOCH, _offers, carry_out
 from silofleet.run_outcome import Before, of_error, with_size
 from silofleet.slots import Slots, _Interrupts
-from silofleet.values import Ended, Outcome
+from silofleet.values import Ended, Endpoint, Outcome
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,12 @@ def answers() -> Iterator[str]:
 
 
 def _order(tmp_path: Path, url: str, **given: Any) -> Order:
-    return Order(1, "one", str(tmp_path / "one"), url, **given)
+    order = {
+        name: given.pop(name)
+        for name in ("epoch", "pace", "before", "only_probe", "contact", "is_counted")
+        if name in given
+    }
+    return Order(1, str(tmp_path / "one"), Endpoint("one", url, **given), **order)
 
 
 def _ended(order: Order) -> Ended:
@@ -270,7 +276,7 @@ from silofleet import slots
 slots.warm()
 os.kill(_forkserver._forkserver_pid, signal.{})
 try:
-    slots.Slots(1).start(slots.Order(1, "e", "{}/e", "http://127.0.0.1:9/"))
+    slots.Slots(1).start(Order(1, "{}/e", Endpoint("e", "http://127.0.0.1:9/")))
 except OSError:
     assert "{}" == "SIGKILL"
 """
@@ -386,7 +392,7 @@ def test_a_run_that_keeps_pages_only_asks_for_what_changed(tmp_path: Path) -> No
     for number in range(40):
         repository.add(f"oai:x:{number}")
     with _served(repository) as url:
-        order = replace(_order(tmp_path, url), depth="pages")
+        order = _order(tmp_path, url, depth="pages")
         ended = _ended(order)
         assert (ended.outcome, ended.records, ended.promised) == (Outcome.WHOLE, 0, 40)
         repository.date = "2010-11-25T12:00:00Z"
