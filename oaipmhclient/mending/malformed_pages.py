@@ -23,6 +23,7 @@ from oaipmhclient.mending.salvage import (
     GRAINS,
     Grain,
     Slice,
+    identifier_as_sent,
     identifier_in,
     joined_end,
     open_elements,
@@ -38,6 +39,9 @@ Item = TypeVar("Item")
 
 _PLACE = re.compile(r", line \d+, column \d+$")
 """The place of a fault in libxml2's messages; useless for a record read separately."""
+_LOSING = {Repair.LOST_CHARACTER, Repair.CONTROL_CHARACTER, Repair.ILLEGAL_REFERENCE}
+"""Repairs that leave out, or mark, a character that nobody can know."""
+NO_IDENTIFIER = "has an identifier with a character that no text can have"
 _WELL_KNOWN = {
     "xsi": "http://www.w3.org/2001/XMLSchema-instance",
     "xlink": "http://www.w3.org/1999/xlink",
@@ -98,6 +102,10 @@ def salvaged(
     if page is None:
         raise refusal
     return page
+
+
+def _loses(repairs: Repairs) -> bool:
+    return any(repairs[kind] for kind in _LOSING)
 
 
 class _Salvage(Generic[Item]):
@@ -228,12 +236,22 @@ class _Salvage(Generic[Item]):
             return
         try:
             page, repairs = self._read_mended(raw)
+            is_known = not (_loses(repairs) and self._loses_identifier(raw))
         except (NotText, EntityRefused, PageUnreadable) as error:
             reason = error.reason if isinstance(error, PageUnreadable) else str(error)
             self._put_aside(piece, _PLACE.sub("", reason.partition("\n")[0]))
         else:
-            self._repairs += repairs
-            self._add(page, piece, tuple(plain(repairs)))
+            if is_known:
+                self._repairs += repairs
+                self._add(page, piece, tuple(plain(repairs)))
+            else:
+                self._put_aside(piece, NO_IDENTIFIER)
+
+    def _loses_identifier(self, raw: bytes) -> bool:
+        """Whether repairs drop characters of the identifier: it would be that of another record."""
+        text, decoding = text_of(identifier_as_sent(raw))
+        mended = mend(text, self._prefixes, self._opened.doctype)
+        return _loses(decoding + mended.repairs)
 
     def _read_mended(self, raw: bytes) -> tuple[ListPage[Item], Repairs]:
         """Return a repaired record.

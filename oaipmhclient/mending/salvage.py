@@ -30,6 +30,9 @@ _TOKEN = re.compile(
 )
 _TOKEN_BEGUN = re.compile(rb"<" + _P + rb"resumptionToken\b")
 _IDENTIFIER = re.compile(rb"<" + _P + rb"identifier(?:\s[^<>]*+)?>\s*+([^<]{1,2000}+)")
+_IDENTIFIER_SENT = re.compile(
+    rb"<" + _P + rb"identifier(?:\s[^<>]*+)?>(.{1,4000}?)</" + _P + rb"identifier", re.DOTALL
+)
 _ANCHOR = re.compile(_ASIDE)
 _MOST_QUOTED = 200
 _HEADER_OVER = re.compile(rb"</" + _P + rb"header\s*+>|<" + _P + rb"metadata[\s/>]")
@@ -246,6 +249,13 @@ def identifier_in(raw: bytes) -> bytes:
     over = _HEADER_OVER.search(raw)
     found = _IDENTIFIER.search(raw, 0, over.start() if over else len(raw))
     return found[1].strip() if found else b""
+
+
+def identifier_as_sent(raw: bytes) -> bytes:
+    """Return the content of the element that `identifier_in` reads, with its markup."""
+    over = _HEADER_OVER.search(raw)
+    found = _IDENTIFIER_SENT.search(raw, 0, over.start() if over else len(raw))
+    return found[1] if found else identifier_in(raw)
 
 
 def balanced_end(raw: bytes, grain: Grain) -> int | None:

@@ -9,6 +9,7 @@ from examples import family
 from lxml import etree
 
 from oaipmhclient.errors import PageUnreadable
+from oaipmhclient.mending.malformed_pages import NO_IDENTIFIER
 from oaipmhclient.mending.repair import (
     read_headers_mended,
     read_mended,
@@ -333,6 +334,37 @@ def test_a_record_with_several_meanings_is_set_aside_with_its_bytes(damage, reas
     aside = broken(read(body), reason)
     assert aside.raw.strip() == second.encode()
     assert body.index(aside.raw) == int(aside.where.rpartition(" ")[2].replace(",", ""))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b"oai:x:\x002",
+        b"oai:x:2&#1;",
+        b"oai:x:2&#x0;",
+        b"oai:x:2\xe2\x80",
+        b"<![CDATA[oai:x:\x1f2]]>",
+    ],
+)
+def test_no_identifier_is_made_of_another_by_leaving_out_a_character(written):
+    """The record would be stored as a version of oai:x:2, which may be another one."""
+    second = record(2).encode().replace(b"oai:x:2", written)
+    body = page(record(2), "HERE", record(3)).encode().replace(b"HERE", second)
+    found = read(body)
+    assert identifiers(found) == ["oai:x:2", "oai:x:3"]
+    (aside,) = found.set_aside
+    assert (aside.reason, aside.raw.strip()) == (NO_IDENTIFIER, second)
+    header = b"<header><identifier>%b</identifier><datestamp>2010</datestamp></header>" % written
+    listed = b"%b<ListIdentifiers>%b</ListIdentifiers></OAI-PMH>" % (OPEN.encode(), header)
+    headers = read_headers_mended(listed)
+    assert headers.items == ()
+    assert [one.reason for one in headers.set_aside] == [NO_IDENTIFIER]
+
+
+def test_characters_left_out_elsewhere_leave_the_identifier_known():
+    found = read(page(record(1), record(2, "A\x00 title&#1;"), record(3)))
+    assert identifiers(found) == ["oai:x:1", "oai:x:2", "oai:x:3"]
+    assert title(found.items[1]) == "A title"
 
 
 def test_a_record_without_identifier_is_set_aside_with_its_bytes():
