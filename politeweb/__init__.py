@@ -7,6 +7,7 @@ does not depend on what is fetched.
     settings      how requests are sent, limits on responses, headers
     sessions      one request without side effects; which host gets credentials
     connections   one request and response, within limits of time and size
+    exchange      one request, and its answer or failure as a value; redirects are not followed
     attempts      how often a request is repeated, and after which pauses
     answers       responses and their headers: Retry-After, dates, types
     pace          when any thread may send the next request to a host

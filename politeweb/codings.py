@@ -2,13 +2,20 @@
 
 import re
 import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 
 from politeweb.errors import ResponseTooLarge
 
 _GZIP = re.compile(
     r"(?:^|,)\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?(?=,|$)", re.IGNORECASE
 )
+_MAGIC = b"\x1f\x8b"
+_MOST_AT_ONCE = 1 << 20
+_UNKNOWN = "the content coding {}, which was not requested"
+_DAMAGED = "a damaged compressed response ({})"
+_TRUNCATED = "a truncated compressed response"
 
 
 class CodingBroken(Exception):
@@ -29,6 +36,65 @@ def accepts_gzip(accept_encoding: str) -> bool:
     return any(weight is None or weight.strip("0.") for weight in weights)
 
 
+def decoded(
+    pieces: Iterable[bytes], content_encoding: str, limit: int, url: str
+) -> Iterator[bytes]:
+    """Decode content codings piece by piece, up to ``limit`` bytes; memory stays small.
+
+    A body that is said to be gzip, and is not, is taken as it is.
+
+    Raises:
+        ResponseTooLarge: The result would have more than ``limit`` bytes.
+        CodingBroken: The bytes are truncated, damaged, or in an unknown coding.
+    """
+    for coding in reversed(_codings(content_encoding)):
+        if coding in {"gzip", "x-gzip", "deflate"}:
+            pieces = _inflated(pieces, is_gzip=coding != "deflate")
+        elif coding != "identity":
+            raise CodingBroken(_UNKNOWN.format(coding))
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > limit:
+            raise ResponseTooLarge(url, limit)
+        yield piece
+
+
+def _codings(content_encoding: str) -> list[str]:
+    codings = [name.strip().lower() for name in content_encoding.split(",") if name.strip()]
+    if len(codings) > 3:
+        raise CodingBroken(f"{len(codings)} content codings")
+    return codings
+
+
+def _inflated(pieces: Iterable[bytes], *, is_gzip: bool) -> Iterator[bytes]:
+    rest = iter(pieces)
+    first = b""
+    while len(first) < 2 and (piece := next(rest, b"")):
+        first += piece
+    if not first or (is_gzip and not first.startswith(_MAGIC)):
+        yield from (first, *rest) if first else ()
+        return
+    window = 31 if is_gzip else _window_of(first)
+    stream = zlib.decompressobj(window)
+    for piece in chain((first,), rest):
+        waiting, out = piece, b""
+        while waiting or len(out) == _MOST_AT_ONCE:
+            if stream.eof:
+                if not waiting.startswith(_MAGIC[:1]):
+                    return  # what follows is no member
+                stream = zlib.decompressobj(window)
+            try:
+                out = stream.decompress(waiting, _MOST_AT_ONCE)
+            except zlib.error as error:
+                raise CodingBroken(_DAMAGED.format(error)) from None
+            if out:
+                yield out
+            waiting = stream.unused_data if stream.eof else stream.unconsumed_tail
+    if not stream.eof:
+        raise CodingBroken(_TRUNCATED)
+
+
 def unpack(raw: bytes, content_encoding: str, limit: int, url: str) -> bytes:
     """Decode content codings, up to ``limit`` bytes.
 
@@ -39,10 +105,7 @@ def unpack(raw: bytes, content_encoding: str, limit: int, url: str) -> bytes:
         ResponseTooLarge: The result would have more than ``limit`` bytes.
         CodingBroken: The bytes are truncated, damaged, or in an unknown coding.
     """
-    codings = [name.strip().lower() for name in content_encoding.split(",") if name.strip()]
-    if len(codings) > 3:
-        raise CodingBroken(f"{len(codings)} content codings")
-    for coding in reversed(codings):
+    for coding in reversed(_codings(content_encoding)):
         raw = _undo(coding, raw, limit, url)
     if raw.startswith(b"\x1f\x8b"):
         raw = _inflate(raw, 31, limit, url)
@@ -55,11 +118,17 @@ def _undo(coding: str, raw: bytes, limit: int, url: str) -> bytes:
     if coding in {"gzip", "x-gzip"}:
         return _inflate(raw, 31, limit, url) if raw.startswith(b"\x1f\x8b") else raw
     if coding == "deflate":
-        is_zlib = len(raw) > 1 and raw[0] & 15 == 8 and (raw[0] << 8 | raw[1]) % 31 == 0
-        return _inflate(raw, 15 if is_zlib else -15, limit, url)
+        return _inflate(raw, _window_of(raw), limit, url)
     if coding == "identity":
         return raw
-    raise CodingBroken(f"the content coding {coding}, which was not requested")
+    raise CodingBroken(_UNKNOWN.format(coding))
+
+
+def _window_of(deflated: bytes) -> int:
+    """Return the window of a body in deflate, with or without the frame of zlib."""
+    begin = deflated[:2]
+    is_zlib = len(begin) > 1 and begin[0] & 15 == 8 and (begin[0] << 8 | begin[1]) % 31 == 0
+    return 15 if is_zlib else -15
 
 
 def _inflate(raw: bytes, window: int, limit: int, url: str) -> bytes:
@@ -70,11 +139,11 @@ def _inflate(raw: bytes, window: int, limit: int, url: str) -> bytes:
             out += stream.decompress(raw, limit + 1 - len(out))
         except zlib.error as error:
             out += _before_damage(raw, window, limit + 1 - len(out))
-            raise CodingBroken(f"a damaged compressed response ({error})", bytes(out)) from None
+            raise CodingBroken(_DAMAGED.format(error), bytes(out)) from None
         if len(out) > limit:
             raise ResponseTooLarge(url, limit)
         if not stream.eof:
-            raise CodingBroken("a truncated compressed response", bytes(out))
+            raise CodingBroken(_TRUNCATED, bytes(out))
         raw = stream.unused_data if stream.unused_data.startswith(b"\x1f\x8b") else b""
     return bytes(out)
 

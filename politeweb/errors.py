@@ -10,7 +10,7 @@ FetchError
 │   ├── ResponseTooSlow       more seconds than allowed
 │   ├── RedirectRefused       an invalid or endless redirect, or one to a private address
 │   └── MovedElsewhere        a redirect to another host, which the settings do not follow
-├── PrivateAddress          a host at an address that is not public (`public_hosts`)
+├── PrivateAddress          a host at an address that is not public (`connections`)
 ├── FileRefused             a file that cannot be fetched (`files`)
 │   └── FileUnavailable       a temporary failure
 └── WarcUnreadable          a WARC file that is missing or malformed

@@ -3,6 +3,7 @@
 import requests
 import urllib3
 
+from politeweb.connections import PrivateAddress
 from politeweb.settings import HttpSettings
 
 BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
@@ -29,16 +30,19 @@ def is_timeout(error: BaseException) -> bool:
     """Whether the server did not answer in time, as opposed to a broken connection."""
     kinds = (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError)
     refused = urllib3.exceptions.NewConnectionError
-    causes = _causes(error)
+    causes = causes_of(error)
     return any(isinstance(one, kinds) and not isinstance(one, refused) for one in causes)
 
 
 def reason_of(error: BaseException, settings: HttpSettings) -> str:
     """Describe a transport's exception without a URL, and so without credentials."""
-    causes = _causes(error)
+    causes = causes_of(error)
+    if any(map(_is_late, causes)):
+        return f"no connection in {settings.connect_timeout:g} s"
     kinds: list[tuple[type[BaseException], str]] = [
-        (requests.exceptions.ConnectTimeout, f"no connection in {settings.connect_timeout:g} s"),
+        (PrivateAddress, "it has an address that is not public"),
         (requests.exceptions.ProxyError, f"the proxy failed ({_innermost(causes)})"),
+        (urllib3.exceptions.ProxyError, f"the proxy failed ({_innermost(causes)})"),
         (urllib3.exceptions.NameResolutionError, "the host name is unknown"),
         (ConnectionRefusedError, "the connection was refused"),
         (requests.exceptions.ReadTimeout, "the server kept silent too long"),
@@ -46,6 +50,7 @@ def reason_of(error: BaseException, settings: HttpSettings) -> str:
         (TimeoutError, "the server kept silent too long"),
         (urllib3.exceptions.IncompleteRead, "the response was cut short"),
         (requests.exceptions.SSLError, f"TLS failed ({_innermost(causes)})"),
+        (urllib3.exceptions.SSLError, f"TLS failed ({_innermost(causes)})"),
     ]
     for kind, words in kinds:
         if any(isinstance(cause, kind) for cause in causes):
@@ -53,7 +58,7 @@ def reason_of(error: BaseException, settings: HttpSettings) -> str:
     return f"the connection broke ({_innermost(causes)})"
 
 
-def _causes(error: BaseException) -> list[BaseException]:
+def causes_of(error: BaseException) -> list[BaseException]:
     """Yield the error and its causes, outermost first."""
     found: list[BaseException] = []
     queue: list[object] = [error]
@@ -65,9 +70,15 @@ def _causes(error: BaseException) -> list[BaseException]:
     return found
 
 
+def _is_late(cause: BaseException) -> bool:
+    """Whether a connection was not made in time; `NewConnectionError` is of a timeout's class."""
+    late = (requests.exceptions.ConnectTimeout, urllib3.exceptions.ConnectTimeoutError)
+    return isinstance(cause, late) and not isinstance(cause, urllib3.exceptions.NewConnectionError)
+
+
 def _never_connected(error: BaseException) -> bool:
     refused = (ConnectionRefusedError, urllib3.exceptions.NewConnectionError)
-    return any(isinstance(cause, refused) for cause in _causes(error))
+    return any(isinstance(cause, refused) for cause in causes_of(error))
 
 
 def _innermost(causes: list[BaseException]) -> str:

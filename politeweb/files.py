@@ -18,10 +18,11 @@ import requests
 from politeweb.addresses import Address, without_credentials
 from politeweb.answers import BUSY, media_type, number_of
 from politeweb.attempts import Passing, attempted
+from politeweb.connections import PrivateAddress
 from politeweb.errors import FetchError, RetryLater
 from politeweb.failures import BROKEN, is_final, reason_of
 from politeweb.pace import OpenTurns, Turns, own_turns
-from politeweb.public_hosts import PrivateAddress, guarded, is_public
+from politeweb.public_hosts import guarded, is_public
 from politeweb.robots import Robots
 from politeweb.sessions import PlainSession, keep_header, location_of, sent, with_credentials
 from politeweb.settings import HttpSettings

@@ -1,24 +1,15 @@
-"""Allow connections to public addresses only.
+"""Which addresses are public, and sessions that connect to allowed ones only.
 
 A link in a record, or a redirect, to ``http://169.254.169.254/`` would make this machine request
-something that only it can reach. The address of a connection is checked after it is made and before
-anything is sent, so that a host name cannot change its address in between. A proxy, if used, is
-responsible itself.
+something that only it can reach. `politeweb.connections` checks each address before it connects.
 """
 
 import ipaddress
-from collections.abc import Callable, Mapping
-from typing import Any
 
 import requests
-import urllib3
-from urllib3.connection import HTTPConnection
 
-from politeweb.connections import BoundedAdapter
-from politeweb.errors import FetchError
+from politeweb.connections import BoundedAdapter, IsAllowed
 
-IsAllowed = Callable[[str, int, str], bool]
-"""(host as in the URL, port, address connected to) → whether it is allowed."""
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 _NEVER_PUBLIC = tuple(
@@ -30,18 +21,6 @@ _NEVER_PUBLIC = tuple(
         "fec0::/10",  # site-local: RFC 3879
     )
 )
-
-
-class PrivateAddress(FetchError):
-    """A host has an address that is not public.
-
-    Attributes:
-        host: As in the URL.
-    """
-
-    def __init__(self, host: str) -> None:
-        self.host = host
-        super().__init__(f"{host} has an address that is not public")
 
 
 def is_public(address: str) -> bool:
@@ -68,53 +47,15 @@ def _embedded(address: _Address) -> list[ipaddress.IPv4Address]:
     return [one for one in found if one is not None]
 
 
-class GuardedAdapter(BoundedAdapter):
-    """Refuses connections to disallowed addresses before anything is sent.
+def guarded(session: requests.Session, seconds: float, is_allowed: IsAllowed) -> requests.Session:
+    """Restrict a session to allowed addresses; return the session.
 
     Args:
+        session: The session.
         seconds: See `BoundedAdapter`.
-        is_allowed: Called for each connection, with its remote address.
+        is_allowed: Likewise.
     """
-
-    def __init__(self, seconds: float, is_allowed: IsAllowed) -> None:
-        self._is_allowed = is_allowed
-        super().__init__(seconds)
-
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """See requests; connections to proxies are not checked."""
-        super().init_poolmanager(*args, **kwargs)
-        self.poolmanager.pool_classes_by_scheme = _guarded_pools(
-            self.poolmanager.pool_classes_by_scheme, self._is_allowed
-        )
-
-
-def guarded(session: requests.Session, seconds: float, is_allowed: IsAllowed) -> requests.Session:
-    """Restrict a session to allowed addresses; return the session."""
-    adapter = GuardedAdapter(seconds, is_allowed)
+    adapter = BoundedAdapter(seconds, is_allowed)
     session.mount("http://", adapter)
     session.mount("https://", adapter)
     return session
-
-
-def _guarded_pools(
-    pools: Mapping[str, type[urllib3.HTTPConnectionPool]], is_allowed: IsAllowed
-) -> dict[str, type[urllib3.HTTPConnectionPool]]:
-    return {
-        scheme: type(
-            f"Guarded{pool.__name__}",
-            (pool,),
-            {"ConnectionCls": _guarded_connection(pool.ConnectionCls, is_allowed)},
-        )
-        for scheme, pool in pools.items()
-    }
-
-
-def _guarded_connection(connection: Any, is_allowed: IsAllowed) -> Any:
-    def connect(self: HTTPConnection) -> Any:
-        sock = connection._new_conn(self)
-        if not is_allowed(self.host, self.port, sock.getpeername()[0]):
-            sock.close()
-            raise PrivateAddress(self.host)
-        return sock
-
-    return type(f"Guarded{connection.__name__}", (connection,), {"_new_conn": connect})

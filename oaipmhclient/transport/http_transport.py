@@ -24,7 +24,7 @@ from politeweb.answers import BUSY, Answer, Exchange, Outcome, Traffic
 from politeweb.attempts import Passing, attempted
 from politeweb.closing import Closing
 from politeweb.codings import CodingBroken
-from politeweb.connections import BoundedAdapter
+from politeweb.connections import BoundedAdapter, PrivateAddress
 from politeweb.errors import (
     EndpointError,
     EndpointUnreachable,
@@ -37,7 +37,7 @@ from politeweb.errors import (
 )
 from politeweb.failures import BROKEN, is_final, is_timeout, reason_of
 from politeweb.pace import Pace, Turns
-from politeweb.public_hosts import PrivateAddress, guarded, is_public
+from politeweb.public_hosts import guarded, is_public
 from politeweb.sessions import PlainSession, location_of, sent, with_credentials
 from politeweb.settings import HttpSettings
 

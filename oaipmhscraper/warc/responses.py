@@ -1,6 +1,6 @@
 """Store every response of a harvest as received in WARC 1.1 files, with its request.
 
-`politeweb.warc.writing` says which parts of an exchange are stored. The fields ``Silo-*`` are our
+`politeweb.warc.pairs` says which parts of an exchange are stored. The fields ``Silo-*`` are our
 own
 (docs/responses-and-files.md).
 """
@@ -14,7 +14,8 @@ from oaipmhclient.transport.http_transport import Transport
 from oaipmhprotocol.queries import query_string
 from politeweb.answers import Answer
 from politeweb.settings import HttpSettings
-from politeweb.warc.writing import ROTATE_AT, WarcFiles, packed_pair
+from politeweb.warc.pairs import packed_pair
+from politeweb.warc.writing import ROTATE_AT, WarcFiles
 from recordsilo.closing import Closing
 
 HARVEST = "Silo-Harvest"

@@ -7,7 +7,7 @@ import importlib
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
@@ -71,32 +71,20 @@ def warc_names(directory: str, harvest_id: str | None = None) -> list[WarcName]:
     return sorted(one for one in found if harvest_id in {None, one.harvest_id})
 
 
-class GzipMember:
-    """An in-memory gzip member for one record, into which a WARC writer writes.
+def packed(pieces: Iterable[bytes], *, packs: bool = True) -> Iterator[bytes]:
+    """Yield a gzip member with the pieces of one record, as it grows.
 
     Args:
+        pieces: The record.
         packs: Whether to compress; False if the data is already compressed.
     """
-
-    def __init__(self, *, packs: bool = True) -> None:
-        if packs:
-            self._packer = _FASTEST(1, zlib.DEFLATED, _GZIP)
-        else:
-            self._packer = zlib.compressobj(0, zlib.DEFLATED, _GZIP)
-        self._pieces: list[bytes] = []
-
-    def write(self, piece: bytes) -> int:
-        """Add a piece of the record."""
-        self._pieces.append(self._packer.compress(piece))
-        return len(piece)
-
-    def flush(self) -> None:
-        """Do nothing, because a member ends with its record."""
-
-    def packed(self) -> bytes:
-        """End the member and return it."""
-        self._pieces.append(self._packer.flush())
-        return b"".join(self._pieces)
+    packer = (
+        _FASTEST(1, zlib.DEFLATED, _GZIP) if packs else zlib.compressobj(0, zlib.DEFLATED, _GZIP)
+    )
+    for piece in pieces:
+        if ready := packer.compress(piece):
+            yield ready
+    yield packer.flush()
 
 
 def whole_length(file: BinaryIO) -> int:

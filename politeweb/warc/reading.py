@@ -21,8 +21,8 @@ from politeweb.codings import CodingBroken, unpack
 from politeweb.errors import ResponseTooLarge, WarcUnreadable, shortened
 from politeweb.settings import MAX_RESPONSE
 from politeweb.warc.files import ends_within_record, next_record
+from politeweb.warc.pairs import CUT
 from politeweb.warc.records import MAX_HEAD, warc_records
-from politeweb.warc.writing import CUT
 
 Said = Callable[[str], str | None]
 """Name of a record's field → its value; case-insensitive."""

@@ -3,7 +3,6 @@
 import logging
 import socket
 import ssl
-import subprocess
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 import urllib3
+from certificates import self_signed
 from click.testing import CliRunner
 
 from oaipmhclient.transport import http_transport
@@ -93,17 +93,7 @@ def start(certificate: Path) -> Iterator[Callable[..., Site]]:
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 with its key, signed by itself."""
-    path = tmp_path_factory.mktemp("tls") / "self.pem"
-    crt = path.with_suffix(".crt")
-    command = [
-        "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-        "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
-        "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(path), "-out", str(crt),
-    ]  # fmt: skip
-    subprocess.run(command, check=True, capture_output=True)
-    path.write_bytes(path.read_bytes() + crt.read_bytes())
-    return path
+    return self_signed(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture(autouse=True)

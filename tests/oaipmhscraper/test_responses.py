@@ -24,7 +24,7 @@ from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
 from politeweb.answers import Answer
 from politeweb.settings import HttpSettings
 from politeweb.warc import files
-from politeweb.warc.files import GzipMember, WarcName, warc_names, whole_length
+from politeweb.warc.files import WarcName, packed, warc_names, whole_length
 
 HARVEST = "20261121T211331.123456Z"
 PARAMS = {"verb": "ListRecords", "resumptionToken": "a+b c|d"}
@@ -258,9 +258,8 @@ def test_the_transport_records_before_it_hands_over_and_tells_what_the_inner_one
 def members(*contents: bytes) -> list[bytes]:
     found = []
     for number, content in enumerate(contents):
-        member = GzipMember(packs=number % 2 == 0)
-        member.write(b"WARC/1.1\r\n" + content)
-        found.append(member.packed())
+        pieces = packed([b"WARC/1.1\r\n", content], packs=number % 2 == 0)
+        found.append(b"".join(pieces))
     return found
 
 

@@ -8,6 +8,7 @@ import pytest
 from files_server import PDF, FilesServer, Reply, files_server
 from hypothesis import given
 from hypothesis import strategies as st
+from raw_server import raw_server
 
 from politeweb.errors import RetryLater
 from politeweb.files import (
@@ -332,6 +333,20 @@ def test_a_link_whose_host_is_none_once_decoded_is_no_error():
 def test_a_length_that_is_no_number_to_python_is_not_told(server, fetch):
     server.serve("/a.pdf", PDF, 200, {"Content-Length": "9" * 5000}, None)
     assert fetch("/a.pdf")[0].length is None
+
+
+def test_a_file_whose_headers_are_cut_is_not_an_empty_file(slept) -> None:
+    cut = b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Len"
+    with (
+        raw_server(lambda _head: [cut]) as server,
+        FileTransport(
+            settings=HttpSettings(attempts=2), rules=FileRules(0, 0.0, robots=False, private=True),
+            sleep=slept.append,
+        ) as transport,
+        pytest.raises(FileUnavailable, match="the connection broke"),
+    ):  # fmt: skip
+        transport.fetch(server.url, lambda _head, content: b"".join(content))
+    assert len(server.heads) == 2
 
 
 def test_turns_of_others_are_kept(server) -> None:

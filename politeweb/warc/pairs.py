@@ -1,0 +1,237 @@
+"""The records of WARC 1.1 files: what a file is about, and each response with its request.
+
+Content is stored as the server sent it, in its content coding. Secrets are not stored: of a request
+only the headers that identify the sender, of a response no cookies. The head of a response is as it
+was received, but for fields that no longer hold: how long the content was, and its transfer coding.
+
+Source: WARC 1.1 (ISO 28500:2017), sections 5 and 6.2 to 6.4.
+"""
+
+import re
+from base64 import b32encode
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha1
+from http.client import responses as status_phrases
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from politeweb.addresses import without_credentials
+from politeweb.answers import Answer
+from politeweb.exchange import Taken
+from politeweb.settings import HttpSettings, own_name
+from politeweb.warc.files import packed
+
+CUT = "Silo-Cut"
+"""Record field: why the content is shorter than announced."""
+_TOLD_OF_US = ("User-Agent", "From", "Accept", "Accept-Encoding")
+_NEVER_KEPT = frozenset({"set-cookie", "set-cookie2", "cookie", "authorization"})
+_AS_RECEIVED = frozenset({"transfer-encoding", "content-length"})
+_LINE_BREAKS = re.compile(r"[\r\n]+\s*")
+
+
+def packed_warcinfo(filename: str, about: Mapping[str, str]) -> bytes:
+    """Return a file's first record, with the program and other fields."""
+    info = {
+        "software": own_name(),
+        "format": "WARC File Format 1.1",
+        "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+        **about,
+    }
+    lines = [f"{name}: {_one_line(without_credentials(value))}" for name, value in info.items()]
+    content = "".join(f"{line}\r\n" for line in lines).encode()
+    fields = {
+        "WARC-Record-ID": _new_id(),
+        "WARC-Date": _date(datetime.now(UTC)),
+        "WARC-Filename": filename,
+    }
+    return b"".join(_record(_Block("warcinfo", b"", lambda: [content], len(content)), fields))
+
+
+def packed_pair(
+    answer: Answer, fields: Mapping[str, str], settings: HttpSettings, form: str = ""
+) -> bytes:
+    """Return the records ``request`` and ``response`` of an exchange, each a gzip member.
+
+    Args:
+        answer: The response.
+        fields: Further fields of both records.
+        settings: The settings of the request, for the headers that identify the sender.
+        form: The body of a POST request, percent-encoded.
+    """
+    url = without_credentials(answer.url)
+    body = form.encode("ascii") if settings.post else b""
+    content = answer.body if answer.raw is None else answer.raw
+    request = _Block("request", _request_head(url, len(body), settings), lambda: [body], len(body))
+    response = _Block(
+        "response", _response_head(answer, len(content)), lambda: [content], len(content),
+        packs=answer.raw is None,
+    )  # fmt: skip
+    common = {
+        "WARC-Target-URI": url,
+        "WARC-Date": _date(answer.received or datetime.now(UTC)),
+        **fields,
+    }
+    cut = {"WARC-Truncated": "disconnect", CUT: answer.cut} if answer.cut else {}
+    return b"".join(_pair(request, response, common, cut))
+
+
+def exchange_records(taken: Taken, fields: Mapping[str, str]) -> Iterator[bytes]:
+    """Yield the records ``request`` and ``response`` of an exchange, each a gzip member, in pieces.
+
+    The body is read twice from where it is, and is never in memory as a whole.
+
+    Args:
+        taken: An exchange with an answer.
+        fields: Further fields of both records.
+    """
+    assert taken.head is not None, "there is no answer to record"
+    body = taken.body
+    response = _Block(
+        "response", _kept_head(taken.head.raw, body.length), body.pieces, body.length,
+        packs=not taken.head.get("content-encoding"), payload=body.digest,
+    )  # fmt: skip
+    common = {"WARC-Target-URI": taken.url, "WARC-Date": _date(taken.began), **fields}
+    about = {"WARC-IP-Address": taken.made.address, "WARC-Truncated": taken.truncated}
+    known = {name: value for name, value in about.items() if value}
+    yield from _pair(_Block("request", taken.asked, tuple, 0), response, common, known)
+
+
+# --------------------------------------------------------------------------- records
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The content of a record.
+
+    Attributes:
+        kind: The type of the record.
+        head: A head of HTTP; empty in a ``warcinfo``.
+        pieces: Returns the body; called twice.
+        length: Bytes of the body.
+        packs: Whether to compress it: content that is already compressed is not.
+        payload: The digest of the body, if it is known.
+    """
+
+    kind: str
+    head: bytes
+    pieces: Callable[[], Iterable[bytes]]
+    length: int
+    packs: bool = True
+    payload: str = ""
+
+
+def _pair(
+    request: _Block, response: _Block, common: Mapping[str, str], answered: Mapping[str, str]
+) -> Iterator[bytes]:
+    first, second = _new_id(), _new_id()
+    asking = {"WARC-Record-ID": first, "WARC-Concurrent-To": second, **common}
+    answering = {"WARC-Record-ID": second, "WARC-Concurrent-To": first, **common, **answered}
+    yield from _record(request, asking)
+    yield from _record(response, answering)
+
+
+def _record(block: _Block, fields: Mapping[str, str]) -> Iterator[bytes]:
+    whole, payload = sha1(block.head, usedforsecurity=False), sha1(usedforsecurity=False)
+    for piece in block.pieces():
+        whole.update(piece)
+        if not block.payload:
+            payload.update(piece)
+    is_http = block.kind != "warcinfo"
+    of_kind = f"application/http; msgtype={block.kind}" if is_http else "application/warc-fields"
+    lines = {"WARC-Type": block.kind, **fields}
+    if is_http:
+        lines["WARC-Payload-Digest"] = f"sha1:{block.payload or _base32(payload.digest())}"
+    lines |= {
+        "WARC-Block-Digest": f"sha1:{_base32(whole.digest())}",
+        "Content-Type": of_kind,
+        "Content-Length": str(len(block.head) + block.length),
+    }
+    said = "".join(f"{name}: {_one_line(value)}\r\n" for name, value in lines.items())
+    begin = f"WARC/1.1\r\n{said}\r\n".encode() + block.head
+
+    def pieces() -> Iterator[bytes]:
+        yield begin
+        yield from block.pieces()
+        yield b"\r\n\r\n"
+
+    yield from packed(pieces(), packs=block.packs)
+
+
+def _base32(digest: bytes) -> str:
+    return b32encode(digest).decode("ascii")
+
+
+def _new_id() -> str:
+    return f"<urn:uuid:{uuid4()}>"
+
+
+# --------------------------------------------------------------------------- heads
+
+
+def _request_head(url: str, length: int, settings: HttpSettings) -> bytes:
+    parts = urlsplit(url)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    said = settings.headers
+    headers = [("Host", parts.netloc)]
+    headers += [(name, said[name]) for name in _TOLD_OF_US if name in said]
+    if settings.post:
+        headers += [
+            ("Content-Type", "application/x-www-form-urlencoded"),
+            ("Content-Length", str(length)),
+        ]
+    return _head(f"{'POST' if settings.post else 'GET'} {path} HTTP/1.1", headers)
+
+
+def _response_head(answer: Answer, length: int) -> bytes:
+    status = f"{answer.status} {status_phrases.get(answer.status, '')}".rstrip()
+    head = _head(f"HTTP/1.1 {status}", list(answer.headers.items()))
+    return _kept_head(head, length)
+
+
+def _head(start: str, headers: list[tuple[str, str]]) -> bytes:
+    lines = [start, *(f"{name}: {_one_line(value)}" for name, value in headers), ""]
+    text = "".join(f"{line}\r\n" for line in lines)
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
+def _kept_head(head: bytes, length: int) -> bytes:
+    """Return a response's head, with fields that do not hold renamed, as in web archives."""
+    start, *lines = head.split(b"\n")
+    kept, has_length = [start + b"\n"], False
+    for field in _unfolded(lines):
+        name, _, value = field.partition(b":")
+        known = name.strip().lower().decode("latin-1")
+        holds = known == "content-length" and value.strip() == b"%d" % length
+        if known in _NEVER_KEPT or (holds and has_length):
+            continue
+        has_length = has_length or holds
+        kept.append(field if holds or known not in _AS_RECEIVED else b"X-Archive-Orig-" + field)
+    if not has_length:
+        kept.append(b"Content-Length: %d\r\n" % length)
+    return b"".join([*kept, b"\r\n"])
+
+
+def _unfolded(lines: Iterable[bytes]) -> list[bytes]:
+    """Return fields of one or several lines, up to the empty line."""
+    fields: list[bytes] = []
+    for line in lines:
+        if not line.strip():
+            break
+        if line[:1] in {b" ", b"\t"} and fields:
+            fields[-1] += line + b"\n"
+        else:
+            fields.append(line + b"\n")
+    return fields
+
+
+def _one_line(value: str) -> str:
+    return _LINE_BREAKS.sub(" ", value).strip()
+
+
+def _date(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,125 @@
+"""The records of an exchange: as received, within memory, and readable by others."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from raw_server import Answer, raw_server
+from warcio.archiveiterator import ArchiveIterator
+
+from politeweb.errors import WarcUnreadable
+from politeweb.exchange import Exchanges
+from politeweb.settings import HttpSettings
+from politeweb.warc.pairs import exchange_records
+from politeweb.warc.reading import Recorded, read_exchange_at, read_exchanges
+from politeweb.warc.writing import WarcFiles
+
+SERIES = "20261124T120000.000000Z"
+OK = b"HTTP/1.1 200 Fine by me\r\n"
+CHUNKED = b"5\r\nhello\r\n3\r\n...\r\n0\r\n\r\n"
+
+
+def recorded(directory: Path, answer: Answer, **settings: Any) -> list[tuple[Any, bytes, bytes]]:
+    """Each record with its HTTP head and body, after one exchange was recorded."""
+    files = WarcFiles(str(directory), SERIES, {"operator": "x"})
+    with (
+        raw_server(answer) as server,
+        Exchanges(HttpSettings(**settings)) as exchanges,
+        exchanges.take(server.url + "a?b", secrets={"Authorization": "secret"}) as taken,
+    ):
+        name, place = files.append(exchange_records(taken, {"WARC-Refers-To-Date": "x"}))
+    files.close()
+    with open(directory / name, "rb") as file:
+        for record in ArchiveIterator(file, check_digests="raise"):
+            record.raw_stream.read()
+        file.seek(place)
+        found = []
+        for record in ArchiveIterator(file, no_record_parse=True):
+            head, _, body = record.raw_stream.read().partition(b"\r\n\r\n")
+            found.append((record.rec_headers.get_header, head, body))
+    assert b"secret" not in b"".join(head for _, head, _ in found)
+    return found
+
+
+def test_an_exchange_is_a_request_and_a_response(tmp_path: Path) -> None:
+    head = OK + b"X-Odd:  caf\xe9\r\nContent-Length: 5\r\nSet-Cookie: id=1;\r\n more=2\r\n\r\n"
+    (request, asked, nothing), (response, answered, body) = recorded(
+        tmp_path, lambda _: [head, b"hello"]
+    )
+    assert (request("WARC-Type"), response("WARC-Type")) == ("request", "response")
+    assert request("WARC-Concurrent-To") == response("WARC-Record-ID")
+    assert asked.startswith(b"GET /a?b HTTP/1.1\r\nHost: 127.0.0.1:")
+    assert (nothing, body) == (b"", b"hello")
+    assert answered == OK + b"X-Odd:  caf\xe9\r\nContent-Length: 5"
+    assert response("WARC-IP-Address") == "127.0.0.1"
+    assert response("WARC-Target-URI").endswith("/a?b")
+    assert response("WARC-Truncated") is None
+    assert response("WARC-Refers-To-Date") == "x"
+
+
+@pytest.mark.parametrize(
+    ("said", "kept", "body"),
+    [
+        (
+            OK + b"Transfer-Encoding: chunked\r\n\r\n" + CHUNKED,
+            [b"X-Archive-Orig-Transfer-Encoding: chunked", b"Content-Length: 8"],
+            b"hello...",
+        ),
+        (b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n", [b"ETag: x", b"Content-Length: 0"], b""),
+        (b"HTTP/1.0 404 No\r\n\r\nnothing here", [b"Content-Length: 12"], b"nothing here"),
+        (
+            OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"hello", mtime=0),
+            [b"Content-Encoding: gzip", b"Content-Length: 25"],
+            gzip.compress(b"hello", mtime=0),
+        ),
+    ],
+)
+def test_a_body_is_as_sent_without_its_transfer_coding(
+    tmp_path: Path, said: bytes, kept: list[bytes], body: bytes
+) -> None:
+    _, (_, head, content) = recorded(tmp_path, lambda _: [said])
+    assert (head.split(b"\r\n")[1:], content) == (kept, body)
+
+
+@pytest.mark.parametrize(
+    ("said", "settings", "why"),
+    [
+        (b"Content-Length: 99\r\n\r\nhello", {}, "disconnect"),
+        (b"Content-Length: 99\r\n\r\nhello" + b"." * 94, {"max_response": 5}, "length"),
+    ],
+)
+def test_a_truncated_body_says_why(
+    tmp_path: Path, said: bytes, settings: dict[str, Any], why: str
+) -> None:
+    _, (field, head, body) = recorded(tmp_path, lambda _: [OK + said], **settings)
+    assert (field("WARC-Truncated"), body) == (why, b"hello")
+    assert head == OK + b"X-Archive-Orig-Content-Length: 99\r\nContent-Length: 5"
+
+
+def test_what_was_recorded_is_read_by_our_own_reader(tmp_path: Path) -> None:
+    body = b"what it says " * 200_000
+    recorded(tmp_path, lambda _: [OK + b"\r\n", body])
+    (path,) = tmp_path.iterdir()
+    found = [one for one in read_exchanges(str(path), lambda _: True) if isinstance(one, Recorded)]
+    assert [(one.answer.status, one.answer.body) for one in found] == [(200, body)]
+
+
+def test_pieces_that_fail_leave_a_file_as_it_was(tmp_path: Path) -> None:
+    def failing() -> Iterator[bytes]:
+        yield b"x" * 100_000
+        raise LookupError
+
+    files = WarcFiles(str(tmp_path), SERIES, {})
+    files.append([])
+    (path,) = tmp_path.iterdir()
+    before = path.read_bytes()
+    with pytest.raises(LookupError):
+        files.append(failing())
+    assert path.read_bytes() == before
+    name, place = files.append(b"")
+    assert (name, place) == (path.name, len(before))
+    with pytest.raises(WarcUnreadable, match="no response"):
+        read_exchange_at(str(path), place)
+    files.close()
