@@ -8,7 +8,16 @@ from collections.abc import Sequence
 from statistics import median
 
 from oaipmhclient.probe.answer_schema import invalidities
-from oaipmhclient.probe.values import Evidence, Judge, Judgement, ProbeExchange, fault, note, ok
+from oaipmhclient.probe.values import (
+    Evidence,
+    Judge,
+    Judgement,
+    ProbeExchange,
+    counted,
+    fault,
+    note,
+    ok,
+)
 from oaipmhprotocol.words import OAI_NAMESPACE
 
 
@@ -97,7 +106,7 @@ def requests_are_answered(evidence: Evidence) -> Judgement | None:
             f" The first: {failed[0].failure}.", failed[0],
         )  # fmt: skip
     if evidence.retried:
-        return note(f"{evidence.retried} requests had to be repeated.")
+        return note(f"{counted(evidence.retried, 'request')} had to be repeated.")
     return ok(f"All {len(evidence.asked)} requests were answered.")
 
 

@@ -9,7 +9,16 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from oaipmhclient.pages.xml_pages import elements_of, text_of
-from oaipmhclient.probe.values import Evidence, Judge, Judgement, ProbeExchange, fault, note, ok
+from oaipmhclient.probe.values import (
+    Evidence,
+    Judge,
+    Judgement,
+    ProbeExchange,
+    counted,
+    fault,
+    note,
+    ok,
+)
 from oaipmhprotocol import DatestampError, Granularity, Header
 from oaipmhprotocol.datestamps import parse_datestamp
 from oaipmhprotocol.words import OAI_DC_NAMESPACE, PROTOCOL_VERSION, DeletedRecord
@@ -213,7 +222,7 @@ def sets_are_listed(asked: ProbeExchange) -> Judgement | None:
     if not asked.items:
         return fault(f"ListSets returns {asked.outcome}.", asked)
     more = ", and more" if asked.page is not None and asked.page.next_token else ""
-    return ok(f"{len(asked.items)} sets are listed{more}.", asked)
+    return ok(f"It lists {counted(len(asked.items), 'set')}{more}.", asked)
 
 
 def a_set_lists_its_members(asked: ProbeExchange) -> Judgement | None:
@@ -226,8 +235,8 @@ def a_set_lists_its_members(asked: ProbeExchange) -> Judgement | None:
     strangers = [one for one in asked.items if not _in_set(one, spec)]
     if strangers:
         return fault(
-            f"The list of the set {spec} has {len(strangers)} records that do not name it,"
-            f" such as {strangers[0].identifier}.", asked,
+            f"The list of the set {spec} has {counted(len(strangers), 'record')} that do not name"
+            f" it, such as {strangers[0].identifier}.", asked,
         )  # fmt: skip
     return ok(f"All {len(asked.items)} records listed for the set {spec} name it.", asked)
 

@@ -14,6 +14,7 @@ from oaipmhclient.probe.values import (
     Judgement,
     ProbeExchange,
     ProbeSeverity,
+    counted,
     fault,
     note,
     ok,
@@ -69,8 +70,8 @@ def records_are_listed(asked: ProbeExchange) -> Judgement | None:
     if not asked.items:
         return note("The repository says that it has no records.", asked)
     size = asked.page.token.complete_list_size if asked.page and asked.page.token else None
-    of = f" of {size:,}" if size else ""
-    return ok(f"The first page has {len(asked.items)}{of} records.", asked)
+    whole = f"{len(asked.items):,} of {counted(size, 'record')}" if size else ""
+    return ok(f"The first page has {whole or counted(len(asked.items), 'record')}.", asked)
 
 
 def both_verbs_agree(evidence: Evidence) -> Judgement | None:
@@ -86,8 +87,10 @@ def both_verbs_agree(evidence: Evidence) -> Judgement | None:
     if one is None or other is None:
         return None
     if abs(one - other) > max(3, one // 100):
-        return fault(f"ListRecords has {one:,} records, ListIdentifiers {other:,}.", headers)
-    return ok(f"Both verbs have {other:,} records.", headers)
+        return fault(
+            f"ListRecords has {counted(one, 'record')}, ListIdentifiers {other:,}.", headers
+        )
+    return ok(f"Both verbs have {counted(other, 'record')}.", headers)
 
 
 def _size(asked: ProbeExchange) -> int | None:
@@ -200,7 +203,7 @@ def pages_do_not_repeat(evidence: Evidence) -> Judgement | None:
         seen |= set(names)
         tokens |= {token} if token is not None else set()
     return (
-        ok(f"Each of {len(seen)} records is on only one of {len(evidence.pages)} pages.")
+        ok(f"Each of {len(seen)} records is on only one of {counted(len(evidence.pages), 'page')}.")
         if tokens
         else None
     )
@@ -224,16 +227,16 @@ def list_size_is_true(evidence: Evidence) -> Judgement | None:
         return fault(f"completeListSize changes from {known[0]:,} to {known[-1]:,}.", pages[-1])
     if not all(map(_is_whole, pages)):
         return None
-    counted = sum(map(_sent, pages))
-    if _ended(evidence) and counted != known[-1]:
+    sent = sum(map(_sent, pages))
+    if _ended(evidence) and sent != known[-1]:
         return fault(
-            f"completeListSize is {known[-1]:,}, but there are {counted:,} records.", pages[-1]
+            f"completeListSize is {known[-1]:,}, but there are {sent:,} records.", pages[-1]
         )
-    if counted > known[-1]:
+    if sent > known[-1]:
         return fault(
-            f"completeListSize is {known[-1]:,}, but {counted:,} records were listed.", pages[-1]
+            f"completeListSize is {known[-1]:,}, but {sent:,} records were listed.", pages[-1]
         )
-    return ok(f"completeListSize is {known[-1]:,} on {len(known)} pages.", pages[0])
+    return ok(f"completeListSize is {known[-1]:,} on {counted(len(known), 'page')}.", pages[0])
 
 
 def _stated_size(asked: ProbeExchange) -> int | None:

@@ -13,6 +13,7 @@ from oaipmhclient.probe.values import (
     ProbeCheck,
     ProbeFinding,
     ProbeSeverity,
+    counted,
     judge_all,
 )
 
@@ -150,4 +151,4 @@ def _wrapped(sentence: str, before: str) -> list[str]:
 
 
 def _number(count: int, what: str) -> str:
-    return f"{count or 'no'} {what}{'' if count == 1 else 's'}"
+    return counted(count, what) if count else f"no {what}s"

@@ -88,6 +88,11 @@ class ProbeExchange:
         )
 
 
+def counted(number: int, thing: str) -> str:
+    """Such as ``1 record`` or ``1,234 records``."""
+    return f"{number:,} {thing if number == 1 else f'{thing}s'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """All exchanges of a probe.

@@ -17,7 +17,7 @@ from oaipmhclient.errors import PageUnreadable
 from oaipmhclient.probe.asking import MOST_REQUESTS, Probe
 from oaipmhclient.probe.checks import CHECKS
 from oaipmhclient.probe.report import ProbeReport
-from oaipmhclient.probe.values import Evidence, ProbeSeverity
+from oaipmhclient.probe.values import Evidence, ProbeSeverity, counted
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.queries import Verbatim
 from oaipmhprovider import Settings, respond, sample_repository
@@ -598,3 +598,7 @@ def test_a_repository_without_any_record_is_in_order():
 def test_evidence_of_nothing_is_judged_as_nothing():
     report = ProbeReport.of(Evidence(URL, "oai_dc", {}, NOW, NOW))
     assert {one.check.code for one in report.findings} <= {"P705"}
+
+
+def test_one_thing_is_said_in_the_singular() -> None:
+    assert [counted(number, "set") for number in (0, 1, 1200)] == ["0 sets", "1 set", "1,200 sets"]
