@@ -11,8 +11,7 @@ nothing. The quarantine is stored with the harvest's receipt and WARC files.
 import hashlib
 import json
 import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
@@ -27,7 +26,6 @@ LIST_NAME = "list.jsonl"
 LARGEST_RECORD = 32 << 20
 LARGEST_QUARANTINE = 1 << 30
 _LONGEST_IDENTIFIER = 65_536
-_FILE_NAME = re.compile(r"[0-9a-f]{32}\.raw")
 
 
 class QuarantineUnreadable(ScraperError):
@@ -110,27 +108,6 @@ def kept_in(directory: str) -> Iterator[Quarantined]:
 
 def _entry(values: Any) -> Quarantined:
     return Quarantined(**{field.name: values[field.name] for field in fields(Quarantined)})
-
-
-def raw_bytes(directory: str, entry: Quarantined) -> bytes:
-    """Return the stored bytes of a record set aside; empty if there are none.
-
-    Raises:
-        QuarantineUnreadable: The entry's file name is invalid.
-        OSError: The file no longer exists.
-    """
-    if not entry.file:
-        return b""
-    if not _FILE_NAME.fullmatch(entry.file):
-        raise QuarantineUnreadable(os.path.join(directory, LIST_NAME), 0)
-    with open(os.path.join(directory, entry.file), "rb") as file:
-        return file.read()
-
-
-def to_ask_for_again(entries: Iterable[Quarantined]) -> tuple[tuple[str, str], ...]:
-    """Return identifier and metadata prefix of each record to request by GetRecord, each once."""
-    named = ((one.identifier, one.metadata_prefix) for one in entries if one.identifier)
-    return tuple(dict.fromkeys(named))
 
 
 class Quarantine:

@@ -95,7 +95,3 @@ def signature() -> int:
         for one in (*FORMATS, generic.OTHER)
     ]
     return zlib.crc32(json.dumps(said).encode()) & 0xFFFF
-
-
-def _roots(one: Format) -> list[tuple[str, tuple[str, ...]]]:
-    return [(root.name, root.namespaces) for root in one.roots]

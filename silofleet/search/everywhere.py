@@ -124,8 +124,3 @@ class Everywhere:
             if self._opened is None or self._opened[0] != stamp:
                 self._opened = stamp, Opened(self._path)
             return self._opened[1]
-
-
-def search_all(granary: Granary, search: AllSearch) -> SearchAnswer:
-    """One search over every Silo of a directory; see `Everywhere.search`."""
-    return Everywhere(granary).search(search)

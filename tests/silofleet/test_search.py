@@ -24,7 +24,7 @@ from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.search import silos
-from silofleet.search.everywhere import search_all
+from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
 from silofleet.search.folding import folded, keys_of
 from silofleet.search.silos import search_silos
@@ -37,7 +37,7 @@ def granary(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
     granary = granary_of(tmp_path_factory.mktemp("many"))
     if request.param == "index":
         feed(granary)
-    assert search_all(granary, AllSearch()).by_index == (request.param == "index")
+    assert Everywhere(granary).search(AllSearch()).by_index == (request.param == "index")
     return granary
 
 
@@ -56,7 +56,7 @@ def counts(answer: SearchAnswer, name: str) -> dict[str, int]:
 def test_records_of_one_work_are_one_hit_by_doi_or_by_title_year_and_creator(
     granary: Granary,
 ) -> None:
-    answer = search_all(granary, AllSearch("solar"))
+    answer = Everywhere(granary).search(AllSearch("solar"))
     assert works(answer) == {
         frozenset(("a1", "b1", "c1")), frozenset(("a2", "b2")), frozenset(("b3",)),
         frozenset(("c2",)),
@@ -65,7 +65,9 @@ def test_records_of_one_work_are_one_hit_by_doi_or_by_title_year_and_creator(
 
 
 def test_the_facets_count_records_of_all_silos(granary: Granary) -> None:
-    answer = search_all(granary, AllSearch("solar", facets=("repository", "type", "deleted")))
+    answer = Everywhere(granary).search(
+        AllSearch("solar", facets=("repository", "type", "deleted"))
+    )
     assert counts(answer, "repository") == {"ash": 2, "birch": 3, "cedar": 2}
     assert counts(answer, "type") == {"Article": 2, "Thesis": 1, "Book": 1}
     assert counts(answer, "deleted") == {"false": 7}
@@ -94,24 +96,24 @@ def test_the_facets_count_records_of_all_silos(granary: Granary) -> None:
 def test_words_and_filters_mean_what_they_mean_in_one_silo(
     granary: Granary, words: str, values: dict[str, list[str]], wanted: set[str]
 ) -> None:
-    answer = search_all(granary, AllSearch(words, SearchFilters(values=values)))
+    answer = Everywhere(granary).search(AllSearch(words, SearchFilters(values=values)))
     assert {one for work in works(answer) for one in work} == wanted
     assert answer.total == len(wanted)
 
 
 def test_the_newest_and_the_oldest_come_first_over_all_silos(granary: Granary) -> None:
     def stamps(sort: str) -> list[str]:
-        found = search_all(granary, AllSearch(sort=sort)).hits
+        found = Everywhere(granary).search(AllSearch(sort=sort)).hits
         return [hit.datestamp for hit in found]
 
     assert stamps("newest") == sorted(stamps("newest"), reverse=True)
     assert stamps("oldest") == sorted(stamps("oldest"))
-    assert search_all(granary, AllSearch()).sort == "newest"
+    assert Everywhere(granary).search(AllSearch()).sort == "newest"
 
 
 def test_flags_and_times_limit_what_is_found(granary: Granary) -> None:
     def found(**given: Any) -> set[str]:
-        answer = search_all(granary, AllSearch(filters=SearchFilters(**given)))
+        answer = Everywhere(granary).search(AllSearch(filters=SearchFilters(**given)))
         return {one for work in works(answer) for one in work}
 
     assert found(flags={"deleted": True}) == set()
@@ -123,15 +125,15 @@ def test_flags_and_times_limit_what_is_found(granary: Granary) -> None:
 
 def test_a_facet_is_counted_without_its_own_filter(granary: Granary) -> None:
     filters = SearchFilters(values={"type": ["Thesis"], "repository": ["ash"]})
-    answer = search_all(granary, AllSearch("", filters, facets=("repository", "type")))
+    answer = Everywhere(granary).search(AllSearch("", filters, facets=("repository", "type")))
     assert answer.total == 2
     assert counts(answer, "type") == {"Thesis": 2, "Article": 1}
     assert counts(answer, "repository") == {"ash": 2}
 
 
 def test_pages_follow_each_other(granary: Granary) -> None:
-    whole = search_all(granary, AllSearch("solar")).hits
-    pages = [search_all(granary, AllSearch("solar", limit=1, offset=n)) for n in range(4)]
+    whole = Everywhere(granary).search(AllSearch("solar")).hits
+    pages = [Everywhere(granary).search(AllSearch("solar", limit=1, offset=n)) for n in range(4)]
     assert tuple(hit for page in pages for hit in page.hits) == whole
     assert [page.has_more for page in pages] == [True, True, True, False]
 
@@ -163,7 +165,7 @@ def test_a_silo_that_cannot_be_searched_is_named(tmp_path: Path) -> None:
     granary = granary_of(tmp_path)
     shutil.rmtree(tmp_path / "birch/pairtree_root")
     shutil.rmtree(tmp_path / "birch/.silo")
-    answer = search_all(granary, AllSearch("solar"))
+    answer = Everywhere(granary).search(AllSearch("solar"))
     assert [one.name for one in answer.missing] == ["birch"]
     assert counts(answer, "repository") == {"ash": 2, "cedar": 2}
     result = run("search", str(tmp_path), "solar")

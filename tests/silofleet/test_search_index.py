@@ -22,7 +22,7 @@ from recordsilo.index import SearchFilters
 from recordsilo.index.facets import GROUP, Facet
 from silofleet.search import everywhere, feeding
 from silofleet.search.errors import FeedingBusy, IndexUnusable, TooManySilos
-from silofleet.search.everywhere import Everywhere, search_all
+from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
 from silofleet.search.index import SCHEMA, Opened, place_of
 from silofleet.search.keeping import fed_meanwhile
@@ -73,7 +73,7 @@ def test_only_what_changed_is_fed(granary: Granary) -> None:
     again = feed(granary)
     assert (again.changed, again.written, again.removed) == (1, 1, 2)  # also the earlier text
     assert in_index(granary) == in_silos(granary)
-    assert search_all(granary, AllSearch("moonlight")).total == 1
+    assert Everywhere(granary).search(AllSearch("moonlight")).total == 1
 
 
 def test_a_record_that_is_removed_for_good_leaves_at_once(granary: Granary) -> None:
@@ -90,20 +90,22 @@ def test_deleted_and_new_silos_leave_and_come(
 ) -> None:
     feed(granary)
     granary.delete_silo("birch")
-    answer = search_all(granary, AllSearch("solar", facets=("repository",)))
+    answer = Everywhere(granary).search(AllSearch("solar", facets=("repository",)))
     assert {one.value for one in answer.facets["repository"]} == {"ash", "cedar"}
     assert (answer.total, answer.by_index) == (4, True)
     with granary.get_silo("ash") as silo, granary.get_silo("yew") as new:
         put(silo, "a9", title="Moonlight")
         put(new, "y1", title="Moonlight over yews")
-    answer = search_all(granary, AllSearch("moonlight", facets=("repository",)))
+    answer = Everywhere(granary).search(AllSearch("moonlight", facets=("repository",)))
     assert [hit.place for hit in answer.hits] == [HitPlace("yew", "y1")]  # not fed yet, but asked
     assert (answer.asked, answer.by_index, answer.missing) == (3, False, ())
     monkeypatch.setattr(everywhere, "ASKED_AT_MOST", 0)
-    assert [one.name for one in search_all(granary, AllSearch("moonlight")).missing] == ["yew"]
+    assert [one.name for one in Everywhere(granary).search(AllSearch("moonlight")).missing] == [
+        "yew"
+    ]
     feed(granary)
     assert in_index(granary) == in_silos(granary)
-    answer = search_all(granary, AllSearch("moonlight"))
+    answer = Everywhere(granary).search(AllSearch("moonlight"))
     assert (answer.total, answer.by_index, answer.missing) == (2, True, ())
 
 
@@ -116,7 +118,7 @@ def test_many_silos_that_were_not_fed_yet_are_counted(
             pass
     monkeypatch.setattr(everywhere, "ASKED_AT_MOST", 2)
     monkeypatch.setattr(everywhere, "_MOST_NAMED", 1)
-    missing = search_all(granary, AllSearch("solar")).missing
+    missing = Everywhere(granary).search(AllSearch("solar")).missing
     assert [one.name for one in missing] == ["fir", "2 more Silos"]
 
 
@@ -125,7 +127,7 @@ def test_a_silo_that_is_fed_in_part_is_asked_itself(
 ) -> None:
     monkeypatch.setattr(feeding, "_COMMIT_AFTER", 2)
     killed_at(5, Opened, "document", lambda: feed(granary))
-    answer = search_all(granary, AllSearch(facets=("repository",)))
+    answer = Everywhere(granary).search(AllSearch(facets=("repository",)))
     assert (answer.total, answer.asked, answer.missing) == (8, 3, ())
     assert {one.value: one.count for one in answer.facets["repository"]} == {
         "ash": 3, "birch": 3, "cedar": 2,
@@ -146,7 +148,7 @@ def test_the_index_finds_what_asking_each_silo_finds(granary: Granary) -> None:
     for words in ("", "solar", "solar -cells", 'creator:"brown, a"', "élan", "nothing*"):
         for values in ({}, {"year": ["2002"]}, {"type!": ["Article"]}):
             search = AllSearch(words, SearchFilters(values=values), "oldest")
-            one, other = search_all(granary, search), search_silos(granary, search)
+            one, other = Everywhere(granary).search(search), search_silos(granary, search)
             assert one.by_index
             assert not other.by_index
             assert (one.total, one.facets) == (other.total, other.facets)
@@ -181,7 +183,7 @@ def loans(contribute: Callable[[str, str, Any], None]) -> Loans:
 
 
 def found(granary: Granary, sort: str = "oldest", **values: Sequence[str]) -> list[str]:
-    answer = search_all(granary, AllSearch("", SearchFilters(values=values), sort))
+    answer = Everywhere(granary).search(AllSearch("", SearchFilters(values=values), sort))
     return [one.identifier for hit in answer.hits for one in (hit.place, *hit.also)]
 
 
@@ -198,7 +200,7 @@ def test_what_packages_contribute_filters_counts_and_sorts(
     assert found(granary, reader=["child"], finding=["Q999"]) == ["a1"]
     assert found(granary, "-loans")[:3] == ["a2", "b2", "b1"]
     assert found(granary, "loans", repository=["ash"]) == ["a2", "a1", "a3"]
-    answer = search_all(granary, AllSearch(facets=usual_facets()))
+    answer = Everywhere(granary).search(AllSearch(facets=usual_facets()))
     assert answer.by_index == by_index
     assert [(one.value, one.count) for one in answer.facets["reader"]] == [
         ("adult", 2), ("child", 2),
@@ -228,7 +230,7 @@ def test_an_index_without_the_fields_of_a_new_package_is_made_again(
     feed(granary)
     Loans(contribute)
     assert sorted(found(granary, loans=["10"])) == ["a1", "c1"]  # few Silos are asked instead
-    assert search_all(granary, AllSearch(facets=("reader",))).facets == {"reader": ()}
+    assert Everywhere(granary).search(AllSearch(facets=("reader",))).facets == {"reader": ()}
     with monkeypatch.context() as patched:
         patched.setattr(everywhere, "ASKED_AT_MOST", 2)
         with pytest.raises(IndexUnusable, match="no field 'beside_loans' yet"):
@@ -236,7 +238,7 @@ def test_an_index_without_the_fields_of_a_new_package_is_made_again(
         with pytest.raises(IndexUnusable):
             found(granary, "-loans")
     assert "no field" in feed(granary).anew
-    assert search_all(granary, AllSearch(sort="-loans")).by_index
+    assert Everywhere(granary).search(AllSearch(sort="-loans")).by_index
 
 
 def killed_at(step: int, owner: type, name: str, work: Callable[[], object]) -> bool:
@@ -299,10 +301,10 @@ def test_a_half_written_index_is_made_again(granary: Granary, ending: str) -> No
         one for one in Path(place_of(granary.dir_of_silos)).iterdir() if one.name.endswith(ending)
     ]
     damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
-    answer = search_all(granary, AllSearch("solar"))
+    answer = Everywhere(granary).search(AllSearch("solar"))
     assert (answer.total, answer.by_index) == (7, False)  # few Silos are asked instead
     assert feed(granary).anew
-    assert search_all(granary, AllSearch("solar")).by_index
+    assert Everywhere(granary).search(AllSearch("solar")).by_index
     assert in_index(granary) == in_silos(granary)
 
 
@@ -319,7 +321,7 @@ def test_one_process_feeds_at_a_time(granary: Granary) -> None:
     with feeding.Locks(os.path.dirname(place_of(granary.dir_of_silos))).hold_name("feeding.lock"):
         with pytest.raises(FeedingBusy, match="another process"):
             feed(granary)
-        assert search_all(granary, AllSearch("solar")).by_index
+        assert Everywhere(granary).search(AllSearch("solar")).by_index
 
 
 def test_an_open_index_shows_what_was_fed_later(granary: Granary) -> None:
@@ -337,14 +339,14 @@ def test_an_open_index_shows_what_was_fed_later(granary: Granary) -> None:
 def test_many_silos_need_an_index(granary: Granary, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(everywhere, "ASKED_AT_MOST", 2)
     with pytest.raises(TooManySilos, match="silo fleet index"):
-        search_all(granary, AllSearch("solar"))
+        Everywhere(granary).search(AllSearch("solar"))
     few = SearchFilters(values={"repository": ["ash", "cedar"]})
-    assert search_all(granary, AllSearch("solar", few)).total == 4
+    assert Everywhere(granary).search(AllSearch("solar", few)).total == 4
     feed(granary)
-    assert search_all(granary, AllSearch("solar")).total == 7
+    assert Everywhere(granary).search(AllSearch("solar")).total == 7
     Path(place_of(granary.dir_of_silos), "meta.json").write_text("{")
     with pytest.raises(IndexUnusable, match="--rebuild"):
-        search_all(granary, AllSearch("solar"))
+        Everywhere(granary).search(AllSearch("solar"))
 
 
 def test_a_feeding_without_tantivy_leaves_no_directory(
@@ -361,7 +363,7 @@ def test_without_tantivy_few_silos_are_asked(
 ) -> None:
     feed(granary)
     monkeypatch.setitem(__import__("sys").modules, "tantivy", None)
-    assert not search_all(granary, AllSearch("solar")).by_index
+    assert not Everywhere(granary).search(AllSearch("solar")).by_index
     with pytest.raises(PackageMissing, match=r"pip install .*tantivy"):
         feed(granary)
 
@@ -432,7 +434,7 @@ def test_a_feeding_killed_at_any_time_is_made_up_for(
         time.sleep(draw.uniform(0.0, 0.07))
         os.kill(child, signal.SIGKILL)
         kills += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
-        answer = search_all(granary, AllSearch())
+        answer = Everywhere(granary).search(AllSearch())
         assert answer.missing == ()
         if turn % 3 == 2:
             feed(granary)
@@ -448,4 +450,4 @@ def test_an_index_is_fed_while_a_fleet_is_at_work_but_not_made(granary: Granary)
     feed(granary)
     with fed_meanwhile(directory, 0.01), granary.get_silo(granary.silos[0]) as silo:
         put(silo, "oai:new:1", title="Wholly unheard of")
-    assert search_all(granary, AllSearch("unheard")).total == 1
+    assert Everywhere(granary).search(AllSearch("unheard")).total == 1

@@ -16,7 +16,7 @@ from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
 from silofleet.search import nodes as module
 from silofleet.search.errors import TokenRefused
-from silofleet.search.everywhere import Everywhere, search_all
+from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
 from silofleet.search.nodes import NodeFailed, OtherNodes, answer_of, fields_of, merged
 from silofleet.search.tokens import keep_token, make_token, token_for
@@ -45,9 +45,9 @@ def test_nodes_together_answer_as_one_directory_does(tmp_path: Path, fed: tuple[
             search = AllSearch(words, SearchFilters(values={"year!": ["1999"]}), sort)
             answers = []
             for number, part in enumerate(parts):
-                body = json.dumps(search_all(part, search).as_json()).encode()
+                body = json.dumps(Everywhere(part).search(search).as_json()).encode()
                 answers.append(answer_of(body, f"n{number}", search))
-            found, wanted = merged(answers, (), search), search_all(whole, search)
+            found, wanted = merged(answers, (), search), Everywhere(whole).search(search)
             assert works(found) == works(wanted)
             assert (found.total, found.facets) == (wanted.total, wanted.facets)
             if sort == "oldest" or not words:

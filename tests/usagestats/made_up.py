@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from datetime import date, timedelta
 
+from day_items import DayItem, replace_day
+
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import make_directory
-from usagestats.store.counts import Counts, DayItem
+from usagestats.store.counts import Counts
 from usagestats.store.places import place
 from usagestats.values import Figures
 
@@ -60,4 +62,4 @@ def count(path: str, days: int = 70, items: Sequence[str] = (ONE, TWO, GONE)) ->
                 if (number + rank) % (rank + 1) == 0
             ]  # fmt: skip
             rows.append(DayItem(items[0], True, figures(1, 1), moment, moment))
-            change.replace_day(day, rows)
+            replace_day(change, day, rows)

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+from day_items import DayItem, replace_day
 
-from usagestats.store.counts import Counts, DayItem, Period
+from usagestats.store.counts import Counts, Period
 from usagestats.values import Figures
 
 ONE = Figures(3, 1, 2, 1, 0, 2, 1, 0, 2)
@@ -12,7 +13,7 @@ ONE = Figures(3, 1, 2, 1, 0, 2, 1, 0, 2)
 
 def _day(counts: Counts, day: str, *rows: DayItem) -> None:
     with counts.changing() as change:
-        change.replace_day(day, rows)
+        replace_day(change, day, rows)
 
 
 @pytest.fixture

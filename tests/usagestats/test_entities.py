@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from day_items import DayItem, item_figures, replace_day
 from made_up import GONE, ONE, THESIS, TWO, count, make_silo
 
 from recordsilo import Silo
@@ -20,9 +21,8 @@ from usagestats.entities.catalogue import EntityCatalogue
 from usagestats.entities.mapping import key_of, mapping_from, read_mapping
 from usagestats.entities.usage import Usage
 from usagestats.errors import CountsUnreadable, EntityUnknown, SettingsInvalid
-from usagestats.store.counts import Counts, DayItem, Period
+from usagestats.store.counts import Counts, Period
 from usagestats.store.places import bundles_path, settings_path
-from usagestats.store.queries import item_figures
 from usagestats.values import Figures
 
 BEN, EVE, SWAN = (key_of("n", name) for name in ("Ben", "Swan, Eve", "B. Swan"))
@@ -247,8 +247,8 @@ def test_a_table_of_2010_is_in_the_order_of_its_own_figures(tmp_path: Path) -> N
             # by COUNTER the first one was used more often, by the rule of 2010 the second
             one = Figures(9, 2, 9, 2, 0, 1, 2, 0, 1)
             two = Figures(8, 1, 8, 1, 0, 6, 5, 0, 1)
-            change.replace_day(
-                day, [DayItem(ONE, False, one, 0, 0), DayItem(TWO, False, two, 0, 0)]
+            replace_day(
+                change, day, [DayItem(ONE, False, one, 0, 0), DayItem(TWO, False, two, 0, 0)]
             )
 
         def order(*words: str) -> list[str]:

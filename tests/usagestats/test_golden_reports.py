@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from counter_rules import faults
+from day_items import DayItem, replace_day
 
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import make_directory
@@ -26,7 +27,7 @@ from usagestats.reports.definitions import REPORTS
 from usagestats.reports.making import ReportRequest, UsageReport
 from usagestats.reports.of_silo import counted_of, report_of
 from usagestats.reports.platform import platform_of
-from usagestats.store.counts import Counts, DayItem
+from usagestats.store.counts import Counts
 from usagestats.store.ledger import UsageLedger
 from usagestats.store.places import place, settings_path
 from usagestats.values import Figures
@@ -99,7 +100,7 @@ def make(path: str) -> None:
     with Counts(path, "create") as counts, counts.changing() as change:
         for number in range((date(2026, 3, 31) - date(2026, 1, 1)).days + 1):
             day = date(2026, 1, 1) + timedelta(number)
-            change.replace_day(str(day), _uses(number))
+            replace_day(change, str(day), _uses(number))
 
 
 def _dublin_core(fields: dict[str, list[str]]) -> bytes:

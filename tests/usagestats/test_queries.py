@@ -3,10 +3,11 @@
 from datetime import date, timedelta
 
 import pytest
+from day_items import DayItem, item_figures, replace_day
 
 from usagestats.errors import PeriodInvalid
 from usagestats.store import queries
-from usagestats.store.counts import Counts, DayItem, Period
+from usagestats.store.counts import Counts, Period
 from usagestats.store.periods import days_between, months_between, parts_of, period_of
 from usagestats.values import Figures
 
@@ -31,7 +32,8 @@ def counts(tmp_path_factory: pytest.TempPathFactory) -> Counts:
     with found.changing() as change:
         for number, day in enumerate(DAYS):
             for _ in range(1 + number % 2):  # some days are replaced
-                change.replace_day(
+                replace_day(
+                    change,
                     day,
                     [
                         _row(item, number, machine=machine)
@@ -63,8 +65,8 @@ def test_a_period_sums_its_days(counts: Counts, first: str, last: str) -> None:
             expected[name] = expected.get(name, Figures()) + _figures(number * 7 + item)
             places["DE"] = places.get("DE", 0) + number + 2
             places["GB"] = places.get("GB", 0) + item + 1
-    assert queries.item_figures(counts, period) == expected
-    assert queries.item_figures(counts, period, machine=True) == expected
+    assert item_figures(counts, period) == expected
+    assert item_figures(counts, period, machine=True) == expected
     assert sum(expected.values(), Figures()) == counts.totals(period)
     two = sum((expected.get(one, Figures()) for one in ITEMS[:2]), Figures())
     assert queries.figures_of(counts, ITEMS[:2], period) == two

@@ -14,7 +14,7 @@ from index_conformance import put
 from recordsilo import Granary
 from recordsilo.cli import silo_command
 from recordsilo.index.facets import GROUP, Facet
-from silofleet.search.everywhere import search_all
+from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
 from silofleet.search.values import AllSearch
 from webui.app import create_app
@@ -233,7 +233,7 @@ def test_a_node_that_requires_sign_in_is_asked_with_its_token(
     (tmp_path / "own/fleet/endpoints.toml").write_text(table)
 
     def why() -> str:
-        answer = search_all(Granary(directory), AllSearch("solar"))
+        answer = Everywhere(Granary(directory)).search(AllSearch("solar"))
         assert answer.total == (1 if answer.missing else 4)
         return answer.missing[0].why if answer.missing else ""
 

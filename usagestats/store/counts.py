@@ -12,7 +12,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -68,24 +68,6 @@ CREATE TABLE IF NOT EXISTS day_site_country (
 CREATE TABLE IF NOT EXISTS change (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL)
 """
 KIND = LedgerKind(_SCHEMA, CountsUnreadable, version=1, synchronous="FULL", has_log=True)
-
-
-@dataclass(frozen=True, slots=True)
-class DayItem:
-    """The figures of a record on a day.
-
-    Attributes:
-        machine: Whether these are the uses by machines, which are kept apart.
-        first: Moment of the first use, in seconds since 1970; `last` likewise.
-        countries: Country code → investigations and requests; empty for machines.
-    """
-
-    item: str
-    machine: bool
-    figures: Figures
-    first: int
-    last: int
-    countries: tuple[tuple[str, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,25 +169,6 @@ class CountsChange:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-
-    def replace_day(self, day: str, rows: Iterable[DayItem]) -> None:
-        """Replace the counts of a day.
-
-        Args:
-            day: ISO 8601.
-            rows: Each record once as regular and once as machine use, in any order.
-        """
-        rows = list(rows)
-        ids = self.ids({row.item for row in rows})
-        table = [
-            (0, row.machine, ids[row.item], *astuple(row.figures), row.first, row.last)
-            for row in rows
-        ]
-        self.replace_days(
-            [day],
-            np.array(table, np.int64).reshape(-1, COLUMNS),
-            ((day, ids[row.item], *country) for row in rows for country in row.countries),
-        )
 
     def ids(self, names: Collection[str]) -> dict[str, int]:
         """Return the numbers of records by their identifiers; new ones get one."""

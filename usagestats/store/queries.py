@@ -84,15 +84,6 @@ def names_of(counts: Counts, items: Iterable[int] | None = None) -> dict[int, st
     )
 
 
-def item_figures(counts: Counts, period: Period, *, machine: bool = False) -> dict[str, Figures]:
-    """Return the figures of each record that was used in a period, by its identifier."""
-    sums, names = sums_of_items(counts, period, machine=machine), names_of(counts)
-    return {
-        names[item]: Figures(*some)
-        for item, some in zip(sums.items.tolist(), sums.figures.tolist(), strict=True)
-    }
-
-
 def figures_of(
     counts: Counts, items: Collection[str], period: Period, *, machine: bool = False
 ) -> Figures:
