@@ -13,6 +13,7 @@ from typing import Any
 from recordsilo.errors import RecordNotFound, SearchError, did_you_mean
 from recordsilo.index import PageRequest, Row, SearchFilters
 from recordsilo.index.facets import facet_names
+from recordsilo.index.matching import bound_of
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, misread, parse_query
 from recordsilo.index.search_values import FLAGS, facet_of, filters_of, range_of, texts_of
 from recordsilo.silo import Silo
@@ -208,6 +209,9 @@ def remarks_on(silo: Silo, query: str, filters: SearchFilters) -> Iterator[str]:
     Cost: a search for each value of the filters, of at most `LOOKED_UP`.
     """
     yield from unknown_fields(query)
+    since, until = filters.since, filters.until
+    if since and until and bound_of(since, last=False) > bound_of(until, last=True):
+        yield f"the period ends ({until}) before it begins ({since})"
     wanted = [(name, one) for name, some in filters.values.items() for one in some]
     for name, value in wanted[:LOOKED_UP]:
         if name == facet_of(name) and range_of(name, value) is None:

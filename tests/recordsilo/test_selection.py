@@ -263,6 +263,18 @@ def test_a_value_that_no_record_has_is_remarked_on(terns: Silo) -> None:
     assert (result.exit_code, result.stderr) == (0, "silo: no record has the type 'x'\n")
 
 
+def test_a_period_that_ends_before_it_begins_is_remarked_on(terns: Silo) -> None:
+    def remarks(since: str, until: str) -> list[str]:
+        return [*remarks_on(terns, "", SearchFilters(since=since, until=until))]
+
+    assert remarks("2016-02-01", "2016-01-31") == [
+        "the period ends (2016-01-31) before it begins (2016-02-01)"
+    ]
+    assert remarks("2016-01-31", "2016-01-31") == []
+    asked = ("search", terns.path, "tern", "--since", "2016-02-01", "--until", "2016-01-31")
+    assert "before it begins" in CliRunner().invoke(silo_command, asked).stderr
+
+
 def test_a_list_of_identifiers_names_all_that_are_missing_and_ignores_comments(
     terns: Silo, tmp_path: Path
 ) -> None:

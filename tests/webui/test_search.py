@@ -432,3 +432,18 @@ def test_a_form_with_an_immense_number_of_rows_is_refused_at_once(number: str) -
         EditForm.of({"values": number})
     place = {"values": "1", "name-0": "title", "text-0": "A", "place-0": "1" * 5000}
     assert EditForm.of(place) is not None
+
+
+def test_saving_a_search_says_so_once(client: Any) -> None:
+    asked = {"search": "q=keeping", "title": "About keeping"}
+    saved = client.post("/searches", asked, accept="text/html").headers["Location"]
+    shown = client.get(saved, accept="text/html").headers["Location"]
+    assert "Search saved." in client.get(shown, accept="text/html").text
+    again = client.get("/searches/about-keeping", accept="text/html").headers["Location"]
+    assert "Search saved." not in client.get(again, accept="text/html").text
+    assert client.post("/searches", asked).headers["Location"] == "/searches/about-keeping-2"
+
+
+def test_a_period_that_ends_before_it_begins_is_told(client: Any) -> None:
+    page = client.get("/search?since=2017-01-02&until=2017-01-01", accept="text/html").text
+    assert "The period ends (2017-01-01) before it begins (2017-01-02)." in page

@@ -10,6 +10,7 @@ from recordsilo.selection import remarks_on
 from webui import urls
 from webui.http.errors import as_sentence
 from webui.http.messages import Response, parse_pairs, redirect
+from webui.people.roles import Role
 from webui.record.columns import ListChoice, cells, column_label, column_names
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, json_answer
@@ -49,6 +50,7 @@ class SearchView:
 
 DONE: Mapping[str, str] = {
     "record-deleted": "Record deleted. Later harvests will not restore it.",
+    "saved": "Search saved. It is listed under “Saved searches”.",
 }
 
 
@@ -64,6 +66,7 @@ def show(call: Call) -> View | Response:
     data = {
         "page": view,
         "sorts": [(name, order_label(name)) for name in request.orders],
+        "may_harvest": call.user.may(Role.MANAGER),
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "page_sizes": PAGE_SIZES,
         "look": ListChoice.read(call.request),

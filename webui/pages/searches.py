@@ -95,7 +95,8 @@ def create(call: Call) -> Response:
         name = save_search(call.site.silo.path, search)
     note(call, "keep search", (name, None, _asked(select)))
     kept = load_search(call.site.silo.path, name)
-    return changed_answer(call, urls.saved_search(name), _search_json(kept))
+    done = {} if call.wants_json or select.identifiers else {"done": "saved"}
+    return changed_answer(call, urls.saved_search(name, **done), _search_json(kept))
 
 
 def _selection(call: Call) -> Selection:
@@ -128,7 +129,9 @@ def show_one(call: Call) -> View | Response:
     """Show the results of a saved search: redirect to the search, or list the named records."""
     search = _load(call)
     if not search.select.identifiers and not call.wants_json:
-        return redirect(SearchRequest.of_selection(search.select).url(("saved", search.name)))
+        done = [one for one in call.request.pairs if one == ("done", "saved")]
+        request = SearchRequest.of_selection(search.select)
+        return redirect(request.url(("saved", search.name), *done))
     start = min(call.request.start, len(search.select.identifiers))
     limit = page_size(call.request.query.get("limit", ""), LIST_SIZE)
     rows, missing = _named(call.site, search.select.identifiers[start : start + limit])

@@ -117,9 +117,14 @@ ${lists.rows(page.rows, selection)}
 % elif request.is_everything:
 <section class="empty">
   <h2>${_("No records yet")}</h2>
+% if may_harvest:
+  <p>${_("Harvest a repository to begin. Its records appear here while they arrive.")}</p>
+  <p><a class="button filled" href="${urls.home()}">${_("Harvest")}</a></p>
+% else:
   <p>${_("Records appear here as soon as a repository is harvested. To start, harvest an OAI-PMH address:")}</p>
   <pre tabindex="0" aria-label="${_('Command')}"><code>silo harvest https://eprints.example.org/cgi/oai2 DIR -p oai_dc</code></pre>
   <p>${_("DIR is the directory of this Silo. Reload this page afterwards.")}</p>
+% endif
 </section>
 % else:
 <section class="empty">
