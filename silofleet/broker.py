@@ -23,13 +23,19 @@ from recordsilo.disk.atomic_file import make_file
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
 from silofleet.ledger import Run, whole_number
 from silofleet.orders import Order, order_to_json
-from silofleet.redis_client import redis_at, unreachable
+from silofleet.redis_client import broker_error, redis_at, unreachable
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, Outcome
 from silofleet.wishes import check_node, wishes_path
 from silowork.queue import Broker
+from silowork.queues.redis_streams import RedisKind, RedisQueues
+from silowork.queues.values import Queued
 
 TASK = "silo.fleet.run"
-ORDERS, NODES, REPORTS, LEASE = "fleet:orders", "fleet:nodes", "fleet:reports", "fleet:lease:"
+ORDERS, NODES, LEASE = "fleet:orders", "fleet:nodes", "fleet:lease:"
+REPORTS = "reports"
+"""Name of the queue of what the nodes report."""
+_OLD_REPORTS = "fleet:reports"
+"""Stream of reports in a Redis of before."""
 MARK = "fleet:mark"
 """Key of a value that the clock changes at each look, to see whether the Redis forgot something."""
 OWNER = "fleet:owner"
@@ -38,6 +44,8 @@ SECONDS_BETWEEN_BEATS = 30
 SECONDS_BETWEEN_LOOKS = 10.0
 _MOST_REPORTS = 1000
 _MOST_SAID = 20_000
+
+QUEUES = RedisKind(broker_error, "fleet", lambda fields: fields.get(b"end", b""))
 
 logger = logging.getLogger("silofleet")
 
@@ -184,7 +192,11 @@ class Nodes:
         self._known: dict[bytes, tuple[bytes, Node]] = {}  # name → what it said, and its value
         self._since = time.monotonic()
         self._mark = b""
-        self._taken: Any = None  # commands that delete the reports of the last call
+        # One scheduler takes reports: those that a killed one has not kept can be taken at once.
+        self._reports = RedisQueues(self._redis, QUEUES, lease=0.0, most_tries=0)
+        # Of the last call; at the next one, the clock has kept what they say.
+        self._taken: list[Queued] = []
+        self._kept: list[int] = []
         self._looked = float("-inf")
         self._is_well = True
         self._owner: Ownership | None = None
@@ -206,6 +218,12 @@ class Nodes:
         """
         self._owner = Ownership(self._redis, directory)
         self._owner.claim()
+        self._move_old_reports()
+
+    @unreachable
+    def _move_old_reports(self) -> None:
+        if self._redis.exists(_OLD_REPORTS):
+            self._redis.renamenx(_OLD_REPORTS, f"{_OLD_REPORTS}:stream")
 
     def nodes(self) -> list[Node]:
         """The nodes that reported in the last two minutes; none while the Redis is away.
@@ -294,27 +312,21 @@ class Nodes:
     @unreachable
     def _reported(self, timeout: float) -> list[tuple[int, Ended]]:
         """The ends that nodes reported; they stay in the Redis until the clock has kept them."""
-        if self._taken:
-            self._taken.execute()
-            self._taken = None
-        entries = self._redis.xrange(REPORTS, count=_MOST_REPORTS)
-        if not entries:
-            time.sleep(timeout)
-            return []
-        ended = []
-        for _, fields in entries:
+        if self._kept:
+            self._redis.hdel(ORDERS, *map(str, self._kept))
+            self._redis.delete(*(f"{LEASE}{number}" for number in self._kept))
+        self._reports.done(self._taken)
+        self._taken, self._kept = [], []
+        taken, ended = self._reports.take(REPORTS, _MOST_REPORTS, timeout), []
+        for one in taken:
             try:
-                number, endpoint, end = ended_of_json(json.loads(fields[b"end"]))
-            except (KeyError, ValueError, RecursionError, FleetRefused) as error:
+                number, endpoint, end = ended_of_json(json.loads(one.body))
+            except (ValueError, RecursionError, FleetRefused) as error:
                 logger.warning("%s", error)
                 continue
             if self._sent.get(number, ("", ""))[1] == endpoint:
                 ended.append((number, end))  # others are of a state that was made again since
-        self._taken = self._redis.pipeline(transaction=True)
-        self._taken.xdel(REPORTS, *(entry for entry, _ in entries))
-        for number, _ in ended:
-            self._taken.hdel(ORDERS, str(number))
-            self._taken.delete(f"{LEASE}{number}")
+        self._taken, self._kept = taken, [number for number, _ in ended]
         return ended
 
     @unreachable

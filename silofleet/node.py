@@ -20,6 +20,7 @@ from silofleet.broker import (
     LEASE,
     NODES,
     ORDERS,
+    QUEUES,
     REPORTS,
     SECONDS_BETWEEN_BEATS,
     TASK,
@@ -36,6 +37,8 @@ from silofleet.spread.takers import Takers
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node
 from silowork.celery_worker import ENDED, celery_worker, note_dropped, only_argument
 from silowork.queue import Broker
+from silowork.queues.redis_streams import RedisQueues
+from silowork.queues.values import Message
 from silowork.stop import Stop
 
 _SECONDS_BETWEEN_ATTEMPTS = 5.0
@@ -58,6 +61,7 @@ class FleetNode:
         self._granary, self._name, self._url, self._slots = granary, name, url, slots
         self._place = f"{os.path.realpath(granary)} on {socket.gethostname()}"
         self._broker, self._redis = Broker(granary, url), redis_at(url)
+        self._queues = RedisQueues(self._redis, QUEUES)
         self._owner = Ownership(self._redis, granary)
         self._takers = Takers(url, name, units)
         self._ending = Stop()
@@ -194,10 +198,9 @@ class FleetNode:
             else:
                 return
 
-    @unreachable
     def _add_report(self, order: Order, ended: Ended) -> None:
         said = ended_to_json(order.run, order.endpoint, ended)
-        self._redis.xadd(REPORTS, {"end": json.dumps(said)})
+        self._queues.put([Message(REPORTS, json.dumps(said).encode())])
 
     # ------------------------------------------------------------------ the node
 

@@ -28,6 +28,11 @@ def redis_at(url: str) -> Any:
         raise FleetRefused(f"the address of the broker is wrong: {error}") from None
 
 
+def broker_error(error: Exception) -> BrokerUnreachable:
+    """Make the error of a fleet from one of redis or Celery."""
+    return BrokerUnreachable(str(error) or type(error).__name__)
+
+
 def unreachable(method: Callable[P, T]) -> Callable[P, T]:
     """Turn the errors of redis and Celery in a method into `BrokerUnreachable`."""
 
@@ -39,6 +44,6 @@ def unreachable(method: Callable[P, T]) -> Callable[P, T]:
         try:
             return method(*given, **named)
         except (RedisError, KombuError, OSError) as error:
-            raise BrokerUnreachable(str(error) or type(error).__name__) from None
+            raise broker_error(error) from None
 
     return asked

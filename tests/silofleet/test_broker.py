@@ -24,6 +24,7 @@ from silofleet.broker import (
     MARK,
     NODES,
     ORDERS,
+    QUEUES,
     REPORTS,
     TASK,
     Nodes,
@@ -41,6 +42,8 @@ from silofleet.values import Ended, Endpoint, Outcome
 from silofleet.wishes import wishes_path
 from silowork import queue
 from silowork.due.hours import hours_of
+from silowork.queues.redis_streams import RedisQueues
+from silowork.queues.values import Message
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ORDER = Order(
@@ -124,7 +127,8 @@ def test_a_message_does_not_wait_for_ever_for_a_redis_that_says_nothing(
 
 
 def _report(client: "redis.Redis[bytes]", ended: Ended) -> None:
-    client.xadd(REPORTS, {"end": json.dumps(ended_to_json(7, "one", ended))})
+    said = json.dumps(ended_to_json(7, "one", ended))
+    RedisQueues(client, QUEUES).put([Message(REPORTS, said.encode())])
 
 
 def test_reports_are_taken_once_and_malformed_ones_left_out(broker: str) -> None:
@@ -132,8 +136,8 @@ def test_reports_are_taken_once_and_malformed_ones_left_out(broker: str) -> None
     nodes.start(ORDER, "n1")
     ended = Ended(Outcome.WHOLE, "said", NOW, 3)
     with redis.Redis.from_url(broker) as client:
-        client.xadd(REPORTS, {"end": "nonsense"})
-        client.xadd(REPORTS, {"other": "x"})
+        client.xadd("fleet:reports:stream", {"body": "nonsense"})
+        client.xadd("fleet:reports:stream", {"other": "x"})
         _report(client, ended)
         assert nodes.finished(0) == [(7, ended)]
         assert nodes.finished(0) == []
@@ -152,10 +156,38 @@ def test_a_report_that_cannot_be_of_the_run_is_left_out(
     nodes.start(ORDER, "n1")
     said = ended_to_json(7, "one", Ended(Outcome.WHOLE, "said", NOW, 3))
     with redis.Redis.from_url(broker) as client:
-        client.xadd(REPORTS, {"end": json.dumps(said | changed)})
+        body = json.dumps(said | changed).encode()
+        RedisQueues(client, QUEUES).put([Message(REPORTS, body)])
         assert nodes.finished(0) == nodes.finished(0) == []
         assert client.hexists(ORDERS, "7")
-        assert client.xlen(REPORTS) == 0
+        assert client.xlen("fleet:reports:stream") == 0
+
+
+def test_reports_of_a_release_before_are_taken(broker: str, tmp_path: Path) -> None:
+    nodes, ended = Nodes(broker), Ended(Outcome.WHOLE, "said", NOW, 3)
+    nodes.start(ORDER, "n1")
+    (tmp_path / "fleet").mkdir()
+    with redis.Redis.from_url(broker) as client:
+        client.xadd("fleet:reports", {"end": json.dumps(ended_to_json(7, "one", ended))})
+    nodes.reach(str(tmp_path))
+    assert nodes.finished(0) == [(7, ended)]
+
+
+def test_reports_are_kept_while_the_redis_is_away(
+    broker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes, ended = Nodes(broker), Ended(Outcome.WHOLE, "said", NOW, 3)
+    nodes.start(ORDER, "n1")
+    with redis.Redis.from_url(broker) as client:
+        _report(client, ended)
+    assert nodes.finished(0) == [(7, ended)]
+    with monkeypatch.context() as broken:
+        broken.setattr(nodes._redis, "hdel", lambda *_: nodes._redis.execute_command("NONSENSE"))
+        assert nodes.finished(0) == []
+    with redis.Redis.from_url(broker) as client:
+        assert client.hexists(ORDERS, "7")
+        assert nodes.finished(0) == []
+        assert not client.hexists(ORDERS, "7")
 
 
 def test_a_report_can_be_stored_whatever_it_says() -> None:
