@@ -10,7 +10,7 @@ from test_importing import write
 from usage_oracle import truth_of
 from usage_silo import counts_of
 
-from usagestats.counting import counting
+from usagestats import counting
 from usagestats.importing import importing
 from usagestats.importing.importing import ImportRequest, import_logs
 

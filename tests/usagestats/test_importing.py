@@ -24,7 +24,7 @@ from usage_silo import counts_of
 from recordsilo.cli import ExitCode, silo_command
 from silosteps.engine import Engine
 from silosteps.lines import Block
-from usagestats.counting import counting
+from usagestats import counting
 from usagestats.importing import importing
 from usagestats.importing.blocks import KINDS, BlockClassifier
 from usagestats.importing.importing import ImportRequest, import_logs

@@ -19,7 +19,7 @@ RUN = """
 import sys
 from usagestats.importing import importing
 importing.BLOCK = 20_000
-importing.import_logs(sys.argv[1], importing.Request(sys.argv[2:]))
+importing.import_logs(sys.argv[1], importing.ImportRequest(sys.argv[2:]))
 """
 
 
