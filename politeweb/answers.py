@@ -81,6 +81,7 @@ class Exchange:
 
 
 BUSY = frozenset({429, 503})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:

@@ -31,6 +31,7 @@ import urllib3
 from urllib3.util.ssl_ import create_urllib3_context
 
 from politeweb.addresses import Address, without_credentials
+from politeweb.answers import REDIRECTS
 from politeweb.codings import decoded
 from politeweb.connections import (
     ClosedBefore,
@@ -98,6 +99,11 @@ class ResponseHead:
 
     status: int
     raw: bytes
+
+    @property
+    def location(self) -> str:
+        """Return the target of a redirect as sent; empty without one."""
+        return self.get("location") if self.status in REDIRECTS else ""
 
     @property
     def fields(self) -> list[tuple[bytes, bytes]]:

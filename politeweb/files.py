@@ -5,32 +5,30 @@ Source: RFC 9110, sections 8.8 (validators), 10.2.3 (Retry-After), 13.1 (conditi
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http.client import responses as status_phrases
 from typing import Generic, TypeVar
 from urllib.parse import urljoin, urlsplit
 
-import requests
-
 from politeweb.addresses import Address, without_credentials
 from politeweb.answers import BUSY, media_type, number_of
 from politeweb.attempts import Passing, attempted
-from politeweb.connections import PrivateAddress
 from politeweb.errors import FetchError, RetryLater
-from politeweb.failures import BROKEN, is_final, reason_of
+from politeweb.exchange import Exchanges, FailureKind, Incoming, Known, ResponseHead
 from politeweb.pace import OpenTurns, Turns, own_turns
-from politeweb.public_hosts import guarded, is_public
+from politeweb.public_hosts import is_public
 from politeweb.robots import Robots
-from politeweb.sessions import PlainSession, keep_header, location_of, sent, with_credentials
+from politeweb.sessions import secrets_for
 from politeweb.settings import HttpSettings
 
 T = TypeVar("T")
-_PIECE = 65536
 _LARGEST_ROBOTS = 512_000
 _SECONDS_FOR_A_FILE = 4 * 3600.0
+_FINAL = {FailureKind.UNKNOWN_HOST, FailureKind.NO_CONNECTION, FailureKind.TLS}
+"""Failures that another attempt would not change."""
 
 
 class FileRefused(FetchError):
@@ -72,20 +70,6 @@ class FileHead:
     last_modified: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The validators of a file fetched before, for a conditional request."""
-
-    etag: str = ""
-    last_modified: str = ""
-
-    @property
-    def conditions(self) -> dict[str, str]:
-        """Return the headers of the conditional request."""
-        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
-        return {name: value for name, value in headers.items() if value}
-
-
 class NotChanged(Exception):
     """The file has not changed (304); not an error."""
 
@@ -119,7 +103,7 @@ class _Order(Generic[T]):
     url: str
     store: Store[T]
     max_size: int
-    conditions: Mapping[str, str] = field(default_factory=dict)
+    known: Known | None = None
     robots: bool = False
 
 
@@ -167,13 +151,14 @@ class FileTransport:
         self._sleep = sleep
         self._monotonic = monotonic
         seconds = max(self._settings.total_timeout, _SECONDS_FOR_A_FILE)
-        self._session = guarded(PlainSession(), seconds, self._is_allowed)
+        patient = replace(self._settings, total_timeout=seconds)
+        self._exchanges = Exchanges(patient, is_allowed=self._is_allowed)
         self._hosts = _Hosts(self._rules.delay, turns or own_turns())
         self._robots = Robots(self._robots_text)
 
     def close(self) -> None:
         """Close the connections."""
-        self._session.close()
+        self._exchanges.close()
 
     def __enter__(self) -> "FileTransport":
         return self
@@ -197,9 +182,8 @@ class FileTransport:
             FileUnavailable: It cannot be fetched now.
             RetryLater: The host requests a longer pause than the longest allowed.
         """
-        conditions = known.conditions if known is not None else {}
         rules = self._rules
-        return self._ordered(_Order(url, store, rules.max_size, conditions, rules.robots))
+        return self._ordered(_Order(url, store, rules.max_size, known, rules.robots))
 
     # ------------------------------------------------------------------ attempts
 
@@ -222,11 +206,11 @@ class FileTransport:
         for _ in range(self._settings.max_redirects + 1):
             if order.robots:
                 self._check_robots(target)
-            with closing(self._get(target, order)) as response:
-                location = location_of(response)
-                if location is None:
-                    return self._taken(response, target, order)
-            target = _checked(location, target)
+            with closing(self._asked(target, order)) as incoming:
+                head = self._head(incoming, order)
+                if not head.location:
+                    return self._taken(incoming, head, target, order)
+            target = _checked(head.location, target)
         raise FileRefused(order.url, f"redirects more than {self._settings.max_redirects} times")
 
     def _check_robots(self, url: str) -> None:
@@ -235,53 +219,46 @@ class FileTransport:
         if not self._robots.allows(url):
             raise FileRefused(url, "is excluded by its host's robots.txt")
 
-    def _get(self, url: str, order: _Order[T]) -> requests.Response:
-        settings = self._settings
+    def _asked(self, url: str, order: _Order[T]) -> Incoming:
         self._sleep(self._hosts.pace(url, self._robots.delay(url) if order.robots else 0).reserve())
-        headers = {**settings.headers, "Accept": "*/*", "Accept-Encoding": "identity"}
-        headers |= order.conditions
-        headers, auth = with_credentials(headers, url, self._base, settings, keep_header)
-        try:
-            return sent(self._session, settings, "GET", url, headers=headers, auth=auth)
-        except PrivateAddress as error:
-            raise FileRefused(url, f"is not fetched: {error}") from error
-        except BROKEN as error:
-            raise self._failed(order, error) from error
+        return self._exchanges.open(
+            url,
+            {"Accept": "*/*", "Accept-Encoding": "identity"},
+            known=order.known,
+            secrets=secrets_for(url, self._base, self._settings),
+        )
 
-    def _taken(self, response: requests.Response, url: str, order: _Order[T]) -> T:
-        status = response.status_code
+    def _head(self, incoming: Incoming, order: _Order[T]) -> ResponseHead:
+        failure = incoming.failure
+        if incoming.head is not None:
+            return incoming.head
+        assert failure is not None
+        if failure.kind is FailureKind.PRIVATE:
+            raise FileRefused(incoming.url, f"is not fetched: {failure.reason}")
+        if failure.kind in _FINAL:
+            raise FileUnavailable(order.url, f"cannot be fetched: {failure.reason}")
+        raise self._passing(order, failure.reason)
+
+    def _taken(self, incoming: Incoming, said: ResponseHead, url: str, order: _Order[T]) -> T:
+        status = said.status
         if status == 304:
             raise NotChanged
         phrase = f"HTTP {status} {status_phrases.get(status, '')}".rstrip()
         if status in {408, 429} or status >= 500:
-            raise self._passing(order, phrase, status, response.headers.get("retry-after"))
+            raise self._passing(order, phrase, status, said.get("retry-after"))
         if status != 200:
             raise FileRefused(url, f"is answered with {phrase}")
-        head = _head(response, url)
+        head = _head_of(said, url)
         if head.length is not None and head.length > order.max_size:
             raise _too_large(url, order.max_size)
-        return order.store(head, self._content(response, head, order))
+        return order.store(head, self._content(incoming, head, order))
 
-    def _content(
-        self, response: requests.Response, head: FileHead, order: _Order[T]
-    ) -> Iterator[bytes]:
-        size = 0
-        try:
-            for piece in response.raw.stream(_PIECE, decode_content=True):
-                size += len(piece)
-                if size > order.max_size:
-                    raise _too_large(head.url, order.max_size)
-                yield piece
-        except BROKEN as error:
-            raise self._failed(order, error) from error
-        if head.length is not None and size != head.length:
-            raise self._passing(order, f"the file was cut short after {size:,} bytes")
-
-    def _failed(self, order: _Order[T], error: Exception) -> Exception:
-        reason = reason_of(error, self._settings)
-        if is_final(error, has_answered=False):
-            return FileUnavailable(order.url, f"cannot be fetched: {reason}")
-        return self._passing(order, reason)
+    def _content(self, incoming: Incoming, head: FileHead, order: _Order[T]) -> Iterator[bytes]:
+        yield from incoming.pieces(order.max_size, decode=True)
+        if incoming.truncated == "length":
+            raise _too_large(head.url, order.max_size)
+        if incoming.truncated:
+            raise self._passing(order, incoming.reason)
 
     def _passing(
         self, order: _Order[T], reason: str, status: int | None = None, after: str | None = None
@@ -334,14 +311,13 @@ def _place(url: str) -> tuple[str, int]:
     return (parts.hostname or "").lower(), parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _head(response: requests.Response, url: str) -> FileHead:
-    said = response.headers
-    is_plain = said.get("content-encoding", "identity").lower() in {"", "identity"}
+def _head_of(said: ResponseHead, url: str) -> FileHead:
+    is_plain = said.get("content-encoding").lower() in {"", "identity"}
     return FileHead(
         url,
-        media_type(said.get("content-type", "")),
-        said.get("content-disposition", ""),
+        media_type(said.get("content-type")),
+        said.get("content-disposition"),
         number_of(said.get("content-length")) if is_plain else None,
-        said.get("etag", ""),
-        said.get("last-modified", ""),
+        said.get("etag"),
+        said.get("last-modified"),
     )

@@ -1,5 +1,6 @@
 """Send requests exactly as given, and credentials only to their host."""
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -7,6 +8,7 @@ from urllib.parse import urlsplit
 import requests
 
 from politeweb.addresses import Address
+from politeweb.answers import REDIRECTS
 from politeweb.settings import HttpSettings
 
 Auth = tuple[str, str] | Callable[[requests.PreparedRequest], requests.PreparedRequest] | None
@@ -90,7 +92,7 @@ def sent(
 
 
 def with_credentials(
-    headers: Mapping[str, str], url: str, home: Address | None, settings: HttpSettings, other: Auth
+    headers: Mapping[str, str], url: str, home: Address, settings: HttpSettings
 ) -> tuple[dict[str, str], Auth]:
     """Return the headers and the `Auth` of a request, with secrets only for their own host.
 
@@ -99,15 +101,34 @@ def with_credentials(
         url: The address of the request.
         home: The address that the credentials are for.
         settings: May have credentials too; those in ``home`` take precedence.
-        other: The `Auth` for requests to other hosts.
     """
-    found, auth = dict(headers), other
-    if home is not None and home.shares_credentials_with(url):
+    found: dict[str, str] = dict(headers)
+    auth: Auth = None
+    if home.shares_credentials_with(url):
         found |= dict(settings.secret_headers)
         auth = home.auth or settings.auth
     if any(name.lower() == "authorization" for name in found) or not (auth or settings.netrc):
         auth = keep_header
     return found, auth
+
+
+def secrets_for(url: str, home: Address | None, settings: HttpSettings) -> dict[str, str]:
+    """Return the headers with secrets for a request; none for other hosts than ``home``'s.
+
+    Args:
+        url: The address of the request.
+        home: See `with_credentials`.
+        settings: Likewise.
+    """
+    if home is None or not home.shares_credentials_with(url):
+        return {}
+    found = dict(settings.secret_headers)
+    netrc = requests.utils.get_netrc_auth(url) if settings.netrc else None
+    auth = home.auth or settings.auth or netrc
+    if auth and not any(name.lower() == "authorization" for name in found):
+        login = ":".join(auth).encode("utf-8")
+        found["Authorization"] = f"Basic {b64encode(login).decode('ascii')}"
+    return found
 
 
 def has_login(url: str) -> bool:
@@ -117,6 +138,6 @@ def has_login(url: str) -> bool:
 
 def location_of(response: requests.Response) -> str | None:
     """Return the target of a redirect as sent; None if the response is not a redirect."""
-    if response.status_code not in {301, 302, 303, 307, 308}:
+    if response.status_code not in REDIRECTS:
         return None
     return response.headers.get("location") or None

@@ -287,7 +287,7 @@ class HttpTransport(Closing):
 
     def _exchange(self, url: str, form: Mapping[str, str] | None) -> requests.Response:
         self.traffic = replace(self.traffic, sent=self.traffic.sent + 1)
-        headers, auth = with_credentials(self._headers, url, self._base, self._settings, None)
+        headers, auth = with_credentials(self._headers, url, self._base, self._settings)
         if form is None:
             return sent(self._session, self._settings, "GET", url, headers=headers, auth=auth)
         headers["Content-Type"] = "application/x-www-form-urlencoded"

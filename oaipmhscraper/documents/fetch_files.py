@@ -23,11 +23,11 @@ from oaipmhscraper.documents.link_rules import LinkRule, chosen, expected_types
 from oaipmhscraper.interrupts import interrupt_deferred
 from politeweb.addresses import parts_of
 from politeweb.errors import RetryLater
+from politeweb.exchange import Known
 from politeweb.files import (
     FileHead,
     FileRefused,
     FileUnavailable,
-    Known,
     NotChanged,
     Store,
     T,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
-from politeweb.files import Known
+from politeweb.exchange import Known
 from recordsilo.formats import Link
 from recordsilo.records.manifest import Json, Manifest
 

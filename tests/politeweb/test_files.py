@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from raw_server import raw_server
 
 from politeweb.errors import RetryLater
+from politeweb.exchange import Known
 from politeweb.files import (
     FileHead,
     FileRefused,
     FileRules,
     FileTransport,
     FileUnavailable,
-    Known,
     NotChanged,
 )
 from politeweb.public_hosts import is_public
