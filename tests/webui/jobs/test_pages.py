@@ -409,6 +409,6 @@ def test_an_application_without_workers_does_its_jobs_itself(silo: Silo, until: 
         again = ask(server.port, "POST", path + "/undo", {}, "application/json")
         assert (again[0], len(ledger.jobs())) == (409, 2)
         titles = {job.title for job in ledger.jobs()}
-    what = "Reports (type: add report)"
+    what = "Reports (Type: add report)"
     assert titles == {f"Batch edit: {what}", f"Undo: {what}"}
     assert {job.agent for job in ledger.jobs()} == {"ada"}
