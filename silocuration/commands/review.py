@@ -63,17 +63,20 @@ agent_option = click.option("--agent", default="", help="Name for the log (defau
     metavar="ID",
     help="Mark records as distinct; use it at least twice.",
 )
+@click.option("--revoke", is_flag=True, help="With --distinct, remove the marks.")
 @agent_option
 @json_array
 def quality(
     *, silo_dir: str, by_set: bool, list_duplicates: bool, mark: str | None,
-    duplicate_of: str | None, distinct: tuple[str, ...], agent: str, as_json: bool,
+    duplicate_of: str | None, distinct: tuple[str, ...], revoke: bool, agent: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Count the findings in the metadata; silo help quality explains the codes."""
     if (mark is None) != (duplicate_of is None):
         fail("--mark and --duplicate-of go together")
     if len(distinct) == 1:
         fail("--distinct needs two records at least")
+    if revoke and not distinct:
+        fail("--revoke needs --distinct")
     who = agent or getpass.getuser()
     with sentences(), open_silo(silo_dir) as silo:
         if mark is not None and duplicate_of is not None:
@@ -83,8 +86,8 @@ def quality(
             click.echo(f"{record} is {f'a duplicate of {of}' if of else 'no duplicate any more'}")
         elif distinct:
             records = tuple(silo.resolve(one) for one in distinct)
-            mark_distinct(silo, records, agent=who)
-            click.echo(f"distinct: {', '.join(records)}")
+            mark_distinct(silo, records, agent=who, is_revoked=revoke)
+            click.echo(f"{'no longer ' if revoke else ''}distinct: {', '.join(records)}")
         elif list_duplicates:
             _print_duplicates(silo, as_json=as_json)
         else:

@@ -15,6 +15,7 @@ from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.formats import Description
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.projection import DUPLICATE_OF, description_of
+from recordsilo.records.edit import RecordEdit
 from silocuration.activity import log_one
 from silocuration.errors import MarkRefused
 from silocuration.review.clusters import fingerprint
@@ -141,8 +142,16 @@ def mark_duplicate(
     log_one(silo.path, "mark", identifier, record.currentversion, mark, agent=agent)
 
 
-def mark_distinct(silo: Silo, identifiers: tuple[str, ...], *, agent: str) -> None:
-    """Mark records as distinct from each other.
+def mark_distinct(
+    silo: Silo, identifiers: tuple[str, ...], *, agent: str, is_revoked: bool = False
+) -> None:
+    """Mark records as distinct from each other, or take that back.
+
+    Args:
+        silo: The Silo.
+        identifiers: The records.
+        agent: Who says so.
+        is_revoked: Remove the marks; the records may be probable duplicates again.
 
     Raises:
         RecordNotFound: One of them does not exist.
@@ -154,10 +163,20 @@ def mark_distinct(silo: Silo, identifiers: tuple[str, ...], *, agent: str) -> No
                 raise RecordNotFound(identifier, silo.storage_dir)
             version = edit.manifest.current_version
             known = list(edit.manifest.metadata.get(NOT_DUPLICATE_OF, []))
-            added = [one for one in others if one not in known]
-            if added:
-                edit.set_metadata(NOT_DUPLICATE_OF, known + added)
-                edit.log(version, f"said by {agent} to be no duplicate of {', '.join(added)}")
-        if added:
-            mark = ("no duplicate of", None, ", ".join(added))
+            changed = [one for one in others if (one in known) is is_revoked]
+            if changed:
+                rest = [one for one in known if one not in changed]
+                _set_distinct(edit, rest if is_revoked else known + changed)
+                said = "taken back" if is_revoked else "said"
+                edit.log(version, f"{said} by {agent} to be no duplicate of {', '.join(changed)}")
+        if changed:
+            told = ", ".join(changed)
+            mark = ("no duplicate of", *((told, None) if is_revoked else (None, told)))
             log_one(silo.path, "mark", identifier, version, mark, agent=agent)
+
+
+def _set_distinct(edit: RecordEdit, others: list[str]) -> None:
+    if others:
+        edit.set_metadata(NOT_DUPLICATE_OF, others)
+    else:
+        edit.del_metadata(NOT_DUPLICATE_OF)

@@ -219,6 +219,9 @@ def test_quality_counts_findings_and_duplicates_are_marked(run: Run, myrepo: str
     marked = run("quality", myrepo, "--distinct", one, "--distinct", other)
     assert (marked.code, marked.out) == (0, f"distinct: {one}, {other}\n")
     assert run("quality", myrepo, "--duplicates", "--json").out == "[]\n"
+    taken = run("quality", myrepo, "--distinct", one, "--distinct", other, "--revoke")
+    assert (taken.code, taken.out) == (0, f"no longer distinct: {one}, {other}\n")
+    assert run("quality", myrepo, "--revoke").code == 2
 
 
 def test_clusters_become_a_rule_that_can_be_applied(

@@ -62,6 +62,22 @@ def test_what_is_said_to_be_distinct_is_not_asked_again(library: Silo) -> None:
     ]
 
 
+def test_what_was_said_to_be_distinct_by_mistake_is_asked_again(library: Silo) -> None:
+    put(library, "g", "On the tides of the Sea", "Lovelace, Ada", "1843")
+    mark_distinct(library, ("a", "b", "g"), agent="ada")
+    mark_distinct(library, ("a", "b"), agent="bob", is_revoked=True)
+    assert groups(library) == [("a", "b")]
+    assert library["a"].metadata["not_duplicate_of"] == ["g"]
+    mark_distinct(library, ("a", "b"), agent="bob", is_revoked=True)
+    lines = [line for _, line in activity(library.path, Wanted(agent="bob"))]
+    assert [(line.identifier, line.old, line.new) for line in lines] == [
+        ("b", "a", None),
+        ("a", "b", None),
+    ]
+    mark_distinct(library, ("a", "b", "g"), agent="bob", is_revoked=True)
+    assert "not_duplicate_of" not in library["a"].metadata
+
+
 def test_a_mark_that_says_nothing_is_refused(library: Silo) -> None:
     mark_duplicate(library, "b", "a", agent="ada")
     for identifier, of in (("a", "a"), ("c", "b")):

@@ -171,6 +171,8 @@ def test_a_proposal_shows_its_changes_before_it_is_accepted(
             text = client.get(page).text
             assert '<del dir="auto"><mark>2003</mark></del>' in text, page
             assert '<ins dir="auto"><mark>2004</mark></ins>' in text, page
+        offered = "Propose all clean merges" in client.get("/upstream").text
+        assert offered is (listed["kind"] == "clean")
         propose_all(silo, agent="cron")
     assert client.json(URL)["kind"] == "proposed"
 
@@ -345,6 +347,19 @@ def test_records_that_are_not_the_same_are_marked_so(
     assert client.post("/quality/duplicates", form).status == 200
     assert client.json("/quality/duplicates")["total"] == 0
     assert silo[alike[0]].metadata["not_duplicate_of"] == [alike[1]]
+
+
+def test_records_marked_as_distinct_by_mistake_are_listed_again(
+    client: Any, silo: Silo, alike: list[str]
+) -> None:
+    form = {"do": "distinct", "identifiers": "\n".join(alike)}
+    page = client.get(client.post("/quality/duplicates", form, accept=HTML).headers["Location"])
+    assert "Marked as distinct." in page.text
+    assert "\n".join(alike) + "</textarea>" in page.text
+    assert '<button class="quiet" name="do" value="revoke">Undo</button>' in page.text
+    client.post("/quality/duplicates", form | {"do": "revoke"})
+    assert client.json("/quality/duplicates")["total"] == 1
+    assert "not_duplicate_of" not in silo[alike[0]].metadata
 
 
 @pytest.mark.parametrize(

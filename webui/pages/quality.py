@@ -29,6 +29,15 @@ MOST_SETS = 12
 MISSING = {"Q101": "Title", "Q301": "Creator", "Q201": "Date", "Q501": "Type"}
 """Finding of a missing field → the field."""
 MARKED_CODE = "Q901"
+DONE: Mapping[str, str] = {
+    "duplicates": "Marked as duplicates; they are listed below.",
+    "distinct": "Marked as distinct.",
+    "revoke": "No longer marked as distinct.",
+    "unmark": "Mark removed.",
+}
+"""English texts of the catalogue."""
+LONGEST_UNDO = 4000
+"""Maximum number of characters of the records that an address names."""
 MOST_MARKED = 200
 
 
@@ -130,6 +139,8 @@ def show_duplicates(call: Call) -> View:
         "groups": [(number, group, _compared(group)) for number, group in enumerate(groups, start)],
         "total": len(found),
         "marked": marked,
+        "done": _(DONE.get(call.request.query.get("done", ""), "")),
+        "distinct": call.request.query.get("distinct", ""),
         "first_url": urls.duplicates() if start else "",
         "next_url": next_url,
     }
@@ -211,7 +222,7 @@ def _marked(call: Call) -> list[dict[str, str]]:
 
 
 def mark(call: Call) -> Response:
-    """Mark records as duplicates of one of them or as different, or remove a mark.
+    """Mark records as duplicates of one of them or as distinct, or remove such a mark.
 
     Raises:
         BadRequest: No records, no record to keep, or an unknown mark.
@@ -228,14 +239,16 @@ def mark(call: Call) -> Response:
         for one in named:
             if one != of:
                 mark_duplicate(silo, one, of, agent=agent)
-    elif action == "distinct":
-        mark_distinct(silo, named, agent=agent)
+    elif action in ("distinct", "revoke"):
+        mark_distinct(silo, named, agent=agent, is_revoked=action == "revoke")
     elif action == "unmark":
         for one in named:
             mark_duplicate(silo, one, None, agent=agent)
     else:
-        raise BadRequest("Unknown mark; choose duplicates, distinct or unmark (field do).")
+        raise BadRequest("Unknown mark; choose duplicates, distinct, revoke or unmark (field do).")
     DUPLICATES.forget(silo)
     if call.wants_json:
         return json_answer({"done": action, "identifiers": list(named)})
-    return redirect(urls.duplicates())
+    text = "\n".join(named) if action == "distinct" else ""
+    undo = {"distinct": text} if len(text) <= LONGEST_UNDO else {}
+    return redirect(urls.with_query(urls.duplicates(), {"done": action, **undo}))

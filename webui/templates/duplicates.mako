@@ -3,6 +3,14 @@
 <%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${_("Probable duplicates")}</%def>
 <p class="crumbs"><a href="${urls.quality()}">← ${_("Quality")}</a></p>
+${parts.done(done)}
+% if distinct and may_change:
+<form action="${urls.duplicates()}" method="post">
+  <textarea hidden name="identifiers" aria-hidden="true" tabindex="-1">
+${distinct}</textarea>
+  <p class="act"><button class="quiet" name="do" value="revoke">${_("Undo")}</button></p>
+</form>
+% endif
 <div class="heading">
   <h1>${_("Probable duplicates")}</h1>
   <p class="count" role="status">${counted("{n} group", "{n} groups", total)}</p>

@@ -26,7 +26,7 @@
 % endif
 % endfor
 </ul>
-% if may_change:
+% if may_change and (first or following or kind or any(one == "clean" and number for one, _label, number in counts)):
 <form action="${urls.upstream_list()}" method="post">
   <p class="act"><button type="submit">${_("Propose all clean merges")}</button></p>
 </form>
