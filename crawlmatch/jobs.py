@@ -5,6 +5,7 @@ The engine is loaded when a job runs, because the page reads the kinds of all jo
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from recordsilo.selection import Selection
 from recordsilo.wording import counted
 from silosteps.errors import StepsError
 from silowork.errors import JobRefused, NoSuchJob
+from silowork.forms import Field, Input, JobForm
 from silowork.ledger import JobLedger
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
@@ -222,9 +224,46 @@ def _asked(fields: Fields, silo_path: str, _records: int) -> Asked:
     return Asked(f"Match the crawl {name}", arguments_of(name, request, MEMORY))
 
 
+def _form(silo_path: str) -> JobForm:
+    """The files beside the Silo are offered."""
+    form = JobForm(
+        "Match a crawl",
+        "Determine from the logs of a crawler what became of the links in the records.",
+        "Crawls",
+        see=("/crawls", "All crawls"),
+        order=30,
+    )
+    try:
+        check_extra()
+    except PackageMissing as error:
+        return replace(form, fault=str(error))
+    listed = tuple((one, one) for one in inputs_beside(silo_path))
+    if not listed:
+        place = os.path.basename(crawls_beside(silo_path))
+        return replace(
+            form,
+            fault=f"Put the files of the crawl into the directory {place} beside the Silo: logs, "
+            "indexes, WARCs, shards, lists of seeds. Then reload this page.",
+        )
+    fields = (
+        Field("input", "Logs, indexes and WARCs", Input.TICKS, choices=listed),
+        Field(
+            "seeds", "Links", Input.CHOICE, choices=(("", "The links of all records"), *listed)
+        ),
+        Field(
+            "name", "Name of the crawl", required=True, default="crawl",
+            pattern=r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}",
+            help="A crawl of the same name is replaced.",
+        ),
+        Field("html_hit", "Look for web pages instead of documents", Input.TICK),
+    )  # fmt: skip
+    return replace(form, fields=fields)
+
+
 FORESEEN = (StepsError,)
 CRAWL_MATCH = Kind(
     "crawl-match", "Match a crawl", match, lane="crawl", foreseen=FORESEEN, read=_asked,
+    form=_form, begun="Match of a crawl started", counts={"lines": "lines set aside"},
     result="links", did="{n} links",
 )  # fmt: skip
 CRAWL_SHARD = Kind(

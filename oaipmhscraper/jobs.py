@@ -1,5 +1,6 @@
 """Kinds of jobs: harvests and updates, as by the commands."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,7 +12,11 @@ from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceip
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings
+from recordsilo.errors import RecordSiloError
+from recordsilo.repository import Repository
+from recordsilo.state import PersistentState
 from silowork.errors import Interrupted, JobRefused
+from silowork.forms import Field, Input, JobForm
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
 
@@ -97,8 +102,81 @@ def _shown(work: Work) -> Callable[[ListReceipt], None]:
 # --------------------------------------------------------------------------- forms
 
 
+def _form_harvest(silo_path: str) -> JobForm:
+    """Formats and sets are chosen from those of the source, if they are known."""
+    known, source = Repository(silo_path), _base_url(silo_path)
+    formats, ticked = _formats(known)
+    sets = sorted(known.set_names.items(), key=lambda one: str(one[1]).casefold())
+    choices = (("", "All records"), *((one, str(name)) for one, name in sets))
+    url = Field(
+        "url", "Base URL of the repository", Input.URL, required=True,
+        help="For example https://eprints.example.org/cgi/oai2",
+    )  # fmt: skip
+    fields = (
+        *(() if source else (url,)),
+        Field(
+            "prefix", "Formats", Input.TICKS, choices=tuple((one, one) for one in formats),
+            default=" ".join(ticked),
+        ),
+        Field("prefixes", "Other formats", Input.TEXTS, help="Metadata prefixes."),
+        Field(
+            "set", "Set", Input.CHOICE if sets else Input.TEXT,
+            choices=choices if sets else (),
+            help="" if sets else "A setSpec. Leave empty for all records.",
+        ),
+        Field("from", "From", Input.DATE),
+        Field("until", "Until", Input.DATE),
+    )  # fmt: skip
+    return JobForm(
+        "Harvest",
+        "Harvest a metadata format, a set, or a range of dates.",
+        "Harvest",
+        fields,
+        note=_source(source),
+        see=("/harvests", "All harvests"),
+        order=11,
+    )
+
+
+def _form_update(silo_path: str) -> JobForm | None:
+    """Only a Silo that knows its source can be updated."""
+    source = _base_url(silo_path)
+    if not source:
+        return None
+    return JobForm(
+        "Update",
+        "Harvest what changed at the source since the last complete harvest.",
+        "Harvest",
+        note=_source(source),
+        see=("/harvests", "All harvests"),
+        order=10,
+    )
+
+
+def _source(url: str) -> str:
+    return f"Source: {url}" if url else ""
+
+
+def _base_url(silo_path: str) -> str:
+    with contextlib.suppress(RecordSiloError, OSError):
+        return str(PersistentState(silo_path, create=False).get("base_oai_url") or "")
+    return ""
+
+
+def _formats(known: Repository) -> tuple[list[str], list[str]]:
+    """The formats of the source, those harvested first, and those that a form has ticked.
+
+    Of a source that nothing is known about: ``oai_dc``, which every repository has.
+    """
+    harvested = sorted(known["harvested"])
+    names = list(dict.fromkeys([*harvested, *known["formats"]])) or ["oai_dc"]
+    return names, harvested or ["oai_dc" if "oai_dc" in names else names[0]]
+
+
 def _asked_harvest(fields: Fields, _silo_path: str, _records: int) -> Asked:
-    prefixes = fields.get("prefixes", "").replace(",", " ").split()
+    ticked = [name for name in fields if name.startswith(_TICKED) and fields[name]]
+    others = fields.get("prefixes", "").replace(",", " ").split()
+    prefixes = list(dict.fromkeys([*(name.removeprefix(_TICKED) for name in ticked), *others]))
     if not prefixes:
         raise JobRefused("a harvest needs a metadata format, such as oai_dc")
     url = fields.get("url", "").strip()
@@ -138,8 +216,16 @@ def _asked_update(*_: object) -> Asked:
     return Asked("Update all formats and sets", {})
 
 
+_TICKED = "prefix-"
 _ERRORS = (ScraperError, OAIError)
+_COUNTS = {
+    "deleted": "deleted at the source",
+    "deleted_before": "deleted at the source before",
+    "kept": "kept as received",
+}
 HARVEST = Kind("harvest", "Harvest", harvest, lane="harvest", by_signal=True, foreseen=_ERRORS,
-               read=_asked_harvest, result="listed", did="{n} harvested")  # fmt: skip
+               read=_asked_harvest, form=_form_harvest, counts=_COUNTS, result="listed",
+               did="{n} harvested")  # fmt: skip
 UPDATE = Kind("update", "Update", update, lane="harvest", by_signal=True, foreseen=_ERRORS,
-              read=_asked_update, result="listed", did="{n} harvested")  # fmt: skip
+              read=_asked_update, form=_form_update, counts=_COUNTS, result="listed",
+              did="{n} harvested")  # fmt: skip

@@ -120,7 +120,8 @@ def _problem(entry: JournalEntry) -> Problem:
 
 _of_curators = partial(Kind, foreseen=(CurationError,), by_curators=True)
 CHANGE = _of_curators("change", "Batch edit", change, lane="change", renew=plan_skipped_again,
-                      result="done", did="{n} changed")  # fmt: skip
+                      counts={"deleted": "deleted records left out"}, result="done",
+                      did="{n} changed")  # fmt: skip
 UNDO = _of_curators("undo", "Undo", undo, lane="change", result="undone", did="{n} undone")
 PREVIEW = _of_curators("preview", "Preview", preview, lane="preview", result="records checked",
                        did="{n} checked")  # fmt: skip

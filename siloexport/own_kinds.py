@@ -11,21 +11,13 @@ from recordsilo.selection import Selection
 from siloexport.errors import ExportError
 from siloexport.fedora_places import FedoraPlace, fedora_place, fedora_places
 from siloexport.plan import Versions
-from siloexport.target_kinds import (
-    Asked,
-    Choices,
-    FormField,
-    Input,
-    Opening,
-    TargetKind,
-    Values,
-    Write,
-)
+from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Values, Write
 from siloexport.targets import Target, tables
 from siloexport.targets.bag import BagTarget
 from siloexport.targets.bag_settings import read_settings
 from siloexport.targets.files import FilesTarget
 from siloexport.targets.tables import TableReport
+from silowork.forms import Choices, Input
 
 _EXPORT_FILES = "Export files"
 _EXPORT_TABLE = "Export a table"
@@ -64,6 +56,7 @@ FILES = TargetKind(
     ),
     open=_files,
     is_directory=True,
+    explained="Plain files or BagIt bags, in a directory beside the Silo.",
     order=10,
 )
 BAG = TargetKind(
@@ -182,6 +175,7 @@ CSV = TargetKind(
     ending="csv",
     media_type="text/csv; charset=utf-8",
     hint=_TABLE_HINT,
+    explained="One row for each record, as CSV or JSON lines, to download.",
     order=20,
 )
 JSONL = TargetKind(
@@ -212,6 +206,7 @@ LINKS = TargetKind(
     media_type="text/tab-separated-values; charset=utf-8",
     unit="links",
     hint=_FILE_HINT,
+    explained="All links in the records, for download.",
     order=22,
 )
 ZIP = TargetKind(
@@ -245,6 +240,7 @@ ZIP = TargetKind(
     media_type="application/zip",
     unit="files",
     hint=_FILE_HINT,
+    explained="The metadata files of the records, to download.",
     order=23,
 )
 
@@ -318,6 +314,7 @@ FEDORA = TargetKind(
     check=_check_place,
     at_once=4,  # most of the time is spent waiting for the server
     hint="Each record becomes an object with its versions. Existing objects are kept.",
+    explained="Objects with their versions, in a Fedora repository.",
     missing="No Fedora is configured for this Silo. Add one under “Export places”.",
     order=30,
 )

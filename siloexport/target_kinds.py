@@ -17,22 +17,11 @@ from siloexport.errors import ExportError
 from siloexport.plan import Versions
 from siloexport.targets import Target
 from siloexport.targets.tables import TableReport
+from silowork.forms import Choices, Field, Input
 
 GROUP = "siloexport.targets"
 Values: TypeAlias = Mapping[str, Any]
 """Name of a field → its text; for `Input.TEXTS`, a list of texts."""
-Choices: TypeAlias = tuple[tuple[str, str], ...]
-"""Values, each with its label in English."""
-
-
-class Input(StrEnum):
-    """The type of a field."""
-
-    TEXT = "text"
-    NUMBER = "number"
-    CHOICE = "choice"
-    TEXTS = "texts"
-    """Several texts: a repeatable option; in a form, separated by spaces."""
 
 
 class Asked(StrEnum):
@@ -53,36 +42,24 @@ RESERVED = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class FormField:
+class FormField(Field):
     """A field of a target: an option of its command, an input of its form.
 
+    Its name is none of `RESERVED`, which every export has; nor ``versions`` where there is `open`.
+
     Attributes:
-        name: None of `RESERVED`, which every export has; nor ``versions`` where there is `open`.
-        label: In English.
-        input: Type of the value.
-        required: Whether it must have a value.
-        default: The value if the field is empty.
-        choices: The choices, for `Input.CHOICE`.
         choices_of: Returns choices that depend on the Silo, from its directory; raises
             `JobRefused` with the reason if there are none.
         completed: Returns values for the TAB key, from the Silo's directory; others are
             allowed, too. By default those of `choices_of`.
-        help: For the command; ends with a full stop.
         metavar: Placeholder in the help of the command: ``--NAME METAVAR``.
         option: Of the command; by default ``--`` and the name.
         example: A value for the examples of a command that needs the field.
         asked: Where the field is available.
     """
 
-    name: str
-    label: str
-    input: Input = Input.TEXT
-    required: bool = False
-    default: str = ""
-    choices: Choices = ()
     choices_of: Callable[[str], Choices] | None = None
     completed: Callable[[str], Iterable[str]] | None = None
-    help: str = ""
     metavar: str = ""
     option: str = ""
     example: str = ""
@@ -139,6 +116,7 @@ class TargetKind:
         unit: What `TableReport.rows` counts, in the plural.
         at_once: How many records a job sends at once.
         hint: Text above the form, in English.
+        explained: What it exports, in the list of forms; by default the hint.
         missing: Text instead of the form if `FormField.choices_of` returns none.
         order: Of the forms on the page; then by name.
     """
@@ -158,6 +136,7 @@ class TargetKind:
     unit: str = "rows"
     at_once: int = 1
     hint: str = ""
+    explained: str = ""
     missing: str = ""
     order: int = 50
 

@@ -7,6 +7,7 @@ from recordsilo import Silo
 from recordsilo.audit import Audit, Finding
 from recordsilo.audit.passes import Pass
 from silowork.errors import Interrupted, JobRefused
+from silowork.forms import Field, Input, JobForm
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
 
@@ -102,13 +103,34 @@ def _asked_audit(fields: Fields, _silo_path: str, records: int) -> Asked:
     return Asked(title, {"share": percent / 100, "records": records})
 
 
-AUDIT = Kind("audit", "Audit", audit, lane="audit", read=_asked_audit, did="{n} checked")
+_AUDIT = JobForm(
+    "Audit",
+    "Compare the files on disk with the manifests of the records. Changes nothing.",
+    "Maintenance",
+    (
+        Field(
+            "share", "Records to checksum (%)", Input.NUMBER, required=True, default="100",
+            least=0.1, most=100,
+        ),
+    ),
+    order=50,
+)  # fmt: skip
+_REINDEX = JobForm(
+    "Rebuild the index", "Needed only if files were changed by other software.", "Maintenance",
+    order=51,
+)  # fmt: skip
+AUDIT = Kind(
+    "audit", "Audit", audit, lane="audit", read=_asked_audit, form=lambda _path: _AUDIT,
+    did="{n} checked",
+)  # fmt: skip
 REINDEX = Kind(
     "reindex",
     "Rebuild the index",
     reindex,
     lane="index",
     read=lambda *_: Asked("Rebuild the index", {}),
+    form=lambda _path: _REINDEX,
+    begun="Rebuilding the index started",
     result="records indexed",
     did="{n} indexed",
 )

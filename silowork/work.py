@@ -3,10 +3,11 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeAlias
 
 from silowork.errors import Interrupted
+from silowork.forms import JobForm
 from silowork.ledger import JobLedger
 from silowork.stop import Stop
 from silowork.values import Advance, Ending, Job, Problem
@@ -140,6 +141,9 @@ class Kind:
         foreseen: Errors of its package whose message is a sentence for the user.
         read: Makes the job from a form's fields, the Silo's directory and its number of
             records; raises `JobRefused`. None if no form starts it.
+        form: Returns the form that starts it, from the Silo's directory; None if it has none now.
+        begun: See `begun_label`.
+        counts: English texts for the names of its counts, where its own words are clearer.
         by_curators: Whether curators may control its jobs; otherwise only managers may.
         result: The key of `Ending.counts` with the result of the whole job.
         did: English text for that number, with ``{n}``.
@@ -153,6 +157,14 @@ class Kind:
     renew: Callable[[str, Mapping[str, Any]], object] = lambda _path, _arguments: None
     foreseen: tuple[type[Exception], ...] = ()
     read: Callable[[Fields, str, int], Asked] | None = None
+    form: Callable[[str], JobForm | None] = lambda _silo_path: None
+    begun: str = ""
+    counts: Mapping[str, str] = field(default_factory=dict)
     by_curators: bool = False
     result: str = "records"
     did: str = "{n} records"
+
+    @property
+    def begun_label(self) -> str:
+        """What the activity log calls the start of a job."""
+        return self.begun or f"{self.label} started"

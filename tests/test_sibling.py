@@ -99,8 +99,9 @@ def test_the_package_extends_silo_in_every_way(environment: dict[str, str], path
         assert '<h2 id="panel-stars">Stars</h2>' in page
         assert "★★★★★" in page
         forms = {one["heading"]: one["url"] for one in fetched(f"{address}/jobs/new")["forms"]}
-        with urllib.request.urlopen(address + forms["Export a list of stars"]) as answer:
-            assert 'name="least"' in answer.read().decode()
+        for heading, name in (("Export a list of stars", "least"), ("Give stars to all", "number")):
+            with urllib.request.urlopen(address + forms[heading]) as answer:
+                assert f'name="{name}"' in answer.read().decode()
     # a facet, an order, a column
     assert run(environment, "search", path, "--filter", "stars=5").startswith("a\t")
     found = run(environment, "search", path, "--sort", "-stars", "--facet", "stars")

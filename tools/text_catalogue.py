@@ -27,7 +27,7 @@ from recordsilo.records.differences import Change
 from recordsilo.records.manifest import STATES
 from siloexport.jobs import VERSIONS
 from siloexport.target_kinds import Asked, TargetKind, kinds
-from silowork.kinds import kind_names, kind_of
+from silowork.kinds import begun_by_form, kind_names, kind_of
 from webui import activity, job_view
 from webui.bulk.rule_form import KINDS
 from webui.editing.edited_file import STALE
@@ -41,7 +41,6 @@ from webui.pages import (
     fleet,
     jobs,
     manage_accounts,
-    new_jobs,
     places,
     record,
     schedules,
@@ -122,9 +121,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
     yield "activity.py", activity.ACTIONS.values()
     yield "job_view.py", _words_of_jobs()
-    yield "pages/new_jobs.py", (
-        *new_jobs.EXPLAINED.values(), *new_jobs.HEADINGS.values(), *new_jobs.GROUPS
-    )  # fmt: skip
+    yield "pages/new_jobs.py", _words_of_forms()
     yield "schedule_forms.py", WHEN.values()
     yield "pages/schedules.py", schedules.DONE.values()
     yield "pages/manage_accounts.py", manage_accounts.DONE.values()
@@ -151,15 +148,28 @@ def _navigation() -> Iterator[str]:
 
 def _words_of_jobs() -> Iterator[str]:
     yield from (*job_view.STATES.values(), *job_view.ACTIONS.values())
-    for table in (job_view.COUNT_LABELS, *job_view.OF_KIND.values()):
-        yield from table.values()
+    yield from job_view.COUNT_LABELS.values()
     yield from (*job_view.LIST_COLUMNS.values(), *job_view.FACTS.values())
     for name in kind_names():
-        yield kind_of(name).did
+        kind = kind_of(name)
+        yield from (kind.did, *kind.counts.values())
+    for name in begun_by_form():
+        yield kind_of(name).begun_label
+
+
+def _words_of_forms() -> Iterator[str]:
+    """The forms of our own kinds, as they are for a Silo of which nothing is known."""
+    yield "Export"
+    for name in begun_by_form():
+        if form := kind_of(name).form("/nowhere"):
+            yield from (form.heading, form.explained, form.group, *(form.see or ())[1:])
+            yield from filter(None, (form.note,))
+            for field in form.fields:
+                yield from filter(None, (field.label, field.help))
 
 
 def _words_of_target(kind: TargetKind) -> Iterator[str]:
-    yield from filter(None, (kind.title, kind.heading, kind.hint, kind.missing))
+    yield from filter(None, (kind.title, kind.heading, kind.hint, kind.explained, kind.missing))
     for field in kind.asked(Asked.PAGE):
         yield field.label
         yield from filter(None, (field.help, *(label for _value, label in field.choices)))

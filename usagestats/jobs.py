@@ -3,9 +3,12 @@
 The logs are those that ``logs`` in ``usage.toml`` names: no form can name a file of the server.
 """
 
+from dataclasses import replace
+
 from recordsilo.wording import counted
 from silosteps.errors import StepsError
 from silowork.errors import JobRefused
+from silowork.forms import JobForm
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
 from usagestats.errors import UsageError
@@ -48,6 +51,23 @@ def run(work: Work) -> Ending:
     return Ending(receipt.whole, receipt.text(), receipt.as_json(), counts, problems)
 
 
+def _form(silo_path: str) -> JobForm:
+    """The logs are listed as the settings name them."""
+    form = JobForm(
+        "Import access logs",
+        "Count how the records are used, from the access logs of the web server.",
+        "Usage",
+        note="Logs, as usage/usage.toml names them:",
+        see=("/usage", "Usage"),
+        order=40,
+    )
+    try:
+        _asked({}, silo_path, 0)
+        return replace(form, listed=tuple(read_settings(silo_path).logs))
+    except JobRefused as error:
+        return replace(form, note="", fault=str(error))
+
+
 def _asked(_fields: Fields, silo_path: str, _records: int) -> Asked:
     try:
         check_settings(silo_path)
@@ -64,5 +84,5 @@ def _asked(_fields: Fields, silo_path: str, _records: int) -> Asked:
 
 USAGE_IMPORT = Kind(
     "usage-import", "Import access logs", run, lane="usage", foreseen=(UsageError, StepsError),
-    read=_asked, result="lines", did="{n} lines",
+    read=_asked, form=_form, begun="Import of access logs started", result="lines", did="{n} lines",
 )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 from recordsilo.selection import selection_from
 from silocuration.activity import Activity, ValueChange, changes_of, log_activity
 from silocuration.batch.specs import summary
+from silowork.kinds import begun_by_form, kind_of
 from silowork.values import Job
 from webui import urls
 from webui.site import AnyCall, Call
@@ -63,7 +64,6 @@ ACTIONS: Mapping[str, str] = {
     "add account": "Account added",
     "add export place": "Export place added",
     "add schedule": "Schedule added",
-    "audit": "Audit started",
     "bulk": "Batch edit",
     "change": "Batch edit started",
     "change export place": "Export place changed",
@@ -79,9 +79,7 @@ ACTIONS: Mapping[str, str] = {
     "dismiss": "Failed job dismissed",
     "discard change": "Previewed batch edit discarded",
     "edit": "Edited",
-    "export": "Export started",
     "follow": "Source version used",
-    "harvest": "Harvest started",
     "keep": "Edited version kept",
     "keep rule": "Rule saved",
     "keep search": "Search saved",
@@ -92,7 +90,6 @@ ACTIONS: Mapping[str, str] = {
     "pause schedule": "Schedule paused",
     "propose": "Merge proposed",
     "put": "File added",
-    "reindex": "Rebuilding the index started",
     "remove account": "Account removed",
     "remove export place": "Export place removed",
     "remove schedule": "Schedule removed",
@@ -108,9 +105,14 @@ ACTIONS: Mapping[str, str] = {
     "sign-in failed": "Sign-in failed",
     "stop": "Job stopped",
     "undo": "Batch edit undone",
-    "update": "Update started",
 }
-"""English texts of the catalogue; other actions are shown as the log has them."""
+"""English texts of the catalogue."""
+
+
+def action_labels() -> Mapping[str, str]:
+    """Return the actions in words; others are shown as the log has them."""
+    kinds = {name: kind_of(name).begun_label for name in begun_by_form()}
+    return {name: _(label) for name, label in {**kinds, **ACTIONS}.items()}
 
 
 _PAGES: Mapping[str, Callable[[str], str]] = {
@@ -283,7 +285,7 @@ def _entry(
     return Entry(
         date=newest.date,
         agent=newest.agent,
-        action=_(ACTIONS.get(newest.action, newest.action)),
+        action=action_labels().get(newest.action, newest.action),
         said=said,
         identifier="" if newest.job or records > 1 else newest.identifier,
         url=url,

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from siloexport.jobs import is_beside
-from siloexport.target_kinds import Asked, Choices, FormField, TargetKind, kinds
+from siloexport.target_kinds import Asked, FormField, TargetKind, kinds
 from silowork.errors import JobRefused
+from silowork.forms import Choices
 from webui.http.errors import as_sentence
 from webui.words.texts import text as _
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from oaipmhscraper.jobs import HARVEST
 from silocuration.batch.journal import CHANGED, Doing
-from silocuration.jobs import PREVIEW, UNDO
+from silocuration.jobs import CHANGE, PREVIEW, UNDO
 from siloexport.jobs import DRY_RUN
 from silowork.kinds import done_in_all, kind_names, kind_of
 from silowork.values import ACTIVE, Action, Job, State
@@ -72,16 +73,6 @@ COUNT_LABELS = {
     "inputs": "inputs",
 }
 """English texts for the names of counts; other names are shown as they are."""
-OF_KIND = {
-    "harvest": {
-        "deleted": "deleted at the source",
-        "deleted_before": "deleted at the source before",
-        "kept": "kept as received",
-    },
-    "change": {"deleted": "deleted records left out"},
-    "crawl-match": {"lines": "lines set aside"},
-}
-"""The same for one kind of job; an update is a harvest."""
 LIST_COLUMNS = {
     "listed": "Listed",
     "new": "New",
@@ -195,7 +186,7 @@ def share_of(job: Job) -> str:
 
 def left_out(job: Job) -> str:
     """Deleted records that a batch edit left out, in words; empty if there are none."""
-    number = job.counts.get("deleted", 0) if job.kind == "change" else 0
+    number = job.counts.get("deleted", 0) if job.kind == CHANGE.name else 0
     return counted("{n} deleted record left out", "{n} deleted records left out", number) \
         if number else ""  # fmt: skip
 
@@ -326,7 +317,7 @@ def receipt_of_harvest(found: Mapping[str, Any], set_name: SetName = str) -> Job
     counts = {name: number for name, number in found.get("counts", {}).items() if number}
     told = {_(label): str(found.get(name) or "") for name, label in FACTS.items()}
     return JobReceipt(
-        [(_count_label("harvest", name), f"{number:,}") for name, number in counts.items()],
+        [(_count_label(HARVEST.name, name), f"{number:,}") for name, number in counts.items()],
         [(label, text) for label, text in told.items() if text],
         [_(label) for label in LIST_COLUMNS.values()],
         [_list_row(one, set_name) for one in found.get("lists") or ()],
@@ -335,7 +326,7 @@ def receipt_of_harvest(found: Mapping[str, Any], set_name: SetName = str) -> Job
 
 
 def _count_label(kind: str, name: str) -> str:
-    own = OF_KIND.get("harvest" if kind == "update" else kind, {})
+    own = kind_of(kind).counts if kind in kind_names() else {}
     return _(own.get(name) or COUNT_LABELS.get(name) or name.replace("_", " "))
 
 

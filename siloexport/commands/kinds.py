@@ -36,10 +36,11 @@ from siloexport.commands.output import (
 from siloexport.commands.runs import run_to, runs_of_kind, share, shown_of
 from siloexport.engine.export import Export
 from siloexport.plan import Versions
-from siloexport.target_kinds import Asked, FormField, Input, Opening, TargetKind, checked
+from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, checked
 from siloexport.targets import Target, tables
 from siloexport.values import OnConflict
 from silowork.errors import JobsError
+from silowork.forms import Input
 
 _RUN = "20260301T101500Z-0a1b2c"
 

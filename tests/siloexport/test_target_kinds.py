@@ -18,7 +18,6 @@ from siloexport.target_kinds import (
     GROUP,
     Asked,
     FormField,
-    Input,
     Opening,
     TargetKind,
     Values,
@@ -29,6 +28,7 @@ from siloexport.targets import Target
 from siloexport.targets.files import FilesTarget
 from siloexport.targets.tables import TableReport
 from silowork.errors import JobRefused
+from silowork.forms import Input
 from silowork.kinds import read_request
 from silowork.running import run_job
 from silowork.service import Jobs

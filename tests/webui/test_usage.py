@@ -213,7 +213,7 @@ def test_the_form_of_an_import_has_the_logs_of_the_settings(
     settings = Path(settings_path(silo.path))
     settings.parent.mkdir()
     settings.write_text(f"logs = ['{tmp_path}/access.log*']")
-    assert client.json(form)["logs"] == [f"{tmp_path}/access.log*"]
+    assert client.json(form)["listed"] == [f"{tmp_path}/access.log*"]
     assert 'name="kind" value="usage-import"' in client.get(form).text
     settings.write_text("logs = ['/nowhere/access.log']\n[report]\nx = 'y'")
     page = client.get(form).text

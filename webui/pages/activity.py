@@ -12,7 +12,7 @@ from silocuration.activity import Activity, Wanted, activity, is_place
 from silowork.errors import JobsError
 from silowork.values import Job
 from webui import urls
-from webui.activity import ACTIONS, entries, in_words, is_together, whole_entries
+from webui.activity import action_labels, entries, in_words, is_together, whole_entries
 from webui.bulk.jobs import title_of_edit
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
@@ -21,7 +21,6 @@ from webui.record.field_differences import FieldValue, ValueDifference
 from webui.rendering import View
 from webui.site import Call
 from webui.words.field_labels import field_label
-from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
 LIMIT = 50
@@ -72,7 +71,7 @@ def show(call: Call) -> View:
         "entries": found,
         "most": SHOWN,
         "difference": partial(_difference, set_name=call.site.set_name),
-        "actions": {name: _(ACTIONS[name]) for name in sorted(ACTIONS, key=ACTIONS.__getitem__)},
+        "actions": dict(sorted(action_labels().items(), key=lambda one: one[1])),
         "field_label": field_label,
         "wanted": wanted,
         "is_filtered": bool(any(asked.values()) or before),

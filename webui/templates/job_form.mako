@@ -9,75 +9,36 @@
 % endif
 % if choice.export:
 ${export(choice.export)}
-% elif choice.name == "crawl-match" and (crawl_fault or not crawled):
-<article class="question">
-  <p>${choice.explained}</p>
-% if crawl_fault:
-  <p class="note fault">${crawl_fault}</p>
-% else:
-  <p>${_("Put the files of the crawl into the directory {name} beside the Silo: logs, indexes, WARCs, shards, lists of seeds. Then reload this page.", name=crawl_place)}</p>
-% endif
-</article>
-% elif choice.name == "usage-import" and log_fault:
-<article class="question">
-  <p>${choice.explained}</p>
-  <p class="note">${log_fault}</p>
-</article>
 % else:
 <article class="question">
   <p>${choice.explained}</p>
+% if form_fault:
+  <p class="note">${form_fault}</p>
+% else:
   <form class="short" action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="${choice.name}">
-% if choice.name == "update":
-    <p>${_("Source: {url}", url=base_url)}</p>
-% elif choice.name == "harvest":
-${harvest()}
-% elif choice.name == "crawl-match":
-${crawl()}
-% elif choice.name == "usage-import":
-    <p>${_("Logs, as usage/usage.toml names them:")}</p>
+% if choice.form.note:
+    <p dir="auto">${_(choice.form.note)}</p>
+% endif
+% if choice.form.listed:
     <ul>
-% for one in logs:
+% for one in choice.form.listed:
       <li dir="ltr">${one}</li>
 % endfor
     </ul>
-% elif choice.name == "audit":
-    <p><label for="share">${_("Records to checksum (%)")}</label>
-    <input id="share" name="share" type="number" min="0.1" max="100" step="any" value="${given.get("share", "100")}" required></p>
 % endif
+% for field in choice.form.fields:
+${own_field("", field, field.choices)}
+% endfor
 ${when_field()}
     <p class="act"><button type="submit">${choice.heading}</button></p>
   </form>
+% endif
 </article>
-% if choice.name == "crawl-match":
-<p><a href="${urls.crawls()}">${_("All crawls")}</a></p>
-% endif
-% if choice.name == "usage-import":
-<p class="more"><a href="${urls.usage()}">${_("Usage")}</a></p>
-% endif
-% if choice.name in ("update", "harvest"):
-<p class="more"><a href="${urls.harvests()}">${_("All harvests")}</a></p>
+% if choice.form.see:
+<p class="more"><a href="${urls.at(choice.form.see[0])}">${_(choice.form.see[1])}</a></p>
 % endif
 % endif
-<%def name="crawl()">
-    <fieldset>
-      <legend>${_("Logs, indexes and WARCs")}</legend>
-% for one in crawled:
-      <p class="tick"><input id="input-${one}" name="input-${one}" value="yes" type="checkbox"> <label for="input-${one}" dir="auto">${one}</label></p>
-% endfor
-    </fieldset>
-    <p><label for="seeds">${_("Links")}</label>
-    <select id="seeds" name="seeds">
-      <option value="">${_("The links of all records")}</option>
-% for one in crawled:
-      <option value="${one}">${one}</option>
-% endfor
-    </select></p>
-    <p><label for="name">${_("Name of the crawl")}</label>
-    <input id="name" name="name" value="${given.get("name", "crawl")}" required maxlength="100" pattern="[A-Za-z0-9][A-Za-z0-9_.\-]*" aria-describedby="name-hint" spellcheck="false">
-    <small id="name-hint">${_("A crawl of the same name is replaced.")}</small></p>
-    <p class="tick"><input id="html_hit" name="html_hit" value="yes" type="checkbox"> <label for="html_hit">${_("Look for web pages instead of documents")}</label></p>
-</%def>
 <%def name="when_field()">
     <div class="pair">
     <p><label for="when">${_("When")}</label>
@@ -89,42 +50,6 @@ ${when_field()}
     <p><label for="at">${_("Time (UTC)")}</label>
     <input id="at" name="at" type="time" value="${given.get("at", "02:00")}" aria-describedby="at-hint">
     <small id="at-hint">${_("For jobs that run every day or on certain days.")}</small></p>
-    </div>
-</%def>
-<%def name="harvest()">
-% if base_url:
-    <p>${_("Source: {url}", url=base_url)}</p>
-% else:
-    <p class="wide"><label for="url">${_("Base URL of the repository")}</label>
-    <input id="url" name="url" type="url" value="${given.get("url", "")}" required aria-describedby="url-hint" spellcheck="false">
-    <small id="url-hint">${_("For example https://eprints.example.org/cgi/oai2")}</small></p>
-% endif
-    <fieldset>
-      <legend>${_("Formats")}</legend>
-% for one, is_ticked in formats:
-      <p class="tick"><input id="prefix-${one}" name="prefix-${one}" value="yes" type="checkbox"${" checked" if is_ticked else ""}> <label for="prefix-${one}">${one}</label></p>
-% endfor
-      <p><label for="prefixes">${_("Other formats")} <span class="optional">${_("(optional)")}</span></label>
-      <input id="prefixes" name="prefixes" value="${" ".join(one for one in given.get("prefixes", "").split() if one not in dict(formats))}" aria-describedby="prefixes-hint" spellcheck="false">
-      <small id="prefixes-hint">${_("Metadata prefixes, separated by spaces.")}</small></p>
-    </fieldset>
-    <p><label for="set">${_("Set")}</label>
-% if harvested_sets:
-    <select id="set" name="set">
-      <option value="">${_("All records")}</option>
-% for spec, name in harvested_sets:
-      <option value="${spec}"${lists.selected(given.get("set") == spec)}>${name}</option>
-% endfor
-    </select></p>
-% else:
-    <input id="set" name="set" value="${given.get("set", "")}" aria-describedby="set-hint" spellcheck="false">
-    <small id="set-hint">${_("A setSpec. Leave empty for all records.")}</small></p>
-% endif
-    <div class="pair">
-    <p><label for="from">${_("From")}</label>
-    <input id="from" name="from" type="date" value="${given.get("from", "")}"></p>
-    <p><label for="until">${_("Until")}</label>
-    <input id="until" name="until" type="date" value="${given.get("until", "")}"></p>
     </div>
 </%def>
 <%def name="records()">
@@ -236,16 +161,27 @@ ${when_field()}
     </select></p>
 </%def>
 <%def name="own_field(id, field, choices)">
-<% own = f"{id}-{field.name}" %>
-    <p><label for="${own}">${_(field.label)}\
+<% own = f"{id}-{field.name}" if id else field.name %>
+% if field.input == "tick":
+    <p class="tick">${box(field.name, field.label, field.default == "yes")}</p>
+% elif field.input == "ticks":
+    <fieldset>
+      <legend>${_(field.label)}</legend>
+% for value, label in choices:
+      <p class="tick">${box(f"{field.name}-{value}", label, value in field.default.split())}</p>
+% endfor
+    </fieldset>
+% else:
+    <p${' class="wide"' if field.input == "url" else ""}><label for="${own}">${_(field.label)}\
 % if not field.required and not choices:
  <span class="optional">${_("(optional)")}</span>\
 % endif
 </label>
 % if choices:
+<% usual = given.get("place" if getattr(field, "choices_of", None) and "place" in given else field.name, field.default) %>\
     <select id="${own}" name="${field.name}">
 % for value, label in choices:
-      <option value="${value}"${lists.selected(value == given.get("place" if field.choices_of and "place" in given else field.name, field.default))}>${_(label)}</option>
+      <option value="${value}"${lists.selected(value == usual)}>${_(label)}</option>
 % endfor
     </select></p>
 % elif field.input == "texts":
@@ -260,10 +196,27 @@ ${when_field()}
     <small id="${own}-hint">${_("Separated by spaces.")}</small></p>
 % endif
 % else:
-    <input id="${own}" name="${field.name}" type="${"number" if field.input == "number" else "text"}" value="${given.get(field.name, field.default)}"${" step=any" if field.input == "number" else ""}${" required" if field.required else ""}${f' aria-describedby={own}-hint' if field.help else ""} autocomplete="off" spellcheck="false">
+    <input id="${own}" name="${field.name}" type="${field.input}" value="${given.get(field.name, field.default)}"${limits(field)}${" required" if field.required else ""}${f' aria-describedby={own}-hint' if field.help else ""} autocomplete="off" spellcheck="false"\
+% if field.pattern:
+ pattern="${field.pattern}"\
+% endif
+>
 % if field.help:
     <small id="${own}-hint">${_(field.help)}</small>
 % endif
     </p>
 % endif
+% endif
 </%def>
+<%def name="box(name, label, is_usual)">
+<% is_ticked = name in given if given else is_usual %>
+<input id="${name}" name="${name}" value="yes" type="checkbox"${" checked" if is_ticked else ""}> <label for="${name}" dir="auto">${_(label)}</label>\
+</%def>
+<%!
+  def limits(field):
+      """The attributes of an input of numbers."""
+      if field.input != "number":
+          return ""
+      bounds = {"min": field.least, "max": field.most}
+      return " step=any" + "".join(f" {name}={bound:g}" for name, bound in bounds.items() if bound is not None)
+%>

@@ -3,6 +3,7 @@
 from example_sibling.stars import give_stars, read_stars
 from recordsilo import Silo
 from silowork.errors import JobRefused
+from silowork.forms import Field, Input, JobForm
 from silowork.values import Ending
 from silowork.work import Asked, Fields, Kind, Work
 
@@ -24,4 +25,8 @@ def _read(fields: Fields, _silo_path: str, _records: int) -> Asked:
     return Asked(f"Give {number} stars", {"number": number})
 
 
-STAR_ALL = Kind("star-all", "Give stars to all", _run, lane="stars", read=_read)
+_NUMBER = Field("number", "Stars", Input.NUMBER, default="3", least=0, most=5)
+_FORM = JobForm("Give stars to all", "To records that have none.", "Stars", (_NUMBER,))
+STAR_ALL = Kind(
+    "star-all", "Give stars to all", _run, lane="stars", read=_read, form=lambda _path: _FORM
+)

@@ -6,8 +6,9 @@ from typing import BinaryIO
 from example_sibling.stars import read_stars
 from recordsilo import Silo
 from recordsilo.selection import Selection
-from siloexport.target_kinds import FormField, Input, TargetKind, Values
+from siloexport.target_kinds import FormField, TargetKind, Values
 from siloexport.targets.tables import TableReport
+from silowork.forms import Input
 
 
 def _write(

@@ -18,8 +18,9 @@ from recordsilo import Silo
 from recordsilo.records.manifest import Origin
 from siloexport.fedora_places import FedoraPlace, fedora_place, fedora_places
 from siloexport.jobs import export_of_preview, place_of
-from siloexport.target_kinds import FormField, Input, TargetKind
+from siloexport.target_kinds import FormField, TargetKind
 from silowork.errors import JobRefused
+from silowork.forms import Input
 from silowork.kinds import read_request
 from silowork.running import run_job
 from silowork.service import Jobs

@@ -5,6 +5,7 @@ import html
 import json
 import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from recordsilo import Silo
 from silowork.due.timetable import Timetable
+from silowork.forms import Field, Input, JobForm
 from silowork.kinds import read_request
 from silowork.ledger import JobLedger
 from silowork.schedules import (
@@ -25,6 +27,7 @@ from silowork.schedules import (
     schedule_names,
 )
 from silowork.values import Ending
+from silowork.work import Asked, Fields, Kind, Work
 from tests.webui.conftest import SET
 
 HTML = "text/html"
@@ -67,15 +70,55 @@ def test_formats_and_sets_are_chosen_from_those_of_the_source(client: Any, silo:
     assert re.findall(r'name="prefix-(\w+)" value="yes" type="checkbox"( checked)?', page) == [
         ("oai_dc", " checked"), ("uketd_dc", " checked"), ("mods", ""), ("rdf", ""),
     ]  # fmt: skip
-    told = client.json("/jobs/new/harvest")
-    assert told["formats"][1:3] == [
-        {"prefix": "uketd_dc", "harvested": True}, {"prefix": "mods", "harvested": False},
-    ]  # fmt: skip
-    assert told["sets"][0] == {"spec": "c", "name": "Books"}
+    told = {one["name"]: one for one in client.json("/jobs/new/harvest")["fields"]}
+    assert told["prefix"]["default"] == "oai_dc uketd_dc"
+    assert told["prefix"]["choices"][1:3] == [["uketd_dc", "uketd_dc"], ["mods", "mods"]]
+    assert told["set"]["choices"][:2] == [["", "All records"], ["c", "Books"]]
     fields = {"kind": "harvest", "prefix-uketd_dc": "yes", "prefixes": "mets", "set": "a:b"}
     job = client.post("/jobs", fields).json
     assert job["arguments"] == {"prefixes": ["uketd_dc", "mets"], "set": "a:b"}
     assert job["title"] == "Harvest uketd_dc mets, set a:b"
+
+
+def test_a_kind_of_another_package_has_a_form(
+    client: Any, silo: Silo, contribute: Callable[[str, str, Any], None]
+) -> None:
+    form = JobForm(
+        "Give <stars>", "To every record.", "Stars",
+        (
+            Field("number", "How <many>", Input.NUMBER, default="3", least=0, most=5),
+            Field("who", "Who", Input.TICKS, default="a", choices=(("a", "Ada"), ("b", "Bob"))),
+            Field("loud", "Loudly", Input.TICK),
+        ),
+        note="Stars <are> free.", see=("/search", "Records"),
+    )  # fmt: skip
+
+    def read(fields: Fields, _path: str, _records: int) -> Asked:
+        who = [one for one in "ab" if fields.get(f"who-{one}")]
+        return Asked("Stars", {"number": fields["number"], "who": who})
+
+    def run(work: Work) -> Ending:
+        return Ending(True, "given")
+
+    kind = Kind("stars", "Stars", run, read=read, form=lambda _path: form)
+    contribute("recordsilo.jobs", "stars", kind)
+    assert {"name": "stars", "heading": "Give <stars>", "url": "/jobs/new/stars"} in client.json(
+        "/jobs/new"
+    )["forms"]
+    page = client.get("/jobs/new/stars").text
+    for part in (
+        "Stars &lt;are&gt; free.",
+        "How &lt;many&gt;",
+        'type="number" value="3" step=any min=0 max=5',
+        'name="who-a" value="yes" type="checkbox" checked',
+        'name="who-b" value="yes" type="checkbox">',
+        '<a href="/search">Records</a>',
+    ):
+        assert part in page, part
+    job = client.post("/jobs", {"kind": "stars", "number": "4", "who-b": "yes"}).json
+    assert job["arguments"] == {"number": "4", "who": ["b"]}
+    assert "Stars started" in client.get("/activity").text
+    assert client.post("/jobs", {"kind": "stars", "number": "4", "x": "y"}).status == 400
 
 
 def test_an_export_is_for_the_records_of_a_search_with_its_filters(client: Any, silo: Silo) -> None:
