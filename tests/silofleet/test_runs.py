@@ -37,7 +37,7 @@ from silofleet.broker import ended_of_json, ended_to_json
 from silofleet.orders import Order
 from silofleet.run import EPOCH, _offers, carry_out
 from silofleet.run_outcome import Before, of_error, with_size
-from silofleet.slots import Slots, _Interrupts
+from silofleet.slots import Slots
 from silofleet.values import Ended, Endpoint, Outcome
 
 
@@ -232,7 +232,7 @@ def test_a_probe_asks_for_identify_only(tmp_path: Path, sample: SampleServer, an
 def test_runs_are_processes_that_can_be_killed(tmp_path: Path, sample: SampleServer) -> None:
     with Slots(2) as slots:
         slots.start(_order(tmp_path, sample.base_url))
-        (process,) = [one._process for one in slots._working.values()]
+        (process,) = slots._working.values()
         os.kill(process.pid, signal.SIGKILL)
         (number, ended) = _next(slots)
         assert (number, ended.outcome) == (1, Outcome.CUT)
@@ -247,7 +247,7 @@ def test_runs_are_processes_that_can_be_killed(tmp_path: Path, sample: SampleSer
 def test_closed_slots_leave_no_process(tmp_path: Path, sample: SampleServer) -> None:
     slots = Slots(1)
     slots.start(_order(tmp_path, sample.base_url))
-    (process,) = [one._process for one in slots._working.values()]
+    (process,) = slots._working.values()
     pid = process.pid
     slots.close()
     with pytest.raises(ProcessLookupError):
@@ -273,6 +273,8 @@ _WARM = """
 import os, signal
 from multiprocessing.forkserver import _forkserver
 from silofleet import slots
+from silofleet.orders import Order
+from silofleet.values import Endpoint
 slots.warm()
 os.kill(_forkserver._forkserver_pid, signal.{})
 try:
@@ -292,18 +294,6 @@ def test_a_signal_to_the_process_that_runs_are_forked_from_ends_nothing_else(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_a_signal_interrupts_a_block_once_also_if_it_came_before() -> None:
-    interrupts = _Interrupts()
-    interrupts(signal.SIGTERM, None)
-    with pytest.raises(KeyboardInterrupt), interrupts:
-        raise AssertionError("it was not interrupted")
-    interrupts(signal.SIGINT, None)
-    interrupts = _Interrupts()
-    with pytest.raises(KeyboardInterrupt), interrupts:
-        interrupts(signal.SIGTERM, None)
-    interrupts(signal.SIGTERM, None)
 
 
 def _next(slots: Slots) -> tuple[int, Ended]:

@@ -55,6 +55,26 @@ def test_a_signal_that_does_not_end_a_wait_without_limit_is_handled_soon() -> No
         timer.join()
 
 
+def test_a_signal_interrupts_a_block_once_also_if_it_came_before() -> None:
+    stop = Stop()
+    stop.on_signal(signal.SIGTERM, None)
+    with pytest.raises(KeyboardInterrupt), stop.interrupting():
+        raise AssertionError("it was not interrupted")
+    stop.on_signal(signal.SIGINT, None)
+    stop = Stop()
+    with pytest.raises(KeyboardInterrupt), stop.interrupting():
+        stop.on_signal(signal.SIGTERM, None)
+    stop.on_signal(signal.SIGTERM, None)
+    assert stop.asked
+
+
+def test_a_block_that_was_asked_from_elsewhere_goes_on_to_its_end() -> None:
+    stop = Stop()
+    with stop.interrupting():
+        stop.ask()
+    assert stop.asked
+
+
 def test_in_another_thread_signals_stay_as_they_are() -> None:
     before = signal.getsignal(signal.SIGINT)
     found = []
