@@ -7,6 +7,7 @@ import io
 import logging
 import os
 import re
+import select
 import shutil
 import signal
 import sqlite3
@@ -328,14 +329,10 @@ def _prepare_streams() -> None:
 
     File names may contain undecodable bytes (PEP 383); in UTF-8 they are printed unchanged.
     """
-    if sys.stdout is None:
-        sys.stdout = _nowhere()
-    if sys.stderr is None:
-        sys.stderr = _nowhere()
     if isinstance(sys.stdout, io.TextIOWrapper):
         is_utf8 = codecs.lookup(sys.stdout.encoding).name == "utf-8"
         sys.stdout.reconfigure(errors="surrogateescape" if is_utf8 else "backslashreplace")
-    sys.stdout, sys.stderr = _TerminalOutput.of(sys.stdout), _TerminalOutput.of(sys.stderr)
+    sys.stdout, sys.stderr = _prepared(sys.stdout), _prepared(sys.stderr)
 
 
 _COMMANDS_OF_TERMINALS = re.compile(
@@ -360,17 +357,60 @@ class _TerminalOutput(io.TextIOWrapper):
         super().write(printable(text))
         return len(text)
 
-    @classmethod
-    def of(cls, stream: TextIO) -> TextIO:
-        """A stream that escapes control characters, or the same one if it is not a terminal."""
-        if not isinstance(stream, io.TextIOWrapper) or not stream.isatty():
-            return stream
-        return cls(stream.buffer, stream.encoding, stream.errors, line_buffering=True)
+
+class _PipeOutput(io.TextIOWrapper):
+    """A stream to a pipe; when its reader ends, the rest is discarded and the command goes on.
+
+    Only a command that does nothing but print the Silo ends then. The output of any other is a
+    by-product: a harvest whose messages go to ``head`` is not over when that has seen enough.
+    """
+
+    def write(self, text: str) -> int:
+        """Write text, or discard it."""
+        with self._discarding():
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is buffered, or discard it."""
+        with self._discarding():
+            super().flush()
+
+    @contextlib.contextmanager
+    def _discarding(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            context = click.get_current_context(silent=True)
+            command = context.find_root().invoked_subcommand if context else None
+            if self.fileno() == 1 and command in SECTIONS["Look"]:
+                raise
+            _discard(self)
 
 
-def _nowhere() -> TextIO:
-    """A stream that discards everything."""
-    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+def _prepared(stream: TextIO | None) -> TextIO:
+    """A stream that escapes what terminals interpret, and outlasts the reader of a pipe."""
+    if stream is None:
+        return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", errors="replace")
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    if stream.isatty():
+        return _TerminalOutput(stream.buffer, stream.encoding, stream.errors, line_buffering=True)
+    return _PipeOutput(
+        stream.buffer, stream.encoding, stream.errors, line_buffering=stream.line_buffering
+    )
+
+
+def _discard(stream: TextIO) -> None:
+    """Discard what is written to a stream from now on."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _has_no_reader(stream: TextIO) -> bool:
+    """Whether a stream is a pipe whose reader has ended."""
+    found = select.poll()
+    found.register(stream.fileno(), 0)  # errors are told unasked
+    return bool(found.poll(0))
 
 
 def _run() -> int:
@@ -384,7 +424,10 @@ def _run() -> int:
         error.show()
         return error.exit_code
     except (_ReaderGone, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not _has_no_reader(sys.stdout):
+            click.echo("silo: the other end of a connection was closed", err=True)
+            return ExitCode.LOSSES
+        _discard(sys.stdout)
         return ExitCode.OK
     except UnicodeEncodeError as error:
         what = error.object[error.start : error.end]

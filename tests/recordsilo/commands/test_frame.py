@@ -214,6 +214,7 @@ def test_interrupts_and_errors_have_their_codes(run: Run, monkeypatch: pytest.Mo
         (KeyboardInterrupt(), 130, "interrupted"),
         (OSError(28, "No space left on device", "/x"), 75, "/x: no space left on the disk"),
         (OSError("odd"), 1, "odd"),
+        (BrokenPipeError(32, "Broken pipe"), 1, "the other end of a connection was closed"),
         (sqlite3.OperationalError("database or disk is full"), 1, "(database or disk is full)"),
         (StateUnreadable("/x", "why"), 1, "cannot be read"),
         (click.exceptions.Abort(), 130, "interrupted"),

@@ -106,6 +106,23 @@ def test_reader_that_has_seen_enough_is_no_error(myrepo: str, harvest: Harvest) 
     assert (len(lines), lines[1], result.stderr) == (2, "0", "")
 
 
+@pytest.mark.parametrize("pipe", ["", "2>&1"])
+def test_reader_that_has_seen_enough_does_not_decide_how_a_command_ends(
+    myrepo: str, pipe: str
+) -> None:
+    with Silo(myrepo) as silo:
+        damaged = silo["1"].to_dirpath("oai_dc")
+    with open(damaged, "ab") as file:
+        file.write(b" ")
+    silo_command = '"$1" -c "from recordsilo.cli import main; main()" check "$2"'
+    script = f'{silo_command} {pipe} | true; echo "${{PIPESTATUS[0]}}"'
+    result = subprocess.run(
+        ["bash", "-c", script, "bash", sys.executable, myrepo],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert (result.stdout, result.stderr) == ("2\n", "")
+
+
 # -- show, cat, path --------------------------------------------------------------------
 
 
