@@ -116,9 +116,8 @@ def _form_harvest(silo_path: str) -> JobForm:
         *(() if source else (url,)),
         Field(
             "prefix", "Formats", Input.TICKS, choices=tuple((one, one) for one in formats),
-            default=" ".join(ticked),
+            default=" ".join(ticked), others="prefixes",
         ),
-        Field("prefixes", "Other formats", Input.TEXTS, help="Metadata prefixes."),
         Field(
             "set", "Set", Input.CHOICE if sets else Input.TEXT,
             choices=choices if sets else (),

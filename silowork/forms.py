@@ -36,6 +36,8 @@ class Field:
         default: The value if the field is empty; for `Input.TICKS`, the values that are ticked,
             separated by spaces.
         choices: For `Input.CHOICE` and `Input.TICKS`.
+        others: For `Input.TICKS`, the field in which a text names values that are no choice,
+            separated by spaces; it may name choices, too.
         help: A sentence below the field.
         pattern: Regular expression that a text matches completely.
         least, most: Bounds of a number.
@@ -47,6 +49,7 @@ class Field:
     required: bool = False
     default: str = ""
     choices: Choices = ()
+    others: str = ""
     help: str = ""
     pattern: str = ""
     least: float | None = None

@@ -167,9 +167,15 @@ ${when_field()}
 % elif field.input == "ticks":
     <fieldset>
       <legend>${_(field.label)}</legend>
+<% named = given.get(field.others, "").split() if field.others else [] %>\
 % for value, label in choices:
-      <p class="tick">${box(f"{field.name}-{value}", label, value in field.default.split())}</p>
+      <p class="tick">${box(f"{field.name}-{value}", label, value in field.default.split(), value in named)}</p>
 % endfor
+% if field.others:
+      <p><label for="${field.others}">${_("Others")} <span class="optional">${_("(optional)")}</span></label>
+      <input id="${field.others}" name="${field.others}" value="${" ".join(one for one in named if one not in dict(choices))}" aria-describedby="${own}-hint" autocomplete="off" spellcheck="false">
+      <small id="${own}-hint">${_("Separated by spaces.")}</small></p>
+% endif
     </fieldset>
 % else:
     <p${' class="wide"' if field.input == "url" else ""}><label for="${own}">${_(field.label)}\
@@ -208,8 +214,8 @@ ${when_field()}
 % endif
 % endif
 </%def>
-<%def name="box(name, label, is_usual)">
-<% is_ticked = name in given if given else is_usual %>
+<%def name="box(name, label, is_usual, is_named=False)">
+<% is_ticked = name in given or is_named if given else is_usual %>
 <input id="${name}" name="${name}" value="yes" type="checkbox"${" checked" if is_ticked else ""}> <label for="${name}" dir="auto">${_(label)}</label>\
 </%def>
 <%!
