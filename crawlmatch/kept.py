@@ -16,6 +16,7 @@ from typing import Any
 from crawlmatch.errors import CrawlError, CrawlNotFound
 from crawlmatch.receipts import MatchReceipt
 from recordsilo.disk.database_log import database_uri
+from recordsilo.disk.regular_file import regular_fd
 
 FORMAT = 1
 DIRECTORY = "crawls"
@@ -67,7 +68,7 @@ def kept_crawls(silo_path: str) -> list[KeptCrawl]:
     for name in crawl_names(silo_path):
         path = crawl_path(silo_path, name)
         try:
-            with open(f"{path}/crawl.json", encoding="utf-8") as file:
+            with open(f"{path}/crawl.json", encoding="utf-8", opener=regular_fd) as file:
                 told = json.load(file)
             crawl = KeptCrawl(name, path, str(told["matched"]))
             if told["format"] == FORMAT and os.path.isfile(crawl.database):
@@ -134,7 +135,7 @@ def crawl_named(silo_path: str, name: str) -> Crawl:
     """
     path = crawl_path(silo_path, check_name(name))
     try:
-        with open(f"{path}/crawl.json", encoding="utf-8") as file:
+        with open(f"{path}/crawl.json", encoding="utf-8", opener=regular_fd) as file:
             told = json.load(file)
         if told["format"] != FORMAT:
             raise CrawlError(f"{path} is in format {told['format']}; use a newer release")
@@ -147,8 +148,9 @@ def crawl_named(silo_path: str, name: str) -> Crawl:
         )
     except FileNotFoundError:
         raise CrawlNotFound(f"the Silo {silo_path} has no crawl {name!r}") from None
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CrawlError(f"{path}/crawl.json cannot be read ({error})") from error
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CrawlError(f"{path}/crawl.json cannot be read ({reason})") from error
 
 
 def latest_crawl(silo_path: str, name: str | None) -> Crawl:
@@ -167,7 +169,7 @@ def latest_crawl(silo_path: str, name: str | None) -> Crawl:
 
 def paths_of(crawl: Crawl) -> list[str]:
     """Return the paths that the inputs of a crawl had when it was matched."""
-    with open(f"{crawl.path}/crawl.json", encoding="utf-8") as file:
+    with open(f"{crawl.path}/crawl.json", encoding="utf-8", opener=regular_fd) as file:
         told = json.load(file)
     return [str(path) for path in told.get("paths", [])]
 

@@ -12,6 +12,7 @@ from crawlmatch.errors import CrawlError
 from crawlmatch.kept import Crawl
 from crawlmatch.outcomes import LinkOutcome
 from recordsilo.cells import guarded
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.wording import counted
 
 FIGURES = "report.json"
@@ -170,7 +171,7 @@ def report_on(crawl: Crawl) -> CrawlReport:
 def _json_of(path: str) -> Any:
     """Return the figures in a file; none if an earlier release did not write it."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", opener=regular_fd) as file:
             return json.load(file)
     except FileNotFoundError:
         return {}

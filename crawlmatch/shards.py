@@ -23,6 +23,7 @@ from crawlmatch.receipts import InputKind, InputReceipt
 from crawlmatch.rules import LineRules
 from crawlmatch.warcs import read_warc
 from recordsilo.disk.atomic_file import flush_directory, flush_fd, remove_tree
+from recordsilo.disk.regular_file import regular_fd
 from silosteps.engine import Engine
 from silosteps.errors import InputUnreadable
 from silosteps.inputs import STDIN
@@ -223,7 +224,7 @@ def take_shard(
 
 def _told(path: str) -> dict[str, Any]:
     try:
-        with open(f"{path}/{RECEIPT}", encoding="utf-8") as file:
+        with open(f"{path}/{RECEIPT}", encoding="utf-8", opener=regular_fd) as file:
             told: dict[str, Any] = json.load(file)
     except FileNotFoundError:
         raise ShardUnusable(path, f"it has no {RECEIPT}; silo crawl map makes a shard") from None

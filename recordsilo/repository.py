@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.disk.stamps import stamp_of
 
 STATE_FILE = "oaipmh_harvester.json"
@@ -50,7 +51,7 @@ class Repository:
 
     def _read(self) -> Mapping[str, Any]:
         try:
-            with open(self._path, "rb") as file:
+            with open(self._path, "rb", opener=regular_fd) as file:
                 state = json.load(file)
         except FileNotFoundError:
             return {}

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -110,6 +111,19 @@ def test_useless_inputs_replace_no_earlier_result(
     assert "0 used" in str(invoke("match", records.path, log, code=2).exception)
     assert "0 used" in str(invoke("backward", log, "-o", database, code=2).exception)
     assert (crawl.read_bytes(), database.read_bytes()) == before
+
+
+@pytest.mark.timeout(60)
+def test_nothing_waits_for_a_receipt_that_is_a_pipe(
+    records: Silo, log: Path, invoke: Invoke
+) -> None:
+    invoke("match", records.path, log)
+    receipt = Path(records.path, "crawls/crawl/crawl.json")
+    receipt.unlink()
+    os.mkfifo(receipt)
+    for command in ("list", "report", "dump"):
+        said = str(invoke(command, records.path, code=2).exception)
+        assert said.endswith("crawl.json cannot be read (it is no regular file)")
 
 
 def test_lines_of_an_earlier_crawl_do_not_make_inputs_useful(

@@ -12,6 +12,7 @@ from recordsilo import Silo
 from recordsilo.cli import silo_command
 from recordsilo.errors import DanglingLink, FileUnreadable, ManifestUnreadable
 from recordsilo.records import place
+from recordsilo.repository import STATE_FILE, Repository
 
 Harvest = Callable[..., str]
 
@@ -152,6 +153,16 @@ def test_nothing_waits_for_a_file_of_the_silo_that_is_none(
         f"{silo.path}/persisted_state.json",
         "it is no regular file",
     )
+
+
+@pytest.mark.timeout(30)
+def test_nothing_waits_for_what_is_known_of_the_repository(
+    silo: Silo, put_special: Callable[[str], None]
+) -> None:
+    path = f"{silo.path}/{STATE_FILE}"
+    Path(path).touch()
+    put_special(path)
+    assert Repository(silo.path).name == ""
 
 
 @pytest.mark.timeout(30)
