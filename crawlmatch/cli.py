@@ -16,10 +16,12 @@ from crawlmatch.errors import check_extra
 from recordsilo.cli import ExitCode, Group, example, fail, fitted, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.options import (
+    all_of,
     check_not_empty,
     directory,
     json_array,
     json_object,
+    print_json,
     quiet_option,
     selecting,
 )
@@ -54,15 +56,6 @@ name = click.option(
 )
 
 
-def _all(*options: Callable[[Any], Any]) -> Callable[[F], F]:
-    def decorate(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
 def _memory(_: click.Context, __: click.Parameter, value: str) -> str:
     """Check a size in the form that DuckDB expects."""
     if not re.fullmatch(r"[1-9][0-9]{0,8}(MB|GB|MiB|GiB)", value):
@@ -70,7 +63,7 @@ def _memory(_: click.Context, __: click.Parameter, value: str) -> str:
     return value
 
 
-judging = _all(
+judging = all_of(
     click.option("--html-hit", is_flag=True, help="Look for web pages instead of documents."),
     click.option(
         "--rules", "rules_file", metavar="FILE.toml", type=click.File("r", encoding="utf-8"),
@@ -80,7 +73,7 @@ judging = _all(
                  help="Maximum memory of the engine; beyond it, the engine uses the disk."),
     quiet_option,
 )  # fmt: skip
-also = _all(
+also = all_of(
     click.option("--cdx", "indexes", metavar="FILE", multiple=True,
                  help="An index (CDX, CDXJ) or a WARC of the crawl; repeatable."),
     click.option("--earlier", metavar="PATH", multiple=True,
@@ -170,7 +163,7 @@ def map_command(output: str, *, as_json: bool, **given: Any) -> int:
 
         read = write_shard(output, given["inputs"], _rules(given), memory=given["memory"])
     if as_json:
-        click.echo(json.dumps({"inputs": [one.to_json() for one in read]}, indent=1))
+        print_json({"inputs": [one.to_json() for one in read]})
     else:
         for one in read:
             if one.set_aside or not given["quiet"]:
@@ -309,7 +302,7 @@ def _queued(
     except JobsError as error:
         fail(str(error))
     if as_json:
-        click.echo(json.dumps(job.to_json(), ensure_ascii=False, indent=1))
+        print_json(job.to_json())
     else:
         if not given["quiet"]:
             click.echo(f"{job.job_id}: silo jobs shows its progress")
@@ -320,7 +313,7 @@ def _queued(
 
 def _show(receipt: "MatchReceipt", path: str, *, as_json: bool, quiet: bool) -> int:
     if as_json:
-        click.echo(json.dumps({"path": path, **receipt.to_json()}, ensure_ascii=False, indent=1))
+        print_json({"path": path, **receipt.to_json()})
     elif receipt.set_aside or not quiet:
         for one in receipt.inputs:
             click.echo(_input_line(one))
@@ -360,7 +353,7 @@ def explain(silo_dir: str, asked: str, *, name: str | None, no_lines: bool, as_j
             lines=not no_lines,
         )
     if as_json:
-        click.echo(json.dumps([one.to_json() for one in found], ensure_ascii=False, indent=1))
+        print_json([one.to_json() for one in found])
     else:
         click.echo("\n\n".join(one.text() for one in found))
 
@@ -380,7 +373,7 @@ def report(silo_dir: str, *, name: str | None, as_csv: bool, as_json: bool) -> N
 
         found = report_on(latest_crawl(silo.path, name))
     if as_json:
-        click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=1))
+        print_json(found.to_json())
     else:
         click.echo(found.to_csv() if as_csv else found.text(fitted), nl=not as_csv)
 
@@ -412,7 +405,7 @@ def attach(
             identifiers = select.find(silo)
         receipt = attached(silo, latest_crawl(silo.path, name), warcs, identifiers=identifiers)
     if as_json:
-        click.echo(json.dumps(receipt.to_json(), ensure_ascii=False, indent=1))
+        print_json(receipt.to_json())
     elif not (quiet and receipt.is_whole):
         click.echo(
             f"{receipt.attached:,} attached, {receipt.present:,} already present,"
@@ -447,7 +440,7 @@ def list_command(silo_dir: str, *, as_json: bool) -> None:
             for one in found
         ]
     if as_json:
-        click.echo(json.dumps(rows, indent=1))
+        print_json(rows)
     for row in [] if as_json else rows:
         click.echo("\t".join(str(value) for value in row.values()))
 

@@ -4,8 +4,6 @@ Exit codes: 0 every link has its file; 1 some failed; 2 usage; 75 stopped early,
 postponed; 130 interrupted.
 """
 
-import json
-
 import click
 
 from oaipmhscraper.commands.http_options import http_options, read_size
@@ -18,7 +16,13 @@ from politeweb.settings import HttpSettings
 from politeweb.shared_pace import turns_beside
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.commands.options import check_not_empty, json_object, quiet_option, selecting
+from recordsilo.commands.options import (
+    check_not_empty,
+    json_object,
+    print_json,
+    quiet_option,
+    selecting,
+)
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 from recordsilo.wording import counted
@@ -142,7 +146,7 @@ def _parsed(rules: tuple[str, ...]) -> tuple[LinkRule, ...]:
 
 def _report(receipt: FilesReceipt, *, as_json: bool, quiet: bool) -> None:
     if as_json:
-        click.echo(json.dumps(receipt.to_json(), ensure_ascii=False, indent=1))
+        print_json(receipt.to_json())
     elif not quiet:
         click.echo(receipt.text())
     if receipt.interrupted:

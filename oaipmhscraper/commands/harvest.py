@@ -17,7 +17,7 @@ from oaipmhclient.client import Client
 from oaipmhprotocol import NoSetHierarchy
 from oaipmhscraper.commands.harvest_options import harvest_options
 from oaipmhscraper.commands.http_options import http_options
-from oaipmhscraper.commands.reports import HarvestReporter, print_json, sentences
+from oaipmhscraper.commands.reports import HarvestReporter, sentences
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.progress import display
 from oaipmhscraper.repository_state import state_of
@@ -26,7 +26,7 @@ from oaipmhscraper.silo_cleanup import undone_if_refused
 from politeweb.settings import HttpSettings
 from recordsilo.cli import example, fail
 from recordsilo.commands import completion
-from recordsilo.commands.options import OutputFile, json_object, quiet_option
+from recordsilo.commands.options import OutputFile, json_object, print_json, quiet_option
 from recordsilo.silo import VERSION_FILE, Silo, may_become_a_silo
 
 ALL = "all"

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -13,7 +13,7 @@ from oaipmhscraper.harvests.job import APART_FROM, MOST_IN_FLIGHT, HarvestOption
 from oaipmhscraper.lists.list_harvest import MOST_AGAIN
 from oaipmhscraper.sweep_rules import SHARE
 from politeweb.errors import RequestRefused
-from recordsilo.commands.options import Number
+from recordsilo.commands.options import Number, all_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -152,7 +152,4 @@ def harvest_options(command: F) -> F:
         )
         return command(*args, options=options, **given)
 
-    decorated: Any = with_options
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]  # click types a decorated command as Any
+    return all_of(*_OPTIONS)(cast("F", with_options))

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import click
 
-from oaipmhscraper.commands.reports import print_json, sentences
+from oaipmhscraper.commands.reports import sentences
 from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of, owed_in
 from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.receipt import ListReceipt
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import json_array
+from recordsilo.commands.options import json_array, print_json
 from recordsilo.wording import counted
 
 

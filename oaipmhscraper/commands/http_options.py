@@ -9,7 +9,7 @@ import re
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 import urllib3
@@ -17,7 +17,7 @@ import urllib3
 from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings, settings_from
 from recordsilo.cli import ExitCode, fail
-from recordsilo.commands.options import Number
+from recordsilo.commands.options import Number, all_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -123,10 +123,7 @@ def http_options(command: F) -> F:
         _warn_of_insecurity(settings)
         return command(*args, settings=settings, **given)
 
-    decorated: Any = with_settings
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]  # click types a decorated command as Any
+    return all_of(*_OPTIONS)(cast("F", with_settings))
 
 
 def _warn_of_insecurity(settings: HttpSettings) -> None:

@@ -4,7 +4,6 @@ Exit codes: 0 no fault; 1 faults, listed in the report; 2 usage; 3 no usable rep
 interrupted.
 """
 
-import json
 import logging
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -22,7 +21,7 @@ from politeweb.errors import EndpointError, RequestRefused
 from politeweb.pace import Pace
 from politeweb.settings import HttpSettings
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.commands.options import Number, json_object
+from recordsilo.commands.options import Number, json_object, print_json
 
 _DELAY = 1.0
 
@@ -61,7 +60,7 @@ def probe(url: str, budget: float, settings: HttpSettings, as_json: bool) -> Non
     except EndpointError as error:
         fail(str(error), ExitCode.ENDPOINT)
     if as_json:
-        click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=1))
+        print_json(report.to_json())
     else:
         click.echo(report.text())
     if report.has_faults:

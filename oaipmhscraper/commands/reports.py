@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -26,6 +26,7 @@ from oaipmhscraper.errors import (
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, Receipt
 from politeweb.errors import EndpointError, RequestRefused, RetryLater, WarcUnreadable
 from recordsilo.cli import ExitCode, fail
+from recordsilo.commands.options import print_json
 from recordsilo.errors import (
     ManifestUnreadable,
     RecordSiloError,
@@ -79,10 +80,6 @@ class HarvestReporter:
             print_json(receipt.to_json())
         else:
             self.say(receipt.text())
-
-
-def print_json(value: Any) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=1))
 
 
 @contextmanager

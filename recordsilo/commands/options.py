@@ -2,6 +2,7 @@
 
 import functools
 import io
+import json
 import math
 import os
 import re
@@ -32,6 +33,22 @@ quiet_option = click.option(
     "-q", "--quiet", is_flag=True,
     help="Print only data and problems: no progress, and no summary if all went well.",
 )  # fmt: skip
+
+
+def all_of(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Join options and arguments into one decorator; `--help` has them in this order."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def print_json(value: object) -> None:
+    """Print a value as one JSON document, as commands with `--json` do."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=1))
 
 
 def json_option(printed: str) -> Callable[[F], F]:
@@ -108,7 +125,7 @@ def filtering(command: Callable[..., Any]) -> Callable[..., Any]:
     def call(**given: Any) -> Any:
         return command(filters=_filters(given), **given)
 
-    return _with(_FILTERS, call)
+    return all_of(*_FILTERS)(call)
 
 
 def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -128,7 +145,7 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
             named = _present(place, named, skip=skip)
         return command(select=Selection(query, filters, named), **given)
 
-    return _with(_NAMES, call)
+    return all_of(*_NAMES)(call)
 
 
 def check_not_empty(silo: Silo, selection: Selection) -> None:
@@ -231,12 +248,6 @@ def _filters(given: dict[str, Any]) -> Any:
         return filters_from(given.pop("texts"), **{name: given.pop(name) for name in names})
     except SearchError as error:
         fail(str(error))
-
-
-def _with(options: tuple[Any, ...], command: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 class OutputFile(click.Path):

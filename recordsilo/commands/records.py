@@ -23,6 +23,7 @@ from recordsilo.commands.options import (
     identifier,
     json_lines,
     json_object,
+    print_json,
     quiet_option,
     remark_on,
     selecting,
@@ -238,7 +239,7 @@ def search(
         if not limit:
             result = _with_all_pages(silo, query, filters, page, result)
         if as_json:
-            click.echo(json.dumps(_result_as_json(silo, result), ensure_ascii=False, indent=1))
+            print_json(_result_as_json(silo, result))
             return
         for line in _lines(silo, result.rows):
             click.echo(line)
@@ -286,7 +287,7 @@ def show(*, silo_dir: str, item: str, as_json: bool) -> None:
         row = silo.row(record.item_id)
         if as_json:
             (found,) = rows_as_json(silo, [row])
-            click.echo(json.dumps(found | _as_json(record), ensure_ascii=False, indent=1))
+            print_json(found | _as_json(record))
             return
         for line in _description(record, row):
             click.echo(line)

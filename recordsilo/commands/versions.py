@@ -1,6 +1,5 @@
 """The commands of `silo` for a record's versions: states, history, differences."""
 
-import json
 from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any
@@ -9,7 +8,14 @@ import click
 
 from recordsilo.cli import example, open_silo, shown
 from recordsilo.commands import completion
-from recordsilo.commands.options import directory, identifier, json_array, json_object, why
+from recordsilo.commands.options import (
+    directory,
+    identifier,
+    json_array,
+    json_object,
+    print_json,
+    why,
+)
 from recordsilo.disk.digest import Digest
 from recordsilo.records.differences import Differences, FileDifference
 from recordsilo.records.manifest import STATES, Version
@@ -65,7 +71,7 @@ def log(*, silo_dir: str, item: str, as_json: bool) -> None:
         versions = silo[silo.resolve(item)].state.versions
     if as_json:
         history = [version_as_json(version) for version in versions]
-        click.echo(json.dumps(history, ensure_ascii=False, indent=1))
+        print_json(history)
         return
     for version in versions:
         for line in _history(version):
@@ -146,7 +152,7 @@ def diff(*, silo_dir: str, item: str, before: str, after: str, as_json: bool) ->
         record = silo[silo.resolve(item)]
         found = record.differences(before, after)
         if as_json:
-            click.echo(json.dumps(_as_json(record.item_id, found), ensure_ascii=False, indent=1))
+            print_json(_as_json(record.item_id, found))
         else:
             for one in found.files:
                 for line in _lines(one):

@@ -6,7 +6,6 @@ continues; 130 interrupted, likewise.
 """
 
 import getpass
-import json
 import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -23,6 +22,7 @@ from recordsilo.commands.options import (
     directory,
     json_array,
     json_object,
+    print_json,
     quiet_option,
     selecting,
     why,
@@ -86,7 +86,7 @@ def list_rules(*, silo_dir: str, as_json: bool) -> int:
             about = {"name": name, "changes": len(rule_set.rules)}
             found.append({**about, "keep": rule_set.keep, "title": rule_set.title})
     if as_json:
-        _print_json(found)
+        print_json(found)
         return code
     for one in found:
         kept = "kept" if one["keep"] else "once"
@@ -271,7 +271,7 @@ def list_jobs(*, silo_dir: str, as_json: bool) -> None:
     with sentences(), open_silo(silo_dir) as silo:
         reports = list(job_reports(silo))
     if as_json:
-        _print_json([report.to_json() for report in reports])
+        print_json([report.to_json() for report in reports])
         return
     for report in reports:
         about = report.about
@@ -382,7 +382,7 @@ def _remark(remarks: Iterable[str]) -> None:
 
 def _show(report: JobReport, *, as_json: bool, undone: bool = False) -> None:
     if as_json:
-        _print_json(report.to_json())
+        print_json(report.to_json())
         return
     click.echo(f"job {report.job_id}: {_how_far(report)}")
     if what := summary(report.about, undone=undone):
@@ -405,7 +405,7 @@ def _show_preview(silo: Silo, spec: JobSpec, samples: int, *, as_json: bool, qui
     _remark(found.remarks)
     code = ExitCode.LOSSES if found.skipped else ExitCode.OK
     if as_json:
-        _print_json(_preview_as_json(found))
+        print_json(_preview_as_json(found))
         return code
     click.echo(
         f"{counted(found.records, 'record')}, {found.changed:,} of them would be changed:"
@@ -461,7 +461,3 @@ def _preview_as_json(found: Preview) -> dict[str, Any]:
             for one in found.samples
         ],
     }
-
-
-def _print_json(value: Any) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=1))

@@ -1,17 +1,22 @@
 """The commands `silo quality`, `clusters` and `upstream`: findings, and decisions about them."""
 
 import getpass
-import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import click
 
 from recordsilo import Silo
 from recordsilo.cells import split
 from recordsilo.cli import ExitCode, example, fail, open_silo, shown
-from recordsilo.commands.options import OutputFile, directory, json_array, json_option, quiet_option
+from recordsilo.commands.options import (
+    OutputFile,
+    directory,
+    json_array,
+    json_option,
+    print_json,
+    quiet_option,
+)
 from recordsilo.errors import nearest
 from recordsilo.index.facets import labels_of
 from recordsilo.progress import counting
@@ -100,7 +105,7 @@ def _print_findings(silo: Silo, *, by_set: bool, as_json: bool) -> None:
         for spec in silo.set_counts():
             tables[spec] = finding_counts(silo, spec)
     if as_json:
-        _print_json([{"set": spec or None, "findings": table} for spec, table in tables.items()])
+        print_json([{"set": spec or None, "findings": table} for spec, table in tables.items()])
         return
     labels = labels_of("finding")
     for spec, table in tables.items():
@@ -116,7 +121,7 @@ def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
     with counting("reading", len(silo)) as progress:
         found = duplicates(silo, progress=progress)
     if as_json:
-        _print_json([{"title": one.title, "identifiers": one.identifiers} for one in found])
+        print_json([{"title": one.title, "identifiers": one.identifiers} for one in found])
         return
     for group in found:
         click.echo(group.title)
@@ -193,7 +198,7 @@ def show_clusters(
     if rule_file is not None:
         write_rules(rule_file, _merging(found))
     if as_json:
-        _print_json([[{"value": v, "count": n} for v, n in one.cluster.values] for one in found])
+        print_json([[{"value": v, "count": n} for v, n in one.cluster.values] for one in found])
         return
     for one in found:
         if field is None:
@@ -276,7 +281,7 @@ def _propose(silo: Silo, agent: str, *, as_json: bool, quiet: bool) -> int:
     report = propose_all(silo, agent=agent)
     waiting = {kind.value: number for kind, number in report.waiting.items()}
     if as_json:
-        _print_json({"proposed": report.proposed, "waiting": waiting, "failed": report.failed})
+        print_json({"proposed": report.proposed, "waiting": waiting, "failed": report.failed})
     else:
         listed = ", ".join(f"{number:,} {kind}" for kind, number in waiting.items())
         to_decide = f"to decide: {listed}" if listed else "nothing to decide"
@@ -326,7 +331,7 @@ def _chosen(conflict: FieldConflict, value: str) -> tuple[tuple[str, str], ...]:
 
 def _print_reviews(silo: Silo, *, as_json: bool) -> None:
     if as_json:
-        _print_json([one.to_json() for one in reviews(silo)])
+        print_json([one.to_json() for one in reviews(silo)])
         return
     number = 0
     for number, one in enumerate(reviews(silo), 1):  # noqa: B007 (counted past the loop)
@@ -347,7 +352,3 @@ def _said(one: Review) -> str:
         ReviewKind.DELETED: "deleted at the source: keep or follow",
         ReviewKind.UNREADABLE: f"version {one.theirs} cannot be merged: {one.reason}",
     }[one.kind]
-
-
-def _print_json(value: Any) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=1))

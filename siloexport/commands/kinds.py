@@ -17,6 +17,7 @@ from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.options import (
+    all_of,
     check_not_empty,
     directory,
     json_object,
@@ -76,17 +77,8 @@ def _completed(field: FormField) -> Callable[[str], Iterable[str]]:
     return lambda silo_path: [value for value, _label in of_silo(silo_path)]
 
 
-def _all(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def decorate(command: Any) -> Any:
-        for one in reversed(decorators):
-            command = one(command)
-        return command
-
-    return decorate
-
-
 def _fields(kind: TargetKind) -> Callable[[Any], Any]:
-    return _all(*map(_option, kind.asked(Asked.COMMAND)))
+    return all_of(*map(_option, kind.asked(Asked.COMMAND)))
 
 
 def _taken(kind: TargetKind, given: dict[str, Any], silo_path: str) -> dict[str, Any]:
@@ -312,7 +304,7 @@ def _place_command(kind: TargetKind, one: _PlaceCommand) -> click.Command:
 
     @click.command(one.name, help=one.help.format(title=kind.title), epilog=one.examples(kind))
     @directory
-    @_all(*([run_id] if one.takes_run else []), _fields(kind), *one.options)
+    @all_of(*([run_id] if one.takes_run else []), _fields(kind), *one.options)
     def command(silo_dir: str, **given: Any) -> int:
         with open_silo(silo_dir) as silo, options.export_errors():
             values = _taken(kind, given, silo.path)

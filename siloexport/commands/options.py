@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from recordsilo.cli import ExitCode, fail
-from recordsilo.commands.options import OutputFile, json_object, quiet_option
+from recordsilo.commands.options import OutputFile, all_of, json_object, quiet_option
 from siloexport.commands.exit_codes import ExportExit
 from siloexport.errors import (
     ExportError,
@@ -23,16 +23,7 @@ from siloexport.values import REPLACE, Deletions, OnConflict
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _all(*options: Callable[[Any], Any]) -> Callable[[F], F]:
-    def decorate(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-what_goes = _all(
+what_goes = all_of(
     click.option(
         "--versions",
         type=click.Choice([str(one) for one in Versions]),
@@ -71,7 +62,7 @@ replace_file = click.option(
     help="What to do if OUT was changed since the last export: fail, or overwrite it.",
 )
 limit = click.option("--limit", type=click.IntRange(1), help="The maximum number of records.")
-how_run = _all(
+how_run = all_of(
     click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing."),
     on_conflict,
     limit,
@@ -90,7 +81,7 @@ report_file = click.option(
     metavar="FILE.jsonl",
     help="Write a line for each action to it.",
 )
-showing = _all(report_file, json_object, quiet_option)
+showing = all_of(report_file, json_object, quiet_option)
 sample = click.option("--sample", default="100%", metavar="SHARE", help="Only a share: 10% or 0.1.")
 purge = click.option("--purge", is_flag=True, help="Leave no tombstones.")
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 import click
 
 from recordsilo.cli import ExitCode
-from recordsilo.commands.options import check_not_empty
+from recordsilo.commands.options import check_not_empty, print_json
 from recordsilo.selection import Selection
 from recordsilo.wording import counted
 from siloexport.commands.exit_codes import (
@@ -57,7 +57,7 @@ def show_run(shown: Printing, run: Callable[[Watch, Stop], RunReport]) -> int:
 
         report = run(Watch(progress, note), stop)
     if shown.as_json:
-        click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=1))
+        print_json(report.to_json())
     elif not shown.quiet or not report.whole:
         _print_run(report)
     return exit_of_run(report)
@@ -185,7 +185,7 @@ def show_verification(
 
         report = export.verify(selection, sample=share, jobs=jobs, on_difference=note)
     if shown.as_json:
-        click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
+        print_json(asdict(report))
     else:
         _print_verification(report, quiet=shown.quiet)
     if not (report.records or report.outdated or report.differences or report.unreadable):
@@ -233,7 +233,7 @@ def show_status(export: Export, shown: Printing) -> None:
     """Print what the ledger says."""
     status = export.status()
     if shown.as_json:
-        click.echo(json.dumps(asdict(status), ensure_ascii=False, indent=1))
+        print_json(asdict(status))
         return
     click.echo(f"target      {status.target}")
     click.echo(f"ledger      {status.ledger}")
@@ -255,7 +255,7 @@ def show_reconciliation(export: Export, selection: Selection, shown: Printing, *
     _check_choice(export, selection)
     report = export.reconcile(selection, jobs=jobs)
     if shown.as_json:
-        click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
+        print_json(asdict(report))
         return exit_of_reconciliation(report)
     others = {"deleted there": report.deleted, "changed by others": report.changed}
     click.echo(
@@ -279,7 +279,7 @@ def show_rollback(export: Export, run_id: str, shown: Printing, *, purge: bool) 
     """
     report = export.rollback(run_id, purge=purge)
     if shown.as_json:
-        click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
+        print_json(asdict(report))
         return exit_of_rollback(report)
     click.echo(f"{run_id}: {report.taken_back:,} rolled back, {len(report.kept):,} kept")
     for uri, why in list(report.kept.items())[:_SHOWN]:

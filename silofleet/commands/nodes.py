@@ -1,6 +1,5 @@
 """`silo fleet nodes` and `probe`: the machines of a fleet, and whether its repositories answer."""
 
-import json
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
@@ -11,7 +10,7 @@ from threading import Thread
 import click
 
 from recordsilo.cli import ExitCode, example, fail, shown
-from recordsilo.commands.options import json_array
+from recordsilo.commands.options import json_array, print_json
 from recordsilo.wording import counted
 from silofleet import moving
 from silofleet.commands.group import (
@@ -66,7 +65,7 @@ def nodes(
         found = [node | {"endpoints": placed[node["node"]]} for node in fleet.nodes_as_json(now)]
         awaited = nodes_awaited(lines)
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        print_json(found)
         return
     if not found:
         click.echo("No node has reported yet.")

@@ -1,6 +1,5 @@
 """`silo fleet report`: the state of a fleet in a text that can be mailed each day."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any
 import click
 
 from recordsilo.cli import example, shown
-from recordsilo.commands.options import json_object, quiet_option
+from recordsilo.commands.options import json_object, print_json, quiet_option
 from recordsilo.wording import counted
 from silofleet.commands.group import (
     directory,
@@ -44,7 +43,7 @@ def report(directory: str, *, as_json: bool, quiet: bool) -> None:
     """
     summary = _summary(directory)
     if as_json:
-        click.echo(json.dumps(summary.to_json(), ensure_ascii=False, indent=1))
+        print_json(summary.to_json())
     elif not quiet or summary.has_news:
         summary.show()
 

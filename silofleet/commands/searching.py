@@ -20,6 +20,7 @@ from recordsilo.commands.options import (
     QueryCommand,
     filtering,
     json_object,
+    print_json,
     quiet_option,
     remark_on,
 )
@@ -143,7 +144,7 @@ def index_command(*, directory: str, rebuild: bool, as_json: bool, quiet: bool) 
             fail(str(error), ExitCode.LOSSES)
     if as_json:
         missing = [{"name": one.name, "why": one.why} for one in fed.missing]
-        click.echo(json.dumps({**asdict(fed), "missing": missing}, ensure_ascii=False, indent=1))
+        print_json({**asdict(fed), "missing": missing})
     else:
         if fed.anew and not rebuild:
             click.echo(f"silo: the index was rebuilt: {fed.anew}", err=True)

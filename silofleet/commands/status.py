@@ -1,13 +1,12 @@
 """`silo fleet status` and `show`: what is known of the endpoints."""
 
-import json
 from collections import Counter
 from datetime import UTC, datetime
 
 import click
 
 from recordsilo.cli import example, fail, shown
-from recordsilo.commands.options import json_object
+from recordsilo.commands.options import json_object, print_json
 from silofleet.commands.group import (
     directory,
     endpoint_names,
@@ -59,7 +58,7 @@ def status(
         moves, clockless = moves_under_way(fleet), no_clock(fleet, now)
     if as_json:
         found = {"endpoints": [line.to_json() for line in lines], "nodes": nodes, "moves": moves}
-        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        print_json(found)
     elif as_csv:
         for row in csv_of(lines):
             click.echo(row, nl=False)
@@ -110,7 +109,7 @@ def show(directory: str, name: str, *, as_json: bool) -> None:
         runs = fleet.ledger.runs_of(line.endpoint.name)
     if as_json:
         found = line.to_json() | {"runs": [run.to_json() for run in runs]}
-        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        print_json(found)
         return
     for key, value in line.to_json().items():
         if key != "outcomes" and value not in (None, "", [], 0, False):

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from recordsilo.cli import ExitCode, Group, example, fail
+from recordsilo.commands.options import all_of
 from recordsilo.wording import counted
 from silowork.stop import Stop
 from usagestats.commands.group import told
@@ -54,13 +55,7 @@ def _stream(source: str, target: str, group: str) -> Callable[[Any], Any]:
         click.option("--until-idle", "idle", type=click.FloatRange(min=0.1), metavar="SECONDS",
                      help="End when nothing has arrived for this long; else run until stopped."),
     )  # fmt: skip
-
-    def decorate(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+    return all_of(*options)
 
 
 @click.group(cls=Group, epilog=example("silo usage visitors flatten --kafka kafka:9092"))
