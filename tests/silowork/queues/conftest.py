@@ -21,9 +21,15 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "redis"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def store(request: pytest.FixtureRequest) -> str:
+    """The store of a test."""
+    return str(request.param)
+
+
+@pytest.fixture
+def address(store: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a store is that holds nothing yet."""
-    if request.param == "sqlite":
+    if store == "sqlite":
         return str(tmp_path / "queues.sqlite")
     url = str(request.getfixturevalue("redis_url"))
     with redis.Redis.from_url(url) as client:

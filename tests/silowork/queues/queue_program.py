@@ -1,11 +1,14 @@
 """A process that puts or takes, until it is killed.
 
-put ADDRESS LAST    numbers from the mark on, without keys, and those of tens with keys, twice
-take ADDRESS LOG    numbers in ``first``: each into the log, then into ``second`` by its key
+put ADDRESS ENOUGH    numbers from the mark on, without keys, and those of tens with keys, twice,
+                      until there is a file ENOUGH
+take ADDRESS LOG      numbers in ``first``: each into the log, with that of its message, then
+                      into ``second`` by its key
 """
 
 import os
 import sys
+import time
 
 from stores import store_at
 
@@ -14,13 +17,14 @@ from silowork.queues.values import Message
 LEASE = 0.5
 
 
-def put(address: str, last: str) -> None:
+def put(address: str, enough: str) -> None:
     with store_at(address, lease=LEASE) as queues:
-        while (reached := int(queues.mark("source") or 0)) < int(last):
-            numbers = range(reached, min(reached + 10, int(last)))
-            some = [Message("first", b"%d" % one) for one in numbers]
+        while not os.path.exists(enough):
+            reached = int(queues.mark("source") or 0)
+            some = [Message("first", b"%d" % one) for one in range(reached, reached + 10)]
             tens = [Message("tens", b"", f"{reached - back}") for back in (0, 10)]
-            queues.put([*some, *tens], mark=("source", str(numbers[-1] + 1)))
+            queues.put([*some, *tens], mark=("source", str(reached + 10)))
+            time.sleep(0.002)  # so that the takers keep up
 
 
 def take(address: str, log: str) -> None:
@@ -28,7 +32,7 @@ def take(address: str, log: str) -> None:
         while True:
             taken = queues.take("first", 7, wait=0.2)
             for one in taken:
-                os.write(file.fileno(), one.body + b"\n")
+                os.write(file.fileno(), b"%s %s\n" % (one.body, one.number.encode()))
             then = [Message("second", one.body, one.body.decode()) for one in taken]
             queues.done(taken, then)
 

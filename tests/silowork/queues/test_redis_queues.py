@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from silowork.errors import QueueUnreachable
 from silowork.queues.redis_streams import RedisKind, RedisQueues
@@ -87,7 +89,7 @@ def test_what_is_no_stream_is_refused(client: "redis.Redis") -> None:
 
 
 def test_a_redis_that_is_away_is_a_sentence() -> None:
-    client = redis.Redis(port=1)
+    client = redis.Redis(port=1, retry=Retry(NoBackoff(), 0))
     with RedisQueues(client, RedisKind(unreachable)) as queues, pytest.raises(QueueUnreachable):
         queues.put([Message("q", b"")])
 

@@ -19,6 +19,8 @@ from silowork.queues.values import Message, MessageState, Queues, QueueSize
 from silowork.stop import Stop
 from silowork.warm_children import warm
 
+STORES = ["sqlite", pytest.param("redis", marks=pytest.mark.long)]
+pytestmark = pytest.mark.parametrize("store", STORES)
 DOUBLE = QueueStep("numbers", step_work.double, most=4, pause=0.01)
 
 
