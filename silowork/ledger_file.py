@@ -20,6 +20,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 from recordsilo.disk.atomic_file import flush_directory
 from recordsilo.disk.database_log import database_uri, keep_log
+from recordsilo.disk.full_disk import is_full_disk
 
 SECONDS_UNTIL_BUSY = 60.0
 """How long a process waits for another one's transaction."""
@@ -97,6 +98,7 @@ class LedgerFile:
         self.path, self._kind, self._mode = path, kind, mode
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
+        self._is_disk_full = False
 
     @classmethod
     def make(
@@ -173,7 +175,10 @@ class LedgerFile:
     # ------------------------------------------------------------------ opening
 
     def _opened(self) -> sqlite3.Connection:
-        """Open a connection; retries while another process switches the file to a log."""
+        """Open a connection; retries while another process switches the file to a log.
+
+        On a full disk, a file that is only read is read as where nothing can be written.
+        """
         end = time.monotonic() + SECONDS_UNTIL_BUSY
         while True:
             connection = self._connect()
@@ -181,6 +186,9 @@ class LedgerFile:
                 self._prepare(connection)
             except BaseException as error:
                 connection.close()
+                if self._mode == "read" and not self._is_disk_full and is_full_disk(error):
+                    self._is_disk_full = True
+                    continue
                 if "BUSY" not in getattr(error, "sqlite_errorname", "") or time.monotonic() > end:
                     raise
                 time.sleep(0.05)
@@ -210,7 +218,9 @@ class LedgerFile:
 
     def _is_fixed(self) -> bool:
         """Whether this only reads, where nothing can be written: no file beside it, either."""
-        return self._mode == "read" and not os.access(os.path.dirname(self.path) or ".", os.W_OK)
+        if self._mode != "read":
+            return False
+        return self._is_disk_full or not os.access(os.path.dirname(self.path) or ".", os.W_OK)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         if self._kind.has_log and self.path != ":memory:" and not self._is_fixed():

@@ -258,6 +258,24 @@ def test_a_full_disk_is_an_os_error_and_the_next_transaction_works(path: str) ->
         assert texts(file) == ["kept", "also kept"]
 
 
+def test_on_a_full_disk_a_file_with_a_log_is_read_all_the_same(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LedgerFile(path, LOGGED) as file:
+        add(file, "kept")
+
+    def refuse(_connection: sqlite3.Connection, _path: str) -> None:
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorname = "SQLITE_IOERR_SHMSIZE"
+        raise error
+
+    monkeypatch.setattr(ledger_file, "keep_log", refuse)
+    with LedgerFile(path, LOGGED, "read") as file:
+        assert texts(file) == ["kept"]
+    with LedgerFile(path, LOGGED, "write") as file, pytest.raises(OSError, match="No space left"):
+        texts(file)
+
+
 def test_a_file_kept_busy_is_an_os_error_that_says_so(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
