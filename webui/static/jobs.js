@@ -63,6 +63,22 @@ const told = async (found) => {
   }
 };
 
+// What stands on the page while the server does not answer may be old.
+const lost = (isLost) => {
+  const room = document.querySelector(LIVE);
+  const note = document.querySelector("[data-offline]");
+  if (note) {
+    note.hidden = !isLost;
+  } else if (isLost && room) {
+    const said = document.createElement("p");
+    said.className = "note fault";
+    said.setAttribute("role", "alert");
+    said.dataset.offline = "";
+    said.textContent = room.dataset.lost;
+    room.before(said);
+  }
+};
+
 const poll = async () => {
   const room = document.querySelector(LIVE);
   isPolling = room !== null;
@@ -71,9 +87,12 @@ const poll = async () => {
   }
   try {
     const answer = await fetch(room.dataset.twin, { cache: "no-store" });
+    lost(false);
     if (answer.ok) {
       await told(await answer.json());
     }
+  } catch {
+    lost(true);
   } finally {
     setTimeout(poll, 3000);
   }
@@ -85,8 +104,11 @@ const watch = () => {
     return;
   }
   events = new EventSource(room.dataset.live);
+  events.onopen = () => lost(false);
   events.onmessage = (event) => told(JSON.parse(event.data));
   events.onerror = () => {
+    // A stream that ends is opened again; ask whether the server is there at all.
+    fetch(room.dataset.twin, { cache: "no-store" }).then(() => lost(false), () => lost(true));
     if (events.readyState === EventSource.CLOSED && !isPolling) {
       poll(); // too many look on
     }

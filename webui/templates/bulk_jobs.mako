@@ -66,7 +66,7 @@ ${named(one.report)}
 ${lists.steps(_("Pages of the list"), first, "", following)}
 <%def name="watched()">\
 % if is_live:
- data-live="${urls.jobs()}/events" data-twin="${urls.twin(urls.jobs())}" data-kinds="${kinds}"\
+ data-live="${urls.jobs()}/events" data-twin="${urls.twin(urls.jobs())}" data-kinds="${kinds}" data-lost="${_('The server does not answer. What is shown here may be old.')}"\
 % endif
 </%def>
 <%def name="working(one)">\

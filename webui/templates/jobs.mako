@@ -61,6 +61,6 @@ ${one.did or "–"}\
 <%def name="active(one)">${" data-active" if one.is_active else ""}</%def>
 <%def name="watched()">\
 % if is_first and is_active:
- data-live="${urls.jobs()}/events" data-twin="${urls.twin(urls.jobs())}"\
+ data-live="${urls.jobs()}/events" data-twin="${urls.twin(urls.jobs())}" data-lost="${_('The server does not answer. What is shown here may be old.')}"\
 % endif
 </%def>

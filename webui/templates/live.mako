@@ -11,7 +11,7 @@ ${one.word}\
 </%def>
 
 <%def name="running(shown, page_url)">
-<section class="job" data-live="${shown.url}/events" data-twin="${urls.twin(shown.url)}" data-job="${shown.job.job_id}" data-state="${shown.outcome.word}" data-active>
+<section class="job" data-live="${shown.url}/events" data-twin="${urls.twin(shown.url)}" data-lost="${_('The server does not answer. What is shown here may be old.')}" data-job="${shown.job.job_id}" data-state="${shown.outcome.word}" data-active>
   <p><progress aria-label="${_('Progress of the job')}"${bar(shown.job)}></progress>
   <span class="share">${shown.share}</span></p>
   <p class="unscripted"><a href="${page_url}">${_("Refresh")}</a></p>

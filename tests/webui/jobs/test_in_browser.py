@@ -1,5 +1,6 @@
 """Jobs in a real browser: live progress, and accessibility."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -63,6 +64,27 @@ def test_a_job_is_followed_while_it_runs_and_ends_with_its_receipt(
     expect(page.get_by_text("Finished, 1 failed")).to_be_visible()
     expect(page.get_by_role("heading", name="Receipt")).to_be_visible()
     expect(page.get_by_text("its file is damaged")).to_be_visible()
+
+
+@pytest.mark.long
+def test_a_page_of_a_job_says_so_while_the_server_does_not_answer(
+    browser: Browser, silo: Silo
+) -> None:
+    ledger = JobLedger(silo.path)
+    job = ledger.add("audit", "Audit", {}, "ada")
+    ledger.claim(job.job_id, 3)
+    context = browser.new_context()
+    page = context.new_page()
+    told = re.compile(rf"/jobs/{job.job_id}(/events|\.json)$")
+    with PageServer(create_app(silo, Settings(agent="ada", by_worker=True))) as server:
+        page.route(told, lambda route: route.abort())
+        page.goto(f"{server.url}jobs/{job.job_id}")
+        expect(page.get_by_role("alert")).to_contain_text("The server does not answer.")
+        page.unroute(told)
+        expect(page.get_by_role("alert")).to_be_hidden()
+        ledger.end(job.job_id, Ending(True, "60  records"))
+        expect(page.locator(".heading .outcome")).to_contain_text("Finished")
+    context.close()
 
 
 @pytest.mark.long
