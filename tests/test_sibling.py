@@ -98,6 +98,12 @@ def test_the_package_extends_silo_in_every_way(environment: dict[str, str], path
             page = answer.read().decode()
         assert '<h2 id="panel-stars">Stars</h2>' in page
         assert "★★★★★" in page
+        assert "Records by stars" in page
+        # a page with an entry in the menu
+        listed = fetched(f"{address}/stars")["table"]["rows"]
+        assert [name["text"] for name, _stars in listed] == ["a", "b", "c"]
+        with urllib.request.urlopen(f"{address}/stars") as answer:
+            assert '<a href="/stars" aria-current="page">Stars</a>' in answer.read().decode()
         forms = {one["heading"]: one["url"] for one in fetched(f"{address}/jobs/new")["forms"]}
         for heading, name in (("Export a list of stars", "least"), ("Give stars to all", "number")):
             with urllib.request.urlopen(address + forms[heading]) as answer:

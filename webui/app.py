@@ -55,6 +55,7 @@ from webui.job_errors import sentences
 from webui.people.authentication import Gate, SignInRequired, require
 from webui.people.roles import NOBODY, User
 from webui.rendering import PAGE, View, answer, error_answer
+from webui.route import Body
 from webui.site import AnyCall, AnySite, Call, Settings, Site
 from webui.urls import TWIN
 
@@ -288,7 +289,8 @@ def _handled(call: AnyCall, found: routes.Found) -> View | Response:
     """The handler's answer; a record that cannot be read is noted in the index at once."""
     try:
         with sentences():
-            return found.route.handler(call)
+            outcome: View | Response = found.route.handler(call)
+            return outcome
     except ManifestUnreadable:
         if isinstance(call, Call) and (record := found.params.get("record")):
             call.site.silo.rows([call.site.identifier(record)])
@@ -312,12 +314,12 @@ def _asked(request: Request) -> str:
     return urls.at(request.raw_path) + (f"?{query}" if query else "")
 
 
-def _awaits_body(site: AnySite, request: Request, body: routes.Body) -> bool:
+def _awaits_body(site: AnySite, request: Request, body: Body) -> bool:
     """Request a body that has not been received, unless it will be refused anyway."""
     largest = {
-        routes.Body.LIST: LIST_LIMIT,
-        routes.Body.FILE: site.settings.max_upload + FORM_LIMIT,
-        routes.Body.RAW: site.settings.max_upload,
+        Body.LIST: LIST_LIMIT,
+        Body.FILE: site.settings.max_upload + FORM_LIMIT,
+        Body.RAW: site.settings.max_upload,
     }.get(body, 0)
     if request.await_body is None or content_length(request.headers) > largest:
         return False
@@ -326,11 +328,11 @@ def _awaits_body(site: AnySite, request: Request, body: routes.Body) -> bool:
     return True
 
 
-def _form(site: AnySite, request: Request, body: routes.Body) -> Form:
-    if body is routes.Body.FIELDS:
+def _form(site: AnySite, request: Request, body: Body) -> Form:
+    if body is Body.FIELDS:
         return read_form(request)
-    if body is routes.Body.LIST:
+    if body is Body.LIST:
         return read_form(request, LIST_LIMIT, fields_limit=LIST_LIMIT)
-    if body is routes.Body.FILE:
+    if body is Body.FILE:
         return read_form(request, site.settings.max_upload + FORM_LIMIT, site.spool_dir)
     return Form()

@@ -12,8 +12,9 @@ from webui.fleet_lines import FleetLines
 from webui.navigation import Menu
 from webui.open_silos import OpenSilos
 from webui.people.authentication import Gate
+from webui.route import Scope
 from webui.silo_lines import SiloLines
-from webui.site import AnyCall, Scope, Settings
+from webui.site import AnyCall, Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,6 @@ NAVIGATION: tuple[Menu, ...] = (
         (
             NavigationLink("Records", "/search", also=("/records",)),
             NavigationLink("Sets", "/sets"),
-            NavigationLink("Usage", "/usage"),
             NavigationLink("Saved searches", "/searches"),
         ),
     ),
@@ -90,11 +89,3 @@ NAVIGATION: tuple[Menu, ...] = (
     ),
 )
 """A group appears once it has an entry that the user may follow."""
-
-
-def place_of(page_url: str) -> NavigationLink | None:
-    """The entry that a page belongs to: the one that matches most of its address."""
-    found = max(
-        (one for group in NAVIGATION for one in group.entries), key=lambda e: e.reach(page_url)
-    )
-    return found if found.reach(page_url) else None

@@ -16,10 +16,10 @@ from mako.lookup import TemplateLookup
 
 from recordsilo.records.manifest import STATES
 from webui import urls
+from webui.contributed import place_of
 from webui.http.bodies import human_size
 from webui.http.errors import WebError
 from webui.http.messages import HTML, JSON, Response, redirect
-from webui.navigation import place_of
 from webui.people.roles import NOBODY, Role, User
 from webui.site import AnyCall, AnySite
 from webui.words import texts

@@ -1,4 +1,4 @@
-"""The whole URL space: method, address, handler, what body it takes, who may ask, and of what.
+"""The whole URL space: every `Route` of ours; packages contribute others.
 
 An address is one of a Silo, of a directory of Silos, or of a fleet (`Scope`); a site answers
 those of its scopes. What a directory has below ``/silos/<name>/`` is a site of its own.
@@ -9,15 +9,14 @@ an address that begins with a fixed segment of this table never reaches the inte
 GET also answers HEAD; methods that are not listed are refused.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
-from typing import Any
 from urllib.parse import unquote
 
+from webui.contributed import Pages, contributed
 from webui.http.errors import BadRequest, MethodNotAllowed, NotFound
-from webui.http.messages import Request, Response
+from webui.http.messages import Response
 from webui.pages import (
     activity,
     all_silos,
@@ -25,7 +24,6 @@ from webui.pages import (
     bulk_choice,
     bulk_report,
     clusters,
-    counter,
     crawls,
     differences,
     edit,
@@ -57,60 +55,13 @@ from webui.pages import (
     source,
     static,
     upstream,
-    usage,
     versions,
 )
 from webui.people.roles import Role
 from webui.rendering import View
-from webui.site import Call, Scope
+from webui.route import Body, Handler, Route, Scope
+from webui.site import Call
 from webui.urls import INDEX, TWIN
-
-Handler = Callable[[Any], View | Response]
-"""Gets the call of its site: a `Call` for a Silo, a `DirectoryCall` for a directory of Silos."""
-
-
-class Body(Enum):
-    """The kind of body that a route accepts."""
-
-    NONE = "nothing; what comes is left unread"
-    FIELDS = "a small form: urlencoded, multipart, or a JSON object"
-    LIST = "such a form with a long list in it"
-    FILE = "such a form, and files where it is multipart"
-    RAW = "the bytes of a file; the handler reads them"
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """A line of the route table.
-
-    Attributes:
-        role: See `needs`.
-        scopes: What it is about.
-        admits: Which requests are answered although nobody signed in, by the request and the
-            directory of the site.
-        is_for_programs: Whether people who did not sign in are refused, not led to the form.
-    """
-
-    method: str
-    pattern: str
-    handler: Handler
-    body: Body = Body.NONE
-    role: Role | None = None
-    scopes: frozenset[Scope] = frozenset({Scope.SILO})
-    admits: Callable[[Request, str], bool] | None = None
-    is_for_programs: bool = False
-
-    @property
-    def needs(self) -> Role:
-        """The required role: the line's own, else viewer for reading and curator for changing."""
-        if self.role is not None:
-            return self.role
-        return Role.VIEWER if self.method == "GET" else Role.CURATOR
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The pattern's segments."""
-        return tuple(self.pattern.strip("/").split("/")) if self.pattern != "/" else ()
 
 
 def buttons(**handlers: Handler) -> Handler:
@@ -124,7 +75,8 @@ def buttons(**handlers: Handler) -> Handler:
         name = (call.field("do") or default).partition("-")[0]
         if name not in handlers:
             raise BadRequest("Unknown action; choose one of {known} (field do).", known=known)
-        return handlers[name](call)
+        outcome: View | Response = handlers[name](call)
+        return outcome
 
     press.__doc__ = f"Do what a button of the form says (field do): {known}."
     return press
@@ -157,20 +109,6 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/searches/{name}",              searches.show_one),
     Route("DELETE", "/searches/{name}",              searches.delete,      Body.FIELDS),
     Route("POST",   "/searches/{name}/delete",       searches.delete,      Body.FIELDS),
-
-    Route("GET",    "/usage",                        usage.show),
-    Route("GET",    "/usage/top",                    usage.show_top),
-    Route("GET",    "/usage/top.csv",                usage.top_csv),
-    Route("GET",    "/usage/days.csv",               usage.days_csv),
-    Route("GET",    "/usage/countries.csv",          usage.countries_csv),
-    Route("GET",    "/usage/fragments/{part}",       usage.fragment),
-    Route("GET",    "/usage/widgets/{part}",         usage.widget),
-    Route("GET",    "/usage/records/{record}",       usage.show_record),
-    Route("GET",    "/usage/entities/{key}",         usage.show_entity),
-    Route("GET",    "/usage/records/{record}/days.csv", usage.record_days_csv),
-    Route("GET",    "/usage/entities/{key}/days.csv", usage.entity_days_csv),
-    Route("GET",    "/usage/entities/{key}/records.csv", usage.entity_csv),
-    Route("POST",   "/usage/entities/{key}/separate", usage.separate,      Body.FIELDS),
 
     Route("GET",    "/clusters",                     clusters.show),
     Route("POST",   "/clusters",                     buttons(
@@ -267,11 +205,6 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    _VERSION + "/delete-file",       files.ask_delete,     Body.NONE,   CURATOR),
     Route("POST",   _VERSION + "/delete-file",       files.delete,         Body.FIELDS),
 
-    Route("GET",    "/r51/status",                   counter.status,       Body.NONE,   ANYONE),
-    Route("GET",    "/r51/reports",                  counter.reports),
-    Route("GET",    "/r51/reports/{report}",         counter.report),
-    Route("GET",    "/r51/members",                  counter.members),
-
     Route("GET",    "/openapi.json",                 openapi.show, scopes=BOTH),
     Route("GET",    "/sign-in", people.ask_sign_in, Body.NONE, ANYONE, BOTH),
     Route("POST",   "/sign-in", people.sign_in, Body.FIELDS, ANYONE, BOTH),
@@ -303,7 +236,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST",   "/fleet/{name}",                 fleet.act, Body.FIELDS, MANAGER, FLEET),
     Route("GET",    "/metrics",                      fleet.metrics, scopes=FLEET,
           is_for_programs=True),
-
+)
+OF_2010: tuple[Route, ...] = (
     # The interface of 2010: /<percent-encoded identifier>/<version>/<path>.
     Route("POST",   "/",                             records.create,       Body.FIELDS),
     Route("GET",    "/{record}",                     legacy.show_record),
@@ -410,13 +344,22 @@ class Table:
         return None
 
 
-@cache
 def table(*scopes: Scope) -> Table:
-    """Return the lines of some scopes."""
-    routes = tuple(route for route in ROUTES if not route.scopes.isdisjoint(scopes))
+    """Return the lines of some scopes: ours, those of packages, the interface of 2010.
+
+    A line of a package never replaces one of ours.
+    """
+    return _table(frozenset(scopes), contributed())
+
+
+@cache
+def _table(scopes: frozenset[Scope], some: tuple[Pages, ...]) -> Table:
+    every = (*ROUTES, *(route for one in some for route in one.routes), *OF_2010)
     grouped: dict[tuple[str, ...], dict[str, Route]] = {}
-    for route in routes:
-        grouped.setdefault(route.parts, {})[route.method] = route
+    for route in every:
+        if not route.scopes.isdisjoint(scopes):
+            grouped.setdefault(route.parts, {}).setdefault(route.method, route)
+    routes = tuple(route for methods in grouped.values() for route in methods.values())
     addresses = tuple(_Address(parts, methods) for parts, methods in grouped.items())
     fixed = frozenset(route.parts[0] for route in routes if route.parts) - {"{record}"}
     return Table(routes, addresses, fixed)

@@ -5,7 +5,6 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any, Protocol
 
 from recordsilo import HarvestedRecord, Silo
@@ -15,24 +14,18 @@ from recordsilo.formats import persistent_identifier
 from recordsilo.index import PageRequest
 from recordsilo.repository import Repository
 from silowork.service import Jobs
+from webui.contributed import navigation
 from webui.http.messages import Request
 from webui.http.multipart import Form
 from webui.http.security import LOOPBACK_ONLY, Policy
-from webui.navigation import NAVIGATION, Menu
+from webui.navigation import Menu
 from webui.people.authentication import Gate
 from webui.people.roles import NOBODY, User
+from webui.route import Scope
 
 GIB = 1024**3
 _SAME_DOI = 20
 """Maximum number of records, found by the words of a DOI, that are checked for the DOI."""
-
-
-class Scope(Enum):
-    """What an address is about; a site has one scope, and that of a fleet two."""
-
-    SILO = "a Silo"
-    DIRECTORY = "a directory of Silos"
-    FLEET = "a directory of Silos that is a fleet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +190,7 @@ class Site:
     @property
     def navigation(self) -> tuple[Menu, ...]:
         """The main navigation of its pages."""
-        return NAVIGATION
+        return navigation()
 
     @property
     def call(self) -> "type[Call]":

@@ -14,8 +14,9 @@ from tests.webui.test_browser_curate import PAGES as CURATION
 from webui.app import create_app
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
+from webui.route import Scope
 from webui.routes import table
-from webui.site import Scope, Settings
+from webui.site import Settings
 
 OF_SILO = table(Scope.SILO)
 

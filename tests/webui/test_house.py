@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from webui.rendering import STATIC, _lookup, static_content
+from webui.route import Scope
 from webui.routes import table
-from webui.site import Scope
 
 TEMPLATES = sorted(Path(str(files("webui") / "templates")).glob("*.mako"))
 STATIC_DIR = Path(str(files("webui") / "static"))

@@ -34,9 +34,10 @@ from webui.people.authentication import Gate
 from webui.people.commands import user
 from webui.people.roles import Role
 from webui.people.sign_in_attempts import BY_BOTH
+from webui.route import Scope
 from webui.routes import table
 from webui.silo_lines import SiloLines
-from webui.site import Scope, Settings
+from webui.site import Settings
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from webui.navigation import NAVIGATION, place_of
+from webui.contributed import navigation, place_of
 from webui.people.roles import Role, User
 
 
 def labels(role: Role) -> list[list[str]]:
     """What each group offers to somebody of a role."""
     user = User("x", role)
-    return [[entry.label for entry in group.offered(user)] for group in NAVIGATION]
+    return [[entry.label for entry in group.offered(user)] for group in navigation()]
 
 
 def test_a_group_offers_only_what_the_role_may_do() -> None:

@@ -17,8 +17,8 @@ from schemathesis.specs.openapi.checks import (
 from webui.api.document import document
 from webui.api.schemas import SCHEMAS
 from webui.http.bodies import FORMS
-from webui.routes import Body, table
-from webui.site import Scope
+from webui.route import Body, Scope
+from webui.routes import table
 from webui.urls import twin
 
 DOCUMENT = document(frozenset({Scope.SILO}))

@@ -26,7 +26,8 @@ from webui.people.commands import user as user_command
 from webui.people.roles import Role
 from webui.people.sessions import IDLE, LONGEST, Sessions
 from webui.people.sign_in_attempts import BY_BOTH, Attempts, TooManyAttempts
-from webui.site import Scope, Settings
+from webui.route import Route, Scope
+from webui.site import Settings
 
 OF_SILO = routes.table(Scope.SILO)
 PASSWORD = "correct horse battery"
@@ -115,7 +116,7 @@ def test_every_address_is_closed_to_who_did_not_sign_in(
     assert b"oai:example.org" not in answer.body
 
 
-def path_of(route: routes.Route) -> str:
+def path_of(route: Route) -> str:
     path = route.pattern.replace("{record}", "oai+example,org+1").replace("{version}", "1")
     return re.sub(r"\{\w+(\.\.\.)?\}", "oai_dc", path)
 

@@ -11,8 +11,9 @@ from recordsilo.disk.identifier import unclean, url_segment
 from webui import urls
 from webui.directory import DirectoryCall
 from webui.http.errors import BadRequest, MethodNotAllowed, NotFound
-from webui.routes import ROUTES, table
-from webui.site import AnyCall, Call, Scope
+from webui.route import Scope
+from webui.routes import table
+from webui.site import AnyCall, Call
 
 TABLE = table(Scope.SILO)
 
@@ -119,7 +120,9 @@ def test_the_segment_of_a_record_is_its_cleaned_form() -> None:
 CALLS = {Scope.SILO: Call, Scope.DIRECTORY: DirectoryCall, Scope.FLEET: DirectoryCall}
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda one: f"{one.method} {one.pattern}")
+@pytest.mark.parametrize(
+    "route", table(*Scope).routes, ids=lambda one: f"{one.method} {one.pattern}"
+)
 def test_a_handler_takes_the_calls_of_every_site_that_has_its_route(route: Any) -> None:
     taken = get_type_hints(route.handler)
     call = next(kind for name, kind in taken.items() if name != "return")

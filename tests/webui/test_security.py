@@ -17,8 +17,9 @@ from webui import routes
 from webui.http.errors import UNFORESEEN, CrossSite
 from webui.http.messages import Request
 from webui.http.security import LOOPBACK_ONLY, Policy, check, check_host
+from webui.route import Route, Scope
 from webui.server import PageServer
-from webui.site import Scope, Settings
+from webui.site import Settings
 
 OF_SILO = routes.table(Scope.SILO)
 
@@ -197,7 +198,7 @@ def test_a_change_is_taken_from_its_own_page_or_from_a_program_here(
     ids=lambda r: f"{r.method} {r.pattern}",
 )
 def test_no_changing_address_is_open_to_other_sites(
-    client: Any, silo: Silo, working_copy: str, route: routes.Route
+    client: Any, silo: Silo, working_copy: str, route: Route
 ) -> None:
     path = (
         route.pattern.replace("{record}", "oai+example,org+1")

@@ -10,13 +10,12 @@ from importlib.metadata import version
 from typing import Any
 
 from webui import routes
-from webui.api.operations import OPERATIONS, Operation, Query
+from webui.api.operations import OPERATIONS
 from webui.api.schemas import ANY_OBJECT, SCHEMAS, ref
 from webui.http.bodies import FORMS
 from webui.http.multipart import MULTIPART
 from webui.pages import openapi, static
-from webui.routes import Body, Route
-from webui.site import Scope
+from webui.route import Body, Operation, Query, Route, Scope
 from webui.urls import twin
 
 _OWN = frozenset({static.favicon, static.robots, openapi.show, static.show})
@@ -65,7 +64,7 @@ def _paths(table: Iterable[tuple[Route, bool]]) -> dict[str, Any]:
     for route, has_twin in table:
         if route.handler in _OWN:
             continue
-        operation = OPERATIONS.get(route.handler) or _untold(route)
+        operation = route.told or OPERATIONS.get(route.handler) or _untold(route)
         is_twin = has_twin and "/" not in operation.answer
         address = _BRACES.sub(r"{\1}", route.pattern)
         address = twin(address) if is_twin else address

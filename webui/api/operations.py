@@ -4,7 +4,6 @@ A handler without an entry here takes no query and any fields, and returns any o
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from recordsilo.index.facets import contributed_names, facet_names
@@ -15,7 +14,6 @@ from webui.fleet_lines import SORTS as FLEET_SORTS
 from webui.pages import (
     activity,
     all_silos,
-    counter,
     crawls,
     differences,
     facet_values,
@@ -35,40 +33,10 @@ from webui.pages import (
     sheets,
     silos,
     source,
-    usage,
     versions,
 )
+from webui.route import Operation, Query
 from webui.search.request import MAX_SIZE
-from webui.usage.asked import ORDERS
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A query parameter; with `explode` it may be repeated."""
-
-    name: str
-    schema: Schema = field(default_factory=lambda: TEXT)
-    text: str = ""
-    required: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """The parameters and the answer of a handler.
-
-    Attributes:
-        answer: A component of `schemas`, or a media type other than JSON.
-        fields: Name → description of each form field; required ones are in `needed`.
-        leads: Status → the target, if the answer may be a redirect; or what else it means.
-    """
-
-    answer: str
-    query: tuple[Query, ...] = ()
-    fields: Mapping[str, str] | None = None
-    needed: tuple[str, ...] = ()
-    status: int = 200
-    leads: Mapping[str, str] = field(default_factory=dict)
-
 
 _YES_NO = one_of("", "yes", "no")
 _LIMIT: Schema = {"type": "integer", "minimum": 1, "maximum": MAX_SIZE}
@@ -94,22 +62,11 @@ _YEARS = (
     Query("year_from", text="With `year_to`, the same as `year=FROM..TO`."),
     Query("year_to"),
 )
-_PERIOD = (
-    Query("from", text="First day or month."),
-    Query("until", text="Last day or month."),
-    Query("by", one_of("", *ORDERS), "What the most used are compared by."),
-)
 _FLEET = (
     Query("state", one_of("", *(one.value for one in State))),
     *map(Query, ("tag", "host", "q")),
     Query("sort", one_of(*FLEET_SORTS)),
 )
-_KIND = (Query("kind", text="`record`, or a kind of entity."),)
-_CUSTOMER = (Query("customer_id", text="0000000000000000, the world.", required=True),)
-_EXCEPTIONS = {
-    "4XX": "A COUNTER exception: Code, Message, Data.",
-    "5XX": "A COUNTER exception: Code, Message, Data.",
-}
 _AFTER = Query("after", text="The cursor `after` of the page before.")
 _BACK = Query("back", several(TEXT), "Cursors of earlier pages, for `previous`; `next` has them.")
 _BY = Query("by", several(TEXT), "Orders of facets, such as `type.name` or `year.count`.")
@@ -161,32 +118,6 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     fleet.act: Operation("", fields={"action": "What to do; see the page."}, needed=("action",)),
     fleet.metrics: Operation("text/plain"),
     harvests.show: Operation("Harvests", (Query("start", COUNT),)),
-    usage.show: Operation("", _PERIOD),
-    usage.show_top: Operation("", (*_KIND, *_PERIOD, Query("match"), Query("limit", COUNT))),
-    usage.top_csv: Operation("text/csv", (*_KIND, *_PERIOD, Query("match"))),
-    usage.days_csv: Operation("text/csv", _PERIOD),
-    usage.countries_csv: Operation("text/csv", _PERIOD),
-    usage.show_record: Operation("", _PERIOD),
-    usage.show_entity: Operation("", _PERIOD),
-    usage.record_days_csv: Operation("text/csv", _PERIOD),
-    usage.entity_days_csv: Operation("text/csv", _PERIOD),
-    usage.entity_csv: Operation("text/csv", _PERIOD),
-    usage.fragment: Operation("text/html", (*_KIND, *_PERIOD, Query("limit", COUNT))),
-    usage.widget: Operation("text/html", (*_KIND, *_PERIOD, Query("limit", COUNT))),
-    counter.status: Operation("application/json"),
-    counter.members: Operation("application/json", _CUSTOMER, leads=_EXCEPTIONS),
-    counter.reports: Operation("application/json", _CUSTOMER, leads=_EXCEPTIONS),
-    counter.report: Operation(
-        "application/json",
-        (
-            *_CUSTOMER,
-            Query("begin_date", text="First month.", required=True),
-            Query("end_date", text="Last month.", required=True),
-            *map(Query, ("metric_type", "data_type", "access_method", "access_type", "yop")),
-            *map(Query, ("item_id", "author", "attributes_to_show", "granularity")),
-        ),
-        leads=_EXCEPTIONS,
-    ),
     crawls.show: Operation("Crawls"),
     crawls.show_one: Operation("Crawl"),
     crawls.as_csv: Operation("text/csv"),

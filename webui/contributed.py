@@ -1,0 +1,55 @@
+"""The pages that packages contribute: lines of the route table, and entries of the menu.
+
+An entry point of the group ``webui.pages`` names a `Pages`. The usage of the records comes
+through this door, too.
+"""
+
+from dataclasses import dataclass
+
+from recordsilo.contributions import contributions
+from webui.navigation import NAVIGATION, Menu, NavigationLink
+from webui.route import Route
+
+GROUP = "webui.pages"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pages:
+    """The pages of a package.
+
+    Attributes:
+        name: The entry point's name.
+        routes: Their lines in the table. An address begins with a fixed segment; one that the
+            page has already stays the page's.
+        menu: Entries of the main navigation, each with the label of its group, such as
+            ``Browse``; a label that no group has makes one.
+    """
+
+    name: str
+    routes: tuple[Route, ...]
+    menu: tuple[tuple[str, NavigationLink], ...] = ()
+
+    def __post_init__(self) -> None:
+        for route in self.routes:
+            if not route.parts or "{" in route.parts[0]:
+                raise ValueError(f"an address of a package begins with its name: {route.pattern}")
+
+
+def contributed() -> tuple[Pages, ...]:
+    """Return the pages of all packages; those that cannot be loaded are reported and left out."""
+    return tuple(contributions(GROUP, Pages))
+
+
+def navigation() -> tuple[Menu, ...]:
+    """Return the main navigation, with the entries of packages behind ours."""
+    groups = {group.label: list(group.entries) for group in NAVIGATION}
+    for label, entry in (one for pages in contributed() for one in pages.menu):
+        groups.setdefault(label, []).append(entry)
+    return tuple(Menu(label, tuple(entries)) for label, entries in groups.items())
+
+
+def place_of(page_url: str) -> NavigationLink | None:
+    """The entry that a page belongs to: the one that matches most of its address."""
+    entries = (one for group in navigation() for one in group.entries)
+    found = max(entries, key=lambda entry: entry.reach(page_url))
+    return found if found.reach(page_url) else None
