@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from recordsilo.cli import ExitCode, fail
-from silocuration.errors import CurationError, SheetChanged
+from silocuration.errors import CurationError, JobBusy, SheetChanged
 
 CONFLICT = 5
 """Exit code if a file was left because it was changed; as for `silo export`."""
@@ -21,6 +21,8 @@ def sentences(job: str = "") -> Iterator[None]:
         yield
     except SheetChanged as error:
         fail(str(error), CONFLICT)
+    except JobBusy as error:
+        fail(f"{error}; try again when it has ended", ExitCode.STOPPED)
     except CurationError as error:
         fail(str(error))
     except KeyboardInterrupt:

@@ -13,7 +13,7 @@ import pytest
 from recordsilo import Silo
 from recordsilo.cli import _run
 from silocuration.batch.exported_sheets import exported_sheet
-from silocuration.batch.job import create_job
+from silocuration.batch.job import create_job, held
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import load_rules
 from silocuration.errors import SheetChanged
@@ -381,6 +381,18 @@ def test_a_job_of_a_slow_pattern_stays_where_it_changed_a_record(
     (job,) = json.loads(run("bulk", "list", myrepo, "--json").out)
     assert (job["counts"]["done"], job["counts"]["planned"]) == (3, 1)
     refused(run("bulk", "discard", myrepo, job["job"]), f"silo bulk undo DIR {job['job']}")
+
+
+@pytest.mark.parametrize("command", ["resume", "undo", "discard"])
+def test_a_batch_edit_that_runs_elsewhere_can_be_asked_again_later(
+    run: Run, myrepo: str, silo: Silo, command: str
+) -> None:
+    job = create_job(silo, rules_job(load_rules(myrepo, "types")), agent="ada")
+    if command == "undo":
+        assert run("bulk", "resume", myrepo, job).code == 0
+    with held(silo, job):
+        result = run("bulk", command, myrepo, job)
+    refused(result, "by another process; try again when it has ended", 75)
 
 
 def test_a_job_that_left_nothing_to_undo_says_so(run: Run, myrepo: str, tmp_path: Path) -> None:
