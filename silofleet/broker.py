@@ -26,7 +26,7 @@ from silofleet.orders import Order, order_to_json
 from silofleet.redis_client import broker_error, redis_at, unreachable
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, Outcome
 from silofleet.wishes import check_node, wishes_path
-from silowork.queue import Broker
+from silowork.broker import Broker
 from silowork.queues.redis_streams import RedisKind, RedisQueues
 from silowork.queues.values import Queued
 

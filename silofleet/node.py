@@ -35,8 +35,8 @@ from silofleet.redis_client import redis_at, unreachable
 from silofleet.slots import Slots, warm
 from silofleet.spread.takers import Takers
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node
+from silowork.broker import Broker
 from silowork.celery_worker import ENDED, celery_worker, note_dropped, only_argument
-from silowork.queue import Broker
 from silowork.queues.redis_streams import RedisQueues
 from silowork.queues.values import Message
 from silowork.stop import Stop

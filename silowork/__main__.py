@@ -9,8 +9,8 @@ import sys
 
 from recordsilo.garbage import collect_rarely
 from silowork import running
+from silowork.broker import Broker
 from silowork.errors import JobsError
-from silowork.queue import Broker
 from silowork.worker_process import run_worker
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from celery import Celery, signals
 
+from silowork.broker import TASK, Broker, Sender
 from silowork.celery_worker import ENDED, celery_worker, note_dropped, only_argument, refused
 from silowork.errors import JobsError, QueueUnreachable
-from silowork.queue import TASK, Broker, Sender
 from silowork.watching import WatchedSilo
 from silowork.worker import Worker
 

@@ -14,10 +14,10 @@ from recordsilo.commands.options import F, directory, json_option
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.extras import needed
 from recordsilo.granary import is_granary
+from silowork.broker import Broker
 from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.kinds import done_in_all
 from silowork.ledger import LEDGER
-from silowork.queue import Broker
 from silowork.service import Jobs
 from silowork.values import Action, Job, State
 

@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import IO, Self
 
 from recordsilo.child_process import SECONDS_TO_END
+from silowork.broker import Broker
 from silowork.children import Child, ask_to_end, ended, started
-from silowork.queue import Broker
 
 LOG = "worker.log"
 _LONGEST_LOG = 1024 * 1024

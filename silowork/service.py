@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo.disk.locks import Locks
+from silowork.broker import WORKER_LOCK, Broker, Sender
 from silowork.errors import JobRefused, QueueUnreachable
 from silowork.kinds import kind_of
 from silowork.ledger import JobLedger
-from silowork.queue import WORKER_LOCK, Broker, Sender
 from silowork.running import run_here
 from silowork.values import ACTIVE, Action, Job, State, Wish
 

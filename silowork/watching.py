@@ -19,10 +19,10 @@ from recordsilo.disk.locks import Locks
 from recordsilo.disk.stamps import stamp_of
 from recordsilo.errors import RecordSiloError
 from recordsilo.silo import VERSION_FILE
+from silowork.broker import WORKER_LOCK
 from silowork.errors import JobsError
 from silowork.kinds import kind_names, kind_of
 from silowork.ledger import JobLedger
-from silowork.queue import WORKER_LOCK
 from silowork.schedules import first_due, schedule_files, start_due
 from silowork.values import Job
 

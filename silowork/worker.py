@@ -10,9 +10,9 @@ import os
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from recordsilo.disk.locks import Locks
+from silowork.broker import WORKER_LOCK
 from silowork.children import ask_to_end, ended, started
 from silowork.errors import JobsError
-from silowork.queue import WORKER_LOCK
 from silowork.running import MOST_CRASHES
 from silowork.stop import Stop
 from silowork.values import ACTIVE

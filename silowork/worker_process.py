@@ -4,7 +4,7 @@ import signal
 from functools import partial
 
 from recordsilo.child_process import SECONDS_TO_END, end_with_parent, wait_for_end_of
-from silowork.queue import Broker
+from silowork.broker import Broker
 from silowork.worker import SLOTS, Worker
 
 

@@ -28,9 +28,9 @@ from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.errors import NotASilo, RecordSiloError, SiloNotFound, did_you_mean
 from recordsilo.granary import is_granary
 from recordsilo.silo import may_become_a_silo
+from silowork.broker import Broker
 from silowork.commands import broker_option, force_option
 from silowork.embedded import EmbeddedWorker
-from silowork.queue import Broker
 from silowork.stop import Stop
 from usagestats.commands.group import told
 from usagestats.packages import check_extra

@@ -8,8 +8,8 @@ from waiting import wait_until
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
+from silowork.broker import Broker
 from silowork.embedded import EmbeddedWorker
-from silowork.queue import Broker
 from silowork.service import Jobs
 
 RECORDS = 600

@@ -40,7 +40,7 @@ from silofleet.run_outcome import Before
 from silofleet.slots import Slots
 from silofleet.values import Ended, Endpoint, Outcome
 from silofleet.wishes import wishes_path
-from silowork import queue
+from silowork import broker as job_broker
 from silowork.due.hours import hours_of
 from silowork.queues.redis_streams import RedisQueues
 from silowork.queues.values import Message
@@ -114,7 +114,7 @@ def test_a_run_is_sent_to_the_queue_of_its_node_as_a_number(broker: str) -> None
 def test_a_message_does_not_wait_for_ever_for_a_redis_that_says_nothing(
     broker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "_SECONDS_TO_ANSWER", 0.2)
+    monkeypatch.setattr(job_broker, "_SECONDS_TO_ANSWER", 0.2)
     nodes = Nodes(broker)
     nodes.start(ORDER, "n1")
     with redis.Redis.from_url(broker) as client:

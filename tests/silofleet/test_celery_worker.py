@@ -13,13 +13,13 @@ import pytest
 import redis
 from ports import free_port
 
-from silowork.queue import Broker
+from silowork.broker import Broker
 
 PROGRAM = """
 import logging, os, signal, sys, warnings
 from celery.exceptions import CPendingDeprecationWarning
 from silowork.celery_worker import celery_worker, note_dropped, only_argument
-from silowork.queue import Broker
+from silowork.broker import Broker
 
 os.getuid = lambda: 0  # of which Celery warns
 logging.basicConfig(format="%(message)s")

@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 from recordsilo import Silo
+from silowork.broker import Broker
 from silowork.due.timetable import Timetable, timetable_of_texts
 from silowork.embedded import EmbeddedWorker
 from silowork.errors import JobRefused
 from silowork.ledger import JobLedger
-from silowork.queue import Broker
 from silowork.schedule_commands import schedule as command
 from silowork.schedules import (
     Schedule,

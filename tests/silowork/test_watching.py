@@ -17,11 +17,11 @@ from recordsilo import Granary, Silo
 from recordsilo.disk import stamps
 from recordsilo.disk.locks import Locks
 from silowork import broker_worker, watching
+from silowork.broker import WORKER_LOCK, Broker
 from silowork.broker_worker import BrokerWorker
 from silowork.due.timetable import Timetable
 from silowork.errors import LedgerUnreadable
 from silowork.ledger import JobLedger
-from silowork.queue import WORKER_LOCK, Broker
 from silowork.running import MOST_CRASHES, run_job
 from silowork.schedules import Schedule, add_schedule, change_schedule, run_now
 from silowork.service import Jobs

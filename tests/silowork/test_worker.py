@@ -29,9 +29,9 @@ from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Add
 from silocuration.jobs import begin_change, begin_undo
+from silowork.broker import Broker, Sender
 from silowork.embedded import EmbeddedWorker
 from silowork.ledger import LEDGER
-from silowork.queue import Broker, Sender
 from silowork.running import DISK_FULL, run_job
 from silowork.service import Jobs
 from silowork.stop import Stop

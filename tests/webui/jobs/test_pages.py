@@ -17,9 +17,9 @@ from silocuration.batch.planned import preview_planned
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Add
+from silowork.broker import Broker
 from silowork.embedded import EmbeddedWorker
 from silowork.ledger import JobLedger
-from silowork.queue import Broker
 from silowork.running import run_job
 from silowork.values import Advance, Ending, Problem, Wish
 from webui.app import create_app
