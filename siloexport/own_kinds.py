@@ -106,7 +106,7 @@ def _table(write: Callable[..., TableReport], encoding: str) -> Write:
         values: Values,
         progress: Callable[[int], None],
     ) -> TableReport:
-        columns = values.get("columns") or tables.USUAL
+        columns = tables.columns_named(values.get("columns") or tables.USUAL)
         with as_text(file, encoding) as text:
             return write(silo, selection, text, columns, progress=progress)
 
@@ -146,7 +146,7 @@ def _why_empty(names: Sequence[str], versions: Versions) -> str:
 
 
 def _check_columns(_silo_path: str, values: Values) -> None:
-    tables.check_columns(values["columns"])
+    tables.check_columns(tables.columns_named(values["columns"]))
 
 
 _COLUMNS = FormField(

@@ -400,6 +400,15 @@ def _digest(path: str) -> Digest:
         return digest_of(file)
 
 
+def columns_named(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that are meant: an element of Dublin Core may be named without ``dc:``.
+
+    ``date`` is the date of the version, and no element. Unknown names stay as they are.
+    """
+    elements = _ELEMENTS.keys() - {f"dc:{name}" for name in fields()}
+    return tuple(f"dc:{name}" if f"dc:{name}" in elements else name for name in names)
+
+
 def check_columns(columns: Sequence[str]) -> None:
     """Check that columns exist.
 

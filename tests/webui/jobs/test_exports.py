@@ -134,6 +134,15 @@ def test_a_name_that_has_the_ending_of_its_kind_gets_no_second_one(few: str) -> 
     assert done(few, form="files", name="b.csv").report["target"].endswith(".exports/b.csv")
 
 
+def test_elements_are_named_with_or_without_their_namespace(few: str) -> None:
+    done(few, form="csv", name="short", columns="record,title date dc:creator")
+    head, first, *_ = csv.reader(
+        io.StringIO(Path(few + ".exports/short.csv").read_text("utf-8-sig"))
+    )
+    assert head == ["record", "dc:title", "date", "dc:creator"]
+    assert first[:2] == [NAMES[0], f"Record {NAMES[0]}"]
+
+
 def test_json_lines_hold_what_a_search_finds(few: str) -> None:
     assert done(few, form="jsonl", name="one", query='"example.org:2"').state is State.DONE
     lines = Path(few + ".exports/one.jsonl").read_text("utf-8").splitlines()
