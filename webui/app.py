@@ -35,7 +35,7 @@ from webui.form_again import SHOWN_AGAIN, form_again
 from webui.http import security
 from webui.http.bodies import FORM_LIMIT, LIST_LIMIT, content_length, read_form
 from webui.http.coding import labelled, packed
-from webui.http.errors import UNFORESEEN, BadRequest, WebError, as_web_error, from_store
+from webui.http.errors import UNFORESEEN, WebError, as_web_error, from_store
 from webui.http.machine_errors import from_machine
 from webui.http.messages import (
     Request,
@@ -111,18 +111,12 @@ def _handler() -> Iterable[bytes]:
     return _to_cherrypy(respond(environ[_SITE], environ))
 
 
-def _error_page(status: str, **_unused: object) -> bytes:
-    """Our error page, for requests refused before dispatch."""
-    environ = cherrypy.serving.request.wsgi_environ
-    error = BadRequest("Malformed request.")
-    error.status = HTTPStatus(int(status.split(" ", 1)[0]))
-    refusal = error_answer(environ[_SITE], error, as_json=_asks_json(environ))
-    return b"".join(_to_cherrypy(refusal))
-
-
 class _SiloRequest(cherrypy._cprequest.Request):  # type: ignore[misc]  # cherrypy is untyped
     show_tracebacks = False
-    error_page = {"default": _error_page}  # noqa: RUF012  # the shape CherryPy reads
+    throw_errors = True  # to the server; `respond` lets none out
+
+    def process_headers(self) -> None:
+        """Do nothing: one cookie of another page with an odd name would refuse every request."""
 
     def process_query_string(self) -> None:
         """Do nothing: CherryPy would answer malformed queries itself; see `from_environ`."""

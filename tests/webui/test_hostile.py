@@ -2,6 +2,7 @@
 
 import io
 import json
+import socket
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -75,3 +76,26 @@ def test_a_damaged_file_makes_its_own_page_a_sentence(client: Any, silo: Silo) -
             file.write_bytes(content)
             assert client.get(page).status == 200
             assert client.get("/").status == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("Cookie", one) for one in ("a/b=1", "ok=1; x,y=2", "a@b=c", "name(1)=2", '"="')),
+        *(("X-Odd", one) for one in ("=?nope?q?x?=", "=?utf-8?b?%%%?=")),
+    ],
+)
+def test_an_odd_header_of_somebody_else_refuses_no_request(
+    client: Any, name: str, value: str
+) -> None:
+    """Browsers send the cookies of every page on this machine, whatever its port."""
+    assert client.get("/search", headers={name: value}).status == 200
+    assert client.get("/records/nobody", headers={name: value}).status == 404
+
+
+def test_a_request_without_a_host_is_malformed(client: Any) -> None:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=20) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+        came = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert came.startswith(b"HTTP/1.1 400 ")
+    assert b"CherryPy" not in came

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from politeweb.addresses import is_loopback
-from webui.http.errors import CrossSite, ForeignHost
+from webui.http.errors import BadRequest, CrossSite, ForeignHost
 from webui.http.messages import Request
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -83,11 +83,14 @@ def check(request: Request, policy: Policy) -> None:
     """Check the host and the origin of a request.
 
     Raises:
-        ForeignHost: The Host header is missing, malformed or names another machine.
+        BadRequest: There is no Host header (RFC 9112, section 3.2).
+        ForeignHost: It is malformed or names another machine.
         CrossSite: A change requested by another site, or, beyond loopback, by a client that
             does not state its site.
     """
-    check_host(request.headers.get("host", ""), policy)
+    if "host" not in request.headers:
+        raise BadRequest("A request must name the host that it is for (Host).")
+    check_host(request.headers["host"], policy)
     if not request.is_safe:
         check_site(request)
 

@@ -118,26 +118,6 @@ def placed(response: Response, client: str) -> Response:
     return replace(response, body=_Placed(client, b"".join(blocks), body))
 
 
-class FileBody:
-    """An open file, sent block by block; the server closes it."""
-
-    def __init__(self, beginning: bytes, file: BinaryIO) -> None:
-        self._beginning, self._file = beginning, file
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        block, self._beginning = self._beginning or self._file.read(BLOCK), b""
-        if not block:
-            raise StopIteration
-        return block
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-
 class BrokeOff(OSError):
     """Writing failed; the answer is cut off, so that the client sees that it is incomplete."""
 

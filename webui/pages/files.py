@@ -2,6 +2,7 @@
 
 import os
 from typing import BinaryIO
+from wsgiref.util import FileWrapper
 
 from recordsilo import HarvestedRecord
 from recordsilo.errors import FileNotInVersion, PathNameError
@@ -12,7 +13,7 @@ from webui.http import downloads
 from webui.http.bodies import human_size, open_body
 from webui.http.errors import BadRequest, Conflict, NotFound, PreconditionFailed
 from webui.http.messages import Response, is_known
-from webui.http.streams import FileBody
+from webui.http.streams import BLOCK
 from webui.questions import Question, QuestionField, message_field, question_view
 from webui.rendering import View
 from webui.site import Call
@@ -54,12 +55,13 @@ def _sent(stream: BinaryIO, path: str, *, is_metadata: bool) -> Response:
     try:
         status = os.fstat(stream.fileno())
         beginning = stream.read(downloads.SNIFFED)
+        stream.seek(0)
     except BaseException:
         stream.close()
         raise
     kind = downloads.content_type(path, beginning, metadata=is_metadata)
     headers = downloads.headers(path, kind) | {"ETag": _tag(status)}
-    return Response(200, FileBody(beginning, stream), kind, headers, status.st_size)
+    return Response(200, FileWrapper(stream, BLOCK), kind, headers, status.st_size)
 
 
 def ask_add(call: Call) -> View:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
+from wsgiref.util import FileWrapper
 
 from recordsilo.contributions import ContributionBroken
 from recordsilo.disk.regular_file import open_regular
@@ -21,7 +22,7 @@ from webui.activity import note_job
 from webui.asked_jobs import asked_of, form_of
 from webui.http.errors import NotFound
 from webui.http.messages import Response, redirect
-from webui.http.streams import FileBody
+from webui.http.streams import BLOCK
 from webui.job_errors import refusal
 from webui.job_events import CLOSING, JobEvents, Look, TooManyStreams, active_jobs, one_job
 from webui.job_view import Shown, job_json, may_steer, page_of, receipt_of
@@ -144,7 +145,7 @@ def download(call: Call) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{os.path.basename(path)}"'}
     size = os.fstat(file.fileno()).st_size
     media_type = kind_named(str(job.arguments["form"])).media_type
-    return Response(200, FileBody(b"", file), media_type, headers, size)
+    return Response(200, FileWrapper(file, BLOCK), media_type, headers, size)
 
 
 def _table_of(call: Call, job: Job) -> str:
