@@ -405,6 +405,8 @@ def columns_named(names: Sequence[str]) -> tuple[str, ...]:
 
     ``date`` is the date of the version, and no element. Unknown names stay as they are.
     """
+    if all(name in FIELDS for name in names):
+        return tuple(names)  # without looking at what packages contribute
     elements = _ELEMENTS.keys() - {f"dc:{name}" for name in fields()}
     return tuple(f"dc:{name}" if f"dc:{name}" in elements else name for name in names)
 
