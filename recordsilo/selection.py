@@ -195,12 +195,16 @@ def query_from(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         raise SearchError(f"the query {shortened(text)} is not valid text; use UTF-8") from None
-    words = parse_query(text)
-    if not words.groups and not words.without:
+    if not _has_word(text):
         raise SearchError(
             f"the query {shortened(text)} has no word to search for; write one, or omit the query"
         )
     return text
+
+
+def _has_word(text: str) -> bool:
+    words = parse_query(text)
+    return bool(words.groups or words.without)
 
 
 def remarks_on(silo: Silo, query: str, filters: SearchFilters) -> Iterator[str]:
@@ -226,7 +230,10 @@ def unknown_fields(query: str) -> Iterator[str]:
     """Say which words of a query were probably meant as a field, whatever the search finds.
 
     An excluded word, such as ``-titel:solar``, excludes nothing if there is no such field.
+    A query without a word, such as ``???``, finds all records.
     """
+    if query.strip() and not _has_word(query):
+        yield f"the query {shortened(query)} has no word to search for, so it leaves out no record"
     for name, text, excluded in misread(query):
         if name in COLUMN_OF_FIELD:
             yield f"{name}: has no word behind its colon; write both together, as in {name}:solar"

@@ -241,6 +241,12 @@ def test_ls_takes_the_options(terns: Silo, tmp_path: Path) -> None:
         ("-year:2016", ["searched as text; year is a filter: year!=2016"]),
         ("terns NOT year:2016", ["searched as text; year is a filter: year!=2016"]),
         ('Type:"A b" title:', ["no field 'Type'.*did you mean 'type'", "title: has no word"]),
+        (
+            "\U0001f600",
+            ["the query '\U0001f600' has no word to search for"],
+        ),
+        ("title:(", ["has no word to search for"]),
+        (" ", []),
         ('title:solar "colour: x" oai:a.org:1 doi:10.5/1 https://a.org 10:30', []),
     ],
 )
