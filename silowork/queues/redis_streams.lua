@@ -263,7 +263,7 @@ function actions.peek()
     for _, number in ipairs(redis.call('ZRANGE', later, first, first + most - 1)) do
       local key, body, tries, reason = unpack(cmsgpack.unpack(redis.call('HGET', content, number)))
       local fields = {'key', key, 'body', body, 'tries', tostring(tries), 'reason', reason}
-      found[#found + 1] = {number, fields, 0, ''}
+      found[#found + 1] = {number, fields, 0, '', redis.call('ZSCORE', later, number)}
     end
   else
     return peek_stream(state == 'taken', most, after, lease)

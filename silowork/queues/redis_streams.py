@@ -98,7 +98,7 @@ class RedisQueues(Closing):
                 "take", queue, self._taker, most, self._lease, self._most_tries
             )
             if taken:
-                return [self._queued(queue, *one) for one in taken]
+                return [self._queued(queue, one) for one in taken]
             left = end - time.monotonic()
             if left <= 0 and found == 0:
                 return []
@@ -116,7 +116,7 @@ class RedisQueues(Closing):
         rows = [one for some in found.values() for one in some] if isinstance(found, dict) else []
         rows = rows or [one for _, one in found or ()]
         return [
-            self._queued(queue, number, fields, 1, self._taker)
+            self._queued(queue, (number, fields, 1, self._taker))
             for some in rows
             for number, fields in some
         ]
@@ -163,11 +163,12 @@ class RedisQueues(Closing):
         queue: str,
         state: MessageState = MessageState.WAITING,
         most: int = 20,
-        after: str = "",
+        after: Queued | None = None,
     ) -> list[Queued]:
         """See `Queues.peek`."""
-        found = self._call("peek", queue, state.value, most, after, self._lease)
-        return [self._queued(queue, *one) for one in found]
+        last = after.number if after else ""
+        found = self._call("peek", queue, state.value, most, last, self._lease)
+        return [self._queued(queue, one) for one in found]
 
     def sizes(self) -> Mapping[str, QueueSize]:
         """See `Queues.sizes`."""
@@ -184,9 +185,8 @@ class RedisQueues(Closing):
         """See `Queues.revive`."""
         if numbers is not None:
             return int(self._call("revive", queue, *numbers))
-        revived, after = 0, ""
-        while letters := self.peek(queue, MessageState.DEAD, _AT_ONCE, after):
-            after = letters[-1].number
+        revived = 0
+        while letters := self.peek(queue, MessageState.DEAD, _AT_ONCE):
             revived += self.revive(queue, [one.number for one in letters])
         return revived
 
@@ -194,7 +194,9 @@ class RedisQueues(Closing):
         """See `Queues.forget`."""
         return int(self._call("forget", queue, before))
 
-    def _queued(self, queue: str, number: Any, fields: Any, times: int, taker: Any) -> Queued:
+    def _queued(self, queue: str, row: Sequence[Any]) -> Queued:
+        """Read a row of the script: number, fields, times taken, taker; when due, if known."""
+        number, fields, times, taker, *due = row
         pairs = (
             fields.items() if isinstance(fields, dict) else zip(*[iter(fields)] * 2, strict=True)
         )
@@ -206,9 +208,9 @@ class RedisQueues(Closing):
         tries = times + (int(before) if before.isdigit() else 0)
         reason = _text(known.get("reason", b""))
         lease = f"{_text(taker)}:{times}"
-        return Queued(
-            queue, _text(number), _text(known.get("key", b"")), body, tries, reason, lease
-        )
+        key, name = _text(known.get("key", b"")), _text(number)
+        moment = float(due[0]) if due else int(name.partition("-")[0]) / 1000
+        return Queued(queue, name, key, body, tries, reason, moment, lease)
 
 
 def _values(messages: Iterable[Message]) -> list[Any]:

@@ -32,6 +32,7 @@ VERSION = 2
 KIND = LedgerKind(SCHEMA, QueuesUnreadable, VERSION, has_log=True)
 WORN = "it was taken {} times, and its takers never said how it ended"
 _SECONDS_BETWEEN_LOOKS = 0.1
+_LONG_AGO = -1e12
 _IN_STATE = {
     MessageState.WAITING: "state = 'open' AND due <= :now",
     MessageState.LATER: "state = 'open' AND due > :now AND lease = ''",
@@ -110,7 +111,7 @@ class SqliteQueues(Closing):
         """Take what is due; what was taken too often dies instead."""
         now, lease = time.time(), secrets.token_hex(8)
         rows = connection.execute(
-            "SELECT queue, number, key, body, tries, reason, lease FROM message"
+            "SELECT queue, number, key, body, tries, reason, due, lease FROM message"
             " WHERE queue = ? AND state = 'open' AND due <= ? ORDER BY due, number LIMIT ?",
             (queue, now, most),
         ).fetchall()
@@ -118,7 +119,7 @@ class SqliteQueues(Closing):
         worn = [(one.number, WORN.format(one.tries)) for one in found if self._is_worn(one)]
         _bury(connection, now, worn)
         taken = [
-            replace(one, tries=one.tries + 1, lease=lease)
+            replace(one, tries=one.tries + 1, due=now + self._lease, lease=lease)
             for one in found
             if not self._is_worn(one)
         ]
@@ -202,14 +203,15 @@ class SqliteQueues(Closing):
         queue: str,
         state: MessageState = MessageState.WAITING,
         most: int = 20,
-        after: str = "",
+        after: Queued | None = None,
     ) -> list[Queued]:
         """See `Queues.peek`."""
+        due, number = (after.due, int(after.number)) if after else (_LONG_AGO, 0)
         rows = self.file.rows(
-            "SELECT queue, number, key, body, tries, reason, lease FROM message"  # noqa: S608
-            f" WHERE queue = :queue AND {_IN_STATE[state]} AND number > :after"
-            " ORDER BY number LIMIT :most",
-            {"queue": queue, "now": time.time(), "after": int(after or 0), "most": most},
+            "SELECT queue, number, key, body, tries, reason, due, lease FROM message"  # noqa: S608
+            f" WHERE queue = :queue AND {_IN_STATE[state]} AND (due, number) > (:due, :number)"
+            " ORDER BY due, number LIMIT :most",
+            {"queue": queue, "now": time.time(), "due": due, "number": number, "most": most},
         )
         return [_queued(row) for row in rows]
 
@@ -283,5 +285,5 @@ def _bury(connection: sqlite3.Connection, now: float, worn: Iterable[tuple[str, 
 
 
 def _queued(row: Sequence[Any]) -> Queued:
-    queue, number, key, body, tries, reason, lease = row
-    return Queued(queue, str(number), key or "", bytes(body), tries, reason, lease)
+    queue, number, key, body, tries, reason, due, lease = row
+    return Queued(queue, str(number), key or "", bytes(body), tries, reason, due, lease)

@@ -46,6 +46,8 @@ class Queued:
         number: Of the message in its queue; a store may give it a new one when it fails.
         tries: How often it was taken, given back excepted.
         reason: Why it failed last.
+        due: From when on it may be taken, when its lease ends, or when it died, as the store knows
+            it, in seconds since 1970 (UTC).
         lease: Whose it is; only the store reads it.
     """
 
@@ -55,6 +57,7 @@ class Queued:
     body: bytes
     tries: int
     reason: str = ""
+    due: float = 0.0
     lease: str = ""
 
 
@@ -148,15 +151,15 @@ class Queues(Closing, Protocol):
         queue: str,
         state: MessageState = MessageState.WAITING,
         most: int = 20,
-        after: str = "",
+        after: Queued | None = None,
     ) -> list[Queued]:
-        """Look at messages, and change nothing.
+        """Look at messages, in the order of their `Queued.due`, and change nothing.
 
         Args:
             queue: Its name.
             state: Of those that are wanted.
             most: Most messages.
-            after: Number of the last message that was seen.
+            after: The last message that was seen.
         """
 
     def sizes(self) -> Mapping[str, QueueSize]:

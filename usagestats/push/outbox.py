@@ -134,10 +134,10 @@ class Outbox(Closing):
 
     def _rows(self) -> Iterator[Row]:
         for state in (MessageState.WAITING, MessageState.LATER):
-            after = ""
+            after = None
             while some := self._queues.peek(QUEUE, state, _AT_ONCE, after):
                 yield from map(_row, some)
-                after = some[-1].number
+                after = some[-1]
 
     def expire(self, before: str) -> None:
         """Give up what is before a day, and forget what was sent of it: its lines are not taken."""

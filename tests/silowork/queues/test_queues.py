@@ -271,13 +271,13 @@ def test_to_peek_changes_nothing(queues: Queues) -> None:
     put(queues, *(b"%d" % number for number in range(5)))
     for _ in range(3):
         first = queues.peek("q", most=2)
-        rest = queues.peek("q", after=first[-1].number)
+        rest = queues.peek("q", after=first[-1])
         assert bodies(first + rest) == [b"0", b"1", b"2", b"3", b"4"]
     taken = queues.take("q", 2)
     assert [one.tries for one in taken] == [1, 1]
     assert peeked(queues, MessageState.TAKEN) == [b"0", b"1"]
     assert peeked(queues, MessageState.WAITING) == [b"2", b"3", b"4"]
-    assert bodies(queues.peek("q", MessageState.TAKEN, after=taken[0].number)) == [b"1"]
+    assert bodies(queues.peek("q", MessageState.TAKEN, after=taken[0])) == [b"1"]
     assert queues.peek("nothing") == []
 
 
@@ -288,7 +288,9 @@ def test_later_and_dead_ones_are_peeked_in_parts(queues: Queues, state: MessageS
     for one in queues.take("q", 5):
         queues.failed([one], "x", again)
     first = queues.peek("q", state, most=3)
-    rest = queues.peek("q", state, after=first[-1].number)
+    rest = queues.peek("q", state, after=first[-1])
+    assert [one.due for one in first] == sorted(one.due for one in first)
+    assert abs(first[0].due - time.time() - (again or 0.0)) < 600
     assert bodies(first + rest) == [b"0", b"1", b"2", b"3", b"4"]
 
 
