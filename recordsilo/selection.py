@@ -13,9 +13,8 @@ from typing import Any
 from recordsilo.errors import RecordNotFound, SearchError, did_you_mean
 from recordsilo.index import PageRequest, Row, SearchFilters
 from recordsilo.index.facets import facet_names
-from recordsilo.index.matching import bound_of
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, misread, parse_query
-from recordsilo.index.search_values import FLAGS, facet_of, filters_of, range_of, texts_of
+from recordsilo.index.search_values import FLAGS, bound_of, facet_of, filters_of, range_of, texts_of
 from recordsilo.silo import Silo
 from recordsilo.wording import counted
 

@@ -4,7 +4,6 @@ import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,8 @@ from numpy.typing import NDArray
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index.columns import Bools, Columns, Segment
 from recordsilo.index.facets import labels_of
-from recordsilo.index.projection import seconds_of
 from recordsilo.index.query_syntax import parse_query
-from recordsilo.index.search_values import SearchFilters, facet_of, range_of
+from recordsilo.index.search_values import SearchFilters, bound_of, facet_of, range_of
 from recordsilo.index.words import Words
 
 
@@ -152,25 +150,6 @@ def _codes(columns: Columns, name: str, wanted: Sequence[str]) -> list[int]:
 
 def _in_sets(spec: str, wanted: Iterable[str]) -> bool:
     return any(spec == one or spec.startswith(one + ":") for one in wanted)
-
-
-def bound_of(text: str, *, last: bool) -> int:
-    """A date as seconds since 0001-01-01.
-
-    Args:
-        text: A day or a time, ISO 8601, UTC.
-        last: Whether a day means its last second.
-
-    Raises:
-        SearchError: It is not a date.
-    """
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise SearchError(f"{text!r} is not a date; write YYYY-MM-DD") from None
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    day = len(text) == len("YYYY-MM-DD")
-    return seconds_of(moment) + (86_399 if last and day else 0)
 
 
 def number_of(text: str) -> float:

@@ -4,12 +4,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from reprlib import repr as shortened
 from typing import Any, TypeAlias
 
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index.facets import OWN, Kept, facet_named, facet_names
-from recordsilo.index.projection import Row
+from recordsilo.index.projection import Row, seconds_of
 
 SMALL_FIELDS = tuple(one.name for one in OWN if one.kept is Kept.SMALL)
 LARGE_FIELDS = tuple(one.name for one in OWN if one.kept is Kept.LARGE)
@@ -212,3 +213,22 @@ class Around:
     next: str | None
     place: int
     total: int
+
+
+def bound_of(text: str, *, last: bool) -> int:
+    """A date as seconds since 0001-01-01.
+
+    Args:
+        text: A day or a time, ISO 8601, UTC.
+        last: Whether a day means its last second.
+
+    Raises:
+        SearchError: It is not a date.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise SearchError(f"{text!r} is not a date; write YYYY-MM-DD") from None
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    day = len(text) == len("YYYY-MM-DD")
+    return seconds_of(moment) + (86_399 if last and day else 0)

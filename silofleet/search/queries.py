@@ -8,9 +8,8 @@ from typing import Any
 
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index.facets import labels_of
-from recordsilo.index.matching import bound_of
 from recordsilo.index.query_syntax import Term, parse_query
-from recordsilo.index.search_values import FACETS, FLAGS, facet_of, range_of
+from recordsilo.index.search_values import FACETS, FLAGS, bound_of, facet_of, range_of
 from silofleet.search.folding import ACCENTS
 from silofleet.search.values import REPOSITORY, AllSearch
 
