@@ -18,7 +18,8 @@ def is_final(error: BaseException, *, has_answered: bool) -> bool:
     """
     if isinstance(error, requests.exceptions.SSLError):
         return True
-    if isinstance(error, ValueError) and not isinstance(error, OSError):
+    is_of_requests = isinstance(error, requests.RequestException)  # which are OSErrors, too
+    if isinstance(error, ValueError) and (is_of_requests or not isinstance(error, OSError)):
         return True
     unconnected = isinstance(error, requests.exceptions.ConnectionError) and not isinstance(
         error, requests.exceptions.Timeout
