@@ -9,8 +9,7 @@ import pytest
 
 from oaipmhclient.transport.http_rules import BaseURL, Verdict, judge, unpack_page
 from politeweb.addresses import without_credentials
-from politeweb.answers import Answer, retry_after
-from politeweb.attempts import backoff
+from politeweb.answers import Answer
 from politeweb.codings import CodingBroken
 from politeweb.errors import RequestRefused, ResponseTooLarge
 
@@ -62,20 +61,6 @@ def test_arguments_join_a_query_that_is_there():
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
-    [
-        ("http://h/other", True),
-        ("https://h/oai", True),
-        ("http://h:8080/oai", False),
-        ("http://other/oai", False),
-    ],
-)
-def test_credentials_follow_a_redirect_only_to_the_same_host(target, told):
-    assert BaseURL.parse("http://u:p@h/oai").shares_credentials_with(target) is told
-    assert not BaseURL.parse("https://u:p@h/oai").shares_credentials_with("http://h/oai")
-
-
-@pytest.mark.parametrize(
     ("status", "body", "has_answered", "verdict"),
     [
         (200, OAI, False, Verdict.TAKE),
@@ -96,34 +81,6 @@ def test_credentials_follow_a_redirect_only_to_the_same_host(target, told):
 def test_answers_are_judged_by_body_then_status(status, body, has_answered, verdict):
     found, _ = judge(Answer(body, "http://h", status), has_answered=has_answered)
     assert found is verdict
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        ("120", 120.0),
-        (" 0 ", 0.0),
-        ("Thu, 01 Jan 2026 12:01:00 GMT", 60.0),
-        ("Thu, 01 Jan 2026 11:00:00 GMT", 0.0),
-        ("Thu, 01 Jan 2026 12:01:00 -0000", 60.0),
-        (None, None),
-        ("", None),
-        ("soon", None),
-        ("-5", None),
-        ("9" * 40, None),
-        ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", None),
-        ("Mon, 01 Jan 2030 00:00:00 +99999999999999", None),
-        (f"Mon, 01 Jan {'9' * 5000} 00:00:00 GMT", None),
-    ],
-)
-def test_retry_after_is_read_in_both_forms(value, seconds):
-    assert retry_after(value, NOW) == seconds
-
-
-def test_pauses_double_up_to_the_cap_with_half_of_each_left_to_chance():
-    assert [backoff(n, 1, 10, lambda: 1.0) for n in range(1, 6)] == [1, 2, 4, 8, 10]
-    assert [backoff(n, 1, 10, lambda: 0.0) for n in range(1, 4)] == [0.5, 1, 2]
-    assert backoff(10_000, 1, 10, lambda: 1.0) == 10
 
 
 def raw_deflate(data: bytes) -> bytes:

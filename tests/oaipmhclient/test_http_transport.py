@@ -263,17 +263,6 @@ def test_one_who_is_refused_holds_all_that_share_the_pace(serve, time):
     assert time.slept == [30, 12]
 
 
-def test_threads_that_share_a_pace_are_given_turns_one_after_the_other():
-    pace = Pace(0.5, monotonic=lambda: 100.0)
-    waits: list[float] = []
-    threads = [threading.Thread(target=lambda: waits.append(pace.reserve())) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(waits) == [n * 0.5 for n in range(8)]
-
-
 def test_every_attempt_is_told_with_its_outcome(serve, time):
     stop = threading.Event()
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from politeweb.attempts import Passing, attempted
+from politeweb.attempts import Passing, attempted, backoff
 from politeweb.errors import EndpointUnreachable, RetryLater
 from politeweb.settings import HttpSettings
 
@@ -65,3 +65,9 @@ def test_what_does_not_pass_is_not_retried():
     with pytest.raises(ValueError):
         run(attempt)
     assert calls == [1]
+
+
+def test_pauses_double_up_to_the_cap_with_half_of_each_left_to_chance():
+    assert [backoff(n, 1, 10, lambda: 1.0) for n in range(1, 6)] == [1, 2, 4, 8, 10]
+    assert [backoff(n, 1, 10, lambda: 0.0) for n in range(1, 4)] == [0.5, 1, 2]
+    assert backoff(10_000, 1, 10, lambda: 1.0) == 10

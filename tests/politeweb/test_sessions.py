@@ -1,0 +1,90 @@
+"""Requests as they are given, and secrets for their own host alone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from raw_server import KEEP, RawServer, raw_server
+
+from politeweb.addresses import Address
+from politeweb.sessions import (
+    PlainSession,
+    has_login,
+    keep_header,
+    location_of,
+    secrets_for,
+    sent,
+    with_credentials,
+)
+from politeweb.settings import HttpSettings
+
+HOME = Address.parse("http://repo.example/oai")
+
+
+@pytest.fixture(autouse=True)
+def netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of logins, which is empty."""
+    path = tmp_path / "netrc"
+    path.touch(mode=0o600)
+    monkeypatch.setenv("NETRC", str(path))
+    return path
+
+
+@pytest.fixture
+def server() -> Iterator[RawServer]:
+    moved = b"HTTP/1.1 302 Found\r\nLocation: http://[broken\r\nContent-Length: 2\r\n\r\nab"
+    with raw_server(lambda _head: [moved, KEEP]) as started:
+        yield started
+
+
+def test_a_request_is_sent_as_it_is_given_and_redirects_are_not_followed(
+    server: RawServer,
+) -> None:
+    url = server.url + "a?b=%7Ec%2F&d=+"
+    with PlainSession() as session:
+        for _ in range(2):
+            headers = {"User-Agent": "me"}
+            with sent(
+                session, HttpSettings(), "GET", url, headers=headers, auth=keep_header
+            ) as got:
+                assert location_of(got) == "http://[broken"
+                assert got.raw.read() == b"ab"
+    assert server.heads[0].startswith(b"GET /a?b=%7Ec%2F&d=+ HTTP/1.1\r\n")
+    assert b"User-Agent: me\r\n" in server.heads[0]
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize("url", ["http://other.example/", "http://repo.example:81/oai"])
+def test_other_hosts_get_no_secrets(url: str) -> None:
+    settings = HttpSettings(auth=("me", "mine"), secret_headers=(("X-Key", "k"),))
+    assert secrets_for(url, HOME, settings) == {}
+    assert secrets_for(url, None, settings) == {}
+    assert with_credentials({"A": "b"}, url, HOME, settings) == ({"A": "b"}, None)
+
+
+@pytest.mark.parametrize(
+    ("home", "settings", "login"),
+    [
+        ("http://u:p@repo.example/", {"auth": ("me", "mine")}, "Basic dTpw"),
+        ("http://repo.example/", {"auth": ("me", "mine")}, "Basic bWU6bWluZQ=="),
+        ("http://repo.example/", {"auth": ("mé", "ü")}, "Basic bcOpOsO8"),
+        ("http://u:p@repo.example/", {"secret_headers": (("AUTHORIZATION", "t"),)}, "t"),
+    ],
+)
+def test_the_own_host_gets_the_nearest_credentials(
+    home: str, settings: dict[str, Any], login: str
+) -> None:
+    found = secrets_for("https://repo.example/x", Address.parse(home), HttpSettings(**settings))
+    assert list(found.values()) == [login]
+
+
+def test_netrc_is_asked_where_nothing_else_is_given_unless_it_must_not_be(netrc: Path) -> None:
+    netrc.write_text("machine repo.example login me password mine\n", encoding="utf-8")
+    url = "http://repo.example/x"
+    assert has_login(url)
+    assert not has_login("http://other.example/")
+    assert secrets_for(url, HOME, HttpSettings()) == {"Authorization": "Basic bWU6bWluZQ=="}
+    assert secrets_for(url, HOME, HttpSettings(netrc=False)) == {}
+    assert with_credentials({}, url, HOME, HttpSettings())[1] is None, "requests reads it"
+    assert with_credentials({}, url, HOME, HttpSettings(netrc=False))[1] is keep_header
