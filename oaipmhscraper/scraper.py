@@ -351,18 +351,9 @@ class OAIPMHScraper(Closing):
         if update and (from_ is not None or until is not None):
             raise RequestRefused("an update chooses its dates itself; leave out from and until")
         options = replace(options or HarvestOptions(), restore_removed=restore_removed)
-        first, last = self._access.client.datestamp(from_), self._access.client.datestamp(until)
-        jobs = [
-            ListJob(checked_prefix(prefix), set_spec or None, first, last)
-            for prefix in dict.fromkeys(metadata_prefixes)
-        ]
-        list_request(Verb.LIST_RECORDS, jobs[0].metadata_prefix, from_=first, until=last)
-        whole, changes = (PAGES, UPDATE_PAGES) if options.pages_only else (LISTS, UPDATE)
-        request = request_text(
-            changes if update else whole,
-            prefixes=[job.metadata_prefix for job in jobs],
-            set=set_spec or None,
-            bounds=[first, last],
+        prefixes = dict.fromkeys(metadata_prefixes)
+        request, jobs = self._lists(
+            prefixes, set_spec or None, (from_, until), options, update=update
         )
         if update:
             jobs = [self._updated(job, options) for job in jobs]
@@ -376,6 +367,28 @@ class OAIPMHScraper(Closing):
         if not receipt.counts.listed:
             self._refuse_unknown_set(jobs, options, before)
         return receipt
+
+    def _lists(
+        self,
+        prefixes: Iterable[str],
+        set_spec: str | None,
+        bounds: tuple[Moment, Moment],
+        options: HarvestOptions,
+        *,
+        update: bool,
+    ) -> tuple[str, list[ListJob]]:
+        """The lists to harvest, one for each format, and the text of the request for them all."""
+        first, last = map(self._access.client.datestamp, bounds)
+        jobs = [ListJob(checked_prefix(prefix), set_spec, first, last) for prefix in prefixes]
+        list_request(Verb.LIST_RECORDS, jobs[0].metadata_prefix, from_=first, until=last)
+        whole, changes = (PAGES, UPDATE_PAGES) if options.pages_only else (LISTS, UPDATE)
+        request = request_text(
+            changes if update else whole,
+            prefixes=[job.metadata_prefix for job in jobs],
+            set=set_spec,
+            bounds=[first, last],
+        )
+        return request, jobs
 
     def _refuse_unknown_set(
         self, jobs: Sequence[ListJob], options: HarvestOptions, before: Mapping[str, Marks]

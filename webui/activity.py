@@ -154,7 +154,7 @@ def _rule_in_words(table: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ActivityEntry:
     """Consecutive lines of the log that belong together: those of one job, or of one edit.
 
     Attributes:
@@ -193,7 +193,7 @@ def entries(
     title_of: Callable[[str], str],
     *,
     is_cut: bool = False,
-) -> list[Entry]:
+) -> list[ActivityEntry]:
     """Group lines of the log, the newest first; other lines may stand between those of a job.
 
     Args:
@@ -264,7 +264,7 @@ def _entry(
     title_of: Callable[[str], str],
     *,
     is_cut: bool,
-) -> Entry:
+) -> ActivityEntry:
     newest, oldest = lines[0], lines[-1]
     records = len({one.identifier for one in lines if one.identifier})
     named = dict.fromkeys(reversed([one.what for one in lines if one.what]))
@@ -282,7 +282,7 @@ def _entry(
         url = urls.record(newest.identifier)
     elif newest.action in _PAGES and len(named) == 1:
         url = _PAGES[newest.action](newest.what)
-    return Entry(
+    return ActivityEntry(
         date=newest.date,
         agent=newest.agent,
         action=action_labels().get(newest.action, newest.action),

@@ -27,7 +27,7 @@ SORTS: Mapping[str, Callable[[Line], Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FleetQuestion:
     """What is shown of the fleet.
 
     Attributes:
@@ -64,7 +64,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundEndpoints:
     """The endpoints that are shown.
 
     Attributes:
@@ -112,7 +112,7 @@ class FleetLines:
             if self._fleet is not None:
                 self._fleet.close()
 
-    def find(self, asked: Asked) -> Found:
+    def find(self, asked: FleetQuestion) -> FoundEndpoints:
         """Return the endpoints that are shown.
 
         Raises:
@@ -134,7 +134,9 @@ class FleetLines:
         shown.sort(key=SORTS[asked.sort])
         awaited = Counter(line.awaits for line in lines if line.awaits)
         rebuilt = {line.awaits for line in lines if line.awaits and line.facts.node}
-        return Found(shown, counts, nodes, last_day, due, is_at_work, awaited, rebuilt, now)
+        return FoundEndpoints(
+            shown, counts, nodes, last_day, due, is_at_work, awaited, rebuilt, now
+        )
 
     def one(self, name: str) -> tuple[Line, list[Run]]:
         """Return an endpoint with its runs.

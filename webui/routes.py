@@ -287,7 +287,7 @@ class _Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RouteTable:
     """The lines of the route table for a site, in order.
 
     Attributes:
@@ -344,7 +344,7 @@ class Table:
         return None
 
 
-def table(*scopes: Scope) -> Table:
+def table(*scopes: Scope) -> RouteTable:
     """Return the lines of some scopes: ours, those of packages, the interface of 2010.
 
     A line of a package never replaces one of ours.
@@ -353,7 +353,7 @@ def table(*scopes: Scope) -> Table:
 
 
 @cache
-def _table(scopes: frozenset[Scope], some: tuple[Pages, ...]) -> Table:
+def _table(scopes: frozenset[Scope], some: tuple[Pages, ...]) -> RouteTable:
     every = (*ROUTES, *(route for one in some for route in one.routes), *OF_2010)
     grouped: dict[tuple[str, ...], dict[str, Route]] = {}
     for route in every:
@@ -362,7 +362,7 @@ def _table(scopes: frozenset[Scope], some: tuple[Pages, ...]) -> Table:
     routes = tuple(route for methods in grouped.values() for route in methods.values())
     addresses = tuple(_Address(parts, methods) for parts, methods in grouped.items())
     fixed = frozenset(route.parts[0] for route in routes if route.parts) - {"{record}"}
-    return Table(routes, addresses, fixed)
+    return RouteTable(routes, addresses, fixed)
 
 
 def _match(parts: tuple[str, ...], segments: list[str]) -> dict[str, str] | None:

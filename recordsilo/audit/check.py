@@ -27,7 +27,7 @@ from recordsilo.audit.reading import UnreadableError, entries, look
 from recordsilo.audit.record_check import Checked, RecordCheck
 from recordsilo.audit.sampling import is_drawn
 from recordsilo.audit.silo_files import ROOT, check_silo_files, is_silo
-from recordsilo.audit.tree_check import Directory, look_again, walk
+from recordsilo.audit.tree_check import TreeDirectory, look_again, walk
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.locks import STRIPES, Locks
 from recordsilo.disk.names import MANIFEST_NAME
@@ -125,18 +125,18 @@ class Audit:
     # -- directories ------------------------------------------------------------------------
 
     def _directories(
-        self, directories: Iterator[Directory], index: IndexCheck, *, hashing: bool
+        self, directories: Iterator[TreeDirectory], index: IndexCheck, *, hashing: bool
     ) -> Iterator[AuditStep]:
         """Check directories in their order, the records in them with a second process."""
         look = partial(self.look, index=index, hashing=hashing)
 
-        def step(directory: Directory, clean: Clean | None) -> AuditStep:
+        def step(directory: TreeDirectory, clean: Clean | None) -> AuditStep:
             return self._directory(directory, clean, index, hashing=hashing)
 
         for directory in islice(directories, SECOND_FROM if cores() > 1 else None):
             (clean,) = look([directory.place]) if directory.has_record else (None,)
             yield step(directory, clean)
-        begun: deque[list[Directory]] = deque()
+        begun: deque[list[TreeDirectory]] = deque()
         given = (self.path, str(self._share), self._seed, str(hashing))
         with contextlib.closing(SecondProcess(__name__, *given)) as second:
             for looked in shared(_places(directories, begun), second, look, list[Clean | None]):
@@ -171,7 +171,7 @@ class Audit:
         return int(checked.is_record), hashing, checked.bytes_read
 
     def _directory(
-        self, directory: Directory, clean: Clean | None, index: IndexCheck, *, hashing: bool
+        self, directory: TreeDirectory, clean: Clean | None, index: IndexCheck, *, hashing: bool
     ) -> AuditStep:
         place = directory.place
         findings = directory.findings
@@ -282,7 +282,9 @@ def _compared(
     return index.of_record(checked.manifest, check.directory if sound else None)
 
 
-def _places(directories: Iterator[Directory], begun: deque[list[Directory]]) -> Iterator[list[str]]:
+def _places(
+    directories: Iterator[TreeDirectory], begun: deque[list[TreeDirectory]]
+) -> Iterator[list[str]]:
     """Yield the places of records in chunks, and note the directories of each chunk."""
     while some := list(islice(directories, _CHUNK)):
         begun.append(some)

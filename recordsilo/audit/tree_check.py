@@ -13,7 +13,7 @@ _SHORTY = re.compile(r"[!#-)+,\-0-9;=@-\[\]^_-{}~]{1,2}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Directory:
+class TreeDirectory:
     """A directory of the pairtree.
 
     Attributes:
@@ -28,7 +28,7 @@ class Directory:
     is_empty: bool
 
 
-def walk(root: str, after: str = "") -> Iterator[Directory]:
+def walk(root: str, after: str = "") -> Iterator[TreeDirectory]:
     """Each directory before those below it, in the order of their names.
 
     Memory grows with the depth of the tree and the width of a directory.
@@ -54,7 +54,7 @@ def walk(root: str, after: str = "") -> Iterator[Directory]:
             yield _seen(place, found)
 
 
-def look_again(root: str, place: str) -> Directory:
+def look_again(root: str, place: str) -> TreeDirectory:
     """A directory as `walk` would yield it now; without findings if it no longer exists."""
     try:
         return _seen(place, entries(f"{root}/{place}"))
@@ -62,14 +62,14 @@ def look_again(root: str, place: str) -> Directory:
         return _unlisted(place, str(error))
 
 
-def _unlisted(place: str, reason: str) -> Directory:
+def _unlisted(place: str, reason: str) -> TreeDirectory:
     finding = _at(place, Code.DIRECTORY_UNREADABLE, "a directory", reason)
-    return Directory(place, (finding,), has_record=False, is_empty=False)
+    return TreeDirectory(place, (finding,), has_record=False, is_empty=False)
 
 
-def _seen(place: str, found: list[DirectoryEntry]) -> Directory:
+def _seen(place: str, found: list[DirectoryEntry]) -> TreeDirectory:
     findings = tuple(finding for entry in found for finding in _stray(place, entry))
-    return Directory(
+    return TreeDirectory(
         place,
         findings,
         has_record=bool(place) and any(is_own(entry.name) for entry in found),

@@ -24,13 +24,28 @@ Note = tuple[str, int]
 
 
 class Database(Protocol):
-    """The part of `recordsilo.index.database.SqliteIndex` that is used here."""
+    """The part of `recordsilo.index.database.SqliteIndex` that other modules of the index use."""
+
+    path: str
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the index is in memory, because its file is unusable."""
 
     def asking(self) -> AbstractContextManager[sqlite3.Connection]:
-        """A connection for queries."""
+        """A connection for queries; `IndexLost` is raised if the file is damaged."""
 
     def changing(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A connection in a write transaction; `IndexLost` as for `asking`."""
+
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A connection for queries."""
+
+    def writing(self, *, durable: bool) -> AbstractContextManager[sqlite3.Connection]:
         """A connection in a write transaction."""
+
+    def unless_busy(self) -> AbstractContextManager[None]:
+        """Do not wait for other writers."""
 
     def number_of(self, connection: sqlite3.Connection, field: str, value: str) -> int:
         """The number of a facet value; a new one if it has none.

@@ -14,7 +14,6 @@ import sqlite3
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from recordsilo.index.beside import IDENTITY, Database
 from recordsilo.index.columns import MERGE_AT
@@ -49,12 +48,6 @@ _CHUNK = 1000
 _KEPT_VALUES = 300_000
 
 
-class File(Database, Protocol):
-    """The part of `recordsilo.index.database.SqliteIndex` that is used here."""
-
-    path: str
-
-
 @dataclass(slots=True)
 class Changes:
     """What changed since a mark.
@@ -76,7 +69,7 @@ class Changes:
     values: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 
-def changes_since(index: File, mark: str) -> Changes:
+def changes_since(index: Database, mark: str) -> Changes:
     """What changed since a mark that this gave out; everything for any other text.
 
     Args:
@@ -115,7 +108,7 @@ def _gone(connection: sqlite3.Connection, since: int) -> tuple[int, ...] | None:
     return tuple(number for (number,) in found)
 
 
-def next_entries(index: File, changes: Changes) -> Sequence[tuple[int, Entry]]:
+def next_entries(index: Database, changes: Changes) -> Sequence[tuple[int, Entry]]:
     """The next written records, each with its number and all values; empty at the end.
 
     A record that changes meanwhile may be missing; it is among the next changes then.

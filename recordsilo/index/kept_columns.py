@@ -4,38 +4,15 @@ import logging
 import secrets
 import sqlite3
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
-from typing import Protocol
 
 from recordsilo.index import columns_file, query
+from recordsilo.index.beside import Database
 from recordsilo.index.columns import Columns
 from recordsilo.index.interface import IndexLost
 
 logger = logging.getLogger("RecordSilo")
 LEAST = 20_000
 """The number of records from which a file is worth its writing."""
-
-
-class Database(Protocol):
-    """The part of `recordsilo.index.database.SqliteIndex` that is used here."""
-
-    path: str
-
-    @property
-    def is_private(self) -> bool:
-        """Whether the index is in memory, because its file is unusable."""
-
-    def asking(self) -> AbstractContextManager[sqlite3.Connection]:
-        """A connection for queries; `IndexLost` is raised if the file is damaged."""
-
-    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        """A connection for queries."""
-
-    def writing(self, *, durable: bool) -> AbstractContextManager[sqlite3.Connection]:
-        """A connection in a write transaction."""
-
-    def unless_busy(self) -> AbstractContextManager[None]:
-        """Do not wait for other writers."""
 
 
 class KeptColumns:

@@ -4,7 +4,7 @@ import pytest
 
 from usagestats.entities.metadata import Metadata
 from usagestats.reports.items import item_of
-from usagestats.reports.parents import Parent, parent_of, title_of, titles_of
+from usagestats.reports.parents import ParentItem, parent_of, title_of, titles_of
 
 
 @pytest.mark.parametrize(
@@ -37,19 +37,19 @@ def test_the_title_that_a_source_begins_with(source: str, title: str) -> None:
 def test_only_items_of_some_types_have_a_parent() -> None:
     sources = ("1234-5678", "Journal of Weather; 3")
     found = parent_of("Article", sources, "1234-5678")
-    assert found == Parent("Journal of Weather", "Journal", "1234-5678")
+    assert found == ParentItem("Journal of Weather", "Journal", "1234-5678")
     assert parent_of("Thesis_or_Dissertation", sources, "1234-5678") is None
     assert parent_of("Article", ()) is None
-    assert parent_of("Article", (), "1234-5678") == Parent("", "Journal", "1234-5678")
+    assert parent_of("Article", (), "1234-5678") == ParentItem("", "Journal", "1234-5678")
     book = parent_of("Book_Segment", ("In: A Book, ISBN 978-3-16-148410-0",))
-    assert book == Parent("A Book", "Book", "", "978-3-16-148410-0")
+    assert book == ParentItem("A Book", "Book", "", "978-3-16-148410-0")
 
 
 def test_one_issn_is_one_parent() -> None:
     spellings = ("JOURNAL OF WEATHER", "Journal of weather", "Journal of Weather", "")
-    parents = [Parent(one, "Journal", "1234-5678") for one in spellings]
+    parents = [ParentItem(one, "Journal", "1234-5678") for one in spellings]
     assert list(titles_of(parents).values()) == ["Journal of Weather"]
-    assert len(titles_of([Parent("A", "Journal"), Parent("B", "Journal")])) == 2
+    assert len(titles_of([ParentItem("A", "Journal"), ParentItem("B", "Journal")])) == 2
 
 
 def test_a_creator_with_a_semicolon_is_several_authors() -> None:

@@ -22,7 +22,7 @@ from silofleet.values import FAILURES, Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import load_wishes
 from tests.webui.test_browser import fits, is_accessible
 from webui.app import create_app
-from webui.fleet_lines import Asked, FleetLines, by_hour, due_by_hour
+from webui.fleet_lines import FleetLines, FleetQuestion, by_hour, due_by_hour
 from webui.http import streams
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
@@ -309,7 +309,7 @@ def test_endpoints_are_read_again_where_they_changed(
     lines = FleetLines(fleet)
 
     def states() -> dict[str, str]:
-        found = lines.find(Asked())
+        found = lines.find(FleetQuestion())
         return {line.endpoint.name: line.state.value for line in found.lines}
 
     def reads() -> int:

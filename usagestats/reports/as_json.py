@@ -11,7 +11,7 @@ from usagestats.entities.mapping import key_of
 from usagestats.reports.definitions import RELEASE
 from usagestats.reports.items import Item
 from usagestats.reports.making import ReportLine, UsageReport, attributes_of, filters_of
-from usagestats.reports.parents import Parent
+from usagestats.reports.parents import ParentItem
 from usagestats.store.periods import first_day, last_day
 
 Json = dict[str, Any]
@@ -79,7 +79,7 @@ def _place(report: UsageReport) -> Callable[[ReportLine], tuple[tuple[str, ...],
     return place
 
 
-def _parent_of(report: UsageReport, line: ReportLine) -> Parent | None:
+def _parent_of(report: UsageReport, line: ReportLine) -> ParentItem | None:
     return line.item.parent if line.item and report.request.parents else None
 
 
@@ -132,7 +132,7 @@ def item_ids(item: Item, report: UsageReport) -> dict[str, str]:
     return {name: value for name, value in found.items() if value and name in columns}
 
 
-def parent_ids(parent: Parent, report: UsageReport) -> dict[str, str]:
+def parent_ids(parent: ParentItem, report: UsageReport) -> dict[str, str]:
     """Return the identifiers of a parent; one of its own is made of the title if it has none."""
     if parent.issn:
         return {"Online_ISSN": parent.issn}

@@ -12,7 +12,7 @@ from recordsilo.cells import guarded
 from usagestats.reports.as_json import item_ids, parent_ids
 from usagestats.reports.definitions import RELEASE
 from usagestats.reports.making import ReportLine, UsageReport, attributes_of, filters_of
-from usagestats.reports.parents import Parent
+from usagestats.reports.parents import ParentItem
 from usagestats.store.periods import first_day, last_day
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -109,7 +109,7 @@ def _known(report: UsageReport, line: ReportLine) -> dict[str, str]:
     }
 
 
-def _known_of_parent(report: UsageReport, parent: Parent | None) -> dict[str, str]:
+def _known_of_parent(report: UsageReport, parent: ParentItem | None) -> dict[str, str]:
     if parent is None:
         return {}
     ids = parent_ids(parent, report)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from recordsilo.formats import persistent_identifier
 from usagestats.entities.metadata import Metadata
 from usagestats.reports.definitions import NO_YEAR
-from usagestats.reports.parents import Parent, parent_of, titles_of
+from usagestats.reports.parents import ParentItem, parent_of, titles_of
 from usagestats.store.periods import is_date
 
 _DATE = re.compile(r"(?<!\d)(1\d{3}|20\d{2})-(0[1-9]|1[0-2])-([0-2]\d|3[01])(?!\d)", re.ASCII)
@@ -73,7 +73,7 @@ class Item:
     data_type: str = "Unspecified"
     year: str = NO_YEAR
     version: str = ""
-    parent: Parent | None = None
+    parent: ParentItem | None = None
 
 
 def item_of(identifier: str, metadata: Metadata) -> Item:

@@ -25,7 +25,7 @@ _LONGEST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Parent:
+class ParentItem:
     """What an item is a part of; texts that are unknown are empty."""
 
     title: str
@@ -39,7 +39,7 @@ class Parent:
         return self.data_type, self.issn or self.isbn or self.title
 
 
-def parent_of(data_type: str, sources: Iterable[str], issn: str = "") -> Parent | None:
+def parent_of(data_type: str, sources: Iterable[str], issn: str = "") -> ParentItem | None:
     """Return the parent of an item; None if nothing is known of one.
 
     Args:
@@ -53,7 +53,7 @@ def parent_of(data_type: str, sources: Iterable[str], issn: str = "") -> Parent 
     title = next(filter(None, map(title_of, texts)), "")
     found = next(filter(None, map(_ISBN.search, texts)), None)
     isbn = found[0] if found and len(found[0]) == 17 and of_parent == "Book" else ""
-    return Parent(title, of_parent, issn, isbn) if title or issn or isbn else None
+    return ParentItem(title, of_parent, issn, isbn) if title or issn or isbn else None
 
 
 def title_of(source: str) -> str:
@@ -65,7 +65,7 @@ def title_of(source: str) -> str:
     return title if _WORD.search(title) else ""
 
 
-def titles_of(parents: Iterable[Parent]) -> dict[tuple[str, str], str]:
+def titles_of(parents: Iterable[ParentItem]) -> dict[tuple[str, str], str]:
     """Return one title for each parent: of those that items give, the first in the alphabet.
 
     Titles in capitals come last.

@@ -20,7 +20,7 @@ MOST = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class XmlMessage:
     """An error in the file.
 
     Attributes:
@@ -36,7 +36,7 @@ class Message:
     is_fatal: bool
 
 
-def check_xml(content: bytes) -> tuple[Message, ...]:
+def check_xml(content: bytes) -> tuple[XmlMessage, ...]:
     """Return the errors of a metadata file; empty if it is valid.
 
     Returns:
@@ -59,15 +59,15 @@ def check_xml(content: bytes) -> tuple[Message, ...]:
     return tuple(_messages(schema.error_log, is_fatal=False))
 
 
-def _fatal(text: str) -> Message:
-    return Message(1, 0, text, is_fatal=True)
+def _fatal(text: str) -> XmlMessage:
+    return XmlMessage(1, 0, text, is_fatal=True)
 
 
-def _messages(log: "etree._ListErrorLog", *, is_fatal: bool) -> Iterator[Message]:
+def _messages(log: "etree._ListErrorLog", *, is_fatal: bool) -> Iterator[XmlMessage]:
     entries = sorted(log, key=lambda entry: (entry.line, entry.column))
     for entry in entries[:MOST]:
         text = entry.message.replace("{http://purl.org/dc/elements/1.1/}", "dc:")
-        yield Message(max(entry.line, 1), entry.column, text, is_fatal)
+        yield XmlMessage(max(entry.line, 1), entry.column, text, is_fatal)
 
 
 def _schema() -> etree.XMLSchema:

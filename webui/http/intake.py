@@ -291,7 +291,7 @@ class Inbox:
         self._file.close()
 
 
-class Request(HTTPRequest):
+class WorkerRequest(HTTPRequest):
     """cheroot's request, without handling of ``Expect``."""
 
     header_reader = _WorkerHeaderReader()
@@ -316,7 +316,7 @@ class Connection(HTTPConnection):
         is_refused: No further answer is sent; data that still arrives is discarded.
     """
 
-    RequestHandlerClass = Request
+    RequestHandlerClass = WorkerRequest
 
     def __init__(self, server: Any, sock: socket.socket, makefile: Any = MakeFile) -> None:
         def file(sock: socket.socket, mode: str, size: int) -> Any:

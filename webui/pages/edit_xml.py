@@ -10,7 +10,7 @@ from webui.editing.changes import changed
 from webui.editing.curator import Curator, require_curated
 from webui.editing.edit_form import SAVE
 from webui.editing.edited_file import STALE, chosen_state, edited_path, read_small
-from webui.editing.xml_check import Message, check_xml
+from webui.editing.xml_check import XmlMessage, check_xml
 from webui.http.errors import Conflict, PreconditionFailed
 from webui.http.messages import Response, revision_tag
 from webui.rendering import View
@@ -33,7 +33,7 @@ class _Text:
     path: str
     text: str
     now: str
-    messages: tuple[Message, ...]
+    messages: tuple[XmlMessage, ...]
     was: str | None = None
 
     @property
@@ -82,7 +82,7 @@ def save(call: Call) -> View | Response:
     return changed(call, curator.record, urls.version(record.item_id, call.version, done="edited"))
 
 
-def _sentence(messages: tuple[Message, ...]) -> str:
+def _sentence(messages: tuple[XmlMessage, ...]) -> str:
     first = messages[0]
     return f"Nothing was stored: line {first.line}: {first.text}"
 

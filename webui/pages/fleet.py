@@ -15,7 +15,7 @@ from webui import urls
 from webui.activity import note
 from webui.charts.pictures import BarFigures, Picture, Series, Tone, columns
 from webui.directory import DirectoryCall
-from webui.fleet_lines import SORTS, Asked, Found, by_hour
+from webui.fleet_lines import SORTS, FleetQuestion, FoundEndpoints, by_hour
 from webui.http.errors import BadRequest, Busy, NotFound, as_sentence
 from webui.http.messages import JSON, Request, Response, redirect
 from webui.http.streams import encoded
@@ -59,7 +59,7 @@ OUTCOME_LABELS: Mapping[Outcome, str] = {
     Outcome.FAILED: "Failed",
     Outcome.BLOCKED: "Blocked",
     Outcome.MOVED: "Moved",
-    Outcome.HELD: "Asked for a pause",
+    Outcome.HELD: "FleetQuestion for a pause",
     Outcome.CUT: "Interrupted",
 }
 GROUPS: tuple[tuple[str, Tone, tuple[Outcome, ...]], ...] = (
@@ -128,7 +128,7 @@ def show(call: DirectoryCall) -> View | Response:
     return View("fleet.mako", data, {}, urls.fleet(**_pairs(asked)))
 
 
-def _json_of(found: Found) -> Iterator[str]:
+def _json_of(found: FoundEndpoints) -> Iterator[str]:
     """The list as JSON on one line, an endpoint at a time: with 10,000 it has 8 MB."""
     counts = {state.value: number for state, number in found.counts.items()}
     yield f'{{"counts": {_dumped(counts)}, "endpoints": ['
@@ -152,7 +152,7 @@ def as_csv(call: DirectoryCall) -> Response:
 def metrics(call: DirectoryCall) -> Response:
     """Send the figures of the fleet for Prometheus."""
     with _told(call):
-        found = call.fleet.find(Asked())
+        found = call.fleet.find(FleetQuestion())
     text = metrics_of(found.lines, found.nodes, found.last_day, found.now)
     return Response(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
 
@@ -191,13 +191,13 @@ def act(call: DirectoryCall) -> Response:
     return redirect(urls.endpoint(line.endpoint.name))
 
 
-def _asked(request: Request) -> Asked:
+def _asked(request: Request) -> FleetQuestion:
     state, sort = request.query.get("state", ""), request.query.get("sort", "state")
     if state and state not in {one.value for one in State}:
         raise BadRequest("There is no such state.")
     if sort not in SORTS:
         raise BadRequest("The list cannot be sorted so.")
-    return Asked(
+    return FleetQuestion(
         state,
         request.query.get("tag", ""),
         request.query.get("host", ""),
@@ -206,7 +206,7 @@ def _asked(request: Request) -> Asked:
     )
 
 
-def _pairs(asked: Asked) -> dict[str, object]:
+def _pairs(asked: FleetQuestion) -> dict[str, object]:
     return {
         "state": asked.state or None,
         "tag": asked.tag or None,
@@ -216,14 +216,14 @@ def _pairs(asked: Asked) -> dict[str, object]:
     }
 
 
-def _link(asked: Asked, start: int = 0, **changed: str) -> str:
+def _link(asked: FleetQuestion, start: int = 0, **changed: str) -> str:
     pairs = _pairs(asked) | {name: value or None for name, value in changed.items()}
     if pairs["sort"] == "state":
         pairs["sort"] = None
     return urls.fleet(**pairs, start=start or None)
 
 
-def _day(found: Found) -> Iterator[Picture]:
+def _day(found: FoundEndpoints) -> Iterator[Picture]:
     """The runs of the last 24 hours by outcome, and those due in the next 24 hours."""
     if found.last_day:
         bars = [
@@ -246,7 +246,7 @@ def _clock(hour: datetime, now: datetime) -> str:
     return _("now") if hour <= now < hour + timedelta(hours=1) else f"{hour:%H}:00"
 
 
-def _day_json(found: Found) -> dict[str, Any]:
+def _day_json(found: FoundEndpoints) -> dict[str, Any]:
     ended = [
         {"hour": hour.isoformat(), **{one.value: number for one, number in outcomes.items()}}
         for hour, outcomes in by_hour(found.last_day, found.now)

@@ -21,7 +21,7 @@ from silocuration.upstream import Undecided, undecided
 from silowork.errors import JobsError
 from silowork.values import Job, State
 from webui import urls
-from webui.activity import Entry, entries
+from webui.activity import ActivityEntry, entries
 from webui.bulk.jobs import title_of_edit
 from webui.found_duplicates import DUPLICATES
 from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines, url_of_running
@@ -87,7 +87,7 @@ def show(call: Call) -> View:
     if counts.records:
         waiting = [*_unreadable(counts), *waiting]
         waiting += [*_source_changes(site.silo), *_quality(site.silo, counts)]
-    recent: list[Entry] = []
+    recent: list[ActivityEntry] = []
     if call.user.may(Role.CURATOR):
         try:
             recent = _recent(call, jobs)
@@ -262,7 +262,7 @@ def _quality(silo: Silo, counts: RecordNumbers) -> Iterator[Waiting]:
 # --------------------------------------------------------------------------- activity
 
 
-def _recent(call: Call, jobs: Mapping[str, Job]) -> list[Entry]:
+def _recent(call: Call, jobs: Mapping[str, Job]) -> list[ActivityEntry]:
     """The last entries of the log, the newest first; one for all lines of a job."""
     lines = itertools.islice(activity(call.site.silo.path, Wanted()), LOG_LINES)
     shown = [one for _place, one in lines if one.action not in _SIGN_IN]

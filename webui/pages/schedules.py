@@ -44,7 +44,7 @@ DONE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ScheduleLine:
     """A schedule as the page shows it.
 
     Attributes:
@@ -106,7 +106,7 @@ def show(call: Call) -> View:
             faults.append(as_sentence(str(error)))
         except JobsError as error:
             logger.warning("schedules: %s", error)
-            lines.append(Line(schedule, None, None, _asked(call, schedule), is_known=False))
+            lines.append(ScheduleLine(schedule, None, None, _asked(call, schedule), is_known=False))
     if not all(line.is_known for line in lines):
         faults.append(_("The list of jobs cannot be read; see the log of the server."))
     jobs = call.site.jobs
@@ -149,10 +149,10 @@ def act(call: Call) -> Response:
     return changed_answer(call, location, {"name": name, "done": action}, 200)
 
 
-def _line(call: Call, schedule: Schedule) -> Line:
+def _line(call: Call, schedule: Schedule) -> ScheduleLine:
     runs = runs_of(JobLedger(call.site.silo.path), schedule.name)
     last = Shown.of(runs[0], call.user) if runs else None
-    return Line(schedule, due_of(schedule, runs), last, _asked(call, schedule))
+    return ScheduleLine(schedule, due_of(schedule, runs), last, _asked(call, schedule))
 
 
 def _asked(call: Call, schedule: Schedule) -> AskedExport | None:
