@@ -30,10 +30,10 @@ from siloexport.target_kinds import Asked, TargetKind, kinds
 from silowork.kinds import begun_by_form, kind_names, kind_of
 from webui import activity, job_view
 from webui.bulk.rule_form import KINDS
+from webui.contributed import navigation
 from webui.editing.edited_file import STALE
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
-from webui.navigation import NAVIGATION
 from webui.pages import (
     bulk_report,
     clusters,
@@ -141,7 +141,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _navigation() -> Iterator[str]:
-    for group in NAVIGATION:
+    for group in navigation():
         yield group.label
         yield from (entry.label for entry in group.entries)
 

@@ -17,7 +17,8 @@ from fuzzing.target import Target
 from fuzz_targets.rules import DC
 from recordsilo import Silo
 from webui.app import create_app
-from webui.routes import ROUTES
+from webui.route import Scope
+from webui.routes import table
 from webui.site import Settings
 
 _RECORD = "oai:x:1"
@@ -51,6 +52,7 @@ class Forms(Target):
         b"filename*0*=utf-8''%E9", b'"\r\n\r\n', b"Range: bytes=0-", b"If-Match: ",
         b"If-None-Match: *",        b"If-Modified-Since: ", b"Cookie: silo=", b"X-Forwarded-For: ",
         b"Accept-Language: ",
+        b"Accept-Encoding: gzip",
         b"Sec-Fetch-Site: cross-site", b"Origin: ", b"Host: ", b"%2e%2e", b"%2F", b"%00", b"%FF",
         b"\\ud800", b"%ED%A0%80", b"&", b"=", b"?", b".json", b"..", b"//", b"oai%2Bx%2B1",
         b"Content-Length: ", b"Transfer-Encoding: chunked", b"{", b"}", b"[", b'":"', b"null",
@@ -91,7 +93,7 @@ class Forms(Target):
 
     def seeds(self) -> Iterable[bytes]:
         found = []
-        for number, route in enumerate(ROUTES):
+        for number, route in enumerate(table(Scope.SILO).routes):
             if "/events" in route.pattern:
                 continue  # a stream without end
             path = re.sub(r"\{([^}]*)\}", lambda match: _REAL[match[1]], route.pattern)
