@@ -376,6 +376,11 @@ class _PipeOutput(io.TextIOWrapper):
         with self._discarding():
             super().flush()
 
+    def close(self) -> None:
+        """Flush; the stream below stays open, because the one that this replaced has it, too."""
+        if not self.buffer.closed:
+            self.flush()
+
     @contextlib.contextmanager
     def _discarding(self) -> Iterator[None]:
         try:

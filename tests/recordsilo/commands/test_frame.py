@@ -290,6 +290,15 @@ def test_a_closed_output_is_no_traceback(myrepo: str) -> None:
         assert (result.returncode, result.stderr) == (0, b"")
 
 
+def test_a_stream_that_is_replaced_stays_open(tmp_path: Path) -> None:
+    with open(tmp_path / "out", "w", encoding="utf-8") as file:
+        prepared = cli._prepared(file)
+        prepared.write("first\n")
+        del prepared
+        file.write("second\n")
+    assert (tmp_path / "out").read_text() == "first\nsecond\n"
+
+
 def test_example_is_an_epilog() -> None:
     assert example("silo ls x", "silo ls y").endswith("For example:\n  silo ls x\n  silo ls y")
 
