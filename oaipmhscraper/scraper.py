@@ -81,6 +81,7 @@ from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.errors import EndpointError, RequestRefused
 from politeweb.pace import Turns
 from politeweb.settings import HttpSettings
+from politeweb.shared_pace import turns_beside
 from recordsilo import PersistentState, Silo
 from recordsilo.closing import Closing
 from recordsilo.disk.locks import Locks
@@ -105,7 +106,8 @@ class OAIPMHScraper(Closing):
         transport: A transport that replaces HTTP.
         settings: How to send requests: contact, time and size limits.
         pace: When requests may be sent, for example shared with other processes that send some
-            to the same host; replaces the delay of the settings.
+            to the same host; replaces the delay of the settings. By default that of a fleet
+            beside the Silo, if there is one, and otherwise of this process alone.
         around: Put around the HTTP transport of each thread that fetches lists, for example so
             that other machines send some of the requests.
         quiet: Show no progress, even in a terminal.
@@ -137,7 +139,7 @@ class OAIPMHScraper(Closing):
         agent: str = "oaipmhscraper",
     ) -> None:
         self.quiet = quiet
-        self._agent = agent
+        self._agent, self._directory = agent, storage_dir
         self._settings = settings
         self._transport = transport
         self._pace = pace
@@ -149,13 +151,13 @@ class OAIPMHScraper(Closing):
             )
             base_url = _agreed_base_url(self.store, given)
             location = spelled_as(base_url, base_oai_url or base_url)
-            self._access = Access(location, settings, transport, pace, around)
+            self._access = self._access_to(location)
             with self.store.writing():
                 identify = self._access.identify(self.store.path) if given else None
             if self.store.state.get("base_oai_url") is None:
                 self._note_base_url()
         else:
-            self._access = Access(base_oai_url or given, settings, transport, pace, around)
+            self._access = self._access_to(base_oai_url or given)
             identify = self._access.identify()
             self.store = Silo(
                 storage_dir,
@@ -166,6 +168,13 @@ class OAIPMHScraper(Closing):
         self.state = PersistentState(self.store.path, STATE_FILE, create=False)
         if identify is not None:
             self._remember(identify)
+
+    def _access_to(self, location: str) -> Access:
+        """Return access at the pace that was given, or that of a fleet beside the Silo."""
+        pace, settings = self._pace, self._settings
+        if pace is None and self._transport is None and (turns := turns_beside(self._directory)):
+            pace = turns(location, settings.delay if settings else 0.0)
+        return Access(location, settings, self._transport, pace, self._around)
 
     def before_store(self, record: Record, metadata_prefix: str) -> Record | None:
         """Hook for subclasses: change a record before it is stored.
@@ -450,7 +459,7 @@ class OAIPMHScraper(Closing):
         Raises:
             EndpointError, OAIError: It does not answer Identify there; nothing changes.
         """
-        access = Access(base_oai_url, self._settings, self._transport, self._pace, self._around)
+        access = self._access_to(base_oai_url)
         identify = access.identify()
         self._access.close()
         self._access = access

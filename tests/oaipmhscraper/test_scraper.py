@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +16,9 @@ from oaipmhscraper.errors import BaseURLConflict, NoBaseURL
 from oaipmhscraper.progress import Bars
 from oaipmhscraper.receipt import HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
+from politeweb.addresses import host_of
 from politeweb.errors import EndpointUnreachable, RequestRefused
+from politeweb.file_pace import FilePace
 from recordsilo import Silo, SiloNotWritable
 from recordsilo.errors import NotASilo, SiloNotFound
 
@@ -351,6 +354,18 @@ def test_every_request_takes_a_turn_of_the_pace_that_was_given(silo_dir):
         assert len(server.repository.asked) == asked + 1
     assert turns.turns == asked + 1
     assert 0.0 in turns.pauses
+
+
+def test_a_silo_of_a_fleet_is_harvested_by_hand_at_the_pace_of_the_fleet(tmp_path):
+    (tmp_path / "fleet").mkdir()
+    with SampleServer(port=0) as server:
+        fleet = FilePace(str(tmp_path / "fleet"), host_of(server.base_url), 0.5)
+        fleet.reserve()
+        begin = time.monotonic()
+        with OAIPMHScraper(str(tmp_path / "one"), server.base_url) as scraper:
+            scraper.getSets()
+        assert time.monotonic() - begin >= 1
+        assert fleet.reserve() > 0
 
 
 def test_a_scraper_shows_its_silo_and_its_repository(repository, silo_dir):
