@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any, Self
 
+_VERSION_FILE = "pairtree_version0_1"
+
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: ``; did you mean 'title'?``, or nothing."""
@@ -38,14 +40,33 @@ class SiloNotFound(RecordSiloError):
 
 
 class NotASilo(RecordSiloError):
-    """The directory exists but is not a Silo."""
+    """The directory exists but is not a Silo; it may be a directory of Silos.
+
+    Args:
+        path: The directory.
+        may_be_new: Whether a new Silo may be made in its place.
+    """
 
     def __init__(self, path: str, *, may_be_new: bool = False) -> None:
         self.path = path
         super().__init__(
-            f"{path} is not a Silo: it has no pairtree_version0_1 file; name a Silo's directory"
+            _one_of_those_in(path)
+            or f"{path} is not a Silo: it has no {_VERSION_FILE} file; name a Silo's directory"
             + (", or a new or empty one" if may_be_new else "")
         )
+
+
+def _one_of_those_in(path: str) -> str:
+    """The sentence for a directory of Silos; empty for any other."""
+    try:
+        names = os.listdir(path)
+    except OSError:
+        return ""
+    silos = [name for name in names if os.path.exists(f"{path}/{name}/{_VERSION_FILE}")]
+    if not silos:
+        return ""
+    one = os.path.join(path, min(silos))
+    return f"{path} is a directory of Silos; name one of them, such as {one}, or see silo fleet"
 
 
 class OnNetworkDisk(RecordSiloError):

@@ -209,6 +209,18 @@ def test_unknown_command_and_option_are_usage_errors(run: Run, myrepo: str) -> N
 # -- the frame --------------------------------------------------------------------------
 
 
+def test_a_directory_of_silos_is_told_from_one_that_is_none(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "shelf").mkdir()
+    for name in ("b", "a"):
+        Silo(str(tmp_path / "shelf" / name)).close()
+    shelf = f"{tmp_path}/shelf"
+    for command in (("search", shelf, "gulls"), ("check", shelf), ("show", shelf, "1")):
+        result = run(*command)
+        assert (result.code, result.out) == (2, "")
+        assert f"{shelf} is a directory of Silos; name one of them, such as {shelf}/a" in result.err
+    assert "is not a Silo: it has no" in run("search", str(tmp_path), "gulls").err
+
+
 def test_interrupts_and_errors_have_their_codes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     errors: list[tuple[BaseException, int, str]] = [
         (KeyboardInterrupt(), 130, "interrupted"),
