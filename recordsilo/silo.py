@@ -22,7 +22,7 @@ from recordsilo.disk.atomic_file import (
     replace_file,
 )
 from recordsilo.disk.full_disk import not_writable
-from recordsilo.disk.identifier import check_identifier, ppath, unclean
+from recordsilo.disk.identifier import check_identifier, unclean
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import (
@@ -212,7 +212,7 @@ class Silo(Closing, Listing):
     # -- finding ------------------------------------------------------------------------
 
     def _place(self, identifier: str) -> RecordPlace:
-        return RecordPlace(identifier, f"{self._root}/{ppath(identifier)}", self._root)
+        return RecordPlace.below(self._root, identifier)
 
     def _candidates(self, identifier: str, *, only_full: bool = False) -> Iterator[str]:
         """The forms an identifier may be stored under: as given, then with each prefix."""

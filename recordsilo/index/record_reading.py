@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.errors import RecordSiloError
 from recordsilo.formats import Description
@@ -109,9 +108,9 @@ def described(values_of: Callable[[Manifest, Description], Iterable[str]]) -> Va
     """
 
     def values(path: str, identifiers: Sequence[str]) -> Mapping[str, Sequence[str]]:
-        root, found = f"{path}/pairtree_root", {}
+        found = {}
         for identifier in identifiers:
-            place = RecordPlace(identifier, f"{root}/{ppath(identifier)}", root)
+            place = RecordPlace.in_silo(path, identifier)
             try:
                 manifest = place.read_manifest()
             except RecordSiloError:
@@ -165,7 +164,7 @@ def main() -> None:
     root = sys.argv[2]
 
     def place_of(identifier: str) -> RecordPlace:
-        return RecordPlace(identifier, f"{root}/{ppath(identifier)}", root)
+        return RecordPlace.below(root, identifier)
 
     def work(
         identifiers: list[str],

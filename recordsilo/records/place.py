@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from recordsilo.disk.atomic_file import CHUNK
+from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import (
     DELETED_MANIFEST,
     MANIFEST_NAME,
@@ -57,6 +58,16 @@ class RecordPlace:
 
     def __init__(self, identifier: str, dirpath: str, root: str) -> None:
         self.identifier, self.dirpath, self.root = identifier, dirpath, root
+
+    @classmethod
+    def below(cls, root: str, identifier: str) -> "RecordPlace":
+        """The place of an identifier below a ``pairtree_root``."""
+        return cls(identifier, f"{root}/{ppath(identifier)}", root)
+
+    @classmethod
+    def in_silo(cls, silo_path: str, identifier: str) -> "RecordPlace":
+        """The place of an identifier in the Silo of a directory."""
+        return cls.below(f"{silo_path}/pairtree_root", identifier)
 
     def exists(self) -> bool:
         """Whether there is such a record, readable or not."""

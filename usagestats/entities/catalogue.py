@@ -14,7 +14,6 @@ from itertools import islice
 
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import make_parents
-from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.errors import RecordSiloError
 from recordsilo.index.projection import ManifestStamp
@@ -128,20 +127,17 @@ class EntityCatalogue:
             )
         _looked[self._silo.path] = (now, own)
 
-    def _place(self, name: str) -> RecordPlace:
-        root = f"{self._silo.path}/pairtree_root"
-        return RecordPlace(name, f"{root}/{ppath(name)}", root)
-
     def _stamp_of(self, name: str) -> str:
         try:
-            found = ManifestStamp.of(f"{self._place(name).dirpath}/{MANIFEST_NAME}")
+            place = RecordPlace.in_silo(self._silo.path, name)
+            found = ManifestStamp.of(f"{place.dirpath}/{MANIFEST_NAME}")
         except (OSError, RecordSiloError, ValueError):
             return _NO_MANIFEST
         return f"{found.mtime_ns} {found.size} {found.inode}"
 
     def _metadata(self, name: str) -> Metadata:
-        place = self._place(name)
         try:
+            place = RecordPlace.in_silo(self._silo.path, name)
             manifest = place.read_manifest()
         except (RecordSiloError, OSError, ValueError):
             return Metadata()  # silo check reports it
