@@ -6,8 +6,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from recordsilo.child_process import wait_for_end_of, wait_for_reader_of
 
@@ -79,3 +81,46 @@ def test_either_end_of_a_pipe_shows_when_the_other_is_closed(
     waiting.join(30)
     assert not waiting.is_alive()
     os.close(pipe[ours])
+
+
+BUSY = """
+import time
+from recordsilo.second_process import serve
+
+def work(question):
+    if question == "rest":
+        time.sleep(60)
+    return question
+
+def main():
+    serve(work)
+"""
+PARENT = """
+import os, signal, sys, time
+from recordsilo.second_process import SecondProcess
+
+second = SecondProcess("busy_work")
+second.ask("first")
+second.answer()
+second.ask("rest")
+time.sleep(0.5)
+print(second._process.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_second_process_that_is_at_work_ends_with_a_killed_parent(tmp_path: Path) -> None:
+    (tmp_path / "busy_work.py").write_text(BUSY, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL
+    wait_until(lambda: not _runs(int(done.stdout)), 30)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
