@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from silowork.errors import QueueUnreachable
+from silowork.errors import QueueUnreachable, without_login
 from silowork.ledger import JobLedger
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ class Broker:
     @property
     def shown(self) -> str:
         """The URL to show to people, without a password."""
-        scheme, _, rest = self.url.rpartition("//")
-        return f"{scheme}//{rest.rpartition('@')[2]}"
+        return without_login(self.url)
 
     @property
     def folder(self) -> str:

@@ -1,5 +1,7 @@
 """Errors of jobs and queues; each message is one sentence."""
 
+from recordsilo.errors import RecordSiloError
+
 
 class JobsError(Exception):
     """Base of the errors of this package."""
@@ -33,8 +35,14 @@ class LedgerUnreadable(JobsError):
         super().__init__(f"the ledger of jobs {path} cannot be used: {reason}")
 
 
-class QueueUnreachable(JobsError):
-    """No worker could be notified of a job; the job waits."""
+def without_login(url: str) -> str:
+    """Return an address of a broker to show to people, without user and password."""
+    scheme, _, rest = url.rpartition("//")
+    return f"{scheme}//{rest.rpartition('@')[2]}"
+
+
+class QueueUnreachable(JobsError, RecordSiloError):
+    """A broker cannot be reached; jobs and messages wait."""
 
     def __init__(self, broker: str, reason: str) -> None:
         self.broker = broker
@@ -45,7 +53,7 @@ class Interrupted(JobsError):
     """The job was interrupted; what it has done is stored."""
 
 
-class QueuesUnreadable(JobsError):
+class QueuesUnreadable(JobsError, RecordSiloError):
     """A file of queues cannot be read."""
 
     def __init__(self, path: str, reason: str) -> None:

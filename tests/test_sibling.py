@@ -83,6 +83,12 @@ def served(environment: dict[str, str], path: str) -> Iterator[str]:
 def test_the_package_extends_silo_in_every_way(environment: dict[str, str], path: str) -> None:
     # a command
     run(environment, "star", path, "a", "5")
+    # a queue with two steps; what was done is not done again
+    for number in ("1", "3"):
+        run(environment, "star-many", path, number, "b", "z", "c", code=1)
+    stars = Path(path, "curation", "stars.json")
+    assert json.loads(stars.read_bytes()) == {"a": 5, "b": 1, "c": 1}
+    stars.write_text('{"a": 5}')
     # a job, a panel and a form of the page
     with served(environment, path) as address:
         body = json.dumps({"kind": "star-all", "number": "2"}).encode()
@@ -118,7 +124,6 @@ def test_the_package_extends_silo_in_every_way(environment: dict[str, str], path
     # an export
     assert run(environment, "export", "star-list", path, "-", "--least", "4") == "a\n"
     # what follows from a removal
-    stars = Path(path, "curation", "stars.json")
     run(environment, "rm", path, "c", "--yes")
     assert json.loads(stars.read_bytes()).keys() == {"a", "b"}
     # a check of the audit

@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 
+from recordsilo.child_process import SECONDS_TO_END
 from silowork.queues.values import Message, Queued, Queues
 from silowork.stop import Stop
 from silowork.warm_children import ChildEnded, Parent, WarmChild, warm
 
 SECONDS_BETWEEN_RENEWALS = 10.0
 _SECONDS_BETWEEN_LOOKS = 0.2
+_SECONDS_BETWEEN_SIZES = 0.5
 _SECONDS_AFTER_A_FAULT = 2.0
 _SECONDS_AFTER_AN_END = 0.2
 _LONGEST_PAUSE = 3600.0
@@ -73,6 +75,8 @@ def run_steps(
     children: int,
     stop: Stop,
     told: Callable[[StepsDone], object] = lambda _: None,
+    *,
+    until_empty: bool = False,
 ) -> None:
     """Work on all that comes, until stopped; a child that ends is replaced.
 
@@ -82,14 +86,21 @@ def run_steps(
         children: How many.
         stop: Messages at work are given back.
         told: Called in this process after some messages.
+        until_empty: End when only dead letters are left in the queues of the steps.
 
     Raises:
+        JobsError, OSError: With `until_empty`, the store cannot be used.
         OSError: No process can be started.
     """
     warm(*{getattr(step.work, "func", step.work).__module__ for step in steps})
     working: list[WarmChild] = []
+    looked = time.monotonic()
     try:
         while not stop.asked:
+            if until_empty and time.monotonic() - looked > _SECONDS_BETWEEN_SIZES:
+                looked = time.monotonic()
+                if _are_empty(opened, steps):
+                    break
             while len(working) < children:
                 working.append(WarmChild(_work, opened, tuple(steps)))
             pipes = {child.fileno(): child for child in working}
@@ -101,7 +112,20 @@ def run_steps(
         for child in working:
             child.ask_to_end()
         for child in working:
+            with contextlib.suppress(ChildEnded):
+                while wait([child.fileno()], SECONDS_TO_END):
+                    for done in child.heard():
+                        told(done)
             child.join()
+
+
+def _are_empty(opened: Callable[[], Queues], steps: Sequence[QueueStep]) -> bool:
+    """Whether all queues are empty; looks twice, as a message may go from one to another."""
+    names = {step.queue for step in steps}
+    with opened() as queues:
+        return not any(
+            size.alive for _ in range(2) for name, size in queues.sizes().items() if name in names
+        )
 
 
 def _heard(child: WarmChild, told: Callable[[StepsDone], object], stop: Stop) -> bool:

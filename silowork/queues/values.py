@@ -77,6 +77,11 @@ class QueueSize:
     done: int = 0
     oldest: float = 0.0
 
+    @property
+    def alive(self) -> int:
+        """How many are neither done nor dead."""
+        return self.waiting + self.later + self.taken
+
 
 class Queues(Closing, Protocol):
     """Queues in one store; any number of processes and threads may use them.

@@ -88,11 +88,10 @@ class Queue(Closing):
 
     def length(self) -> int:
         """Return how many entries are in the queue, taken by a worker or not, or in the list."""
-        size = self._queues.size("")
         in_list = self._asked(
             lambda: self._client.llen(self.name) if self._client.type(self.name) == b"list" else 0
         )
-        return size.waiting + size.taken + int(in_list)
+        return self._queues.size("").alive + int(in_list)
 
     # ------------------------------------------------------------------ a worker
 

@@ -130,7 +130,7 @@ class Outbox(Closing):
     def waiting(self) -> int:
         """Return how many uses are not acknowledged."""
         size = self._queues.sizes().get(QUEUE)
-        return size.waiting + size.later + size.taken if size else 0
+        return size.alive if size else 0
 
     def _rows(self) -> Iterator[Row]:
         for state in (MessageState.WAITING, MessageState.LATER):

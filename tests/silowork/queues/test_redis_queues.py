@@ -9,6 +9,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from silowork.errors import QueueUnreachable
+from silowork.queues.opening import open_queues
 from silowork.queues.redis_streams import RedisKind, RedisQueues
 from silowork.queues.values import Message, MessageState
 
@@ -92,6 +93,13 @@ def test_a_redis_that_is_away_is_a_sentence() -> None:
     client = redis.Redis(port=1, retry=Retry(NoBackoff(), 0))
     with RedisQueues(client, RedisKind(unreachable)) as queues, pytest.raises(QueueUnreachable):
         queues.put([Message("q", b"")])
+
+
+def test_an_address_that_is_none_is_refused_without_its_password() -> None:
+    with pytest.raises(QueueUnreachable) as error:
+        open_queues("", "htp://user:secret@host/0")
+    assert "queue htp://host/0 cannot be reached (" in str(error.value)
+    assert "secret" not in str(error.value)
 
 
 def test_leases_that_are_renewed_do_not_hide_one_that_is_over(client: "redis.Redis") -> None:

@@ -76,6 +76,17 @@ def test_messages_go_through_all_steps(address: str, queues: Queues, notes: Path
     assert size(queues, "numbers") == size(queues, "doubled") == QueueSize(done=100)
 
 
+def test_steps_end_when_nothing_is_left(address: str, queues: Queues, notes: Path) -> None:
+    numbers(queues, 1, 404, 503)
+    told = list[StepsDone]()
+    opened = partial(store_at, address)
+    warm(step_work.__name__)
+    run_steps(opened, [noting(notes), DOUBLE], 2, Stop(), told.append, until_empty=True)
+    assert sum(one.done for one in told) == 4
+    assert size(queues, "numbers") == QueueSize(dead=1, done=2)
+    assert size(queues, "doubled") == QueueSize(done=2)
+
+
 def test_what_fails_comes_again_and_what_is_refused_does_not(opened: Opened) -> None:
     queues = opened()
     numbers(queues, 1, 404, 503, 2)
