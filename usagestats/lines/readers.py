@@ -332,11 +332,12 @@ def reader_of(spec: str) -> Reader:
 def detected(lines: Sequence[bytes]) -> Reader | None:
     """Return the reader that reads the most of these lines; None if none reads any."""
     lines = [line for line in lines if line.strip()]
-    readers: list[Reader] = [reader_of(name) for name in ("combined", "common", "json")]
+    # Other readers would take the host for the address of every visitor.
+    has_host = sum(map(_begins_with_host, lines)) * 2 > len(lines)
+    names = ("vhost_combined", "json") if has_host else ("combined", "common", "json")
+    readers: list[Reader] = [reader_of(name) for name in names]
     if any(line.startswith(b"#Fields:") for line in lines):
         readers.append(IISReader(()).after(b"\n".join(lines)))
-    if sum(map(_begins_with_host, lines)) * 2 > len(lines):
-        readers.insert(0, reader_of("vhost_combined"))
     read = {one: sum(one.read(line) is not None for line in lines) for one in readers}
     best = max(readers, key=lambda one: read[one])
     if read[best]:
