@@ -61,6 +61,8 @@ class Engine:
                 **({"threads": str(threads)} if threads else {}),
             },
         )
+        # In an interactive Python, and in `python -c`, it would be printed amid the output.
+        self._connection.execute("SET enable_progress_bar = false")
 
     def run(self, step: str, **values: Any) -> "Engine":
         """Run a step; `rows` and `all` return its result.

@@ -35,6 +35,16 @@ SELECT nothing FROM nowhere
 """
 
 
+def test_no_progress_is_printed_amid_the_output(tmp_path: Path) -> None:
+    step = "SELECT current_setting('enable_progress_bar')"
+    asked = f"from silosteps.engine import Engine; e = Engine({{'one': {step!r}}}, '{tmp_path}')"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{asked}; print(e.run('one').all())"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "[(False,)]\n"
+
+
 def test_a_directory_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PlaceUnusable, match="is not UTF-8"):
         Engine({}, str(tmp_path / "\udcff"))
