@@ -65,7 +65,7 @@ class Records:
     def _among_held(self, text: str) -> str:
         """Return the full form, by the list of all identifiers; ``""`` if it is not there."""
         assert self._held is not None
-        for form in (text, unclean(text)):
+        for form in _forms(text):
             for prefix in self._prefixes:
                 if prefix + form in self._held:
                     return prefix + form
@@ -124,6 +124,16 @@ class Records:
     def _by_uuid(self) -> dict[str, str]:
         links = _links(self._silo, iter(self._silo.keys()))
         return _only((uuid_of(link), identifier) for identifier, link in links)
+
+
+def _forms(text: str) -> Iterator[str]:
+    """Yield an identifier, and the one whose form in addresses it is.
+
+    Raises:
+        IdentifierError: It is not such a form.
+    """
+    yield text
+    yield unclean(text)
 
 
 def _only(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
