@@ -14,6 +14,8 @@ formula, some also with full-width characters; such a cell is prefixed with an a
 Source: docs/curation.md, "Spreadsheets"; OWASP, "CSV Injection".
 """
 
+import csv
+import io
 import re
 from collections.abc import Iterable
 
@@ -57,3 +59,10 @@ def guarded(text: str) -> str:
 def bare(cell: str) -> str:
     """The text of a cell that `guarded` made; any other apostrophe is kept."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith((*_FORMULA, "'")) else cell
+
+
+def csv_line(cells: Iterable[object], end: str = "\n") -> str:
+    """Cells as a line of CSV, ended by `end`."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator=end).writerow(cells)
+    return out.getvalue()

@@ -4,9 +4,7 @@ The wishes say which endpoints there are; the state says what is known of them. 
 combines both. Commands and the page use this class while the clock runs in another process.
 """
 
-import csv
 import difflib
-import io
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -18,7 +16,7 @@ from typing import Any
 from politeweb.addresses import host_of
 from politeweb.shared_pace import PaceSpec
 from recordsilo import Granary
-from recordsilo.cells import guarded
+from recordsilo.cells import csv_line, guarded
 from recordsilo.closing import Closing
 from recordsilo.disk.locks import Locks
 from recordsilo.silo import VERSION_FILE
@@ -454,16 +452,10 @@ def csv_of(lines: Iterable[Line]) -> Iterator[str]:
         row = line.to_json()
         if not names:
             names = list(row)
-            yield _csv_line(names)
-        yield _csv_line(guarded(_cell(row[name])) for name in names)
+            yield csv_line(names)
+        yield csv_line(guarded(_cell(row[name])) for name in names)
     if not names:
-        yield _csv_line(["name", "url", "state"])
-
-
-def _csv_line(cells: Iterable[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
-    return out.getvalue()
+        yield csv_line(["name", "url", "state"])
 
 
 def _cell(value: Any) -> str:

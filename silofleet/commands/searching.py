@@ -1,7 +1,5 @@
 """`silo fleet search`, `silo fleet index` and `silo fleet token`."""
 
-import csv
-import io
 import json
 import os
 import sys
@@ -13,7 +11,7 @@ from dataclasses import asdict
 import click
 
 from recordsilo import Granary
-from recordsilo.cells import guarded, joined
+from recordsilo.cells import csv_line, guarded, joined
 from recordsilo.cli import ExitCode, example, fail, fitted, open_silo, shown
 from recordsilo.commands import completion
 from recordsilo.commands.options import (
@@ -215,8 +213,8 @@ def _printed(answer: SearchAnswer, *, as_json: bool, as_csv: bool) -> Iterator[s
     if as_json:
         yield json.dumps(answer.as_json(), ensure_ascii=False, indent=1)
     elif as_csv:
-        yield _csv(_COLUMNS)
-        yield from (_csv(_cells(hit)) for hit in answer.hits)
+        yield csv_line(_COLUMNS, "")
+        yield from (csv_line(_cells(hit), "") for hit in answer.hits)
     else:
         yield from (shown("\t".join(_texts(hit))) for hit in answer.hits)
         for name, values in answer.facets.items():
@@ -260,9 +258,3 @@ def _cells(hit: SearchHit) -> tuple[str, ...]:
         hit.doi,
     )
     return tuple(map(guarded, (*texts, also)))
-
-
-def _csv(cells: tuple[str, ...]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(cells)
-    return line.getvalue()

@@ -1,11 +1,10 @@
 """`silo usage totals`: the figures of the whole site."""
 
-import csv
-import io
 import json
 
 import click
 
+from recordsilo.cells import csv_line
 from recordsilo.cli import example
 from recordsilo.commands.options import directory, json_object
 from usagestats.commands.group import ended, opened, period_given
@@ -48,9 +47,7 @@ def totals(
     if as_json:
         click.echo(json.dumps(known, indent=2))
     elif as_csv:
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([list(known), list(known.values())])
-        click.echo(out.getvalue(), nl=False)
+        click.echo(csv_line(known) + csv_line(known.values()), nl=False)
     else:
         click.echo(_text(known))
     return ended(silo_dir)

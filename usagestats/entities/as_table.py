@@ -3,12 +3,10 @@
 Source: the command line of 2010: Label, Views, File Downloads, Other interactions, [Internal ID].
 """
 
-import csv
-import io
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from recordsilo.cells import guarded
+from recordsilo.cells import csv_line, guarded
 from usagestats.entities.usage import Used
 from usagestats.values import FIGURES, Figures
 
@@ -17,18 +15,12 @@ COLUMNS = ("Label", "Views", "File Downloads", "Other interactions", "[Internal 
 
 def as_csv(used: Iterable[Used]) -> Iterator[str]:
     """Yield a line for each record or entity, and for the totals, by the rule of 2010."""
-    yield _line(COLUMNS)
+    yield csv_line(COLUMNS)
     total = Figures()
     for one in used:
         total += one.figures
-        yield _line((guarded(one.label), *_figures_2010(one.figures), guarded(one.key)))
-    yield _line(("Totals", *_figures_2010(total), ""))
-
-
-def _line(cells: Iterable[object]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
-    return out.getvalue()
+        yield csv_line((guarded(one.label), *_figures_2010(one.figures), guarded(one.key)))
+    yield csv_line(("Totals", *_figures_2010(total), ""))
 
 
 def _figures_2010(figures: Figures) -> tuple[int, int, int]:

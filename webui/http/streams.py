@@ -4,7 +4,6 @@ The reader decides how long such an answer holds a thread of the server, so `pla
 how many there are at the same time, in all and for each client.
 """
 
-import csv
 import io
 import os
 import threading
@@ -14,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import BinaryIO
 
+from recordsilo import cells as table_cells
 from recordsilo.cells import guarded, joined
 from webui.http.errors import Busy
 from webui.http.messages import Response, Streamed
@@ -168,10 +168,8 @@ class Piped:
 
 
 def csv_line(cells: Iterable[str]) -> str:
-    """Return cells as a line of CSV."""
-    out = io.StringIO()
-    csv.writer(out).writerow(cells)
-    return out.getvalue()
+    """Return cells as a line of CSV, as RFC 4180 ends it."""
+    return table_cells.csv_line(cells, "\r\n")
 
 
 def csv_cell(value: object) -> str:

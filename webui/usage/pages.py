@@ -1,13 +1,12 @@
 """How the records are used: the site, the most used records and entities, and each of them."""
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, groupby
 from typing import Any
 
+from recordsilo.cells import csv_line
 from usagestats.entities.as_table import as_csv, figures_json, used_json
 from usagestats.entities.bundles import dissolve
 from usagestats.entities.mapping import KEY
@@ -417,13 +416,7 @@ def _moment(seconds: int) -> str:
 
 
 def _csv(name: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -> Response:
-    return _attachment(name, map(_csv_line, chain([head], rows)))
-
-
-def _csv_line(cells: Iterable[object]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
-    return out.getvalue()
+    return _attachment(name, map(csv_line, chain([head], rows)))
 
 
 def _attachment(name: str, lines: Iterable[str]) -> Response:
