@@ -77,25 +77,65 @@ def packed_pair(
     return b"".join(_pair(request, response, common, cut))
 
 
-def exchange_records(taken: Taken, fields: Mapping[str, str]) -> Iterator[bytes]:
-    """Yield the records ``request`` and ``response`` of an exchange, each a gzip member, in pieces.
+@dataclass(frozen=True, slots=True)
+class Revisit:
+    """The earlier capture whose body an answer has, too.
 
-    The body is read twice from where it is, and is never in memory as a whole.
+    Attributes:
+        url: Its address.
+        date: Its WARC-Date.
+        digest: Of its body, in base 32.
+        is_unmodified: Whether the server said so (304), instead of sending the same body.
+    """
+
+    url: str
+    date: str
+    digest: str
+    is_unmodified: bool = False
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Return the fields of the record that refer to the earlier one (section 6.7)."""
+        profile = "server-not-modified" if self.is_unmodified else "identical-payload-digest"
+        return {
+            "WARC-Profile": f"http://netpreserve.org/warc/1.1/revisit/{profile}",
+            "WARC-Refers-To-Target-URI": self.url,
+            "WARC-Refers-To-Date": self.date,
+        }
+
+
+def exchange_records(
+    taken: Taken, fields: Mapping[str, str], revisit: Revisit | None = None
+) -> tuple[Iterator[bytes], Iterator[bytes]]:
+    """Return the records ``response`` (or ``revisit``) and ``request``, each a gzip member.
+
+    Both come in pieces. The body is read twice from where it is, and is never in memory as a
+    whole.
 
     Args:
         taken: An exchange with an answer.
         fields: Further fields of both records.
+        revisit: The earlier capture with the same body, which is then left out.
     """
     assert taken.head is not None, "there is no answer to record"
-    body = taken.body
-    response = _Block(
-        "response", _kept_head(taken.head.raw, body.length), body.pieces, body.length,
-        packs=not taken.head.get("content-encoding"), payload=body.digest,
-    )  # fmt: skip
+    body, first, second = taken.body, _new_id(), _new_id()
     common = {"WARC-Target-URI": taken.url, "WARC-Date": _date(taken.began), **fields}
+    if revisit is None:
+        response = _Block(
+            "response", _kept_head(taken.head.raw, body.length), body.pieces, body.length,
+            packs=not taken.head.get("content-encoding"), payload=body.digest,
+        )  # fmt: skip
+    else:
+        length = None if revisit.is_unmodified else body.length
+        head = _kept_head(taken.head.raw, length)
+        response = _Block("revisit", head, tuple, 0, payload=revisit.digest)
+        common |= revisit.fields
     about = {"WARC-IP-Address": taken.made.address, "WARC-Truncated": taken.truncated}
-    known = {name: value for name, value in about.items() if value}
-    yield from _pair(_Block("request", taken.asked, tuple, 0), response, common, known)
+    answering = {"WARC-Record-ID": second, "WARC-Concurrent-To": first, **common}
+    answering |= {name: value for name, value in about.items() if value}
+    asking = {"WARC-Record-ID": first, "WARC-Concurrent-To": second, "WARC-Target-URI": taken.url}
+    asking |= {"WARC-Date": _date(taken.began), **fields}
+    return _record(response, answering), _record(_Block("request", taken.asked, tuple, 0), asking)
 
 
 # --------------------------------------------------------------------------- records
@@ -139,7 +179,8 @@ def _record(block: _Block, fields: Mapping[str, str]) -> Iterator[bytes]:
         if not block.payload:
             payload.update(piece)
     is_http = block.kind != "warcinfo"
-    of_kind = f"application/http; msgtype={block.kind}" if is_http else "application/warc-fields"
+    message = "request" if block.kind == "request" else "response"
+    of_kind = f"application/http; msgtype={message}" if is_http else "application/warc-fields"
     lines = {"WARC-Type": block.kind, **fields}
     if is_http:
         lines["WARC-Payload-Digest"] = f"sha1:{block.payload or _base32(payload.digest())}"
@@ -199,20 +240,26 @@ def _head(start: str, headers: list[tuple[str, str]]) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-def _kept_head(head: bytes, length: int) -> bytes:
-    """Return a response's head, with fields that do not hold renamed, as in web archives."""
+def _kept_head(head: bytes, length: int | None) -> bytes:
+    """Return a response's head, with fields that do not hold renamed, as in web archives.
+
+    Args:
+        head: As received.
+        length: Bytes of the body; None without one.
+    """
+    said = None if length is None else b"%d" % length
     start, *lines = head.split(b"\n")
     kept, has_length = [start + b"\n"], False
     for field in _unfolded(lines):
         name, _, value = field.partition(b":")
         known = name.strip().lower().decode("latin-1")
-        holds = known == "content-length" and value.strip() == b"%d" % length
+        holds = known == "content-length" and value.strip() == said
         if known in _NEVER_KEPT or (holds and has_length):
             continue
         has_length = has_length or holds
         kept.append(field if holds or known not in _AS_RECEIVED else b"X-Archive-Orig-" + field)
-    if not has_length:
-        kept.append(b"Content-Length: %d\r\n" % length)
+    if not has_length and said is not None:
+        kept.append(b"Content-Length: " + said + b"\r\n")
     return b"".join([*kept, b"\r\n"])
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from warcio.archiveiterator import ArchiveIterator
 from politeweb.errors import WarcUnreadable
 from politeweb.exchange import Exchanges
 from politeweb.settings import HttpSettings
-from politeweb.warc.pairs import exchange_records
+from politeweb.warc.pairs import Revisit, exchange_records
 from politeweb.warc.reading import Recorded, read_exchange_at, read_exchanges
 from politeweb.warc.writing import WarcFiles
 
@@ -21,7 +22,9 @@ OK = b"HTTP/1.1 200 Fine by me\r\n"
 CHUNKED = b"5\r\nhello\r\n3\r\n...\r\n0\r\n\r\n"
 
 
-def recorded(directory: Path, answer: Answer, **settings: Any) -> list[tuple[Any, bytes, bytes]]:
+def recorded(
+    directory: Path, answer: Answer, revisit: Revisit | None = None, **settings: Any
+) -> list[tuple[Any, bytes, bytes]]:
     """Each record with its HTTP head and body, after one exchange was recorded."""
     files = WarcFiles(str(directory), SERIES, {"operator": "x"})
     with (
@@ -29,7 +32,9 @@ def recorded(directory: Path, answer: Answer, **settings: Any) -> list[tuple[Any
         Exchanges(HttpSettings(**settings)) as exchanges,
         exchanges.take(server.url + "a?b", secrets={"Authorization": "secret"}) as taken,
     ):
-        name, place = files.append(exchange_records(taken, {"WARC-Refers-To-Date": "x"}))
+        name, place = files.append(
+            chain(*reversed(exchange_records(taken, {"WARC-Refers-To-Date": "x"}, revisit)))
+        )
     files.close()
     with open(directory / name, "rb") as file:
         for record in ArchiveIterator(file, check_digests="raise"):
@@ -41,6 +46,25 @@ def recorded(directory: Path, answer: Answer, **settings: Any) -> list[tuple[Any
             found.append((record.rec_headers.get_header, head, body))
     assert b"secret" not in b"".join(head for _, head, _ in found)
     return found
+
+
+@pytest.mark.parametrize("is_unmodified", [False, True])
+def test_a_body_that_is_known_is_not_recorded_again(tmp_path: Path, is_unmodified: bool) -> None:
+    earlier = Revisit("http://a.example/", "2026-01-01T00:00:00Z", "A" * 32, is_unmodified)
+    body = b"" if is_unmodified else b"hello"
+    start = b"HTTP/1.1 304 Not Modified\r\n" if is_unmodified else OK
+    length = b"" if is_unmodified else b"Content-Length: 5\r\n"
+    _, (revisit, answered, nothing) = recorded(
+        tmp_path, lambda _: [start + length + b"Set-Cookie: id=1\r\n\r\n" + body], earlier
+    )
+    assert revisit("WARC-Type") == "revisit"
+    assert revisit("Content-Type") == "application/http; msgtype=response"
+    assert revisit("WARC-Payload-Digest") == "sha1:" + "A" * 32
+    assert revisit("WARC-Refers-To-Target-URI") == "http://a.example/"
+    assert revisit("WARC-Refers-To-Date") == "2026-01-01T00:00:00Z"
+    profile = "server-not-modified" if is_unmodified else "identical-payload-digest"
+    assert revisit("WARC-Profile").endswith(f"/{profile}")
+    assert (answered, nothing) == ((start + length)[:-2], b"")
 
 
 def test_an_exchange_is_a_request_and_a_response(tmp_path: Path) -> None:

@@ -1,0 +1,136 @@
+"""What each address answered last, for conditional requests and revisits, and what was spent.
+
+The file may be deleted: everything is then fetched and archived once more, and limits count again.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from politeweb.exchange import Known
+from silocrawl.errors import CrawlingError
+from silowork.ledger_file import LedgerFile, LedgerKind
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answer (
+  url TEXT PRIMARY KEY, timestamp TEXT NOT NULL, digest TEXT NOT NULL, status INTEGER NOT NULL,
+  mimetype TEXT NOT NULL, etag TEXT NOT NULL, modified TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS spent (
+  launch TEXT NOT NULL, seed TEXT NOT NULL, pages INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  PRIMARY KEY (launch, seed)) WITHOUT ROWID
+"""
+
+
+class AnswersUnreadable(CrawlingError):
+    """The file of answers cannot be read."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path} cannot be read: {reason}; it may be deleted")
+
+
+KIND = LedgerKind(_SCHEMA, AnswersUnreadable, version=1, has_log=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LastAnswer:
+    """The last archived answer of an address.
+
+    Attributes:
+        timestamp: When it was archived; 14 digits.
+        digest: Of its body, in base 32.
+        status, mimetype: As archived.
+        known: Its validators.
+    """
+
+    timestamp: str
+    digest: str
+    status: int
+    mimetype: str
+    known: Known
+
+    @property
+    def date(self) -> str:
+        """The time as in WARC files."""
+        one = self.timestamp
+        return f"{one[:4]}-{one[4:6]}-{one[6:8]}T{one[8:10]}:{one[10:12]}:{one[12:14]}Z"
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the crawl of a seed has fetched in a launch."""
+
+    pages: int = 0
+    bytes: int = 0
+
+
+class Answers:
+    """The file; threads may share it.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._file = LedgerFile(path, KIND)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def last(self, url: str) -> LastAnswer | None:
+        """Return the last archived answer of an address; None if there is none."""
+        columns = "timestamp, digest, status, mimetype, etag, modified"
+        rows = self._file.rows(f"SELECT {columns} FROM answer WHERE url = ?", (url,))  # noqa: S608
+        for timestamp, digest, status, mimetype, etag, modified in rows:
+            return LastAnswer(timestamp, digest, status, mimetype, Known(etag, modified))
+        return None
+
+    def spent(self, launch: str, seed: str) -> Spent:
+        """Return what the crawl of a seed has fetched in a launch."""
+        where = "SELECT pages, bytes FROM spent WHERE launch = ? AND seed = ?"
+        for pages, size in self._file.rows(where, (launch, seed)):
+            return Spent(pages, size)
+        return Spent()
+
+    def keep(
+        self,
+        answers: Iterable[tuple[str, LastAnswer]],
+        spent: Iterable[tuple[str, str, int]],
+    ) -> None:
+        """Note answers and what was spent, in one transaction.
+
+        Args:
+            answers: Address and its answer.
+            spent: Launch, seed and the bytes of a page.
+        """
+
+        def rows() -> Iterable[tuple[object, ...]]:
+            for url, one in answers:
+                yield (
+                    url, one.timestamp, one.digest, one.status, one.mimetype, one.known.etag,
+                    one.known.last_modified,
+                )  # fmt: skip
+
+        with self._file.transaction() as connection:
+            _note(connection, rows(), spent)
+
+
+def _note(
+    connection: sqlite3.Connection,
+    answers: Iterable[tuple[object, ...]],
+    spent: Iterable[tuple[str, str, int]],
+) -> None:
+    connection.executemany("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?)", answers)
+    connection.executemany(
+        "INSERT INTO spent VALUES (?, ?, 1, ?) ON CONFLICT (launch, seed) DO UPDATE"
+        " SET pages = pages + 1, bytes = bytes + excluded.bytes",
+        spent,
+    )

@@ -1,0 +1,165 @@
+"""The index of the archives: CDXJ lines in sorted files, each of which is whole.
+
+pywb reads a directory of them again when it changes. A line that is appended out of order to
+a file is not found by anybody, so lines are never appended: each moment adds a file, and files
+are merged now and then. Source: pywb, *CDXJ Format*; OutbackCDX for the 11 fields.
+"""
+
+import heapq
+import json
+import os
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
+from functools import lru_cache
+from typing import Any
+
+from surt import surt
+
+from recordsilo.disk.atomic_file import flush_directory
+from silocrawl.messages import Outcome
+
+MOST_SEGMENTS = 16
+"""Files of the same size class, after which they are merged."""
+_NAME = re.compile(r"(\d{6,})-(\d)\.cdxj")
+
+
+@lru_cache(10_000)
+def key_of(url: str) -> str:
+    """The key by which an index has an address, such as ``org,example)/a?b=c``."""
+    return str(surt(url))
+
+
+def line_of(one: Outcome, length: int) -> str:
+    """Return the CDXJ line of an archived outcome, with its line end.
+
+    Args:
+        one: The outcome; it has a file and a place in it.
+        length: Bytes of its record, compressed.
+    """
+    is_revisit = any(note.startswith("duplicate:") for note in one.annotations)
+    table: dict[str, Any] = {
+        "url": one.url,
+        "mime": "warc/revisit" if is_revisit else one.mimetype.split(";")[0].strip(),
+        "status": str(one.status_code) if one.status_code > 0 else "-",
+        "digest": one.content_digest.removeprefix("sha1:") or "-",
+        "length": str(length),
+        "offset": str(one.warc_offset),
+        "filename": one.warc_filename,
+    }
+    if one.redirect:
+        table["redirect"] = one.redirect
+    return f"{key_of(one.url)} {one.timestamp} {json.dumps(table)}\n"
+
+
+class Segments:
+    """The files of an index; one process writes them, any number reads.
+
+    Args:
+        directory: Where they are; it need not exist.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+
+    def add(self, lines: Iterable[str]) -> None:
+        """Write lines as a new file, on the medium when this returns; merge if there are many."""
+        found = sorted(set(lines))
+        if found:
+            self._write(found, 0)
+            self._merge()
+
+    def find(self, key: str, *, is_prefix: bool = False) -> Iterator[str]:
+        """Yield the lines of a key, or of all keys that begin so, sorted.
+
+        Args:
+            key: See `key_of`.
+            is_prefix: Whether keys that begin with it are meant.
+        """
+        begin = key.encode() if is_prefix else f"{key} ".encode()
+        with ExitStack() as stack:
+            parts = []
+            for name in self.names():
+                with suppress(FileNotFoundError):  # merged meanwhile; its lines are in another
+                    path = os.path.join(self.directory, name)
+                    file = stack.enter_context(open(path, "rb"))
+                    parts.append(_lines_from(file, begin))
+            last = b""
+            for line in heapq.merge(*parts):
+                if line != last:
+                    last = line
+                    yield line.decode()
+
+    def names(self) -> list[str]:
+        """The names of the files, the oldest first."""
+        with suppress(FileNotFoundError):
+            return sorted(one for one in os.listdir(self.directory) if _NAME.fullmatch(one))
+        return []
+
+    def _write(self, lines: Iterable[str], level: int) -> None:
+        os.makedirs(self.directory, exist_ok=True)
+        names = self.names()
+        number = int(names[-1].partition("-")[0]) + 1 if names else 1
+        path = os.path.join(self.directory, f"{number:06}-{level}.cdxj")
+        staged = f"{path}.tmp"
+        with open(staged, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(staged, path)
+        flush_directory(self.directory)
+
+    def _merge(self) -> None:
+        """Merge the files of a level when there are many; a kill leaves lines twice, not lost."""
+        for level in range(9):
+            mine = [one for one in self.names() if one.endswith(f"-{level}.cdxj")]
+            if len(mine) < MOST_SEGMENTS:
+                return
+            with ExitStack() as stack:
+                paths = [os.path.join(self.directory, one) for one in mine]
+                files = [stack.enter_context(open(path, encoding="utf-8")) for path in paths]
+                self._write(_once(heapq.merge(*files)), level + 1)
+            for path in paths:
+                os.unlink(path)
+
+
+def _once(lines: Iterable[str]) -> Iterator[str]:
+    last = ""
+    for line in lines:
+        if line != last:
+            last = line
+            yield line
+
+
+def _lines_from(file: Any, begin: bytes) -> Iterator[bytes]:
+    """The lines of a sorted file that begin with something, found by halving."""
+    place = _Offsets(file)
+    file.seek(place.line_at(bisect_left(place, begin)))
+    for line in file:
+        if not line.startswith(begin):
+            return
+        yield line
+
+
+class _Offsets:
+    """A file as a sequence of the lines that begin at or after each place, for `bisect`."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._size = os.fstat(file.fileno()).st_size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, place: int) -> bytes:
+        self._file.seek(self.line_at(place))
+        return bytes(self._file.readline()) or b"\xff"
+
+    def line_at(self, place: int) -> int:
+        """Where the first line that begins at or after a place begins."""
+        if place == 0:
+            return 0
+        self._file.seek(place - 1)
+        self._file.readline()
+        return int(self._file.tell())

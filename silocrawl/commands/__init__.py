@@ -1,0 +1,1 @@
+"""The commands `silo crawl target`, `queue`, `launch`, `inject`, `run` and `status`."""

@@ -1,0 +1,160 @@
+"""The commands `silo crawl launch`, `inject` and `queue ls|peek|retry|dead`."""
+
+import json
+from typing import Any
+
+import click
+
+from recordsilo.cli import Group, example, fail
+from recordsilo.commands.options import directory, json_array, json_lines, quiet_option
+from silocrawl.commands.opening import opened, opened_queues
+from silocrawl.launching import Launch, inject, launch_due, launch_now
+from silocrawl.messages import CRAWL, QUEUES, RENDER
+from silocrawl.targets import load_target, target_names
+from silowork.queues.values import MessageState, Queued, QueueSize
+
+_STATES = [one.value for one in MessageState]
+queue_argument = click.argument("queue_name", metavar="QUEUE", type=click.Choice(QUEUES))
+
+
+@click.command(epilog=example("silo crawl launch myrepo", "silo crawl launch myrepo theses"))
+@directory
+@click.argument("names", metavar="[NAME]…", nargs=-1)
+@quiet_option
+def launch(*, silo_dir: str, names: tuple[str, ...], quiet: bool) -> None:
+    """Put the seeds of the targets that are due into the queue, or of those NAMEd, due or not.
+
+    A line for cron; `silo crawl run` launches by itself what is due.
+    """
+    with opened(silo_dir) as silo, opened_queues(silo) as queues:
+        if names:
+            targets = [load_target(silo.path, name) for name in names]
+            done = [launch_now(silo, queues, one) for one in targets]
+        else:
+            done = launch_due(silo, queues)
+        for one in () if quiet else done:
+            click.echo(_said(one))
+        if not done and not quiet:
+            there = "nothing is due" if target_names(silo.path) else "no targets"
+            click.echo(f"silo: {there}; see silo crawl target", err=True)
+
+
+def _said(one: Launch) -> str:
+    seeds = f"{one.seeds:,} seed{'' if one.seeds == 1 else 's'}"
+    refused = f"; {one.refused:,} links cannot be fetched" if one.refused else ""
+    joined = "joined the launch of" if one.is_joined else "launched, due"
+    return f"{one.target}: {seeds} {joined} {one.due:%Y-%m-%d %H:%M} UTC{refused}"
+
+
+@click.command("inject", epilog=example("silo crawl inject myrepo https://example.org/a.pdf"))
+@directory
+@click.argument("urls", metavar="URL…", nargs=-1, required=True)
+@click.option("--render", is_flag=True, help="Open it in a browser first.")
+@click.option("--force", is_flag=True, help="Also if it was injected before.")
+@click.option("--source", default="", metavar="URL", help="The seed that it is said to come from.")
+def inject_command(
+    *, silo_dir: str, urls: tuple[str, ...], render: bool, force: bool, source: str
+) -> None:
+    """Put single addresses into the queue."""
+    with opened(silo_dir) as silo, opened_queues(silo) as queues:
+        put = inject(queues, urls, RENDER if render else CRAWL, force=force, source=source)
+        known = len(urls) - put
+        rest = f"; {known:,} known already (--force fetches again)" if known else ""
+        click.echo(f"{put:,} put into {RENDER if render else CRAWL}{rest}")
+
+
+@click.group(cls=Group, epilog=example("silo crawl queue ls myrepo"))
+def queue() -> None:
+    """Look at the queues between the steps of crawls; looking never takes a message."""
+
+
+@queue.command("ls", epilog=example("silo crawl queue ls myrepo"))
+@directory
+@json_array
+def ls(*, silo_dir: str, as_json: bool) -> None:
+    """List the queues: waiting, later, taken and dead messages, and the age of the oldest."""
+    with opened(silo_dir) as silo, opened_queues(silo, changes=False) as queues:
+        sizes = queues.sizes()
+        rows = [(name, sizes.get(name, QueueSize())) for name in QUEUES]
+        if as_json:
+            click.echo(json.dumps([_object(name, size) for name, size in rows], indent=2))
+            return
+        click.echo(f"{'queue':22} {'waiting':>9} {'later':>9} {'taken':>7} {'dead':>7}  oldest")
+        for name, size in rows:
+            numbers = f"{size.waiting:9,} {size.later:9,} {size.taken:7,} {size.dead:7,}"
+            click.echo(f"{name:22} {numbers}  {_age(size.oldest) if size.waiting else '-'}")
+
+
+def _object(name: str, size: QueueSize) -> dict[str, Any]:
+    parts = ("waiting", "later", "taken", "dead", "done")
+    return {
+        "queue": name,
+        **{one: getattr(size, one) for one in parts},
+        "oldest_seconds": round(size.oldest, 1),
+    }
+
+
+def _age(seconds: float) -> str:
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+_most = click.option("-n", "--most", type=click.IntRange(1, 100_000), default=20, show_default=True,
+                     help="Most messages.")  # fmt: skip
+
+
+@queue.command("peek", epilog=example("silo crawl queue peek myrepo uris-to-crawl -n 3"))
+@directory
+@queue_argument
+@_most
+@click.option("--which", "state", type=click.Choice(_STATES), default=_STATES[0],
+              show_default=True, help="Which messages.")  # fmt: skip
+@json_lines
+def peek(*, silo_dir: str, queue_name: str, most: int, state: str, as_json: bool) -> None:
+    """Print messages of a queue, the oldest first, without taking them."""
+    _print(silo_dir, queue_name, MessageState(state), most, as_json=as_json)
+
+
+@queue.command("dead", epilog=example("silo crawl queue dead myrepo uris-to-crawl"))
+@directory
+@queue_argument
+@_most
+@json_lines
+def dead(*, silo_dir: str, queue_name: str, most: int, as_json: bool) -> None:
+    """Print the messages that failed too often, with their reasons; `retry` revives them."""
+    _print(silo_dir, queue_name, MessageState.DEAD, most, as_json=as_json)
+
+
+def _print(silo_dir: str, name: str, state: MessageState, most: int, *, as_json: bool) -> None:
+    with opened(silo_dir) as silo, opened_queues(silo, changes=False) as queues:
+        for one in queues.peek(name, state, most):
+            body = one.body.decode("utf-8", "replace")
+            if as_json:
+                click.echo(json.dumps(_message(one, body)))
+            else:
+                told = f"\t{one.reason}" if one.reason else ""
+                click.echo(f"{one.number}\t{one.tries}\t{body}{told}")
+
+
+def _message(one: Queued, body: str) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        found = body
+    return {"number": one.number, "key": one.key, "tries": one.tries, "reason": one.reason,
+            "message": found}  # fmt: skip
+
+
+@queue.command("retry", epilog=example("silo crawl queue retry myrepo uris-to-crawl"))
+@directory
+@queue_argument
+@click.argument("numbers", metavar="[NUMBER]…", nargs=-1)
+def retry(*, silo_dir: str, queue_name: str, numbers: tuple[str, ...]) -> None:
+    """Revive dead messages of a queue: all, or those of these NUMBERs."""
+    if not all(one.isdecimal() for one in numbers):
+        fail("a number of a message has digits only; silo crawl queue dead prints them")
+    with opened(silo_dir) as silo, opened_queues(silo) as queues:
+        revived = queues.revive(queue_name, numbers or None)
+        click.echo(f"{revived:,} revived")

@@ -1,0 +1,144 @@
+"""The commands `silo crawl run` and `silo crawl status`."""
+
+import json
+import os
+from datetime import UTC, datetime
+
+import click
+
+from crawlmatch.kept import Crawl
+from recordsilo import Silo
+from recordsilo.cli import ExitCode, example
+from recordsilo.commands.options import Number, directory, json_object, quiet_option
+from recordsilo.progress import counting
+from recordsilo.wording import counted
+from silocrawl.commands.opening import opened, opened_queues
+from silocrawl.launching import due_of
+from silocrawl.messages import CHECK, CRAWL
+from silocrawl.outcomes import match_own_logs
+from silocrawl.paths import queues_file
+from silocrawl.running import CrawlSettings, CrawlSummary, CrawlWorker
+from silocrawl.targets import load_target, target_names
+from silowork.queues.sqlite import SqliteQueues
+from silowork.queues.values import QueueSize
+from silowork.stop import Stop
+
+SECONDS_OF_LEASE = 20.0
+
+
+@click.command(
+    epilog=example("silo crawl run myrepo --until-idle", "silo crawl run myrepo --interval 2")
+)
+@directory
+@click.option("--until-idle", is_flag=True, help="End when nothing is due or queued.")
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 256),
+    default=16,
+    show_default=True,
+    help="Addresses fetched at a time, each of another host.",
+)
+@click.option(
+    "--interval",
+    type=Number(0, 3600),
+    default=1.0,
+    show_default=True,
+    help="Least seconds between two requests to a host.",
+)
+@click.option("--private", is_flag=True, help="Fetch addresses that are not public, too.")
+@quiet_option  # fmt: skip
+def run(
+    *, silo_dir: str, until_idle: bool, threads: int, interval: float, private: bool, quiet: bool
+) -> int:
+    """Launch what is due, fetch it, and index it, until interrupted.
+
+    robots.txt is obeyed. A second run goes on where the first one stopped; what a killed
+    one had fetched and not yet noted is fetched again.
+    """
+    settings = CrawlSettings(threads, interval, private)
+    stop = Stop()
+    with (
+        opened(silo_dir) as silo,
+        SqliteQueues(_made(silo), "create", lease=SECONDS_OF_LEASE) as queues,
+        stop.on_signals(),
+    ):
+        worker = CrawlWorker(silo, queues, settings)
+        with counting("addresses", quiet=quiet) as show:
+            done = worker.run(
+                stop,
+                until_idle=until_idle,
+                shown=lambda summary, _held: show(summary.fetched),
+            )
+        if not quiet:
+            click.echo(_said(done), err=True)
+        if not stop.asked and target_names(silo.path):
+            _show_outcomes(match_own_logs(silo), quiet=quiet)
+    if stop.asked:
+        return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
+    return ExitCode.LOSSES if done.invalid else ExitCode.OK
+
+
+def _show_outcomes(kept: Crawl | None, *, quiet: bool) -> None:
+    if kept is None or quiet:
+        return
+    receipt = kept.receipt
+    click.echo(f"{counted(receipt.seed_rows, 'link')}, each with one outcome:", err=True)
+    for outcome, count in receipt.outcomes.items():
+        if count:
+            click.echo(f"{count:>11,}  {outcome:<20} {outcome.meaning}", err=True)
+
+
+def _made(silo: Silo) -> str:
+    path = queues_file(silo.path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    return path
+
+
+def _said(one: CrawlSummary) -> str:
+    said = f"{one.fetched:,} addresses, of which {one.answered:,} answered; {one.bytes:,} bytes"
+    if one.invalid:
+        said += f"; {one.invalid:,} messages cannot be read: silo crawl queue dead"
+    return said
+
+
+@click.command(epilog=example("silo crawl status myrepo", "silo crawl status myrepo --json"))
+@directory
+@json_object
+def status(*, silo_dir: str, as_json: bool) -> int:
+    """Show how the crawls are: queues, overdue launches and disk, with one word each.
+
+    Exit code 0 if all is well, 1 if something waits for somebody: dead messages, launches
+    that nobody does, a full disk.
+    """
+    with opened(silo_dir) as silo, opened_queues(silo, changes=False) as queues:
+        sizes, now = queues.sizes(), datetime.now(UTC)
+        overdue = []
+        for name in target_names(silo.path):
+            due = due_of(queues, load_target(silo.path, name))
+            if due is not None and (now - due).total_seconds() > 3_600:
+                overdue.append(name)
+        disk = os.statvfs(silo.path)
+        free = disk.f_bavail * disk.f_frsize
+        dead = {name: size.dead for name, size in sizes.items() if size.dead}
+        late = sizes.get(CRAWL, QueueSize()).oldest
+        words = {
+            "messages": "alert" if dead else "good",
+            "launches": "warning" if overdue else "good",
+            "queue": "warning" if late > 86_400 else "good",
+            "disk": "alert" if free < 10**9 else "warning" if free < 10**10 else "good",
+        }
+        told = {
+            "messages": f"{sum(dead.values()):,} failed too often" if dead else "none failed",
+            "launches": f"{len(overdue):,} overdue: {', '.join(overdue[:5])}" if overdue
+            else f"{len(target_names(silo.path)):,} targets",
+            "queue": f"{sizes.get(CRAWL, QueueSize()).waiting:,} wait to be fetched,"
+            f" {sizes.get(CHECK, QueueSize()).later:,} to be checked",
+            "disk": f"{free / 1e9:,.1f} GB free",
+        }  # fmt: skip
+        if as_json:
+            found = {key: {"state": words[key], "said": told[key]} for key in words}
+            click.echo(json.dumps(found, indent=2))
+        else:
+            for key, word in words.items():
+                click.echo(f"{key:9} {word:8} {told[key]}")
+        return ExitCode.OK if set(words.values()) == {"good"} else ExitCode.LOSSES

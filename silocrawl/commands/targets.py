@@ -1,0 +1,290 @@
+"""The commands `silo crawl target add`, `list`, `show`, `schedule`, `pause`, `remove`, …"""
+
+import getpass
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import click
+
+from recordsilo import Silo
+from recordsilo.cli import Group, example
+from recordsilo.commands.options import directory, json_array, json_object, selecting
+from recordsilo.selection import Selection, selection_table
+from silocrawl.commands.opening import name_argument, opened, opened_queues
+from silocrawl.launching import due_of, launched
+from silocrawl.scope import Scope, ScopeKind
+from silocrawl.targets import (
+    Limits,
+    Target,
+    add_target,
+    change_target,
+    load_target,
+    remove_target,
+    target_name_of,
+    target_names,
+)
+from silowork.due.timetable import FREQUENCIES, Timetable, moment_of, repeated, timetable_table
+from silowork.queues.values import Queues
+
+_SCOPES = [one.value for one in ScopeKind]
+_FREQUENCIES = ["once", "daily", "weekly", *FREQUENCIES]
+_USUAL = Limits()
+_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+class _Amount(click.ParamType[int]):
+    """A whole number, with ``k``, ``M``, ``G`` or ``T`` for thousands."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Convert a value to a number; any other text fails the command."""
+        text = str(value)
+        unit = text[-1:] if text[-1:] in _UNITS else ""
+        if not text.removesuffix(unit).isdecimal():
+            self.fail(f"{text!r} is not a number; write 500, 20k or 2G", param, ctx)
+        return int(text.removesuffix(unit)) * _UNITS[unit]
+
+
+@click.group(
+    cls=Group,
+    epilog=example(
+        "silo crawl target add myrepo --search 'type:thesis' --frequency monthly",
+        "silo crawl target add myrepo https://example.org/reports/ --scope path",
+        "silo crawl target list myrepo",
+    ),
+)
+def target() -> None:
+    """Choose what is crawled, how far, and when.
+
+    A target is an address, or the links of the records that a search finds; it follows the
+    search, so new records enter and deleted ones leave. `silo crawl run` fetches what is due.
+    """
+
+
+_timing = (
+    click.option("--frequency", type=click.Choice(_FREQUENCIES), default="monthly",
+                 show_default=True, help="From the start on, at its time of day; weekly on its "
+                 "weekday, monthly and rarer on its day of the month."),
+    click.option("--start", default="", metavar="DATE",
+                 help="Of the first launch: 2026-12-01, or 2026-12-01T02:00 (default: now)."),
+    click.option("--end", default="", metavar="DATE", help="No launch from this date on."),
+    click.option("--zone", default="UTC", show_default=True, help="Time zone of days and times."),
+)  # fmt: skip
+_extent = (
+    click.option("--scope", type=click.Choice(_SCOPES), default="documents",
+                 show_default=True, help="What belongs to a seed: the page; it and its documents; "
+                 "what is below its directory; its host; its domain with subdomains."),
+    click.option("--plus-one", is_flag=True, help="And what these pages link to, anywhere."),
+    click.option("--ignore", multiple=True, metavar="PATTERN",
+                 help="Never fetch such addresses, as '*/calendar/*'; repeatable."),
+    click.option("--pages", type=_Amount(), default=_USUAL.pages, help="Most addresses a seed."),
+    click.option("--bytes", "most_bytes", type=_Amount(), default=_USUAL.bytes,
+                 help="Most bytes a seed, as 2G."),
+    click.option("--hours", type=click.IntRange(1, 24 * 366), default=_USUAL.seconds // 3600,
+                 help="Longest time a seed."),
+    click.option("--hops", type=click.IntRange(1, 1000), default=_USUAL.hops,
+                 help="Most hops from a seed."),
+)  # fmt: skip
+
+
+def _all(command: Any, options: tuple[Any, ...]) -> Any:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@target.command(
+    epilog=example(
+        "silo crawl target add myrepo --search 'type:thesis' --frequency monthly",
+        "silo crawl target add myrepo --item 3002 --frequency once",
+        "silo crawl target add myrepo https://example.org/reports/ --scope path --pages 20k",
+    )
+)
+@directory
+@click.argument("url", metavar="[URL]", default="")
+@selecting
+@click.option("--title", default="", help="For people; the name is made of it.")
+@(lambda command: _all(command, _timing + _extent))
+def add(*, silo_dir: str, url: str, select: Selection, title: str, **given: Any) -> None:
+    """Add a target: URL, or the links of all records that are selected."""
+    with opened(silo_dir) as silo:
+        select.check(silo)
+        when = _when(given)
+        scope = Scope(ScopeKind(given["scope"]), given["plus_one"], given["ignore"])
+        limits = Limits(given["pages"], given["most_bytes"], given["hours"] * 3600, given["hops"])
+        name = _free_name(silo, target_name_of(title or url or str(select) or "links"), title)
+        now = datetime.now(UTC).replace(microsecond=0)
+        made = Target(
+            name, when, url, select, title, scope, limits, agent=getpass.getuser(), made=now
+        )
+        add_target(silo.path, made)
+        click.echo(f"{name}: {made.seeds_said}; {_next(None, made)}")
+
+
+def _free_name(silo: Silo, name: str, title: str) -> str:
+    """The name, or with a number if it is taken and was not given."""
+    taken, number, found = set(target_names(silo.path)), 1, name
+    while found in taken and not title:
+        number += 1
+        found = f"{name[:60]}-{number}"
+    return found
+
+
+def _when(given: Mapping[str, Any]) -> Timetable:
+    start = moment_of(given["start"]) if given["start"] else datetime.now(UTC)
+    wish = repeated(given["frequency"], start.replace(second=0, microsecond=0), given["zone"])
+    return replace(wish, end=moment_of(given["end"])) if given["end"] else wish
+
+
+@target.command("list", epilog=example("silo crawl target list myrepo"))
+@directory
+@json_array
+def list_targets(*, silo_dir: str, as_json: bool) -> None:
+    """List the targets: name, what is crawled, scope, next and last launch (UTC)."""
+    with opened(silo_dir) as silo, opened_queues(silo) as queues:
+        found = [load_target(silo.path, name) for name in target_names(silo.path)]
+        if as_json:
+            click.echo(json.dumps([_object(queues, one) for one in found], indent=2))
+        for one in () if as_json else found:
+            click.echo("\t".join((one.name, one.seeds_said, _scope(one), _next(queues, one))))
+        if not found and not as_json:
+            click.echo("silo: no targets; see silo crawl target add", err=True)
+
+
+@target.command(epilog=example("silo crawl target show myrepo theses"))
+@directory
+@name_argument
+@json_object
+def show(*, silo_dir: str, name: str, as_json: bool) -> None:
+    """Show a target: what is crawled, how far, when, and its last launch."""
+    with opened(silo_dir) as silo, opened_queues(silo) as queues:
+        one = load_target(silo.path, name)
+        if as_json:
+            click.echo(json.dumps(_object(queues, one), indent=2))
+            return
+        limits = one.limits
+        lines = {
+            "title": one.title or one.name,
+            "seeds": one.seeds_said,
+            "scope": _scope(one),
+            "ignored": ", ".join(one.scope.ignore),
+            "limits": f"{limits.pages:,} addresses, {limits.bytes:,} bytes,"
+            f" {limits.seconds // 3600:,} hours and {limits.hops} hops a seed",
+            "when": json.dumps(timetable_table(one.when)),
+            "next": _next(queues, one),
+            "last": _last(queues, one),
+            "watched": one.watched,
+            "made": f"{one.made:%Y-%m-%d %H:%M} UTC by {one.agent or 'nobody'}",
+        }
+        for key, value in lines.items():
+            if value:
+                click.echo(f"{key:8} {value}")
+
+
+@target.command(epilog=example("silo crawl target schedule myrepo theses --frequency quarterly"))
+@directory
+@name_argument
+@(lambda command: _all(command, _timing))
+def schedule(*, silo_dir: str, name: str, **given: Any) -> None:
+    """Change when a target is launched."""
+    with opened(silo_dir) as silo, opened_queues(silo) as queues:
+        one = change_target(silo.path, name, when=_when(given))
+        click.echo(f"{name}: {_next(queues, one)}")
+
+
+@target.command(epilog=example("silo crawl target pause myrepo theses"))
+@directory
+@name_argument
+def pause(*, silo_dir: str, name: str) -> None:
+    """Launch a target no more, until it is resumed; what was launched is still fetched."""
+    _set_paused(silo_dir, name, paused=True)
+
+
+@target.command(epilog=example("silo crawl target resume myrepo theses"))
+@directory
+@name_argument
+def resume(*, silo_dir: str, name: str) -> None:
+    """Launch a paused target again; launches that were missed are one."""
+    _set_paused(silo_dir, name, paused=False)
+
+
+def _set_paused(silo_dir: str, name: str, *, paused: bool) -> None:
+    with opened(silo_dir) as silo, opened_queues(silo) as queues:
+        when = replace(load_target(silo.path, name).when, is_paused=paused)
+        one = change_target(silo.path, name, when=when)
+        click.echo(f"{name}: {_next(queues, one)}")
+
+
+@target.command(epilog=example("silo crawl target watch myrepo reports ../documents"))
+@directory
+@name_argument
+@click.argument("documents", metavar="SILO")
+def watch(*, silo_dir: str, name: str, documents: str) -> None:
+    """Make records in SILO of the documents that are found below the address of a target."""
+    with opened(silo_dir) as silo:
+        change_target(silo.path, name, watched=documents)
+        click.echo(f"{name}: documents become records of {documents}")
+
+
+@target.command(epilog=example("silo crawl target unwatch myrepo reports"))
+@directory
+@name_argument
+def unwatch(*, silo_dir: str, name: str) -> None:
+    """Make records of its documents no more; those that were made stay."""
+    with opened(silo_dir) as silo:
+        change_target(silo.path, name, watched="")
+        click.echo(f"{name}: documents become no records")
+
+
+@target.command(epilog=example("silo crawl target remove myrepo theses"))
+@directory
+@name_argument
+def remove(*, silo_dir: str, name: str) -> None:
+    """Delete a target; what was crawled stays."""
+    with opened(silo_dir) as silo:
+        remove_target(silo.path, name)
+        click.echo(f"{name} removed")
+
+
+# --------------------------------------------------------------------------- as texts
+
+
+def _scope(one: Target) -> str:
+    return one.scope.kind.value + (" plus one" if one.scope.plus_one else "")
+
+
+def _next(queues: Queues | None, one: Target) -> str:
+    if one.when.is_paused:
+        return "paused"
+    due = due_of(queues, one) if queues is not None else one.when.begin or one.when.once
+    if due is None:
+        return "no further launch"
+    is_due = due <= datetime.now(UTC) + timedelta(minutes=1)
+    return "due now" if is_due else f"next launch {due:%Y-%m-%d %H:%M} UTC"
+
+
+def _last(queues: Queues, one: Target) -> str:
+    last = launched(queues, one.name)
+    return f"{last.due:%Y-%m-%d %H:%M} UTC" if last.due else "never launched"
+
+
+def _object(queues: Queues, one: Target) -> dict[str, Any]:
+    due, last = due_of(queues, one), launched(queues, one.name)
+    return {
+        "name": one.name,
+        "title": one.title,
+        "url": one.url,
+        "select": selection_table(one.select),
+        "scope": one.scope.kind.value,
+        "plus_one": one.scope.plus_one,
+        "ignore": list(one.scope.ignore),
+        "limits": {key: getattr(one.limits, key) for key in Limits.__slots__},
+        "when": timetable_table(one.when),
+        "watched": one.watched,
+        "next": f"{due:%Y-%m-%dT%H:%M:%SZ}" if due else None,
+        "last": f"{last.due:%Y-%m-%dT%H:%M:%SZ}" if last.due else None,
+    }

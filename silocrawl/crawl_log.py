@@ -1,0 +1,55 @@
+"""The crawl log, as Heritrix writes it: a line of 13 fields for each address (pure).
+
+Source: `UriProcessingFormatter` of Heritrix 3; docs/crawl.md has the fields.
+"""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from silocrawl.messages import Outcome
+
+DNS, CONNECT, LOST, TIME, BAD_ADDRESS = -1, -2, -3, -4, -7
+ROBOTS_UNKNOWN, OUT_OF_SCOPE, ROBOTS = -61, -5000, -9998
+TLS, PRIVATE = CONNECT, OUT_OF_SCOPE
+"""Statuses of what has no status of HTTP: those of Heritrix."""
+_MOST_HOPS = 50
+
+
+def line_of(one: Outcome, began: datetime, seconds: float, worker: int = 0) -> str:
+    """Return the line of an outcome, with its line end.
+
+    Args:
+        one: What became of an address.
+        began: When the request began, aware.
+        seconds: How long it took.
+        worker: Number of the worker.
+    """
+    ended = began + timedelta(seconds=seconds)
+    has_begun = one.status_code > 0 or one.size
+    start = f"{began.astimezone(UTC):%Y%m%d%H%M%S}{began.microsecond // 1000:03}"
+    extra: dict[str, Any] = {"contentSize": one.size} if one.status_code > 0 else {}
+    if one.warc_filename:
+        extra |= {"warcFilename": one.warc_filename, "warcFileOffset": one.warc_offset}
+    fields = (
+        f"{ended.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{ended.microsecond // 1000:03}Z",
+        f"{one.status_code:5}",
+        f"{one.size if one.status_code > 0 else '-':>10}",
+        one.url,
+        _path(one.hop_path),
+        one.via if one.hop_path else "-",
+        one.mimetype.split(";")[0].split()[0] if one.mimetype.strip(" ;") else "unknown",
+        f"#{worker:03}",
+        f"{start}+{round(seconds * 1000)}" if has_begun else "-",
+        one.content_digest or "-",
+        one.seed or "-",
+        ",".join(one.annotations) or "-",
+        json.dumps(extra),
+    )
+    return " ".join(fields) + "\n"
+
+
+def _path(path: str) -> str:
+    if len(path) > _MOST_HOPS:
+        return f"{len(path) - _MOST_HOPS}+{path[-_MOST_HOPS:]}"
+    return path or "-"

@@ -1,0 +1,361 @@
+"""Fetch one address: the exchange, its record in an archive, and what follows from it.
+
+What can be tried again is not an outcome yet; what a server or a network did to us always is
+one, never an error of ours.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from itertools import chain
+from urllib.parse import urljoin
+
+from crawlmatch.errors import BadAddress
+from crawlmatch.uris import heritrix_form
+from politeweb.addresses import host_of
+from politeweb.codings import CodingBroken
+from politeweb.errors import RequestRefused, ResponseTooLarge
+from politeweb.exchange import Exchanges, FailureKind, Known, Taken
+from politeweb.robots import Robots
+from politeweb.warc.pairs import Revisit, exchange_records
+from politeweb.warc.writing import WarcFiles
+from silocrawl import crawl_log
+from silocrawl.answers import Answers, LastAnswer
+from silocrawl.cdxj import line_of
+from silocrawl.found_links import (
+    MOST_BYTES,
+    FoundLink,
+    is_html,
+    links_of_header,
+    links_of_html,
+    links_of_sitemap,
+)
+from silocrawl.messages import Address, Outcome
+from silocrawl.scope import is_trap
+from silocrawl.targets import Limits, Target
+
+LONGEST_PAUSE = 86_400.0
+"""Most seconds for which a host may ask to be left alone."""
+PAUSES = (5.0, 30.0, 120.0)
+"""Before further attempts at an address that did not answer."""
+_MOST_REDIRECTS, _MOST_EMBEDS = 10, 2
+"""In a row."""
+_SITEMAPS = frozenset({"text/xml", "application/xml", "text/plain"})
+_MOST_ROBOTS = 512_000
+_NOT_MODIFIED, _REDIRECTS, _BUSY = 304, frozenset({301, 302, 303, 307, 308}), frozenset({429, 503})
+_FAILURES = {
+    FailureKind.UNKNOWN_HOST: crawl_log.DNS,
+    FailureKind.NO_CONNECTION: crawl_log.CONNECT,
+    FailureKind.TIME: crawl_log.TIME,
+    FailureKind.TLS: crawl_log.TLS,
+    FailureKind.PRIVATE: crawl_log.PRIVATE,
+}
+_FOR_EVER = frozenset({FailureKind.PRIVATE})
+_CUT = {"length": "lenTrunc", "time": "timeTrunc", "disconnect": "midFetchTrunc"}
+
+
+@dataclass(slots=True)
+class Fetched:
+    """What came of an attempt.
+
+    Attributes:
+        outcome: None if the address is to be tried again.
+        reason, again: Why, and after how many seconds.
+        hold: Seconds for which the host asks to be left alone.
+        log, index: Lines of the crawl log and of the index; empty if there are none.
+        answer: What is noted of the address for the next time.
+        hops: Where the crawl goes on.
+        is_counted: Whether it counts towards the limits.
+        size: Bytes of the body.
+    """
+
+    outcome: Outcome | None = None
+    reason: str = ""
+    again: float = 0.0
+    hold: float = 0.0
+    log: str = ""
+    index: str = ""
+    answer: LastAnswer | None = None
+    hops: list[Address] = field(default_factory=list)
+    is_counted: bool = False
+    size: int = 0
+
+
+class Fetcher:
+    """Fetches addresses; threads may share it.
+
+    Args:
+        exchanges: Sends the requests.
+        archive: Where exchanges are recorded.
+        answers: What addresses answered before.
+        pauses: Seconds before further attempts at an address that did not answer.
+    """
+
+    def __init__(
+        self,
+        exchanges: Exchanges,
+        archive: WarcFiles,
+        answers: Answers,
+        pauses: tuple[float, ...] = PAUSES,
+    ) -> None:
+        self._exchanges, self._archive, self._answers = exchanges, archive, answers
+        self._pauses = pauses
+        self._silent: dict[str, tuple[int, str]] = {}  # host → why it has no robots.txt
+        self.robots = Robots(self._robots_text)
+
+    def fetch(self, one: Address, target: Target | None, tries: int) -> Fetched:
+        """Make an attempt.
+
+        Args:
+            one: The address.
+            target: Its target; None if it is gone, or for what was injected.
+            tries: Which attempt this is, from 1 on.
+
+        Raises:
+            OSError: The disk refused.
+        """
+        limits = target.limits if target is not None else Limits()
+        if said := self._refused(one, target, limits):
+            return self._without_answer(one, crawl_log.OUT_OF_SCOPE, said)
+        if not self.robots.answered(one.url):
+            status, reason = self._silent.get(
+                host_of(one.url), (crawl_log.ROBOTS_UNKNOWN, "robots.txt")
+            )
+            return self._try_again(one, status, reason, tries)
+        if not self.robots.allows(one.url):
+            return self._without_answer(one, crawl_log.ROBOTS, "robots.txt")
+        last = None if one.is_forced else self._answers.last(one.url)
+        try:
+            taken = self._exchanges.take(one.url, known=last.known if last else None)
+        except RequestRefused as error:
+            return self._without_answer(one, crawl_log.BAD_ADDRESS, str(error))
+        with taken:
+            return self._kept(one, target, tries, taken, last)
+
+    def _refused(self, one: Address, target: Target | None, limits: Limits) -> str:
+        """Why an address is not fetched; empty if it is."""
+        if is_trap(one.url):
+            return "trap"
+        if target is None:
+            return ""
+        if target.scope.is_ignored(one.url):
+            return "ignored"
+        if len(one.path) > limits.hops:
+            return "tooManyHops"
+        began = one.launched
+        if began is not None and (datetime.now(UTC) - began).total_seconds() > limits.seconds:
+            return "timeLimit"
+        spent = self._answers.spent(one.launch, one.source)
+        if spent.pages >= limits.pages:
+            return "pageLimit"
+        return "sizeLimit" if spent.bytes >= limits.bytes else ""
+
+    # ------------------------------------------------------------------ answers
+
+    def _kept(
+        self, one: Address, target: Target | None, tries: int, taken: Taken, last: LastAnswer | None
+    ) -> Fetched:
+        if taken.head is None:
+            assert taken.failure is not None
+            kind, reason = taken.failure.kind, taken.failure.reason
+            status = _FAILURES.get(kind, crawl_log.LOST)
+            if kind in _FOR_EVER:
+                return self._without_answer(one, status, reason, taken)
+            return self._try_again(one, status, reason, tries, taken)
+        head = taken.head
+        hold = _seconds_of(head.get("retry-after")) if head.status in _BUSY else 0.0
+        if head.status in _BUSY and tries <= len(self._pauses):
+            pause = max(hold, self._pauses[tries - 1])
+            return Fetched(reason=f"status {head.status}", again=pause, hold=pause)
+        found = self._archived(one, taken, last)
+        found.hold = hold
+        found.hops = list(self._hops(one, target, taken))
+        return found
+
+    def _archived(self, one: Address, taken: Taken, last: LastAnswer | None) -> Fetched:
+        assert taken.head is not None
+        head, body = taken.head, taken.body
+        digest, annotations = body.digest, []
+        mimetype = head.get("content-type").split(",")[0].split(";")[0].strip().lower()
+        revisit, status = None, head.status
+        if status == _NOT_MODIFIED and last is not None:
+            annotations.append("duplicate:server-not-modified")
+            digest, mimetype = last.digest, last.mimetype
+            revisit = Revisit(one.url, last.date, digest, is_unmodified=True)
+        elif last is not None and body.length and (digest, status) == (last.digest, last.status):
+            annotations.append("duplicate:digest")
+            revisit = Revisit(one.url, last.date, digest)
+        if taken.truncated:
+            annotations.append(_CUT[taken.truncated])
+        answered, asked = exchange_records(taken, self._about(one), revisit)
+        response = _Counted(answered)
+        name, place = self._archive.append(chain(response, asked))
+        outcome = Outcome(
+            timestamp=f"{taken.began.astimezone(UTC):%Y%m%d%H%M%S}",
+            url=one.url,
+            status_code=status,
+            mimetype=mimetype or "unknown",
+            content_digest=f"sha1:{digest}",
+            size=body.length,
+            hop_path=one.path,
+            via=one.via,
+            seed=one.source,
+            launch=one.launch,
+            record=one.record,
+            warc_filename=name,
+            warc_offset=place,
+            redirect=_target_of(taken),
+            annotations=tuple(annotations),
+        )
+        known = Known(head.get("etag"), head.get("last-modified"))
+        answer = LastAnswer(outcome.timestamp, digest, status, mimetype, known)
+        is_new = revisit is None and status == 200 and not taken.truncated
+        return Fetched(
+            outcome,
+            log=crawl_log.line_of(outcome, taken.began, taken.seconds),
+            index=line_of(outcome, response.length),
+            answer=answer if is_new else None,
+            is_counted=True,
+            size=body.length,
+        )
+
+    def _about(self, one: Address) -> dict[str, str]:
+        return {"WARC-Source-URI": one.source} if one.source != one.url else {}
+
+    def _without_answer(
+        self, one: Address, status: int, reason: str, taken: Taken | None = None
+    ) -> Fetched:
+        """The outcome of an address that was not fetched."""
+        began = taken.began if taken is not None else datetime.now(UTC)
+        outcome = Outcome(
+            timestamp=f"{began.astimezone(UTC):%Y%m%d%H%M%S}",
+            url=one.url,
+            status_code=status,
+            hop_path=one.path,
+            via=one.via,
+            seed=one.source,
+            launch=one.launch,
+            record=one.record,
+            annotations=(reason.replace(",", ";"),) if reason else (),
+        )
+        seconds = taken.seconds if taken is not None else 0.0
+        return Fetched(outcome, log=crawl_log.line_of(outcome, began, seconds))
+
+    def _try_again(
+        self, one: Address, status: int, reason: str, tries: int, taken: Taken | None = None
+    ) -> Fetched:
+        if tries <= len(self._pauses):
+            return Fetched(reason=reason, again=self._pauses[tries - 1])
+        return self._without_answer(one, status, reason, taken)
+
+    # ------------------------------------------------------------------ hops
+
+    def _hops(self, one: Address, target: Target | None, taken: Taken) -> Iterator[Address]:
+        """Where the crawl goes on from an answer."""
+        assert taken.head is not None
+        if place := _target_of(taken):
+            in_a_row = len(one.path) - len(one.path.rstrip("R"))
+            if in_a_row < _MOST_REDIRECTS:
+                yield one.hop(place, "R")
+            return
+        if target is None or taken.head.status != 200:
+            return
+        is_seed = not one.path.strip("R")
+        is_followed = is_seed or target.scope.has(one.source, one.url)
+        for link in self._links(taken):
+            hop = one.hop(link.url, link.letter)
+            if link.letter == "E":
+                embeds = len(hop.path) - len(hop.path.rstrip("E"))
+                wanted = embeds <= _MOST_EMBEDS and not is_trap(hop.url)
+            else:
+                wanted = is_followed and target.scope.accepts(
+                    one.source, link.url, is_document=link.is_document
+                )
+            if wanted:
+                yield hop
+
+    def _links(self, taken: Taken) -> Iterator[FoundLink]:
+        assert taken.head is not None
+        mimetype, _, rest = taken.head.get("content-type").partition(";")
+        mimetype = mimetype.strip().lower()
+        yield from links_of_header(taken.head.get("link"), taken.url)
+        is_sitemap = mimetype in _SITEMAPS and "sitemap" in taken.url.lower()
+        if not (is_html(mimetype) or is_sitemap):
+            return
+        try:
+            content = b"".join(taken.content(MOST_BYTES))
+        except (CodingBroken, ResponseTooLarge):
+            return
+        if is_sitemap:
+            yield from links_of_sitemap(content, taken.url)
+        else:
+            charset = rest.lower().partition("charset=")[2].split(";")[0].strip("\"' ")
+            yield from links_of_html(content, taken.url, charset)
+
+    def _robots_text(self, url: str) -> str | None:
+        """The robots.txt of a host, after at most five redirects (RFC 9309, section 2.3.1)."""
+        asked = url
+        for _ in range(6):
+            with self._exchanges.take(url) as taken:
+                if taken.failure is not None:
+                    if taken.failure.kind in _FOR_EVER:
+                        return ""  # the address itself is refused in the same way
+                    status = _FAILURES.get(taken.failure.kind, crawl_log.LOST)
+                    self._silent[host_of(asked)] = status, taken.failure.reason
+                    return None
+                if taken.head is None or taken.head.status >= 500:
+                    return None
+                if not (place := _target_of(taken)):
+                    return _text_of(taken) if taken.head.status < 300 else ""
+                url = place
+        return ""
+
+
+class _Counted:
+    """Pieces, and how many bytes they have."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self.length = pieces, 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            self.length += len(piece)
+            yield piece
+
+
+def _text_of(taken: Taken) -> str:
+    pieces, size = [], 0
+    try:
+        for piece in taken.content(1 << 30):
+            pieces.append(piece)
+            size += len(piece)
+            if size > _MOST_ROBOTS:
+                break
+    except (CodingBroken, ResponseTooLarge):
+        pass
+    return b"".join(pieces)[:_MOST_ROBOTS].decode("utf-8", "replace")
+
+
+def _target_of(taken: Taken) -> str:
+    """Where a redirect leads to, in its fetched form; empty if it is not one."""
+    if taken.head is None or taken.head.status not in _REDIRECTS:
+        return ""
+    place = taken.head.get("location")
+    try:
+        url = heritrix_form(urljoin(taken.url, place)) if place else ""
+    except (BadAddress, ValueError):
+        return ""
+    return url if url.startswith(("http://", "https://")) else ""
+
+
+def _seconds_of(text: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> float:
+    """Seconds of a Retry-After; 0 for none."""
+    if text.strip().isdecimal():
+        return min(float(text), LONGEST_PAUSE)
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return 0.0
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return min(max(0.0, (moment - now()).total_seconds()), LONGEST_PAUSE)

@@ -1,0 +1,222 @@
+"""Launches: the seeds of the targets that are due become messages, each once.
+
+A message has the name and the time of its launch in its key, and the mark that the launch
+was is set with the last of them; so a launch that was killed is done again, and adds what is
+missing. The links of records that were stored or changed since join the last launch.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+
+from crawlmatch.errors import BadAddress
+from crawlmatch.record_links import links_of_records
+from crawlmatch.uris import FETCHED_SCHEMES, heritrix_form
+from recordsilo import Silo
+from recordsilo.errors import RecordSiloError
+from recordsilo.selection import Selection
+from silocrawl.errors import TargetRefused
+from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, RENDER, Address, message_of
+from silocrawl.targets import Target, load_target, target_names
+from silowork.due.timetable import Past, next_due
+from silowork.queues.values import Message, Queues
+
+SECONDS_UNTIL_CHECK = 3_600.0
+"""After which a launched address is expected in the index."""
+_TOGETHER = 1_000
+
+logger = logging.getLogger("silocrawl")
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """What is known of a target's launches.
+
+    Attributes:
+        due: When the last one was due; None if there was none.
+        started: When it was done.
+        seen: What of the Silo's changes its seeds include; see `Silo.changes`.
+    """
+
+    due: datetime | None = None
+    started: datetime | None = None
+    seen: str = ""
+
+    @classmethod
+    def of(cls, mark: str) -> "Launched":
+        """Read a mark; an empty or invalid one is that of a target that was never launched."""
+        try:
+            due, started, seen = json.loads(mark)
+            return cls(datetime.fromisoformat(due), datetime.fromisoformat(started), str(seen))
+        except (ValueError, TypeError, LookupError, RecursionError):
+            return cls()
+
+    def mark(self) -> str:
+        """Return the text that `of` reads."""
+        assert self.due is not None
+        assert self.started is not None
+        return json.dumps([self.due.isoformat(), self.started.isoformat(), self.seen])
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a look at a target did.
+
+    Attributes:
+        target: Its name.
+        due: When the launch was due.
+        seeds: How many addresses were put into the queue.
+        refused: How many links cannot be fetched; they are outcomes, not seeds.
+        is_joined: Whether the seeds joined an earlier launch.
+    """
+
+    target: str
+    due: datetime
+    seeds: int
+    refused: int = 0
+    is_joined: bool = False
+
+
+def launched(queues: Queues, name: str) -> Launched:
+    """Return what is known of a target's launches."""
+    return Launched.of(queues.mark(_mark(name)))
+
+
+def due_of(queues: Queues, target: Target) -> datetime | None:
+    """Return when a target is due next; None if it is paused or over.
+
+    The first launch is that of its beginning, also if it was made some seconds later.
+    """
+    since = (target.when.begin or target.made) - timedelta(seconds=1)
+    return next_due(target.when, Past(since, launched(queues, target.name).started), target.name)
+
+
+def launch_due(silo: Silo, queues: Queues, now: datetime | None = None) -> list[Launch]:
+    """Launch every target that is due, and the seeds that are new to the others.
+
+    A target that cannot be read is logged and does not hold up the others.
+    """
+    found = []
+    for name in target_names(silo.path):
+        try:
+            target = load_target(silo.path, name)
+            done = _launch_if_due(silo, queues, target, now or datetime.now(UTC))
+        except (TargetRefused, RecordSiloError) as error:
+            logger.warning("the target %s: %s", name, error)
+        else:
+            found += [done] if done is not None else []
+    return found
+
+
+def launch_now(silo: Silo, queues: Queues, target: Target, now: datetime | None = None) -> Launch:
+    """Launch a target, due or not, paused or not."""
+    now = (now or datetime.now(UTC)).replace(microsecond=0)
+    return _launch(silo, queues, target, now, now)
+
+
+def _launch_if_due(silo: Silo, queues: Queues, target: Target, now: datetime) -> Launch | None:
+    due = due_of(queues, target)
+    if due is not None and due <= now:
+        return _launch(silo, queues, target, due, now)
+    return None if target.when.is_paused else _join(silo, queues, target)
+
+
+def _launch(silo: Silo, queues: Queues, target: Target, due: datetime, now: datetime) -> Launch:
+    seen = "" if target.url else silo.changes().mark
+    seeds = _Seeds(silo, target, target.select)
+    put = _put(queues, target, due, seeds, Launched(due, now, seen))
+    return Launch(target.name, due, put, seeds.refused)
+
+
+def _join(silo: Silo, queues: Queues, target: Target) -> Launch | None:
+    """Put the links of records that changed since the last launch."""
+    last = launched(queues, target.name)
+    if last.due is None or target.url:
+        return None
+    changes = silo.changes(last.seen)
+    if changes.mark == last.seen:
+        return None
+    select: Selection | None = target.select
+    if not changes.is_whole:
+        changed = tuple(entry.row.identifier for _, entry in silo.changed_entries(changes))
+        changed = tuple(one for one in changed if one in silo)
+        if target.select.identifiers:
+            changed = tuple(one for one in changed if one in set(target.select.identifiers))
+        mine = target.select
+        select = Selection(mine.query, mine.filters, changed) if changed else None
+    seeds = _Seeds(silo, target, select)
+    put = _put(queues, target, last.due, seeds, Launched(last.due, last.started, changes.mark))
+    return Launch(target.name, last.due, put, seeds.refused, is_joined=True) if put else None
+
+
+class _Seeds:
+    """The addresses of a target, in the form in which they are fetched."""
+
+    def __init__(self, silo: Silo, target: Target, select: Selection | None) -> None:
+        self._silo, self._target, self._select = silo, target, select
+        self.refused = 0
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        if self._target.url:
+            yield heritrix_form(self._target.url), ""
+        elif self._select is not None:
+            for link in links_of_records(self._silo, self._select):
+                try:
+                    url = heritrix_form(link.url)
+                except BadAddress:
+                    self.refused += 1
+                else:
+                    if url.partition(":")[0] in FETCHED_SCHEMES & {"http", "https"}:
+                        yield url, link.identifier
+                    else:
+                        self.refused += 1
+
+
+def _put(
+    queues: Queues,
+    target: Target,
+    due: datetime,
+    seeds: Iterable[tuple[str, str]],
+    after: Launched,
+) -> int:
+    launch = f"{target.name}/{due.astimezone(UTC):{LAUNCH_FORM}}"
+    first = RENDER if target.is_rendered else CRAWL
+    rest, put = iter(seeds), 0
+    while some := list(islice(rest, _TOGETHER)):
+        addresses = [Address(url, url, launch, record, via=url) for url, record in some]
+        put += queues.put(message_of(one, first) for one in addresses)
+        queues.put(message_of(one, CHECK, wait=SECONDS_UNTIL_CHECK) for one in addresses)
+    queues.put((), mark=(_mark(target.name), after.mark()))
+    return put
+
+
+def inject(
+    queues: Queues, urls: Iterable[str], queue: str, *, force: bool, source: str = ""
+) -> int:
+    """Put single addresses; return how many were new.
+
+    Args:
+        queues: The queues.
+        urls: Addresses of http or https.
+        queue: ``uris-to-crawl`` or ``uris-to-render``.
+        force: Fetch them although they were injected before.
+        source: The seed they are said to come from; by default each itself.
+
+    Raises:
+        BadAddress: One cannot be fetched; nothing was put.
+    """
+    known = [heritrix_form(one) for one in urls]
+    for one in known:
+        if one.partition(":")[0] not in {"http", "https"}:
+            raise BadAddress(one, "it is not an address of http or https")
+    messages: list[Message] = [
+        message_of(Address(one, source or one, via=one, is_forced=force), queue) for one in known
+    ]
+    return queues.put(messages)
+
+
+def _mark(name: str) -> str:
+    return f"launched {name}"

@@ -1,0 +1,209 @@
+"""The messages of the queues, in the form that shepherd's have (pure).
+
+A message of ``uris-to-crawl`` and ``uris-to-render`` is what Heritrix's `AMQPUrlReceiver` takes;
+what ours need beside it stands in its heritable data. Source: ukwa/python-shepherd,
+``inject.py`` and ``launcher.py``; docs/crawling.md.
+"""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from silocrawl.errors import MessageInvalid
+from silocrawl.scope import LONGEST, without_session
+from silowork.queues.values import Message
+
+RENDER, CRAWL = "uris-to-render", "uris-to-crawl"
+INDEX, CATALOGUE, CHECK = "uris-to-index", "documents-to-catalogue", "uris-to-check"
+QUEUES = (RENDER, CRAWL, INDEX, CATALOGUE, CHECK)
+LAUNCH_FORM = "%Y%m%dT%H%M%SZ"
+"""Of the time in the name of a launch; UTC."""
+_OURS = ("source", "launch", "record")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address to be fetched.
+
+    Attributes:
+        url: The address.
+        source: The seed from which it was reached.
+        launch: Name of the target and time of its launch, such as ``links/20261201T020000Z``;
+            empty for what somebody injected.
+        record: Identifier of the record that has the seed; empty if none does.
+        path: How it was reached, in the letters of Heritrix: L link, E embed, R redirect,
+            M sitemap; empty for a seed.
+        via: The page on which it was found; the address itself for a seed.
+        is_forced: Whether it is fetched although it was fetched in this launch.
+    """
+
+    url: str
+    source: str = ""
+    launch: str = ""
+    record: str = ""
+    path: str = ""
+    via: str = ""
+    is_forced: bool = False
+
+    @property
+    def target(self) -> str:
+        """The name of the target; empty for what was injected."""
+        return self.launch.rpartition("/")[0]
+
+    @property
+    def launched(self) -> datetime | None:
+        """When its launch was due; None for what was injected."""
+        try:
+            return datetime.strptime(f"{self.launch.rpartition('/')[2]}+0000", f"{LAUNCH_FORM}%z")
+        except ValueError:
+            return None
+
+    @property
+    def key(self) -> str:
+        """Of the message: the same address is fetched once in a launch."""
+        return f"{self.launch} {without_session(self.url)}"
+
+    def hop(self, url: str, letter: str) -> "Address":
+        """The address of something that was found on this page."""
+        path = self.path + letter
+        return replace(self, url=url, path=path, via=self.url, is_forced=False)
+
+
+def message_of(one: Address, queue: str = CRAWL, *, key: str = "", wait: float = 0.0) -> Message:
+    """The message of an address.
+
+    Args:
+        one: The address.
+        queue: Of those that are to be fetched or rendered.
+        key: In place of its own key.
+        wait: Seconds before which it is not taken.
+    """
+    heritable = {name: getattr(one, name) for name in _OURS if getattr(one, name)}
+    table = {
+        "headers": {},
+        "method": "GET",
+        "parentUrl": one.via or one.url,
+        "parentUrlMetadata": {
+            "pathFromSeed": one.path[:-1],
+            "heritableData": {"heritable": [*heritable, "heritable"], **heritable},
+        },
+        "isSeed": not one.path,
+        "forceFetch": one.is_forced,
+        "url": one.url,
+        "hop": one.path[-1:],
+    }
+    return Message(queue, json.dumps(table).encode(), "" if one.is_forced else key or one.key, wait)
+
+
+def address_of(body: bytes) -> Address:
+    """Read a message, also one of shepherd's, which lacks what is ours.
+
+    Raises:
+        MessageInvalid: It is not JSON, or has no address of http or https.
+    """
+    table = _table(body)
+    url = table.get("url")
+    if not isinstance(url, str) or not url.lower().startswith(("http://", "https://")):
+        raise MessageInvalid("a message has no url of http or https")
+    if len(url) > LONGEST or not url.isprintable() or " " in url:
+        raise MessageInvalid(
+            "the url of a message is too long, or has blanks or control characters"
+        )
+    about = table.get("parentUrlMetadata") or table.get("metadata") or {}
+    about = about if isinstance(about, dict) else {}
+    ours = about.get("heritableData")
+    ours = ours if isinstance(ours, dict) else {}
+    path = _text(about.get("pathFromSeed")) + _text(table.get("hop"))
+    via = _text(table.get("parentUrl"))
+    texts = {name: _text(ours.get(name)) for name in _OURS}
+    found = Address(url, path=path, via=via or url, is_forced=table.get("forceFetch") is True)
+    source = texts["source"] or via or url
+    return replace(found, source=source, launch=texts["launch"], record=texts["record"])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of an address: a message of ``uris-to-index``, as Heritrix's feed has them.
+
+    Attributes:
+        timestamp: When the request began; 14 digits.
+        url: The address.
+        status_code: Of HTTP, or a negative one of Heritrix.
+        mimetype: Media type as the server said it; ``unknown`` if it did not.
+        content_digest: ``sha1:`` and base 32; empty without a body.
+        size: Bytes of the body.
+        hop_path, via, seed: See `Address`.
+        launch, record: See `Address`.
+        warc_filename, warc_offset: Where it is archived; empty and -1 if nowhere.
+        redirect: Where the answer leads to; empty if nowhere.
+        annotations: Such as ``duplicate:digest``.
+    """
+
+    timestamp: str
+    url: str
+    status_code: int
+    mimetype: str = "unknown"
+    content_digest: str = ""
+    size: int = 0
+    hop_path: str = ""
+    via: str = ""
+    seed: str = ""
+    launch: str = ""
+    record: str = ""
+    warc_filename: str = ""
+    warc_offset: int = -1
+    redirect: str = ""
+    annotations: tuple[str, ...] = ()
+
+
+def outcome_message(one: Outcome, queue: str, key: str) -> Message:
+    """The message of an outcome."""
+    return Message(queue, json.dumps(asdict(one)).encode(), key)
+
+
+def outcome_of(body: bytes) -> Outcome:
+    """Read the message of an outcome, also one of Heritrix's feed.
+
+    Raises:
+        MessageInvalid: It is not JSON, or lacks the address, its status or its time.
+    """
+    table = _table(body)
+    try:
+        url, status = str(table["url"]), int(table["status_code"])
+        digits = "".join(one for one in str(table["timestamp"]) if one.isdigit())[:14]
+        size = int(table.get("size") or 0)
+        offset = int(table["warc_offset"]) if table.get("warc_offset") is not None else -1
+    except (KeyError, TypeError, ValueError) as error:
+        raise MessageInvalid(f"an outcome lacks a value, or has another kind: {error!r}") from None
+    if len(digits) != 14:
+        raise MessageInvalid("the timestamp of an outcome has not 14 digits")
+    said = table.get("annotations") or ()
+    annotations = said.split(",") if isinstance(said, str) else map(_text, said)
+    names = ("mimetype", "hop_path", "via", "seed", "launch", "record", "redirect")
+    texts = {name: _text(table.get(name)) for name in names}
+    return Outcome(
+        digits,
+        url,
+        status,
+        content_digest=_text(table.get("content_digest")),
+        size=max(0, size),
+        warc_filename=_text(table.get("warc_filename")),
+        warc_offset=offset,
+        annotations=tuple(annotations),
+        **texts | {"mimetype": texts["mimetype"] or "unknown"},
+    )
+
+
+def _table(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        raise MessageInvalid("a message is not JSON") from None
+    if not isinstance(found, dict):
+        raise MessageInvalid("a message is not a JSON object")
+    return found
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,46 @@
+"""What became of the links of the targets: our own logs, matched as those of others are."""
+
+import os
+from collections.abc import Iterator
+
+from crawlmatch.crawls import match_into_silo
+from crawlmatch.kept import Crawl
+from crawlmatch.matching import MatchRequest
+from crawlmatch.record_links import links_of_records
+from recordsilo import Silo
+from silocrawl.paths import log_file
+from silocrawl.targets import load_target, target_names
+
+NAME = "own"
+"""Of the crawl in the Silo; see docs/crawl.md."""
+
+
+def match_own_logs(silo: Silo) -> Crawl | None:
+    """Match the logs of all launches with the seeds of all targets.
+
+    Every seed has one outcome; the counts add up to the number of seeds.
+
+    Returns:
+        None if nothing was fetched.
+
+    Raises:
+        RecordSiloError: The logs or a target cannot be read.
+    """
+    directory = os.path.dirname(log_file(silo.path, ""))
+    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+    logs = [os.path.join(directory, name) for name in names if name.endswith(".log")]
+    if not logs:
+        return None
+    request = MatchRequest(inputs=logs, seed_rows=tuple(dict.fromkeys(_seeds(silo))))
+    kept, _ = match_into_silo(silo.path, NAME, request)
+    return kept
+
+
+def _seeds(silo: Silo) -> Iterator[tuple[str, str]]:
+    for name in target_names(silo.path):
+        target = load_target(silo.path, name)
+        if target.url:
+            yield target.url, ""
+        else:
+            for link in links_of_records(silo, target.select):
+                yield link.url, link.identifier

@@ -1,0 +1,38 @@
+"""Where in a Silo the crawls keep their files (docs/format.md)."""
+
+import os
+
+
+def targets_directory(silo_path: str) -> str:
+    """The wishes: a TOML file for each target."""
+    return _place(silo_path, "targets")
+
+
+def queues_file(silo_path: str) -> str:
+    """The messages that are to be worked on, and how far each target was launched."""
+    return _place(silo_path, "queues.sqlite")
+
+
+def answers_file(silo_path: str) -> str:
+    """What each address answered last, and what the crawl of each seed has spent."""
+    return _place(silo_path, "answers.sqlite")
+
+
+def archives_directory(silo_path: str) -> str:
+    """What was fetched: WARC files."""
+    return _place(silo_path, "warcs")
+
+
+def log_file(silo_path: str, launch: str) -> str:
+    """What became of each address of a launch: a crawl log in the form of Heritrix."""
+    name = launch.replace("/", "-") or "injected"
+    return os.path.join(_place(silo_path, "logs"), f"{name}.log")
+
+
+def index_directory(silo_path: str) -> str:
+    """Where in the archives each address is: sorted CDXJ files."""
+    return _place(silo_path, "index")
+
+
+def _place(silo_path: str, name: str) -> str:
+    return os.path.join(silo_path, "crawling", name)

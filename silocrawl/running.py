@@ -1,0 +1,401 @@
+"""The work on the queues: launch what is due, fetch, index, and check what was launched.
+
+What threads have fetched is kept together, in this order: archive, log, index, what is noted for
+the next time, and last the acknowledgement with the messages that follow. So a process that is
+killed at any point loses nothing, and an address that was fetched in vain is fetched again.
+"""
+
+import logging
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from politeweb.exchange import Exchanges
+from politeweb.pace import Turns
+from politeweb.public_hosts import is_public
+from politeweb.settings import HttpSettings
+from politeweb.shared_pace import PaceSpec, turns_of
+from politeweb.warc.writing import WarcFiles
+from recordsilo import Silo
+from recordsilo.disk.locks import Locks
+from silocrawl.answers import Answers
+from silocrawl.cdxj import Segments, key_of
+from silocrawl.errors import CrawlingError, MessageInvalid, TargetRefused
+from silocrawl.fetching import PAUSES, Fetched, Fetcher
+from silocrawl.frontier import Frontier, Held
+from silocrawl.launching import due_of, launch_due
+from silocrawl.messages import CHECK, CRAWL, Address, address_of, message_of
+from silocrawl.paths import answers_file, archives_directory, index_directory, log_file
+from silocrawl.targets import Target, load_target, target_names
+from silowork.queues.values import Message, Queued, Queues
+from silowork.stop import Stop
+
+SECONDS_BETWEEN_LAUNCHES, SECONDS_BETWEEN_BATCHES, SECONDS_BETWEEN_RENEWALS = 10.0, 0.5, 5.0
+MOST_HELD, MOST_OF_A_HOST, MOST_TOGETHER = 2_000, 200, 500
+"""Addresses that are held at a time, of one host, and that are kept together."""
+SECONDS_UNTIL_GIVEN_UP = 6 * 3_600.0
+"""After which an address that was launched again, and is not in the index, is a failure."""
+
+logger = logging.getLogger("silocrawl")
+
+
+class CrawlRunning(CrawlingError):
+    """Another process fetches for the Silo on this machine."""
+
+    def __init__(self, silo_path: str) -> None:
+        super().__init__(
+            f"a crawl of {silo_path} is running already; it also fetches what is launched now"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSettings:
+    """How a process crawls.
+
+    Attributes:
+        threads: Addresses that are fetched at a time, each of another host.
+        interval: Least seconds between the starts of two requests to a host.
+        is_private: Whether addresses that are not public are fetched.
+        http: Limits of size and time of an exchange.
+        pauses: Seconds before further attempts at an address that did not answer.
+    """
+
+    threads: int = 16
+    interval: float = 1.0
+    is_private: bool = False
+    http: HttpSettings = field(
+        default_factory=lambda: HttpSettings(max_response=1_000_000_000, total_timeout=3_600.0)
+    )
+    pauses: tuple[float, ...] = PAUSES
+
+
+@dataclass(slots=True)
+class CrawlSummary:
+    """What a run did.
+
+    Attributes:
+        fetched: Addresses with an outcome.
+        answered: Of them, those that were answered.
+        bytes: Of their bodies.
+        invalid: Messages that nobody can read; they are dead letters.
+        overdue: Launched addresses that are not in the index in time.
+    """
+
+    fetched: int = 0
+    answered: int = 0
+    bytes: int = 0
+    invalid: int = 0
+    overdue: int = 0
+
+
+class CrawlWorker:
+    """Fetches for a Silo; one process of a machine does.
+
+    Args:
+        silo: The Silo.
+        queues: Its queues; their leases are longer than `SECONDS_BETWEEN_RENEWALS`.
+        settings: How it crawls.
+    """
+
+    def __init__(self, silo: Silo, queues: Queues, settings: CrawlSettings) -> None:
+        self._silo, self._queues, self._settings = silo, queues, settings
+        self._targets: dict[str, tuple[float, Target | None]] = {}
+        self._turns: dict[str, Turns] = {}
+        self._held = threading.Condition()
+        self._frontier = Frontier(self._turns_of, time.monotonic)
+        self._results: queue.SimpleQueue[tuple[Held, Fetched | OSError]] = queue.SimpleQueue()
+        self._ended = False
+        self.summary = CrawlSummary()
+
+    def run(
+        self,
+        stop: Stop,
+        *,
+        until_idle: bool = False,
+        shown: Callable[[CrawlSummary, int], object] | None = None,
+    ) -> CrawlSummary:
+        """Work until asked to stop.
+
+        Args:
+            stop: Asks to end; what is being fetched is still kept.
+            until_idle: End when nothing is due or queued.
+            shown: Told of the progress: what was done, and how many addresses are held.
+
+        Raises:
+            CrawlRunning: Another process fetches for the Silo.
+            OSError: The disk refused.
+        """
+        path, settings = self._silo.path, self._settings
+        locks = Locks(os.path.join(path, ".silo", "locks"))
+        with ExitStack() as stack:
+            if not stack.enter_context(locks.hold_name_if_free("crawl")):
+                raise CrawlRunning(path)
+            allowed = None if settings.is_private else _is_public
+            exchanges = stack.enter_context(Exchanges(settings.http, is_allowed=allowed))
+            series = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}Z"
+            archive = WarcFiles(archives_directory(path), series, {"isPartOf": "crawl"})
+            stack.callback(archive.close)
+            answers = stack.enter_context(Answers(answers_file(path)))
+            self._archive, self._answers = archive, answers
+            self._segments = Segments(index_directory(path))
+            self._fetcher = Fetcher(exchanges, archive, answers, settings.pauses)
+            threads = [
+                threading.Thread(target=self._fetch_all, name=f"fetcher-{number}", daemon=True)
+                for number in range(settings.threads)
+            ]
+            for one in threads:
+                one.start()
+            try:
+                self._work(stop, until_idle, shown)
+            finally:
+                self._end(threads, exchanges)
+        return self.summary
+
+    def _work(
+        self,
+        stop: Stop,
+        until_idle: bool,
+        shown: Callable[[CrawlSummary, int], object] | None,
+    ) -> None:
+        launched = renewed = float("-inf")
+        told = 0
+        while not stop.asked:
+            now = time.monotonic()
+            if now - launched >= SECONDS_BETWEEN_LAUNCHES:
+                launched = now
+                launch_due(self._silo, self._queues)
+                self._check()
+            if now - renewed >= SECONDS_BETWEEN_RENEWALS:
+                renewed = now
+                with self._held:
+                    messages = self._frontier.messages
+                self._queues.renew(messages)
+            self._refill()
+            self._keep(self._next_results(SECONDS_BETWEEN_BATCHES))
+            if shown is not None and self.summary.fetched > told:
+                told = self.summary.fetched
+                shown(self.summary, len(self._frontier))
+            if until_idle and self._is_idle():
+                return
+
+    def _end(self, threads: list[threading.Thread], exchanges: Exchanges) -> None:
+        """Keep what is being fetched, and give the rest back."""
+        with self._held:
+            self._ended = True
+            self._held.notify_all()
+        exchanges.abort()
+        for one in threads:
+            one.join(10)
+        try:
+            self._keep(self._next_results(0.0))
+        finally:
+            with self._held:
+                messages = self._frontier.messages
+            self._queues.give_back(messages)
+
+    # ------------------------------------------------------------------ threads
+
+    def _fetch_all(self) -> None:
+        """A thread: fetch one address after the other."""
+        while (held := self._next_address()) is not None:
+            one = held.address
+            try:
+                found: Fetched | OSError = self._fetcher.fetch(
+                    one, self._target(one.target), held.message.tries
+                )
+            except OSError as error:
+                found = error
+            except Exception:  # thread boundary: details go to the log only
+                logger.exception("%s", one.url)
+                found = Fetched(reason="an unexpected error occurred; see the log", again=600.0)
+            self._pause(held, found.hold if isinstance(found, Fetched) else 0.0)
+            with self._held:
+                self._frontier.ended(held)
+                self._held.notify()
+            self._results.put((held, found))
+
+    def _pause(self, held: Held, asked: float) -> None:
+        """Leave a host alone for as long as it asks, in an answer or in its robots.txt."""
+        delay = self._fetcher.robots.delay(held.address.url)
+        pause = max(asked, delay if delay > self._settings.interval else 0.0)
+        if pause:
+            self._turns_of(held).hold(pause)
+
+    def _next_address(self) -> Held | None:
+        with self._held:
+            while not self._ended:
+                found = self._frontier.next()
+                if isinstance(found, Held):
+                    return found
+                self._held.wait(found)
+        return None
+
+    def _turns_of(self, held: Held) -> Turns:
+        """The turns of a host: those of the machine, or longer ones that it asks for."""
+        host, settings = held.host, self._settings
+        if host not in self._turns:
+            place = os.path.join(self._silo.path, ".silo") if settings.interval else ""
+            self._turns[host] = turns_of(PaceSpec(settings.interval, host, place))
+        return self._turns[host]
+
+    def _target(self, name: str) -> Target | None:
+        """A target, read again after a minute; None if there is none."""
+        now = time.monotonic()
+        until, target = self._targets.get(name, (0.0, None))
+        if not name or until > now:
+            return target
+        try:
+            target = load_target(self._silo.path, name)
+        except TargetRefused as error:
+            logger.warning("%s", error)
+            target = None
+        self._targets[name] = now + 60.0, target
+        return target
+
+    # ------------------------------------------------------------------ messages
+
+    def _refill(self) -> None:
+        """Take messages; those of hosts that have enough are given back for later."""
+        while len(self._frontier) < MOST_HELD:
+            taken = self._queues.take(CRAWL, min(MOST_TOGETHER, MOST_HELD - len(self._frontier)))
+            if not taken:
+                return
+            for message in taken:
+                self._hold(message)
+            with self._held:
+                surplus = self._frontier.surplus(MOST_OF_A_HOST)
+            for some in surplus.values():
+                wait = max(1.0, self._settings.interval) * MOST_OF_A_HOST / 2
+                self._queues.give_back([one.message for one in some], wait)
+
+    def _hold(self, message: Queued) -> None:
+        try:
+            one = Held(message, address_of(message.body))
+        except MessageInvalid as error:
+            self.summary.invalid += 1
+            logger.warning("message %s of %s: %s", message.number, CRAWL, error)
+            self._queues.failed([message], str(error), None)
+            return
+        with self._held:
+            self._frontier.add(one)
+            self._held.notify()
+
+    def _next_results(self, seconds: float) -> list[tuple[Held, Fetched]]:
+        """What was fetched in the next seconds, or since the last call.
+
+        Raises:
+            OSError: The disk refused.
+        """
+        found: list[tuple[Held, Fetched]] = []
+        end = time.monotonic() + seconds
+        while len(found) < MOST_TOGETHER:
+            try:
+                held, one = self._results.get(timeout=max(0.0, end - time.monotonic()))
+            except queue.Empty:
+                break
+            if isinstance(one, OSError):
+                raise one
+            found.append((held, one))
+        return found
+
+    def _keep(self, results: list[tuple[Held, Fetched]]) -> None:
+        """Make what was fetched durable, and acknowledge it with what follows."""
+        if not results:
+            return
+        done = [(held, one) for held, one in results if one.outcome is not None]
+        self._archive.flush()
+        self._write_logs(done)
+        self._segments.add(one.index for _, one in done if one.index)
+        self._answers.keep(
+            [(held.address.url, one.answer) for held, one in done if one.answer is not None],
+            [(held.address.launch, held.address.source, one.size) for held, one in done
+             if one.is_counted],
+        )  # fmt: skip
+        hops = [message_of(hop) for _, one in done for hop in one.hops]
+        if done:
+            self._queues.done([held.message for held, _ in done], hops)
+        for held, one in results:
+            if one.outcome is None:
+                self._queues.failed([held.message], one.reason, one.again)
+        with self._held:
+            for held, _ in results:
+                self._frontier.release(held)
+        self.summary.fetched += len(done)
+        self.summary.answered += sum(one.is_counted for _, one in done)
+        self.summary.bytes += sum(one.size for _, one in done)
+
+    def _write_logs(self, done: list[tuple[Held, Fetched]]) -> None:
+        lines: dict[str, list[str]] = {}
+        for held, one in done:
+            lines.setdefault(log_file(self._silo.path, held.address.launch), []).append(one.log)
+        for path, some in lines.items():
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
+                file.writelines(some)
+                file.flush()
+                os.fsync(file.fileno())
+
+    # ------------------------------------------------------------------ checks
+
+    def _check(self) -> None:
+        """Launch once more what is not in the index in time; give up what is not after that."""
+        while messages := self._queues.take(CHECK, MOST_TOGETHER):
+            for message in messages:
+                self._check_one(message)
+
+    def _check_one(self, message: Queued) -> None:
+        try:
+            one = address_of(message.body)
+        except MessageInvalid as error:
+            self._queues.failed([message], str(error), None)
+            return
+        launch = f"{one.launched:%Y%m%d%H%M%S}" if one.launched else ""
+        if _is_indexed(self._segments, one.url, launch) or self._has_outcome(one):
+            self._queues.done([message])
+        elif not one.is_forced:
+            self.summary.overdue += 1
+            logger.warning("%s was launched, and is not in the index; launched again", one.url)
+            again = replace(one, is_forced=True)
+            late: Message = message_of(again, CHECK, wait=SECONDS_UNTIL_GIVEN_UP)
+            self._queues.done([message], [message_of(again), late])
+        else:
+            self._queues.failed([message], "it is not in the index", None)
+
+    def _has_outcome(self, one: Address) -> bool:
+        """Whether the log of its launch has the address: it was asked for in vain."""
+        try:
+            with open(log_file(self._silo.path, one.launch), encoding="utf-8") as file:
+                return any(f" {one.url} " in line for line in file)
+        except OSError:
+            return False
+
+    def _is_idle(self) -> bool:
+        if len(self._frontier):
+            return False
+        size = self._queues.sizes().get(CRAWL)
+        if size is not None and size.waiting + size.later + size.taken:
+            return False
+        names = target_names(self._silo.path)
+        return not any(_is_due(self._silo, self._queues, one) for one in names)
+
+
+def _is_public(_host: str, _port: int, address: str) -> bool:
+    return is_public(address)
+
+
+def _is_due(silo: Silo, queues: Queues, name: str) -> bool:
+    try:
+        due = due_of(queues, load_target(silo.path, name))
+    except TargetRefused:
+        return False
+    return due is not None and due <= datetime.now(UTC)
+
+
+def _is_indexed(segments: Segments, url: str, since: str) -> bool:
+    """Whether an index has a capture of an address since a moment (14 digits)."""
+    return any(line.split(" ", 2)[1] >= since for line in segments.find(key_of(url)))

@@ -1,0 +1,142 @@
+"""Which addresses belong to a target (pure).
+
+The scopes are those of W3ACT: a page (*resource*), everything of a host (*root*), what is below a
+path, a domain with its subdomains; *plus one* adds what the pages of any of these link to.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import translate
+from functools import cached_property
+from urllib.parse import SplitResult, urlsplit
+
+from silocrawl.errors import TargetRefused
+
+LONGEST = 2083
+"""Characters of an address that is followed, as in Heritrix."""
+MOST_SEGMENTS, MOST_REPEATS = 20, 2
+"""Of a path; a link that repeats the last segments of its page is the way into a trap."""
+MOST_IGNORED = 100
+_DOCUMENTS = (
+    ".pdf", ".ps", ".eps", ".ps.gz", ".doc", ".docx", ".odt", ".rtf", ".epub", ".djvu", ".ppt",
+    ".pptx", ".xls", ".xlsx", ".ods", ".csv", ".zip",
+)  # fmt: skip
+_SESSION = re.compile(
+    r"(?:;jsessionid=[^?&#/]*)|(?<=[?&])(?:jsessionid|phpsessid|sessionid|session_id|sid|cfid|"
+    r"cftoken)=[^&#]*&?",
+    re.IGNORECASE,
+)
+
+
+class ScopeKind(StrEnum):
+    """What belongs to a seed."""
+
+    PAGE = "page"
+    DOCUMENTS = "documents"
+    """The page, and the documents that it links to."""
+    PATH = "path"
+    """What is below the directory of the seed."""
+    ROOT = "root"
+    """Everything of the host."""
+    SUBDOMAINS = "subdomains"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is fetched from a seed on.
+
+    Attributes:
+        kind: What belongs to it.
+        plus_one: Whether what the pages link to is fetched, too, wherever it is.
+        ignore: Patterns (``*``, ``?``) of whole addresses that are never fetched.
+    """
+
+    kind: ScopeKind = ScopeKind.DOCUMENTS
+    plus_one: bool = False
+    ignore: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse patterns without end.
+
+        Raises:
+            TargetRefused: Says what is wrong.
+        """
+        if len(self.ignore) > MOST_IGNORED:
+            raise TargetRefused(f"a target ignores at most {MOST_IGNORED} patterns")
+        if any(not one or len(one) > LONGEST for one in self.ignore):
+            raise TargetRefused(f"a pattern has 1 to {LONGEST:,} characters")
+
+    def has(self, seed: str, url: str) -> bool:
+        """Whether a page belongs to a seed, so that its links are followed."""
+        begin, found = urlsplit(seed), urlsplit(url)
+        host, mine = (found.hostname or ""), (begin.hostname or "")
+        if self.kind is ScopeKind.SUBDOMAINS:
+            bare = mine.removeprefix("www.")
+            return host in (mine, bare) or host.endswith(f".{bare}")
+        if self.kind is ScopeKind.ROOT:
+            return _server(found) == _server(begin)
+        if self.kind is ScopeKind.PATH:
+            below = begin.path[: begin.path.rfind("/") + 1] or "/"
+            return _server(found) == _server(begin) and (found.path or "/").startswith(below)
+        return without_session(url) == without_session(seed)
+
+    def accepts(self, seed: str, url: str, *, is_document: bool = False) -> bool:
+        """Whether a link of a page that belongs to a seed is followed.
+
+        Args:
+            seed: Its address.
+            url: Where the link leads.
+            is_document: Whether the page says that it is a document.
+        """
+        if is_trap(url) or self.is_ignored(url):
+            return False
+        if self.plus_one or self.has(seed, url):
+            return True
+        return self.kind is ScopeKind.DOCUMENTS and (is_document or looks_like_document(url))
+
+    def is_ignored(self, url: str) -> bool:
+        """Whether an address is never fetched."""
+        return any(match(url) for match in self._ignored)
+
+    @cached_property
+    def _ignored(self) -> Iterable[Callable[[str], object]]:
+        return [re.compile(translate(one)).match for one in self.ignore]
+
+
+def looks_like_document(url: str) -> bool:
+    """Whether the path of an address ends as those of documents do."""
+    return urlsplit(url).path.lower().endswith(_DOCUMENTS)
+
+
+def is_trap(url: str) -> bool:
+    """Whether an address is too long, or its path repeats itself, as those without end do."""
+    if len(url) > LONGEST:
+        return True
+    segments = [one for one in urlsplit(url).path.split("/") if one]
+    return len(segments) > MOST_SEGMENTS or _repeats(segments) > MOST_REPEATS
+
+
+def without_session(url: str) -> str:
+    """The address without the id of a session and without its fragment, to tell pages apart."""
+    return _SESSION.sub("", url.partition("#")[0]).rstrip("?&")
+
+
+def _repeats(segments: list[str]) -> int:
+    """How often the last segments of a path follow each other."""
+    most = 0
+    for length in range(1, len(segments) // 2 + 1):
+        last, times = segments[-length:], 1
+        while segments[-length * (times + 1) : -length * times] == last:
+            times += 1
+        most = max(most, times)
+    return most
+
+
+def _server(parts: SplitResult) -> tuple[str, int | None]:
+    try:
+        port = parts.port
+    except ValueError:
+        port = -1
+    return (parts.hostname or "").removeprefix("www."), port

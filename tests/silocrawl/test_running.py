@@ -1,0 +1,293 @@
+"""Crawls of a site with traps: what is fetched, archived, indexed and logged."""
+
+import io
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from crawl_records import put_record
+from site_of_traps import PDF, Reply, Site, busy, endless, hang_up, packed, page, pdf, tagged
+from warcio.archiveiterator import ArchiveIterator
+
+from crawlmatch.kept import crawl_named
+from crawlmatch.outcomes import LinkOutcome
+from politeweb.settings import HttpSettings
+from recordsilo import Silo
+from recordsilo.disk.locks import Locks
+from silocrawl.cdxj import Segments, key_of
+from silocrawl.launching import inject, launch_due, launch_now
+from silocrawl.messages import CHECK, CRAWL
+from silocrawl.paths import index_directory
+from silocrawl.running import CrawlRunning, CrawlSettings, CrawlWorker
+from silocrawl.scope import Scope, ScopeKind
+from silocrawl.targets import Limits, Target, add_target, load_target
+from silowork.due.timetable import Timetable
+from silowork.queues.sqlite import SqliteQueues
+from silowork.queues.values import Message
+from silowork.stop import Stop
+
+QUICK = CrawlSettings(8, 0.0, is_private=True, pauses=(0.05, 0.05, 0.05))
+NOW = datetime.now(UTC).replace(microsecond=0)
+Crawl = Callable[..., dict[str, list[str]]]
+
+
+@pytest.fixture
+def crawl(silo: Silo, queues: SqliteQueues, site: Site, monkeypatch: pytest.MonkeyPatch) -> Crawl:
+    """Crawl what is due; returns the lines of the log by path, each split into its fields."""
+
+    monkeypatch.setattr("silocrawl.running.SECONDS_BETWEEN_BATCHES", 0.05)
+
+    def run(settings: CrawlSettings = QUICK) -> dict[str, list[str]]:
+        CrawlWorker(silo, queues, settings).run(Stop(), until_idle=True)
+        found = {}
+        for path in sorted(Path(silo.path, "crawling", "logs").glob("*.log")):
+            for line in path.read_text().splitlines():
+                fields = line.split(None, 12)
+                found[fields[3].removeprefix(site.url)] = fields
+        return found
+
+    return run
+
+
+def target(silo: Silo, url: str = "", **more: Any) -> None:
+    add_target(silo.path, Target("t", Timetable(once=NOW), url, made=NOW, **more))
+
+
+def captures(silo: Silo, url: str) -> list[dict[str, str]]:
+    lines = Segments(index_directory(silo.path)).find(key_of(url))
+    return [json.loads(line.split(" ", 2)[2]) for line in lines]
+
+
+def record_at(silo: Silo, capture: dict[str, str]) -> tuple[str, bytes]:
+    """The type and the body of an archived record."""
+    with open(Path(silo.path, "crawling", "warcs", capture["filename"]), "rb") as file:
+        file.seek(int(capture["offset"]))
+        content = file.read(int(capture["length"]))
+    record = next(iter(ArchiveIterator(io.BytesIO(content), check_digests="raise")))
+    return record.rec_type, record.content_stream().read()
+
+
+def test_a_records_link_leads_over_a_redirect_to_its_document(
+    silo: Silo, site: Site, crawl: Crawl
+) -> None:
+    meta = '<meta name="citation_pdf_url" content="/download/7"><link rel=stylesheet href="s.css">'
+    site.pages |= {
+        "/id/7": Reply(302, b"", {"Location": "/paper/7?a=1"}),
+        "/paper/7": page('<a href="/other">other</a><a href="/a.pdf">pdf</a><img src=i.png>', meta),
+        "/download/7": pdf(**{"Content-Disposition": "attachment"}),
+        "/a.pdf": packed(pdf(b"%PDF other")),
+        "/paper/s.css": Reply(200, b"p{}", {"Content-Type": "text/css"}),
+        "/other": page("never fetched"),
+    }
+    put_record(silo, "7", f"{site.url}/id/7")
+    target(silo)
+    log = crawl()
+    paths = {path: (one[1], one[4]) for path, one in log.items()}
+    assert paths == {
+        "/id/7": ("302", "-"),
+        "/paper/7?a=1": ("200", "R"),
+        "/download/7": ("200", "RL"),
+        "/a.pdf": ("200", "RL"),
+        "/paper/s.css": ("200", "RE"),
+        "/paper/i.png": ("404", "RE"),
+    }
+    assert {one[10] for one in log.values()} == {f"{site.url}/id/7"}
+    (one,) = captures(silo, f"{site.url}/download/7")
+    assert (one["mime"], one["status"]) == ("application/pdf", "200")
+    assert record_at(silo, one) == ("response", PDF)
+    assert record_at(silo, captures(silo, f"{site.url}/a.pdf")[0])[1] == b"%PDF other"
+    assert captures(silo, f"{site.url}/id/7")[0]["redirect"] == f"{site.url}/paper/7?a=1"
+
+
+def test_what_is_unchanged_is_a_revisit(
+    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
+) -> None:
+    site.pages |= {"/same.pdf": pdf(), "/tagged.pdf": tagged(pdf(b"%PDF tagged"), '"1"')}
+    put_record(silo, "7", f"{site.url}/same.pdf", f"{site.url}/tagged.pdf")
+    target(silo)
+    crawl()
+    time.sleep(1.1)  # captures are told apart by the second
+    launch_now(silo, queues, load_target(silo.path, "t"))
+    log = crawl()
+    assert [log[path][1::10] for path in ("/same.pdf", "/tagged.pdf")] == [
+        ["200", "duplicate:digest"], ["304", "duplicate:server-not-modified"],
+    ]  # fmt: skip
+    for path in ("/same.pdf", "/tagged.pdf"):
+        first, second = captures(silo, site.url + path)
+        assert (first["mime"], second["mime"]) == ("application/pdf", "warc/revisit")
+        assert first["digest"] == second["digest"]
+        assert record_at(silo, second)[0] == "revisit"
+
+
+def test_a_host_is_left_alone_where_robots_txt_says_so(
+    silo: Silo, site: Site, crawl: Crawl
+) -> None:
+    rules = b"User-agent: *\nDisallow: /closed\nAllow: /closed/open\nCrawl-delay: 1"
+    site.pages |= {
+        "/robots.txt": Reply(200, rules), "/closed/a": page(""), "/closed/open": page(""),
+        "/b": page(""),
+    }  # fmt: skip
+    put_record(silo, "7", *(f"{site.url}{path}" for path in ("/closed/a", "/closed/open", "/b")))
+    target(silo)
+    log = crawl()
+    assert {path: one[1] for path, one in log.items()} == {
+        "/closed/a": "-9998", "/closed/open": "200", "/b": "200",
+    }  # fmt: skip
+    assert site.asked["/closed/a"] == 0
+    assert site.asked["/robots.txt"] == 1
+    *_, first, second = site.moments
+    assert second - first > 0.9
+
+
+def test_a_host_without_an_answer_for_robots_txt_is_not_crawled(
+    silo: Silo, site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("politeweb.robots.SECONDS_UNTIL_ASKED_AGAIN", 0.0)
+    site.pages["/robots.txt"] = Reply(503)
+    put_record(silo, "7", f"{site.url}/a")
+    target(silo)
+    assert crawl()["/a"][1] == "-61"
+    assert site.asked["/a"] == 0
+
+
+def test_hosts_that_are_busy_are_asked_again_and_dead_ones_are_outcomes(
+    silo: Silo, site: Site, crawl: Crawl
+) -> None:
+    site.pages |= {
+        "/busy": busy(2, "0", page("")), "/always": busy(99, "0", page("")), "/cut": hang_up(),
+    }  # fmt: skip
+    links = [f"{site.url}/{one}" for one in ("busy", "always", "cut")]
+    put_record(silo, "7", *links, "http://no-such-host.invalid/", "http://localhost:1/")
+    target(silo)
+    log = crawl()
+    status = {path: one[1] for path, one in log.items()}
+    assert status == {
+        "/busy": "200", "/always": "429", "/cut": "200",
+        "http://no-such-host.invalid/": "-1", "http://localhost:1/": "-2",
+    }  # fmt: skip
+    assert site.asked["/busy"] == 3
+    assert "midFetchTrunc" in log["/cut"][11]
+
+
+def test_bodies_and_seeds_have_limits(silo: Silo, site: Site, crawl: Crawl) -> None:
+    site.pages["/endless.pdf"] = endless()
+    for number in range(9):
+        site.pages[f"/site/{number}"] = page(f'<a href="{number + 1}">next</a>')
+    put_record(silo, "7", f"{site.url}/endless.pdf")
+    target(silo)
+    path = Scope(ScopeKind.PATH)
+    add_target(silo.path, Target("few", Timetable(once=NOW), f"{site.url}/site/0", scope=path,
+                                 limits=Limits(pages=3), made=NOW))  # fmt: skip
+    http = HttpSettings(max_response=1_000_000)
+    log = crawl(replace(QUICK, http=http))
+    assert log["/endless.pdf"][2] == "1000000"
+    assert "lenTrunc" in log["/endless.pdf"][11]
+    assert [log[f"/site/{number}"][1] for number in range(4)] == ["200", "200", "200", "-5000"]
+    assert log["/site/3"][11] == "pageLimit"
+    assert site.asked["/site/4"] == 0
+
+
+def test_traps_end(silo: Silo, site: Site, crawl: Crawl) -> None:
+    def more(_headers: dict[str, str]) -> Reply:
+        again = f'<a href="?sid={len(site.moments)}">again</a>'
+        return page(f'<a href="deeper/deeper/">on</a>{again}')
+
+    for depth in range(30):
+        site.pages["/t/" + "deeper/deeper/" * depth] = more
+    loop = Reply(302, b"", {"Location": "/loop"})
+    site.pages |= {"/loop": loop}
+    put_record(silo, "7", f"{site.url}/loop")
+    target(silo)
+    add_target(silo.path, Target("deep", Timetable(once=NOW), f"{site.url}/t/",
+                                 scope=Scope(ScopeKind.PATH), made=NOW))  # fmt: skip
+    crawl()
+    assert site.asked["/loop"] == 1
+    assert sum(site.asked.values()) < 12
+
+
+def test_private_addresses_are_refused(silo: Silo, site: Site, crawl: Crawl) -> None:
+    put_record(silo, "7", f"{site.url}/a")
+    target(silo)
+    log = crawl(replace(QUICK, is_private=False))
+    assert log["/a"][1] == "-5000"
+    assert not site.asked
+
+
+def test_what_was_launched_and_is_nowhere_is_launched_once_more(
+    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("silocrawl.launching.SECONDS_UNTIL_CHECK", 0.0)
+    monkeypatch.setattr("silocrawl.running.SECONDS_BETWEEN_LAUNCHES", 0.1)
+    site.pages["/a"] = page("")
+    put_record(silo, "7", f"{site.url}/a")
+    target(silo)
+    launch_due(silo, queues, NOW)
+    queues.done(queues.take(CRAWL))  # as if it had been lost
+    crawl()
+    assert len(captures(silo, f"{site.url}/a")) == 1
+    assert queues.sizes()[CHECK].later == 1
+
+
+def test_one_process_crawls_and_what_cannot_be_read_is_a_dead_letter(
+    silo: Silo, queues: SqliteQueues, crawl: Crawl
+) -> None:
+    queues.put([Message(CRAWL, b"nonsense")])
+    crawl()
+    assert queues.sizes()[CRAWL].dead == 1
+    locks = Locks(str(Path(silo.path, ".silo", "locks")))
+    with locks.hold_name_if_free("crawl") as is_free:
+        assert is_free
+        with pytest.raises(CrawlRunning, match="running already"):
+            crawl()
+
+
+def test_what_is_injected_is_fetched(
+    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
+) -> None:
+    site.pages["/a"] = page('<a href="/b.pdf">not followed: it has no target</a>')
+    inject(queues, [f"{site.url}/a"], CRAWL, force=False)
+    assert list(crawl()) == ["/a"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [10, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_crawl_that_is_killed_again_and_again_has_every_outcome(
+    silo: Silo, site: Site, kills: int
+) -> None:
+    number = 30 * kills // 10
+    for one in range(number):
+        site.pages[f"/id/{one}"] = Reply(302, b"", {"Location": f"/paper/{one}"})
+        site.pages[f"/paper/{one}"] = page(f'<a href="/{one}.pdf">pdf</a>')
+        site.pages[f"/{one}.pdf"] = pdf(PDF + str(one).encode())
+    put_record(silo, "7", *(f"{site.url}/id/{one}" for one in range(number)))
+    target(silo)
+    main = "from recordsilo.cli import main; main()"
+    command = [sys.executable, "-c", main, "crawl", "run", silo.path, "--until-idle"]
+    command += ["--private", "--interval", "0.02", "-q"]
+    for _ in range(kills):
+        asked = site.asked.total() + random.randint(1, 12)
+        process = subprocess.Popen(command)
+        end = time.monotonic() + 20
+        while site.asked.total() < asked and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.005)
+        process.kill()
+        process.wait()
+    assert subprocess.run(command, check=False, timeout=280).returncode == 0
+    (log,) = Path(silo.path, "crawling", "logs").glob("*.log")
+    paths = [line.split()[3].removeprefix(site.url) for line in log.read_text().splitlines()]
+    wanted = {path for path in site.pages if path != "/robots.txt"}
+    assert set(paths) == wanted
+    for path in wanted:
+        found = captures(silo, site.url + path)
+        assert found, path
+        assert record_at(silo, found[0])[0] == "response"
+    receipt = crawl_named(silo.path, "own").receipt
+    assert receipt.outcomes[LinkOutcome.FULLTEXT] == number
