@@ -19,7 +19,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any
 
-from recordsilo import HarvestedRecord, Silo
+from recordsilo import Silo
 from recordsilo.errors import (
     ManifestUnreadable,
     RecordNotFound,
@@ -204,7 +204,7 @@ def review(silo: Silo, identifier: str) -> Review | None:
         RecordNotFound, ManifestUnreadable, RuleRefused
     """
     record = silo[identifier]
-    return review_of(record.state, _reader(record), _rules_for(silo, record.item_id))
+    return review_of(record.state, record.read, _rules_for(silo, record.item_id))
 
 
 def reviews(
@@ -226,7 +226,7 @@ def reviews(
     for identifier in _newer_upstream(silo, after):
         with contextlib.suppress(RecordNotFound, ManifestUnreadable):
             record = silo[identifier]
-            found = review_of(record.state, _reader(record), by_record.of(identifier))
+            found = review_of(record.state, record.read, by_record.of(identifier))
             if found is not None and found.kind in kinds:
                 yield found
 
@@ -301,14 +301,6 @@ class _RulesByRecord:
 
 def _rules_for(silo: Silo, identifier: str) -> tuple[RuleSet, ...]:
     return _RulesByRecord(silo).of(identifier)
-
-
-def _reader(record: HarvestedRecord) -> ReadFile:
-    def read(version: str, path: str) -> bytes:
-        with record.get_stream(path, version) as stream:
-            return bytes(stream.read())
-
-    return read
 
 
 # --------------------------------------------------------------------------- proposing

@@ -674,6 +674,14 @@ class HarvestedRecord:
             return self._writeable_copy(filename, name)
         return self._view.open(name, filename)
 
+    def read(self, version: str, path: str) -> bytes:
+        """The content of a file of a version.
+
+        Raises:
+            FileNotInVersion, DanglingLink, FileUnreadable: See `get_stream`.
+        """
+        return self._view.read(self._version(version).name, path)
+
     def file_info(self, path: str, version: str | None = None) -> FileInfo:
         """Size, digest and kind of a file.
 

@@ -233,11 +233,7 @@ class _Previewed:
 
 
 def _planned(record: HarvestedRecord, plan: Planner, given: str) -> RecordChange | None:
-    def read(version: str, path: str) -> bytes:
-        with record.get_stream(path, version) as stream:
-            return bytes(stream.read())
-
-    return plan(record.state, read, given)
+    return plan(record.state, record.read, given)
 
 
 def _kind_of(error: Exception) -> str:

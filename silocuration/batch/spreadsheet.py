@@ -174,14 +174,9 @@ def _shown(silo: Silo, identifier: str, file: str) -> tuple[str, str, Fields]:
     """Return a record's mark, metadata file and fields; empty if no field can be edited."""
     try:
         record = silo[identifier]
-
-        def read(version: str, path: str) -> bytes:
-            with record.get_stream(path, version) as stream:
-                return bytes(stream.read())
-
         source, _ = editable_version(record.state)
         version = record.state.version(source)
-        path, _, fields = metadata_fields(version, read, file)
+        path, _, fields = metadata_fields(version, record.read, file)
         return mark_of(version), path, fields
     except (CannotChange, RecordNotFound, RecordSiloError):
         return "", "", ()

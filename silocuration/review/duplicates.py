@@ -102,11 +102,7 @@ def _groups(silo: Silo, title: str, identifiers: list[str]) -> Iterator[Duplicat
 
 
 def _description(record: HarvestedRecord) -> Description:
-    def read(version: str, path: str) -> bytes:
-        with record.get_stream(path, version) as stream:
-            return bytes(stream.read())
-
-    return description_of(record.state.current, read)
+    return description_of(record.state.current, record.read)
 
 
 def mark_duplicate(

@@ -179,7 +179,7 @@ def write_links(
     def rows(record: HarvestedRecord, manifest: Manifest) -> int:
         version, seen = manifest.current, set()
         for path in metadata_paths(version):
-            for link in links_of(path, _read(record, version.name, path)):
+            for link in links_of(path, record.read(version.name, path)):
                 seen.add((link.url, link.field))
         ordered = sorted(seen)
         out.writelines(f"{url}\t{manifest.item_id}\t{where}\n" for url, where in ordered)
@@ -550,7 +550,7 @@ def _described(record: HarvestedRecord, version: Version) -> Description:
 
     def read(name: str, path: str) -> bytes:
         try:
-            return _read(record, name, path)
+            return record.read(name, path)
         except (OSError, RecordSiloError) as error:
             broken.append(error)
             raise
@@ -559,8 +559,3 @@ def _described(record: HarvestedRecord, version: Version) -> Description:
     if broken:
         raise broken[0]
     return found
-
-
-def _read(record: HarvestedRecord, version: str, path: str) -> bytes:
-    with record.get_stream(path, version) as stream:
-        return bytes(stream.read())

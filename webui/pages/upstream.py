@@ -229,12 +229,7 @@ def _fields_of(record: HarvestedRecord, version: str) -> Fields:
     Raises:
         CannotChange, RecordSiloError: They cannot be read.
     """
-
-    def read(version: str, path: str) -> bytes:
-        with record.get_stream(path, version) as stream:
-            return bytes(stream.read())
-
-    return metadata_fields(record.state.version(version), read)[2]
+    return metadata_fields(record.state.version(version), record.read)[2]
 
 
 def _review(call: Call, record: HarvestedRecord) -> Review:
