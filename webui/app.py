@@ -23,10 +23,8 @@ import cherrypy
 
 from recordsilo import Silo
 from recordsilo.errors import (
-    IndexProblem,
     ManifestUnreadable,
     RecordSiloError,
-    SiloNotWritable,
 )
 from silocuration.errors import CurationError
 from webui import routes, urls
@@ -35,8 +33,8 @@ from webui.form_again import SHOWN_AGAIN, form_again
 from webui.http import security
 from webui.http.bodies import FORM_LIMIT, LIST_LIMIT, content_length, read_form
 from webui.http.coding import labelled, packed
-from webui.http.errors import UNFORESEEN, WebError, as_web_error, from_store
-from webui.http.machine_errors import from_machine
+from webui.http.errors import WebError, as_web_error
+from webui.http.machine_errors import refusal_of
 from webui.http.messages import (
     Request,
     Response,
@@ -154,34 +152,22 @@ def respond(site: AnySite, environ: dict[str, Any]) -> Response:
         as_json = as_json or found.is_twin
         user = site.gate.user_of(request, found.route.needs)
         return _sent(request, _handle(site, request, found, user, as_json=as_json))
-    except (WebError, CurationError) as error:
-        refusal = as_web_error(error, site.path)
+    except Exception as error:  # noqa: BLE001  # the process boundary: reported in `_report`
+        refusal = refusal_of(error, site.path)
+        _report(environ, error, refusal)
         back = _came_from(environ)
         return error_answer(site, refusal, as_json=as_json, user=user, back=back)
-    except (IndexProblem, SiloNotWritable) as error:
-        return _refused(site, environ, error, from_machine(error), as_json=as_json, user=user)
-    except RecordSiloError as error:
-        refusal = from_store(error, site.path)
-        return _refused(site, environ, error, refusal, as_json=as_json, user=user)
-    except (OSError, sqlite3.Error) as error:
-        return _refused(site, environ, error, from_machine(error), as_json=as_json, user=user)
-    except Exception:  # the process boundary: reported here, and to the client without details
-        logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
-        return error_answer(site, WebError(UNFORESEEN), as_json=as_json, user=user)
 
 
-def _refused(
-    site: AnySite, environ: dict[str, Any], error: Exception, refusal: WebError, *, as_json: bool,
-    user: User,
-) -> Response:  # fmt: skip
-    """The answer to a refusal; our own errors and those of the machine are logged."""
+def _report(environ: dict[str, Any], error: Exception, refusal: WebError) -> None:
+    """Log our own errors and those of the machine; others are for those who asked."""
     asked = (environ["REQUEST_METHOD"], environ["PATH_INFO"])
+    if isinstance(error, (WebError, CurationError)):
+        return
     if refusal.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.error("%s %s", *asked, exc_info=error)
     elif refusal.status > HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.warning("%s %s: %s", *asked, error)
-    back = _came_from(environ)
-    return error_answer(site, refusal, as_json=as_json, user=user, back=back)
 
 
 def _came_from(environ: dict[str, Any]) -> str:

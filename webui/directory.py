@@ -1,24 +1,20 @@
 """A directory of Silos as a site: what its handlers use."""
 
 import os
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from recordsilo import Granary
 from silofleet.search.everywhere import Everywhere
 from silofleet.wishes import wishes_path
 from webui.fleet_lines import FleetLines
-from webui.navigation import Menu
 from webui.open_silos import OpenSilos
 from webui.people.authentication import Gate
 from webui.route import Scope
 from webui.silo_lines import SiloLines
-from webui.site import AnyCall, Settings
+from webui.site import AnyCall, AnySite, Described, Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Directory:
+class Directory(AnySite):
     """A directory of Silos and the settings of its page.
 
     Attributes:
@@ -28,70 +24,32 @@ class Directory:
         fleet: Their harvests; None if the directory is no fleet.
     """
 
-    granary: Granary
-    settings: Settings
-    gate: Gate
     silos: OpenSilos
     lines: SiloLines
     everywhere: Everywhere
     fleet: FleetLines | None
-    described: Callable[[frozenset[Scope]], Mapping[str, Any]]
 
     @classmethod
     def of(
-        cls,
-        silos: OpenSilos,
-        settings: Settings,
-        described: Callable[[frozenset[Scope]], Mapping[str, Any]],
-        gate: Gate | None = None,
+        cls, silos: OpenSilos, settings: Settings, described: Described, gate: Gate | None = None
     ) -> "Directory":
         """Make the site of a directory.
 
         Args:
-            described: See `Site.of`.
             gate: Who may see the list; by default everybody on this machine.
         """
-        granary = silos.granary
-        path = granary.dir_of_silos
+        granary, path = silos.granary, silos.granary.dir_of_silos
         fleet = FleetLines(path) if os.path.isfile(wishes_path(path)) else None
+        scopes = frozenset({Scope.DIRECTORY} if fleet is None else {Scope.DIRECTORY, Scope.FLEET})
         gate = gate or Gate.of(os.path.abspath(path), settings.agent, sign_in=False)
-        lines, everywhere = SiloLines(granary), Everywhere(granary)
-        return cls(granary, settings, gate, silos, lines, everywhere, fleet, described)
+        own = (silos, SiloLines(granary), Everywhere(granary), fleet)
+        return cls(path, scopes, settings, gate, described, *own)
 
     def close(self) -> None:
         """Close the Silos that were opened, and the files of the fleet."""
         self.silos.close()
         if self.fleet is not None:
             self.fleet.close()
-
-    @property
-    def scopes(self) -> frozenset[Scope]:
-        """The lines of the route table that it answers."""
-        return frozenset({Scope.DIRECTORY} | ({Scope.FLEET} if self.fleet is not None else set()))
-
-    @property
-    def path(self) -> str:
-        """The directory as it was named."""
-        return self.granary.dir_of_silos
-
-    @property
-    def name(self) -> str:
-        """The directory's own name."""
-        return self.path.rstrip("/").rpartition("/")[2] or "Silos"
-
-    @property
-    def navigation(self) -> tuple[Menu, ...]:
-        """No menu: the list leads to everything."""
-        return ()
-
-    @property
-    def spool_dir(self) -> str:
-        """The directory for uploads in progress."""
-        return os.path.join(self.path, ".silo", "uploads")
-
-    def openapi(self) -> Mapping[str, Any]:
-        """The OpenAPI document of its addresses."""
-        return self.described(self.scopes)
 
     @property
     def call(self) -> "type[DirectoryCall]":

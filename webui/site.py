@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.disk.identifier import clean, unclean
@@ -23,6 +23,7 @@ from webui.people.authentication import Gate
 from webui.people.roles import NOBODY, User
 from webui.route import Scope
 
+Described = Callable[[frozenset[Scope]], Mapping[str, Any]]
 GIB = 1024**3
 _SAME_DOI = 20
 """Maximum number of records, found by the words of a DOI, that are checked for the DOI."""
@@ -93,79 +94,69 @@ def name_of_set(names: Mapping[str, Any], set_spec: str) -> str:
     return str(names.get(set_spec) or set_spec)
 
 
-class AnySite(Protocol):
-    """A Silo or a directory of Silos, as the way of a request to its page sees it."""
+@dataclass(frozen=True, slots=True)
+class AnySite:
+    """A Silo or a directory of Silos, as the way of a request to its page sees it.
 
-    @property
-    def path(self) -> str:
-        """Its directory, which error messages do not name."""
-        ...
+    Attributes:
+        path: Its directory, which error messages do not name.
+        scopes: The lines of the route table that it answers.
+        gate: Who signs in.
+        described: Returns the OpenAPI document of scopes; passed in because its page is one of
+            the routes.
+    """
+
+    path: str
+    scopes: frozenset[Scope]
+    settings: Settings
+    gate: Gate
+    described: Described
 
     @property
     def name(self) -> str:
-        """Shown at the head of every page."""
-        ...
-
-    @property
-    def scopes(self) -> frozenset[Scope]:
-        """The lines of the route table that it answers."""
-        ...
-
-    @property
-    def settings(self) -> Settings:
-        """Of the person who starts the page."""
-        ...
-
-    @property
-    def gate(self) -> Gate:
-        """Who signs in."""
-        ...
+        """Shown at the head of every page: the directory's own name."""
+        return os.path.basename(self.path.rstrip("/")) or "Silos"
 
     @property
     def navigation(self) -> tuple[Menu, ...]:
         """The main navigation of its pages."""
-        ...
-
-    @property
-    def spool_dir(self) -> str:
-        """The directory for uploads in progress, on the same disk."""
-        ...
-
-    def openapi(self) -> Mapping[str, Any]:
-        """The description of its addresses."""
-        ...
+        return ()
 
     @property
     def call(self) -> "type[AnyCall]":
         """What its handlers get."""
-        ...
+        return AnyCall
+
+    @property
+    def spool_dir(self) -> str:
+        """The directory for uploads in progress, on the same disk."""
+        return os.path.join(self.path, ".silo", "uploads")
+
+    def openapi(self) -> Mapping[str, Any]:
+        """The OpenAPI document of its addresses."""
+        return self.described(self.scopes)
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class Site(AnySite):
     """One Silo and the settings of its page."""
 
     silo: Silo
-    settings: Settings
     repository: Repository
     set_counts: SetCounts
-    gate: Gate
     jobs: Jobs
-    described: Callable[[frozenset[Scope]], Mapping[str, Any]]
 
     @classmethod
     def of(
         cls,
         silo: Silo,
         settings: Settings | None = None,
-        described: Callable[[frozenset[Scope]], Mapping[str, Any]] = lambda _scopes: {},
+        described: Described = lambda _scopes: {},
         gate: Gate | None = None,
     ) -> "Site":
         """Make the site of an open Silo.
 
         Args:
-            described: Returns the OpenAPI document of scopes; passed in because its page is one of
-                the routes.
             gate: Who signs in; by default those with an account in the Silo.
         """
         known = settings or Settings()
@@ -176,16 +167,8 @@ class Site:
             user_header=known.policy.user_header,
         )
         jobs = Jobs.of(silo.path, known.broker, by_worker=known.by_worker)
-        return cls(silo, known, Repository(silo.path), SetCounts(silo), gate, jobs, described)
-
-    def openapi(self) -> Mapping[str, Any]:
-        """The OpenAPI document of its addresses."""
-        return self.described(self.scopes)
-
-    @property
-    def scopes(self) -> frozenset[Scope]:
-        """The lines of the route table that it answers."""
-        return frozenset({Scope.SILO})
+        own = (silo, Repository(silo.path), SetCounts(silo), jobs)
+        return cls(silo.path, frozenset({Scope.SILO}), known, gate, described, *own)
 
     @property
     def navigation(self) -> tuple[Menu, ...]:
@@ -198,24 +181,14 @@ class Site:
         return Call
 
     @property
-    def path(self) -> str:
-        """The Silo's directory."""
-        return self.silo.path
-
-    @property
     def name(self) -> str:
         """The Silo's name: the harvested repository's name, else the directory's.
 
         In a directory of Silos it has both, so that names are unique.
         """
-        directory = os.path.basename(self.silo.path.rstrip("/")) or "Silo"
+        directory = os.path.basename(self.path.rstrip("/")) or "Silo"
         name = self.repository.name or directory
         return f"{directory}: {name}" if self.settings.on_shelf and name != directory else name
-
-    @property
-    def spool_dir(self) -> str:
-        """The directory for uploads in progress, on the Silo's own disk."""
-        return os.path.join(self.silo.path, ".silo", "uploads")
 
     @property
     def set_names(self) -> Mapping[str, Any]:

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from recordsilo.errors import IndexProblem
-from webui.http.errors import UNFORESEEN, WebError
+from recordsilo.errors import IndexProblem, RecordSiloError, SiloNotWritable
+from silocuration.errors import CurationError
+from webui.http.errors import UNFORESEEN, WebError, as_web_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,22 @@ def from_machine(error: OSError | sqlite3.Error | IndexProblem) -> WebError:
     found = WebError(refusal.message)
     found.status, found.code = refusal.status, refusal.code
     return found
+
+
+def refusal_of(error: Exception, path: str) -> WebError:
+    """Return the answer to any error; without details if nobody foresaw it.
+
+    Args:
+        error: What was raised.
+        path: The directory of the site, which no message names.
+    """
+    if isinstance(error, (IndexProblem, SiloNotWritable)):
+        return from_machine(error)
+    if isinstance(error, (WebError, CurationError, RecordSiloError)):
+        return as_web_error(error, path)
+    if isinstance(error, (OSError, sqlite3.Error)):
+        return from_machine(error)
+    return WebError(UNFORESEEN)
 
 
 def _refusal(error: BaseException | None) -> _Refusal | None:
