@@ -255,7 +255,7 @@ class Incoming:
         url, asked, began, made, until_head, head, failure: See `Taken`.
         received: Bytes of pieces so far.
         truncated: Why the body is not whole, once its pieces end.
-        reason: The same in words, for a time limit or a closed connection.
+        reason: In words, why there is no answer, or its body ended early but for its length.
     """
 
     def __init__(self, url: str, asked: bytes, settings: HttpSettings) -> None:
@@ -279,7 +279,8 @@ class Incoming:
     def fails(self, error: BaseException) -> None:
         """Note the failure."""
         self.until_head = self.seconds
-        self.failure = NotAnswered(_kind_of(error), reason_of(error, self._settings))
+        self.reason = reason_of(error, self._settings)
+        self.failure = NotAnswered(_kind_of(error), self.reason)
 
     @property
     def seconds(self) -> float:
@@ -361,13 +362,18 @@ class Exchanges:
         settings: How to send requests. Their limits of time hold for each exchange, that of size
             for `take`; credentials and secret headers are sent only where they are given.
         is_allowed: Which addresses may be connected to; by default all. Proxies are.
+        has_proxies: Whether proxies of the settings or the environment are used.
 
     Raises:
         RequestRefused: The file of certificates does not exist.
     """
 
     def __init__(
-        self, settings: HttpSettings | None = None, *, is_allowed: IsAllowed | None = None
+        self,
+        settings: HttpSettings | None = None,
+        *,
+        is_allowed: IsAllowed | None = None,
+        has_proxies: bool = True,
     ) -> None:
         self._settings = settings or HttpSettings()
         if self._settings.ca_file is not None and not os.path.isfile(self._settings.ca_file):
@@ -378,7 +384,7 @@ class Exchanges:
         self._managers: dict[str, urllib3.PoolManager] = {}
         self._direct = self._manager_of("")
         self._direct.pool_classes_by_scheme = pool_classes(seconds, self._sockets, is_allowed)
-        self._proxies: dict[tuple[str, str], str] = {}
+        self._has_proxies, self._proxies = has_proxies, dict[tuple[str, str], str]()
 
     def close(self) -> None:
         """Close the connections that no exchange uses."""
@@ -519,6 +525,8 @@ class Exchanges:
 
     def _proxy_of(self, url: str) -> str:
         """Return the proxy for an address; empty without one."""
+        if not self._has_proxies:
+            return ""
         place = urlsplit(url)[:2]
         if place not in self._proxies:
             known = self._settings.proxies or requests.utils.get_environ_proxies(url, no_proxy=None)

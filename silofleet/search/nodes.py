@@ -15,12 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-import requests
-import urllib3
-
-from politeweb.connections import BoundedAdapter
-from politeweb.failures import reason_of
-from politeweb.sessions import PlainSession, keep_header, sent
+from politeweb.exchange import Exchanges
 from politeweb.settings import HttpSettings
 from recordsilo.disk.identifier import url_segment
 from recordsilo.disk.names import check_version_name
@@ -69,7 +64,10 @@ class OtherNodes:
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._known: tuple[object, dict[str, str]] = (None, {})
-        self._sessions: dict[str, requests.Session] = {}
+        limits = HttpSettings(
+            connect_timeout=PATIENCE, read_timeout=PATIENCE, total_timeout=PATIENCE
+        )
+        self._exchanges = Exchanges(limits, has_proxies=False)  # which are for repositories
 
     def addresses(self) -> Mapping[str, str]:
         """Node → the address of its page, of those that have one.
@@ -100,29 +98,23 @@ class OtherNodes:
         url = f"{address.rstrip('/')}/search.json?{urlencode(fields_of(search))}"
         if not url.startswith(("http://", "https://")):
             raise NodeFailed(f"its address {address!r} is neither http nor https")
-        session = self._sessions.get(address) or self._session(address)
-        limits = HttpSettings(
-            connect_timeout=PATIENCE, read_timeout=PATIENCE, total_timeout=PATIENCE
-        )
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         try:
             token = token_for(self._directory, name, address)
         except TokenRefused as error:
             raise NodeFailed(str(error)) from error
-        if token:
-            headers["Authorization"] = SCHEME + token
-        try:
-            with sent(session, limits, "GET", url, headers=headers, auth=keep_header) as response:
-                body = bytearray()
-                for piece in response.iter_content(1 << 16):
-                    body += piece
-                    if len(body) > MAX_BYTES:
-                        raise NodeFailed(f"its answer is longer than {MAX_BYTES >> 20} MiB")
-                status = response.status_code
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            raise NodeFailed(reason_of(error, limits)) from error
+        answer = self._exchanges.open(
+            url,
+            {"Accept": "application/json", "Accept-Encoding": "identity"},
+            secrets={"Authorization": SCHEME + token} if token else {},
+        )
+        body = b"".join(answer.pieces(MAX_BYTES))
+        if answer.truncated == "length":
+            raise NodeFailed(f"its answer is longer than {MAX_BYTES >> 20} MiB")
+        if answer.head is None or answer.truncated:
+            raise NodeFailed(answer.reason)
+        status = answer.head.status
         if status == 400:
-            raise SearchError(_refusal(bytes(body)))
+            raise SearchError(_refusal(body))
         if status == 401:
             raise NodeFailed(
                 "it does not accept the token that is kept for it"
@@ -131,15 +123,7 @@ class OtherNodes:
             )
         if status != 200:
             raise NodeFailed(f"it answers with status {status}")
-        return answer_of(bytes(body), name, search)
-
-    def _session(self, address: str) -> requests.Session:
-        session = PlainSession()
-        session.trust_env = False  # nodes are not reached by the proxy for repositories
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, BoundedAdapter(PATIENCE))
-        self._sessions[address] = session
-        return session
+        return answer_of(body, name, search)
 
 
 def answered(asked: PendingAnswers, search: AllSearch, own: SearchAnswer) -> SearchAnswer:

@@ -8,11 +8,9 @@ from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from politeweb.attempts import Passing, attempted, backoff
-from politeweb.connections import BoundedAdapter
 from politeweb.errors import EndpointUnreachable, FetchError, HTTPStatusError
-from politeweb.failures import BROKEN, reason_of
+from politeweb.exchange import Exchanges
 from politeweb.pace import Pace
-from politeweb.sessions import PlainSession, keep_header, sent
 from politeweb.settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
@@ -74,9 +72,7 @@ class Push:
         self._silo, self._outbox, self._settings, self._http = silo, outbox, settings, http
         self._articles: dict[str, Article | None] = {}
         self._pace = Pace(settings.pause)
-        self._session = PlainSession()
-        for scheme in ("http://", "https://"):
-            self._session.mount(scheme, BoundedAdapter(http.total_timeout))
+        self._exchanges = Exchanges(http)
         self.pushed = Pushed()
 
     def run(self, stop: Stop, told: Callable[[Pushed], None] = lambda _: None) -> Pushed:
@@ -104,7 +100,7 @@ class Push:
 
     def close(self) -> None:
         """Close the connections."""
-        self._session.close()
+        self._exchanges.close()
 
     # ------------------------------------------------------------------ one use
 
@@ -153,19 +149,13 @@ class Push:
     def _request(self, known: dict[str, str]) -> None:
         """Send one request; a failure that may pass is `Passing`."""
         place = self._settings.gatherer
-        try:
-            with sent(
-                self._session, self._http, "GET", f"{place}?{urlencode(known)}",
-                headers=self._http.headers, auth=keep_header,
-            ) as answer:  # fmt: skip
-                status, headers = answer.status_code, answer.headers
-                for _ in answer.iter_content(1 << 16):
-                    break
-        except BROKEN as error:
-            reason = reason_of(error, self._http)
-            raise Passing(
-                EndpointUnreachable(place, reason, self._http.attempts), reason, url=place
-            ) from None
+        answer = self._exchanges.open(f"{place}?{urlencode(known)}")
+        for _ in answer.pieces(1 << 16):
+            pass
+        if answer.head is None or answer.reason:
+            error = EndpointUnreachable(place, answer.reason, self._http.attempts)
+            raise Passing(error, answer.reason, url=place)
+        status = answer.head.status
         if 200 <= status < 300:
             return
         if status in _REFUSED:
@@ -174,7 +164,7 @@ class Push:
         if status >= 500 or status in _TEMPORARY:
             raise Passing(
                 failed, f"HTTP {status}", url=place, status=status,
-                retry_after=headers.get("retry-after"),
+                retry_after=answer.head.get("retry-after"),
             )  # fmt: skip
         raise failed
 
