@@ -179,6 +179,10 @@ def test_a_files_name_cannot_add_a_header(client: Any, silo: Silo, working_copy:
         ({"Origin": "http://localhost:{port}"}, 403),
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Referer": "http://127.0.0.1:{port}/records"}, 201),
+        ({"Referer": "http://evil.example/page"}, 403),
+        ({"Referer": "http://127.0.0.1:{port}.evil.example/"}, 403),
+        ({"Referer": "http://evil.example/", "Sec-Fetch-Site": "same-origin"}, 201),
     ],
 )
 def test_a_change_is_taken_from_its_own_page_or_from_a_program_here(

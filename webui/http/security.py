@@ -118,7 +118,7 @@ def check_site(request: Request) -> None:
         CrossSite: See `check`.
     """
     site = request.headers.get("sec-fetch-site")
-    origin = request.headers.get("origin")
+    origin = request.headers.get("origin") or _origin_of(request.headers.get("referer", ""))
     if site is None and origin is None:
         if not is_loopback(request.remote_addr):
             raise CrossSite(
@@ -136,6 +136,12 @@ def _is_own(request: Request, site: str | None, origin: str | None) -> bool:
         return site in {"same-origin", "none"}
     own = f"{request.scheme}://{request.headers['host'].strip()}"
     return (origin or "").lower() == own.lower()
+
+
+def _origin_of(referer: str) -> str | None:
+    """The origin of the page that a request says it comes from; None if it does not say so."""
+    parts = referer.split("/", 3)
+    return "/".join(parts[:3]) if referer else None
 
 
 def _is_address(name: str) -> bool:
