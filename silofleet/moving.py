@@ -22,9 +22,9 @@ from recordsilo.wording import counted
 from silofleet.errors import EndpointMoving, FleetRefused, NoConnection
 from silofleet.fleet import LOCAL, Fleet
 from silofleet.ledger import SiloMove
-from silofleet.places import STAGED, Place, compare, copy
 from silofleet.run import EPOCH
 from silofleet.schedule import room_of
+from silofleet.silo_directories import STAGED, Place, compare, copy
 
 KEPT = ".moved"
 MOVED = "fleet_moved"

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from recordsilo.disk.regular_file import open_regular
 from usagestats.errors import CountriesUnreadable
 from usagestats.packages import needed
-from usagestats.store.places import place
+from usagestats.store.paths import place
 
 UNKNOWN = "XX"
 """The code of an address whose country is not known."""

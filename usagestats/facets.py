@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from recordsilo.index.facets import Facet
 from usagestats.store.counts import Counts
-from usagestats.store.places import counts_path
+from usagestats.store.paths import counts_path
 
 
 def _values(figure: str, path: str, identifiers: Sequence[str]) -> Mapping[str, Sequence[str]]:

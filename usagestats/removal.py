@@ -10,7 +10,7 @@ from usagestats.entities.catalogue import EntityCatalogue
 from usagestats.store.counts import Counts, Period
 from usagestats.store.events import engine, rewrite_without
 from usagestats.store.ledger import UsageLedger
-from usagestats.store.places import counts_path, ledger_path
+from usagestats.store.paths import counts_path, ledger_path
 
 
 def _forget(silo_path: str, identifiers: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from usagestats.importing.importing import ImportRequest, Progress, import_logs
 from usagestats.importing.receipt import ImportReceipt
 from usagestats.rules.settings import choose_profile, has_settings
 from usagestats.store.ledger import UsageLedger
-from usagestats.store.places import place, settings_path
+from usagestats.store.paths import place, settings_path
 
 DAYS = 365
 _COUNTRIES = (

@@ -6,12 +6,12 @@ import sys
 from killing import kill_at
 
 from recordsilo.state import PersistentState
-from silofleet import moving, places
+from silofleet import moving, silo_directories
 from silofleet.fleet import Fleet
 from silofleet.ledger import FleetLedger
 
 STEPS = [
-    (places, "_ran"), (moving, "copy"), (moving, "compare"), (PersistentState, "sync"),
+    (silo_directories, "_ran"), (moving, "copy"), (moving, "compare"), (PersistentState, "sync"),
     (os, "rename"), (FleetLedger, "switch"), (FleetLedger, "end_move"),
 ]  # fmt: skip
 

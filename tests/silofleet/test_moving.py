@@ -15,13 +15,13 @@ from two_nodes import RECORDS, check_moved, fleet_of_two_nodes
 from oaipmhprovider.server import SampleServer
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
-from silofleet import moving, places
+from silofleet import moving, silo_directories
 from silofleet.errors import EndpointMoving, FleetRefused
 from silofleet.fleet import Fleet
 from silofleet.ledger import FleetLedger
 from silofleet.orders import Order
-from silofleet.places import Place
 from silofleet.run import EPOCH, carry_out
+from silofleet.silo_directories import Place
 from silofleet.values import Endpoint, Node, Outcome
 from silofleet.wishes import wishes_path
 
@@ -86,7 +86,7 @@ def test_a_move_goes_on_after_each_step(
 def test_a_full_disk_leaves_the_silo_where_it_is(
     fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, left = places.shutil.copy2, 3
+    real, left = silo_directories.shutil.copy2, 3
 
     def copy2(one: str, other: str) -> None:
         nonlocal left
@@ -96,7 +96,7 @@ def test_a_full_disk_leaves_the_silo_where_it_is(
         real(one, other)
 
     with monkeypatch.context() as patch:
-        patch.setattr(places.shutil, "copy2", copy2)
+        patch.setattr(silo_directories.shutil, "copy2", copy2)
         with pytest.raises(FleetRefused, match=r"nothing was moved.*No space"):
             _move(fleet)
     assert fleet.ledger.move_of("one") is None

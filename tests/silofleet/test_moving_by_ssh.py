@@ -18,7 +18,7 @@ from waiting import wait_until
 
 from recordsilo import Silo
 from recordsilo.state import STATE_FILE
-from silofleet import moving, places
+from silofleet import moving, silo_directories
 from silofleet.errors import EndpointMoving, FleetRefused
 from silofleet.fleet import Fleet
 from silofleet.ledger import FleetLedger
@@ -139,7 +139,7 @@ def test_a_move_goes_on_after_each_step(
 ) -> None:
     owner: Any = moving
     if step in {"settle", "set_aside"}:
-        owner = places.Place
+        owner = silo_directories.Place
     elif step in {"switch", "end_move"}:
         owner = FleetLedger
 
@@ -302,7 +302,7 @@ def test_what_changes_during_the_copy_stops_the_move(
     with rig.fleet(hosts) as fleet:
 
         def copy(*given: Any) -> None:
-            places.copy(*given)
+            silo_directories.copy(*given)
             (rig.old / "new").touch()
 
         with monkeypatch.context() as patch:
@@ -320,7 +320,7 @@ def test_a_silo_moves_while_a_page_reads_it(
 ) -> None:
     def copy(*given: Any) -> None:
         assert len(reader) == 5
-        places.copy(*given)
+        silo_directories.copy(*given)
         with Silo(str(rig.old), create=False) as other:
             assert other.search("title:1").total
 

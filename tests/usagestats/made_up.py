@@ -8,7 +8,7 @@ from day_items import DayItem, replace_day
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import make_directory
 from usagestats.store.counts import Counts
-from usagestats.store.places import place
+from usagestats.store.paths import place
 from usagestats.values import Figures
 
 THESIS = """<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"

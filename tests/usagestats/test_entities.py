@@ -22,7 +22,7 @@ from usagestats.entities.mapping import key_of, mapping_from, read_mapping
 from usagestats.entities.usage import Usage
 from usagestats.errors import CountsUnreadable, EntityUnknown, SettingsInvalid
 from usagestats.store.counts import Counts, Period
-from usagestats.store.places import bundles_path, settings_path
+from usagestats.store.paths import bundles_path, settings_path
 from usagestats.values import Figures
 
 BEN, EVE, SWAN = (key_of("n", name) for name in ("Ben", "Swan, Eve", "B. Swan"))

@@ -29,7 +29,7 @@ from usagestats.reports.of_silo import counted_of, report_of
 from usagestats.reports.platform import platform_of
 from usagestats.store.counts import Counts
 from usagestats.store.ledger import UsageLedger
-from usagestats.store.places import place, settings_path
+from usagestats.store.paths import place, settings_path
 from usagestats.values import Figures
 
 GOLDEN = Path(__file__).parent / "golden_reports"

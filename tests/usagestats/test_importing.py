@@ -35,7 +35,7 @@ from usagestats.rules.classify import NO_PATTERN, Rules, classify
 from usagestats.rules.settings import UsageSettings, logs_of, read_settings
 from usagestats.store import events
 from usagestats.store.counts import Counts
-from usagestats.store.places import catalogue_path, settings_path
+from usagestats.store.paths import catalogue_path, settings_path
 from usagestats.values import Fate
 
 LONDON = '\ntimezone = "Europe/London"\n'

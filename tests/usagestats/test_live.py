@@ -24,7 +24,7 @@ from recordsilo.cli import ExitCode, silo_command
 from silowork.stop import Stop
 from usagestats.errors import FormatUnknown
 from usagestats.lines.readers import WebServerReader, reader_of
-from usagestats.live import queue, work
+from usagestats.live import queue, workers
 from usagestats.live.entries import Entry
 from usagestats.live.line_processor import KINDS, VIEWS, LineProcessor, logged_line
 from usagestats.live.tail import Position, tail
@@ -271,10 +271,10 @@ def test_why_redis_is_away_is_logged_once(
             stop.ask()
         raise queue.QueueUnusable("gone" if len(tries) < 3 else "full")
 
-    monkeypatch.setattr(work, "_SECONDS_BETWEEN_TRIES", 0.0)
+    monkeypatch.setattr(workers, "_SECONDS_BETWEEN_TRIES", 0.0)
     monkeypatch.setattr(queue.Queue, "take", take)
     desk = LineProcessor(new_silo(SETTINGS))
-    work.run_worker(queue.Queue("redis://127.0.0.1:1/0", "q"), desk, stop, work.Intervals())
+    workers.run_worker(queue.Queue("redis://127.0.0.1:1/0", "q"), desk, stop, workers.Intervals())
     desk.close()
     assert [one.getMessage().partition(";")[0] for one in caplog.records] == ["gone", "full"]
 

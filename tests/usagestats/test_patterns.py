@@ -23,7 +23,7 @@ from usagestats.rules.settings import (
     read_settings,
     settings_from,
 )
-from usagestats.store.places import settings_path
+from usagestats.store.paths import settings_path
 from usagestats.values import Use, UseKind
 
 UUID = "0a1b2c3d-0000-4000-8000-00000000000f"

@@ -13,7 +13,7 @@ from usagestats.commands.trying import try_line
 from usagestats.errors import SettingsInvalid
 from usagestats.rules.settings import choose_profile, read_settings
 from usagestats.settings import check_settings
-from usagestats.store.places import settings_path
+from usagestats.store.paths import settings_path
 
 
 def test_the_record_of_a_robots_request_is_named(new_silo: Callable[[str], str]) -> None:

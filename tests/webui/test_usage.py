@@ -18,7 +18,7 @@ from usagestats.entities.mapping import key_of
 from usagestats.store import queries
 from usagestats.store.counts import Counts, Period
 from usagestats.store.ledger import Imported, UsageLedger
-from usagestats.store.places import counts_path, settings_path
+from usagestats.store.paths import counts_path, settings_path
 from webui.usage.world import world_map
 
 PLAIN = "oai:example.org:1"

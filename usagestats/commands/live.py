@@ -16,7 +16,7 @@ from usagestats.commands.group import opened
 from usagestats.commands.trying import log_format, profile
 from usagestats.live.line_processor import KINDS, UNREADABLE, LineProcessor
 from usagestats.live.queue import DEFAULT_QUEUE, Queue, QueueUnusable
-from usagestats.live.work import Intervals, follow_here, follow_into_queue, run_worker
+from usagestats.live.workers import Intervals, follow_here, follow_into_queue, run_worker
 
 _Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 _redis = click.option(

@@ -15,8 +15,8 @@ from recordsilo.wording import counted
 from usagestats.commands.group import opened
 from usagestats.rules.settings import read_settings
 from usagestats.store.ledger import UsageLedger
+from usagestats.store.paths import ledger_path
 from usagestats.store.periods import first_day, period_of
-from usagestats.store.places import ledger_path
 
 _ADDRESS = re.compile(r"[^\W_]([\w.:%-]*[\w.])?|::[\w.:%]*", re.ASCII)
 """What may be in the place of an address: of IPv4, IPv6, a name, or a token made of one."""

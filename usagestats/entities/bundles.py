@@ -13,7 +13,7 @@ from recordsilo.disk.atomic_file import append_lines
 from recordsilo.disk.json_lines import read_lines
 from usagestats.entities.mapping import KEY
 from usagestats.errors import CountsUnreadable, EntityUnknown
-from usagestats.store.places import bundles_path
+from usagestats.store.paths import bundles_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from usagestats.entities.mapping import Entity, EntityMapping, read_mapping
 from usagestats.entities.metadata import Metadata, metadata_of
 from usagestats.errors import CountsUnreadable
 from usagestats.store.counts import Counts
-from usagestats.store.places import catalogue_path
+from usagestats.store.paths import catalogue_path
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS record (

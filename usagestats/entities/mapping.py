@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from usagestats.entities.metadata import FIELDS, Metadata
 from usagestats.errors import SettingsInvalid
 from usagestats.expressions import Expression
-from usagestats.store.places import settings_path
+from usagestats.store.paths import settings_path
 from usagestats.store.tables import naming, read_tables
 
 _NAME = re.compile(r"[a-z][a-z_]{0,30}")

@@ -14,7 +14,7 @@ from usagestats.store.events import day_number, day_text, engine, rewrite_withou
 from usagestats.store.journal import UsageJournal, journal_path
 from usagestats.store.keys import Keys, client_text, token
 from usagestats.store.ledger import UsageLedger
-from usagestats.store.places import events_path, place, unreadable_path
+from usagestats.store.paths import events_path, place, unreadable_path
 
 
 def freeze(

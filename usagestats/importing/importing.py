@@ -23,10 +23,10 @@ from usagestats.counting import count, import_lock
 from usagestats.entities.usage import Usage
 from usagestats.errors import NothingRead, UsageError
 from usagestats.importing import unreadable
+from usagestats.importing.block_work import BlockProcessor, Done, Task, work
 from usagestats.importing.files import Part, opened
 from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import ImportReceipt
-from usagestats.importing.work import BlockProcessor, Done, Task, work
 from usagestats.lines.readers import Reader, detected, reader_of
 from usagestats.push.outbox import Outbox
 from usagestats.rules.of_silo import rules_of
@@ -35,7 +35,7 @@ from usagestats.store.consistency import check_keys, check_ledger
 from usagestats.store.events import remove_unnamed
 from usagestats.store.keys import Keys
 from usagestats.store.ledger import Imported, UsageLedger
-from usagestats.store.places import place
+from usagestats.store.paths import place
 
 BLOCK = 30 << 20
 """Below 32 MiB, so that the memory of a block serves for the next one (malloc(3) of glibc)."""

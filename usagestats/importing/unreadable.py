@@ -4,7 +4,7 @@ import re
 
 from recordsilo.disk.atomic_file import append_lines, make_parents
 from usagestats.store.keys import Keys, token
-from usagestats.store.places import unreadable_path
+from usagestats.store.paths import unreadable_path
 
 MOST = 1000
 """Lines that an import keeps."""

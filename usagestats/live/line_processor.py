@@ -17,10 +17,10 @@ from recordsilo import Silo
 from silowork.ledger_file import new_id
 from usagestats.counting import count
 from usagestats.errors import FormatUnknown
+from usagestats.importing.block_work import BlockProcessor, Done
 from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import ImportReceipt
 from usagestats.importing.unreadable import escaped, key_name, without_addresses
-from usagestats.importing.work import BlockProcessor, Done
 from usagestats.lines.readers import Reader, detected, reader_of
 from usagestats.live.entries import Entry
 from usagestats.push.outbox import Outbox

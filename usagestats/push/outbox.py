@@ -18,7 +18,7 @@ from silowork.ledger_file import LedgerKind
 from silowork.queues.sqlite import SCHEMA, VERSION, SqliteQueues
 from silowork.queues.values import Message, MessageState, Queued
 from usagestats.errors import CountsUnreadable
-from usagestats.store.places import place
+from usagestats.store.paths import place
 
 QUEUE = "push"
 _CONSENT = (

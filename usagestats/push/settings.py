@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from usagestats.errors import SettingsInvalid
-from usagestats.store.places import settings_path
+from usagestats.store.paths import settings_path
 from usagestats.store.tables import naming, read_tables
 
 

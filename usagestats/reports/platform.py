@@ -9,7 +9,7 @@ from typing import Any
 from recordsilo.repository import Repository
 from usagestats.errors import SettingsInvalid
 from usagestats.reports.definitions import ACCESS_TYPES
-from usagestats.store.places import settings_path
+from usagestats.store.paths import settings_path
 from usagestats.store.tables import naming, read_tables
 
 _SETTINGS = ("platform", "namespace", "publisher", "access_type", "created_by", "registry_record")

@@ -20,7 +20,7 @@ from usagestats.rules.settings import (
     read_settings,
 )
 from usagestats.rules.uuids import read_table, uuid_of
-from usagestats.store.places import place
+from usagestats.store.paths import place
 
 _MISSES = 1000
 """After this many identifiers that are not on the disk, all records are listed once."""

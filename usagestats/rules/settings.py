@@ -18,7 +18,7 @@ from usagestats.errors import FormatUnknown, SettingsInvalid
 from usagestats.expressions import Expression
 from usagestats.lines.readers import PARTS, JSONReader, OwnReader, reader_of
 from usagestats.rules.patterns import Pattern, pattern_from
-from usagestats.store.places import settings_path
+from usagestats.store.paths import settings_path
 from usagestats.store.tables import naming, read_tables
 
 PROFILES = ("eprints", "dspace6", "dspace7", "ojs", "invenio", "fedora", "silo")

@@ -7,7 +7,7 @@ from usagestats.store.counts import Counts
 from usagestats.store.events import day_number, day_text
 from usagestats.store.keys import Keys
 from usagestats.store.ledger import UsageLedger
-from usagestats.store.places import counts_path, ledger_path
+from usagestats.store.paths import counts_path, ledger_path
 from usagestats.store.queries import bounds
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from recordsilo.closing import Closing
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from usagestats.errors import CountsUnreadable
-from usagestats.store.places import counts_path
+from usagestats.store.paths import counts_path
 from usagestats.values import FIGURES, Figures
 
 _FIGURES = ", ".join(FIGURES)

@@ -17,7 +17,7 @@ from silosteps.engine import Engine
 from silosteps.errors import StepsError
 from silosteps.step_file import steps_of
 from usagestats.store.ledger import UsageLedger
-from usagestats.store.places import events_path, place
+from usagestats.store.paths import events_path, place
 
 SUFFIX = ".parquet"
 _NEW = ".new"

@@ -15,7 +15,7 @@ from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_f
 from recordsilo.disk.locks import Locks
 from silowork.ledger_file import LedgerFile, LedgerKind
 from usagestats.errors import CountsUnreadable
-from usagestats.store.places import place
+from usagestats.store.paths import place
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS done (id TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;

@@ -23,7 +23,7 @@ from recordsilo.disk.atomic_file import (
     write_new,
 )
 from recordsilo.disk.regular_file import regular_fd
-from usagestats.store.places import key_path, secret_path
+from usagestats.store.paths import key_path, secret_path
 
 _LENGTH = 32
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)

@@ -15,7 +15,7 @@ from typing import Any
 from recordsilo.closing import Closing
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from usagestats.errors import CountsUnreadable
-from usagestats.store.places import ledger_path
+from usagestats.store.paths import ledger_path
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -6,7 +6,7 @@ from typing import Any
 
 from recordsilo.disk.toml_files import TomlInvalid, load_toml
 from usagestats.errors import SettingsInvalid
-from usagestats.store.places import settings_path
+from usagestats.store.paths import settings_path
 
 
 def read_tables(silo_path: str) -> Mapping[str, Any]:

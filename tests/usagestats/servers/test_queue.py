@@ -23,7 +23,7 @@ from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.live import queue as queue_module
 from usagestats.live.line_processor import LineProcessor
 from usagestats.live.queue import Queue, QueueUnusable
-from usagestats.live.work import Intervals, follow_into_queue, run_worker
+from usagestats.live.workers import Intervals, follow_into_queue, run_worker
 from usagestats.rules.settings import read_settings
 
 pytestmark = pytest.mark.long
