@@ -1,8 +1,9 @@
 """Works on the messages of queues, in warm children: small steps, as a job is for minutes of work.
 
 A child takes some messages, works on one after another, and acknowledges them together, with what
-follows from them. A message that ends its child is told again, and is a dead letter after some
-tries; so is one on which the work takes too long.
+follows from them. A message that ends its child, or takes too long, is told again, and is a dead
+letter after some tries. Those that were taken with it would be, too; so what was taken before is
+worked on alone.
 """
 
 import contextlib
@@ -35,6 +36,18 @@ class MessageRefused(Exception):
     """A message that nobody can work on, however often; the text says why."""
 
 
+class MessageLater(Exception):
+    """A message that cannot be worked on now, which is no failure: it comes again after a while.
+
+    Attributes:
+        seconds: So long it waits.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(f"in {seconds:g} seconds")
+
+
 @dataclass(frozen=True, slots=True)
 class QueueStep:
     """What is done with the messages of a queue.
@@ -43,7 +56,7 @@ class QueueStep:
         queue: Its name.
         work: A function of a module, or a partial one. What it returns is put when the message is
             acknowledged. If it raises `MessageRefused`, the message is a dead letter; after
-            another exception it comes again.
+            `MessageLater` and any other exception it comes again.
         most: Messages that are taken and acknowledged at once: as many as take a second or so.
         seconds: For one message; a child that takes longer ends.
         pause: Seconds before a message that failed comes again; twice as many after each failure.
@@ -62,11 +75,13 @@ class StepsDone:
 
     Attributes:
         failed: Messages that failed or were refused.
+        later: Messages that were put off.
     """
 
     queue: str
     done: int
-    failed: int
+    failed: int = 0
+    later: int = 0
 
 
 def run_steps(
@@ -163,7 +178,7 @@ def _work(parent: Parent, opened: Callable[[], Queues], steps: Sequence[QueueSte
                 if done is None:
                     parent.stop.wait(_SECONDS_BETWEEN_LOOKS)
                 else:
-                    left -= done.done + done.failed
+                    left -= done.done + done.failed + done.later
                     parent.say(done)
 
 
@@ -179,14 +194,15 @@ class StepWorker:
     def __init__(self, queues: Queues, steps: Sequence[QueueStep], stop: Stop) -> None:
         self._queues, self._steps, self._stop = queues, steps, stop
         self._taken: list[Queued] = []
-        self._late = float("inf")
+        self._current, self._late = "", float("inf")
+        self._one_by_one = False
 
     def work_once(self) -> StepsDone | None:
         """Work on some messages of the first queue that has any; None if none has."""
         for step in self._steps:
             if self._stop.asked:
                 break
-            if taken := self._queues.take(step.queue, step.most):
+            if taken := self._take(step):
                 self._taken = taken
                 try:
                     return self._work(step, taken)
@@ -194,34 +210,50 @@ class StepWorker:
                     self._taken, self._late = [], float("inf")
         return None
 
+    def _take(self, step: QueueStep) -> list[Queued]:
+        """Take new messages, or one that was taken before, which may be what ended its child."""
+        taken = self._queues.take(step.queue, 1 if self._one_by_one else step.most)
+        again = next((one for one in taken if one.tries > 1), None)
+        self._one_by_one = again is not None
+        if again is None:
+            return taken
+        self._queues.give_back([one for one in taken if one is not again])
+        return [again]
+
     def _work(self, step: QueueStep, taken: list[Queued]) -> StepsDone:
-        done, following, ended = list[Queued](), list[Message](), 0
+        done, following, ended, later = list[Queued](), list[Message](), 0, 0
         try:
             with self._stop.interrupting():
                 for one in taken:
+                    self._current = f"{step.queue}, message {one.key or one.number}"
                     self._late = time.monotonic() + step.seconds
-                    then = self._follow(step, one)
-                    if then is not None:
-                        done.append(one)
-                        following += then
+                    try:
+                        then = self._follow(step, one)
+                    except MessageLater as error:
+                        self._queues.give_back([one], error.seconds)
+                        later += 1
+                    else:
+                        if then is not None:
+                            done.append(one)
+                            following += then
                     ended += 1
         except KeyboardInterrupt:
             self._queues.give_back(taken[ended:])
         self._queues.done(done, following)
-        return StepsDone(step.queue, len(done), ended - len(done))
+        return StepsDone(step.queue, len(done), ended - len(done) - later, later)
 
     def _follow(self, step: QueueStep, message: Queued) -> list[Message] | None:
         """Return what follows from a message; None if it failed."""
         try:
             return list(step.work(message))
+        except MessageLater:
+            raise
         except MessageRefused as error:
             self._queues.failed([message], str(error), None)
         except Exception as error:  # what strangers sent may fail in any way
             reason = f"{type(error).__name__}: {error}"
-            logger.warning(
-                "%s, message %s: %s", step.queue, message.key or message.number, reason,
-                exc_info=not isinstance(error, OSError),
-            )  # fmt: skip
+            is_fault = not isinstance(error, OSError)
+            logger.warning("%s: %s", self._current, reason, exc_info=is_fault)
             pause = min(step.pause * 2.0 ** min(message.tries - 1, 20), _LONGEST_PAUSE)
             self._queues.failed([message], reason, pause)
         return None
@@ -232,7 +264,7 @@ class StepWorker:
         while not self._stop.wait(_SECONDS_BETWEEN_LOOKS):
             now = time.monotonic()
             if now > self._late:
-                logger.error("a message took too long; its process ends: %s", self._taken[:1])
+                logger.error("%s takes too long; its process ends", self._current)
                 os._exit(os.EX_SOFTWARE)
             if now - renewed > SECONDS_BETWEEN_RENEWALS:
                 renewed = now

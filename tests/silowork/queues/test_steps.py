@@ -14,8 +14,8 @@ from stores import Opened, store_at
 from waiting import wait_until
 
 from silowork.queues import steps
-from silowork.queues.steps import QueueStep, StepsDone, StepWorker, run_steps
-from silowork.queues.values import Message, MessageState, Queues, QueueSize
+from silowork.queues.steps import MessageLater, QueueStep, StepsDone, StepWorker, run_steps
+from silowork.queues.values import Message, MessageState, Queued, Queues, QueueSize
 from silowork.stop import Stop
 from silowork.warm_children import warm
 
@@ -103,16 +103,31 @@ def test_what_fails_comes_again_and_what_is_refused_does_not(opened: Opened) -> 
     assert [one.body for one in queues.take("doubled", 9)] == [b"2", b"4", b"1006"]
 
 
-def test_a_message_that_kills_its_children_becomes_a_dead_letter(
+def test_a_message_that_is_put_off_has_not_failed(queues: Queues) -> None:
+    pauses = iter([0.05])
+
+    def work(message: Queued) -> list[Message]:
+        if message.key == "429" and (seconds := next(pauses, 0)):
+            raise MessageLater(seconds)
+        return []
+
+    numbers(queues, 429, 2)
+    worker = StepWorker(queues, [QueueStep("numbers", work)], Stop())
+    assert worker.work_once() == StepsDone("numbers", 1, 0, 1)
+    wait_until(lambda: queues.peek("numbers"))
+    assert [(one.tries, one.reason) for one in queues.peek("numbers")] == [(0, "")]
+    assert worker.work_once() == StepsDone("numbers", 1)
+
+
+def test_a_message_that_kills_its_children_becomes_a_dead_letter_and_no_other_does(
     address: str, opened: Opened
 ) -> None:
     queues = opened(lease=0.3, most_tries=2)
-    numbers(queues, 1, 666, 2)
+    numbers(queues, 1, 2, 666, 3, 4)
     with running(address, [DOUBLE], lease=0.3, most_tries=2):
         wait_until(lambda: size(queues, "numbers").dead)
-        numbers(queues, 3)
-        wait_until(lambda: size(queues, "doubled").waiting)
-    assert b"666" in {one.body for one in queues.peek("numbers", MessageState.DEAD)}
+        wait_until(lambda: size(queues, "doubled").waiting == 4)
+    assert [one.body for one in queues.peek("numbers", MessageState.DEAD)] == [b"666"]
 
 
 def test_a_message_that_takes_too_long_ends_its_child(
