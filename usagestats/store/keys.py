@@ -50,7 +50,8 @@ class Keys:
         """Return the key of a day (ISO 8601)."""
         if day not in self._known:
             path = secret_path(self._silo_path)
-            if not os.path.exists(path) and self.days():
+            # Looked for again: another process may have made it, and a key after it, meanwhile.
+            if not os.path.exists(path) and self.days() and not os.path.exists(path):
                 raise OSError(f"{path} is missing; restore it from a backup")
             secret = self._made_once(path)
             salt = self._made_once(key_path(self._silo_path, day))
