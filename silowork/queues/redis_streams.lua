@@ -248,10 +248,11 @@ local function peek_stream(is_taken, most, after, lease)
   return found
 end
 
--- state, most, after, lease in ms -> entries
+-- state, most, after, lease in ms -> entries; those that are due by now go into the stream first
 function actions.peek()
   local state, most, after, lease = ARGV[3], tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
   local found = {}
+  move_due(most)
   if state == 'dead' then
     local from = after == '' and '-' or '(' .. after
     for _, entry in ipairs(redis.call('XRANGE', dead, from, '+', 'COUNT', most)) do

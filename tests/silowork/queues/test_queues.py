@@ -83,6 +83,8 @@ def test_a_message_may_wait_before_it_is_taken(queues: Queues) -> None:
     assert peeked(queues, MessageState.LATER) == [b"late"]
     assert size(queues) == (0, 1, 1, 0, 0)
     queues.put([Message("q", b"soon", wait=SOON)])
+    wait_until(lambda: peeked(queues, MessageState.WAITING) == [b"soon"])
+    assert peeked(queues, MessageState.LATER) == [b"late"]
     assert bodies(queues.take("q", 9, wait=60)) == [b"soon"]
 
 
