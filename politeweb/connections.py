@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 from weakref import WeakSet
 
+import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -274,3 +275,19 @@ class BoundedAdapter(HTTPAdapter):
         manager: urllib3.ProxyManager = super().proxy_manager_for(proxy, **kwargs)
         manager.pool_classes_by_scheme = self._to_proxy
         return manager
+
+
+def bounded(
+    session: requests.Session, seconds: float, is_allowed: IsAllowed | None = None
+) -> requests.Session:
+    """Let a session use a `BoundedAdapter`, and return the session.
+
+    Args:
+        session: The session.
+        seconds: See `BoundedAdapter`.
+        is_allowed: Likewise.
+    """
+    adapter = BoundedAdapter(seconds, is_allowed)
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return session

@@ -1,14 +1,10 @@
-"""Which addresses are public, and sessions that connect to allowed ones only.
+"""Which addresses are public (pure).
 
 A link in a record, or a redirect, to ``http://169.254.169.254/`` would make this machine request
 something that only it can reach. `politeweb.connections` checks each address before it connects.
 """
 
 import ipaddress
-
-import requests
-
-from politeweb.connections import BoundedAdapter, IsAllowed
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
@@ -45,17 +41,3 @@ def _embedded(address: _Address) -> list[ipaddress.IPv4Address]:
     if address in _TRANSLATED:
         found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
     return [one for one in found if one is not None]
-
-
-def guarded(session: requests.Session, seconds: float, is_allowed: IsAllowed) -> requests.Session:
-    """Restrict a session to allowed addresses; return the session.
-
-    Args:
-        session: The session.
-        seconds: See `BoundedAdapter`.
-        is_allowed: Likewise.
-    """
-    adapter = BoundedAdapter(seconds, is_allowed)
-    session.mount("http://", adapter)
-    session.mount("https://", adapter)
-    return session

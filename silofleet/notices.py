@@ -5,6 +5,7 @@ and noted as told in the ledger after they were sent, so a server that does not 
 none, and holds nothing up.
 """
 
+import json
 import logging
 import smtplib
 import socket
@@ -21,10 +22,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import requests
-
 from politeweb.addresses import is_loopback
-from politeweb.failures import reason_of
+from politeweb.connections import bounded
+from politeweb.failures import BROKEN, reason_of
+from politeweb.sessions import PlainSession, sent
 from politeweb.settings import HttpSettings
 from silofleet.errors import FleetError
 from silofleet.fleet import Fleet, Line
@@ -43,6 +44,11 @@ LONGEST_REST = timedelta(hours=1)
 """Between two attempts to send, while they fail."""
 SECONDS_OF_A_STEP, SECONDS_OF_SENDING = 20.0, 120.0
 MOST_IN_A_MESSAGE = 100
+_HTTP = HttpSettings(
+    connect_timeout=SECONDS_OF_A_STEP,
+    read_timeout=SECONDS_OF_A_STEP,
+    total_timeout=SECONDS_OF_A_STEP,
+)
 _LONGEST_TEXT = 300
 
 logger = logging.getLogger("silofleet")
@@ -319,16 +325,18 @@ def send_webhook(
         "count": len(notices),
         "notices": [one.to_json() for one in shown],
     }
+    headers = {**_HTTP.headers, "Content-Type": "application/json"}
+    body = json.dumps(content).encode()
     try:
-        answer = requests.post(
-            settings["webhook"],
-            json=content,
-            timeout=SECONDS_OF_A_STEP,
-            allow_redirects=False,
-            stream=True,
-        )
-    except requests.RequestException as error:  # its text has the address, which may be secret
-        raise OSError(reason_of(error, HttpSettings())) from None
-    with answer:
-        if not 200 <= answer.status_code < 300:
-            raise OSError(f"the webhook answered {answer.status_code}")
+        with (
+            bounded(PlainSession(), SECONDS_OF_A_STEP) as session,
+            sent(
+                session, _HTTP, "POST", settings["webhook"],
+                headers=headers, auth=None, body=body,
+            ) as answer,
+        ):  # fmt: skip
+            status = answer.status_code
+    except BROKEN as error:  # its text has the address, which may be secret
+        raise OSError(reason_of(error, _HTTP)) from None
+    if not 200 <= status < 300:
+        raise OSError(f"the webhook answered {status}")

@@ -24,7 +24,7 @@ from politeweb.answers import BUSY, Answer, Exchange, Outcome, Traffic
 from politeweb.attempts import Passing, attempted
 from politeweb.closing import Closing
 from politeweb.codings import CodingBroken
-from politeweb.connections import BoundedAdapter, PrivateAddress
+from politeweb.connections import BoundedAdapter, PrivateAddress, bounded
 from politeweb.errors import (
     EndpointError,
     EndpointUnreachable,
@@ -37,7 +37,7 @@ from politeweb.errors import (
 )
 from politeweb.failures import BROKEN, is_final, is_timeout, reason_of
 from politeweb.pace import Pace, Turns
-from politeweb.public_hosts import guarded, is_public
+from politeweb.public_hosts import is_public
 from politeweb.sessions import PlainSession, location_of, sent, with_credentials
 from politeweb.settings import HttpSettings
 
@@ -130,7 +130,7 @@ class HttpTransport(Closing):
             raise RequestRefused(f"the certificate file {self._settings.ca_file} does not exist")
         self._pace: Turns = pace or Pace(self._settings.delay, monotonic=monotonic)
         self._on_exchange = on_exchange
-        self._session = session or guarded(
+        self._session = session or bounded(
             PlainSession(), self._settings.total_timeout, self._is_allowed
         )
         self._now = now

@@ -2,6 +2,7 @@
 
 import json
 import socketserver
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,9 @@ from typing import Any
 
 import pytest
 from ports import free_port
+from raw_server import raw_server
 
+from silofleet import notices
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.notices import Notices
 from silofleet.values import Endpoint, Facts, Node, Outcome
@@ -212,6 +215,24 @@ def test_the_log_does_not_have_the_address_of_a_webhook(
     _look(Notices(fleet), 0)
     assert "the connection was refused; it is sent later" in caplog.text
     assert "/secret" not in caplog.text
+
+
+def test_a_webhook_whose_answer_drips_is_left_after_the_limit_of_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(notices, "SECONDS_OF_A_STEP", 0.5)
+
+    def drips(_head: bytes) -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\nX: "
+        for _ in range(200):
+            yield b"."
+            time.sleep(0.05)
+
+    with (
+        raw_server(drips) as server,
+        pytest.raises(OSError, match="the server kept silent too long"),
+    ):
+        notices.send_webhook({"webhook": server.url}, "fleet", [], datetime.now(UTC))
 
 
 def test_the_end_of_the_clock_tells_what_is_left(fleet: Fleet, hook: Any) -> None:

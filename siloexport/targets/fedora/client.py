@@ -13,7 +13,7 @@ from requests.auth import HTTPBasicAuth
 from urllib3.exceptions import LocationParseError
 from urllib3.util import parse_url
 
-from politeweb.connections import BoundedAdapter
+from politeweb.connections import bounded
 from politeweb.failures import reason_of
 from politeweb.sessions import PlainSession, keep_header, sent
 from politeweb.settings import HttpSettings
@@ -72,8 +72,7 @@ class FedoraClient(Closing):
         if session is None:
             session = self._own.session = PlainSession()
             if math.isfinite(seconds := self._settings.total_timeout):
-                for scheme in _PORTS:
-                    session.mount(f"{scheme}://", BoundedAdapter(seconds))
+                bounded(session, seconds)
             with self._lock:
                 self._sessions.append(session)
         return session
