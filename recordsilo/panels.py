@@ -32,14 +32,6 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A bar of a chart; the number is not negative."""
-
-    label: str
-    number: float
-
-
-@dataclass(frozen=True, slots=True)
 class Chart:
     """A chart of bars, with the same numbers as a table.
 
@@ -68,7 +60,6 @@ class PanelView:
         charts: Drawn as SVG, with their tables.
         rows: Label and value.
         links: Related pages.
-        bars: A chart that has the title of the panel.
     """
 
     note: str = ""
@@ -77,7 +68,6 @@ class PanelView:
     rows: tuple[tuple[str, Cell], ...] = ()
     links: tuple[Cell, ...] = ()
     table: Table | None = None
-    bars: tuple[Bar, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -365,24 +365,3 @@ def twin(url: str) -> str:
     """The JSON twin of a page's address."""
     path, mark, query = url.partition("?")
     return path + (INDEX if path.endswith("/") else "") + TWIN + mark + query
-
-
-def usage(part: str = "", **fields: object) -> str:
-    """How the records are used, or a part of it: ``top``, ``days.csv`` …."""
-    return with_query(at("/usage") + (f"/{part}" if part else ""), fields)
-
-
-def usage_of(kind: str, key: str, part: str = "", **fields: object) -> str:
-    """How a record or an entity was used.
-
-    Args:
-        kind: ``record``, or any kind of entity.
-        key: Identifier of the record, or key of the entity.
-        part: ``/records.csv``, for example.
-        fields: The period.
-    """
-    if kind == "record":
-        path = at(f"/usage/records/{url_segment(key)}")
-    else:
-        path = at(f"/usage/entities/{segment(key)}")
-    return with_query(path + part, fields)

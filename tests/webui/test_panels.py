@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recordsilo import Silo
-from recordsilo.panels import GROUP, Bar, Cell, Chart, Panel, PanelView, Table
+from recordsilo.panels import GROUP, Cell, Chart, Panel, PanelView, Table
 
 URL = "/records/oai+example,org+1"
 ATTACK = "<script>alert(1)</script>"
@@ -23,7 +23,7 @@ def test_a_panel_is_shown_with_everything_escaped(client: Any, contribute: Contr
             rows=((ATTACK, Cell(ATTACK, "javascript:alert(1)")),),
             links=(Cell("there", "https://example.org/?a=1&b=2"),),
             table=Table((ATTACK,), ((Cell(ATTACK),),)),
-            bars=(Bar(ATTACK, 3), Bar("none", 0)),
+            charts=(Chart(ATTACK, ATTACK, (ATTACK,), ((ATTACK, (3.0,)),)),),
         )
 
     contribute(GROUP, "made-up", Panel("made-up", "Made up", 5, show))
@@ -32,7 +32,7 @@ def test_a_panel_is_shown_with_everything_escaped(client: Any, contribute: Contr
     section = section[: section.index("</section>")]
     assert "<script>" not in section
     assert "javascript:" not in section
-    assert section.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 11
+    assert section.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 17
     assert 'href="https://example.org/?a=1&amp;b=2" rel="noopener noreferrer"' in section
 
 

@@ -1,7 +1,6 @@
 """The panels that packages contribute to the page of a record."""
 
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recordsilo.contributions import contributions
@@ -34,7 +33,7 @@ class ShownPanel:
     @classmethod
     def of(cls, name: str, title: str, view: PanelView) -> "ShownPanel":
         """Draw the charts of a view."""
-        return cls(name, title, view, tuple(_drawn(title, view)))
+        return cls(name, title, view, tuple(map(_drawn, view.charts)))
 
 
 def panels_of(site: Site, identifier: str) -> list[ShownPanel]:
@@ -56,15 +55,9 @@ def safe_link(cell: Cell) -> str:
     return (href(cell.url) or "") if cell.url else ""
 
 
-def _drawn(title: str, view: PanelView) -> Iterator[tuple[Picture, bool]]:
-    charts = list(view.charts)
-    if view.bars:
-        bars = tuple((bar.label, (bar.number,)) for bar in view.bars)
-        charts.append(Chart(title, "", (title,), bars))
-    for one in charts:
-        data = [BarFigures(label, numbers) for label, numbers in one.bars]
-        if one.is_small:
-            yield sparkline(one.title, one.of, data, height=_SMALL), True
-        else:
-            series = [Series(*both) for both in zip(one.series, _TONES, strict=False)]
-            yield columns(one.title, one.of, series, data), False
+def _drawn(chart: Chart) -> tuple[Picture, bool]:
+    data = [BarFigures(label, numbers) for label, numbers in chart.bars]
+    if chart.is_small:
+        return sparkline(chart.title, chart.of, data, height=_SMALL), True
+    series = [Series(*both) for both in zip(chart.series, _TONES, strict=False)]
+    return columns(chart.title, chart.of, series, data), False

@@ -1,16 +1,17 @@
 <%inherit file="base.mako"/>
 <%namespace name="charts" file="charts.mako"/>
 <%namespace name="shared" file="usage_parts.mako"/>
+<%! from webui.usage import addresses %>\
 <%def name="title()">${_("Usage")}</%def>
 <div class="heading">
   <h1>${_("Usage")}</h1>
-  <p class="under"><span>${_("Counted from {first} to {last}", first=bounds[0], last=bounds[1])}</span> <a href="${urls.usage('days.csv', **asked.fields)}">${_("Days as CSV")}</a> <a href="${urls.usage('countries.csv', **asked.fields)}">${_("Countries as CSV")}</a>
+  <p class="under"><span>${_("Counted from {first} to {last}", first=bounds[0], last=bounds[1])}</span> <a href="${addresses.usage('days.csv', **asked.fields)}">${_("Days as CSV")}</a> <a href="${addresses.usage('countries.csv', **asked.fields)}">${_("Countries as CSV")}</a>
 % if may_import:
  <a href="${urls.new_job('usage-import')}">${_("Import access logs")}</a>
 % endif
 </p>
 </div>
-${shared.period(asked, urls.usage(), orders=orders)}
+${shared.period(asked, addresses.usage(), orders=orders)}
 ${shared.figures(figures)}
 <div class="pictures">
 ${charts.figure(pictures["months"], "months")}
@@ -19,13 +20,13 @@ ${charts.figure(pictures["days"], "days")}
 <section aria-labelledby="top">
 <h2 id="top">${orders[asked.by]}</h2>
 ${shared.used(lines, _("Record"))}
-<p><a href="${urls.usage('top', **asked.fields)}">${_("More records")}</a></p>
+<p><a href="${addresses.usage('top', **asked.fields)}">${_("More records")}</a></p>
 </section>
 <section aria-labelledby="kinds">
 <h2 id="kinds">${_("By creator, subject, set …")}</h2>
 <ul class="entity-kinds">
 % for kind, label, number in kinds:
-  <li><a class="button" href="${urls.usage('top', kind=kind, **asked.fields)}">${label} <span class="count">${f"{number:,}"}</span></a></li>
+  <li><a class="button" href="${addresses.usage('top', kind=kind, **asked.fields)}">${label} <span class="count">${f"{number:,}"}</span></a></li>
 % endfor
 </ul>
 </section>

@@ -2,17 +2,18 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="charts" file="charts.mako"/>
 <%namespace name="shared" file="usage_parts.mako"/>
+<%! from webui.usage import addresses %>\
 <%def name="title()">${one.label or one.key} · ${_("Usage")}</%def>
-<p class="crumbs"><a href="${urls.usage(**asked.fields)}">← ${_("Usage")}</a></p>
+<p class="crumbs"><a href="${addresses.usage(**asked.fields)}">← ${_("Usage")}</a></p>
 <div class="heading record">
   <h1 dir="auto">${one.label or one.key}</h1>
   <p class="under"><span>${kind_label}</span> <span class="id">${one.key}</span>
 % if record_url:
  <a href="${record_url}">${_("Show the record")}</a>
 % endif
- <a href="${urls.usage_of(one.kind, one.key, '/days.csv', **asked.fields)}">${_("Days as CSV")}</a>
+ <a href="${addresses.usage_of(one.kind, one.key, '/days.csv', **asked.fields)}">${_("Days as CSV")}</a>
 % if one.kind != "record":
- <a href="${urls.usage_of(one.kind, one.key, '/records.csv', **asked.fields)}">${_("Records as CSV")}</a>
+ <a href="${addresses.usage_of(one.kind, one.key, '/records.csv', **asked.fields)}">${_("Records as CSV")}</a>
 % endif
 </p>
 </div>
@@ -23,10 +24,10 @@
 % endfor
 </p>
 % if may_change:
-<form action="${urls.usage_of(one.kind, one.key, '/separate')}" method="post"><p><button type="submit" class="quiet">${_("Count them apart")}</button></p></form>
+<form action="${addresses.usage_of(one.kind, one.key, '/separate')}" method="post"><p><button type="submit" class="quiet">${_("Count them apart")}</button></p></form>
 % endif
 % endif
-${shared.period(asked, urls.usage_of(one.kind, one.key))}
+${shared.period(asked, addresses.usage_of(one.kind, one.key))}
 ${shared.figures(figures)}
 % if moments:
 <p class="hint">${_("First use")} ${parts.date(moments[0])}; ${_("last use")} ${parts.date(moments[1])}</p>

@@ -25,6 +25,7 @@ from webui.people.roles import Role
 from webui.rendering import PAGE as HTML_PAGE
 from webui.rendering import View, changed_answer, html
 from webui.site import Call, decoded
+from webui.usage import addresses
 from webui.usage.asked import KINDS, ORDERS, SINGULAR, UsageQuestion, asked_of, bounds_of, opened
 from webui.usage.pictures import Days, charts, days_chart, months_chart, spark_of_months
 from webui.usage.world import country_name, world_map
@@ -59,7 +60,7 @@ def show(call: Call) -> View:
         bounds = bounds_of(usage)
         if bounds is None:
             may = {"may_import": call.user.may(Role.MANAGER)}
-            return View("usage_none.mako", may, {"usage": None}, urls.usage())
+            return View("usage_none.mako", may, {"usage": None}, addresses.usage())
         asked = asked_of(call, bounds)
         total = usage.counts.totals(asked.period)
         days = usage.counts.days(asked.period)
@@ -89,7 +90,7 @@ def show(call: Call) -> View:
             "kinds": kinds,
         }
 
-    return View("usage.mako", data, twin, urls.usage(**asked.fields))
+    return View("usage.mako", data, twin, addresses.usage(**asked.fields))
 
 
 def show_top(call: Call) -> View:
@@ -117,7 +118,7 @@ def show_top(call: Call) -> View:
         "own": own,
     }
     twin = {"kind": kind, **_period_json(asked), "top": [used_json(one) for one in found]}
-    return View("usage_top.mako", data, twin, urls.usage("top", **own))
+    return View("usage_top.mako", data, twin, addresses.usage("top", **own))
 
 
 def show_record(call: Call) -> View:
@@ -166,7 +167,7 @@ def separate(call: Call) -> Response:
             dissolve(call.site.silo.path, one.key, call.user.name, now)
         except EntityUnknown as error:
             raise NotFound("This entity is the same as no other.") from error
-    url = urls.usage_of("", key)
+    url = addresses.usage_of("", key)
     return changed_answer(call, url, {"url": url}, status=200)
 
 
@@ -280,7 +281,7 @@ def _one(call: Call, kind: str) -> View:
         "same": same,
         "kind_label": _label_of(one.kind, SINGULAR),
         "entities": [
-            (_label_of(kind, SINGULAR), [(e, urls.usage_of(kind, e.key)) for e in some])
+            (_label_of(kind, SINGULAR), [(e, addresses.usage_of(kind, e.key)) for e in some])
             for kind, some in groupby(entities, lambda entity: entity.kind)
         ],
         "record_url": urls.record(one.key) if held else "",
@@ -296,7 +297,7 @@ def _one(call: Call, kind: str) -> View:
             "items": [used_json(item) for item in found],
         }
 
-    return View("usage_one.mako", data, twin, urls.usage_of(one.kind, one.key, **asked.fields))
+    return View("usage_one.mako", data, twin, addresses.usage_of(one.kind, one.key, **asked.fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +382,7 @@ def _lines(
     return [
         UsedLine(
             one,
-            urls.usage_of(one.kind, one.key, **asked.fields),
+            addresses.usage_of(one.kind, one.key, **asked.fields),
             spark_of_months(months[one.key], wide) if one.key in months else None,
         )
         for one in found
