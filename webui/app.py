@@ -144,7 +144,7 @@ def _headers(response: Response) -> dict[str, str]:
 
 def respond(site: AnySite, environ: dict[str, Any]) -> Response:
     """Answer one request; errors become answers, and our own are logged."""
-    as_json, user = _asks_json(environ), site.gate.local or NOBODY
+    as_json, user, request = _asks_json(environ), site.gate.local or NOBODY, None
     try:
         request = security.forwarded(from_environ(environ), site.settings.policy)
         security.check(request, site.settings.policy)
@@ -156,7 +156,8 @@ def respond(site: AnySite, environ: dict[str, Any]) -> Response:
         refusal = refusal_of(error, site.path)
         _report(environ, error, refusal)
         back = _came_from(environ)
-        return error_answer(site, refusal, as_json=as_json, user=user, back=back)
+        refused = error_answer(site, refusal, as_json=as_json, user=user, back=back)
+        return packed(labelled(request, refused)) if request else refused
 
 
 def _report(environ: dict[str, Any], error: Exception, refusal: WebError) -> None:

@@ -138,3 +138,11 @@ def test_the_page_after_a_refused_form_is_compressed_too(client: Any) -> None:
     answer = client.post("/jobs", fields, headers=headers)
     assert answer.status == 400
     assert b'action="/jobs"' in gzip.decompress(answer.body)
+
+
+def test_the_page_of_an_error_is_compressed_and_has_no_tag(client: Any) -> None:
+    answer = client.get("/records/nobody", headers=GZIP)
+    assert (answer.status, answer.headers["Content-Encoding"]) == (404, "gzip")
+    assert b"<h1>" in gzip.decompress(answer.body)
+    assert "ETag" not in answer.headers
+    assert "Content-Encoding" not in client.get("/records/nobody.json", headers=GZIP).headers
