@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from made_up_log import made_up_log
 from test_importing import GOOD, write
 from usage_silo import counts_of
-from usagestats.store.places import events_path, key_path, ledger_path, place, secret_path
 
 from recordsilo.cli import silo_command
 from recordsilo.disk.atomic_file import StrictBarrier
@@ -48,6 +47,7 @@ from usagestats.store.events import (
 from usagestats.store.journal import UsageJournal
 from usagestats.store.keys import Keys, client_text, token
 from usagestats.store.ledger import HINT, Imported, Mark, UsageLedger, hint_of
+from usagestats.store.paths import events_path, key_path, ledger_path, place, secret_path
 from usagestats.values import Figures
 
 DAY, NEXT = "2026-10-12", "2026-10-13"
