@@ -6,6 +6,8 @@ from typing import Protocol, Self
 class Closing(Protocol):
     """Has a method `close`, which is called at the end of a ``with`` block."""
 
+    __slots__ = ()
+
     def close(self) -> None:
         """Close it."""
 

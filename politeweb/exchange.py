@@ -32,6 +32,7 @@ from urllib3.util.ssl_ import create_urllib3_context
 
 from politeweb.addresses import Address, without_credentials
 from politeweb.answers import REDIRECTS
+from politeweb.closing import Closing
 from politeweb.codings import decoded
 from politeweb.connections import (
     ClosedBefore,
@@ -194,7 +195,7 @@ class StoredBody:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Closing):
     """A whole exchange. Its body is deleted when it is closed, or at the end of a ``with`` block.
 
     Attributes:
@@ -237,12 +238,6 @@ class Taken:
     def close(self) -> None:
         """Delete the body."""
         self.body.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
 
 # --------------------------------------------------------------------------- an answer as it comes
@@ -355,7 +350,7 @@ _KINDS: tuple[tuple[FailureKind, tuple[type[BaseException], ...]], ...] = (
 # --------------------------------------------------------------------------- requests
 
 
-class Exchanges:
+class Exchanges(Closing):
     """Sends requests, over connections that it keeps; threads may share it.
 
     Args:
@@ -390,12 +385,6 @@ class Exchanges:
         """Close the connections that no exchange uses."""
         for manager in self._managers.values():
             manager.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
     def abort(self) -> None:
         """Close all connections, so that a waiting thread ends at once."""

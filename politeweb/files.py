@@ -16,6 +16,7 @@ from urllib.parse import urljoin, urlsplit
 from politeweb.addresses import Address, without_credentials
 from politeweb.answers import BUSY, media_type, number_of
 from politeweb.attempts import Passing, attempted
+from politeweb.closing import Closing
 from politeweb.errors import FetchError, RetryLater
 from politeweb.exchange import Exchanges, FailureKind, Incoming, Known, ResponseHead
 from politeweb.pace import OpenTurns, Turns, own_turns
@@ -123,7 +124,7 @@ class _Hosts:
         return self.known[place, interval]
 
 
-class FileTransport:
+class FileTransport(Closing):
     """Fetches files, one at a time. Threads must not share it.
 
     Args:
@@ -159,12 +160,6 @@ class FileTransport:
     def close(self) -> None:
         """Close the connections."""
         self._exchanges.close()
-
-    def __enter__(self) -> "FileTransport":
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
     def fetch(self, url: str, store: Store[T], known: Known | None = None) -> T:
         """Fetch a file, pass it to ``store`` as it arrives, and return the result of that.

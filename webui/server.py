@@ -11,11 +11,11 @@ import logging
 import socket
 import threading
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from cheroot.wsgi import Gateway_10, Server
 
+from recordsilo.closing import Closing
 from webui.http.intake import SECONDS, Connection, Intake
 from webui.http.messages import AWAIT_BODY, WsgiApp
 from webui.http.streams import MOST_STREAMED
@@ -148,7 +148,7 @@ class _Server(Server):
         logger.log(level, msg, exc_info=traceback)
 
 
-class PageServer:
+class PageServer(Closing):
     """A running server; leaving the block finishes the running requests and stops it."""
 
     def __init__(self, app: WsgiApp, host: str = "127.0.0.1", port: int = 0) -> None:
@@ -188,14 +188,3 @@ class PageServer:
         """Stop listening, finish the running requests (5 seconds at most), stop the threads."""
         self._server.stop()
         self._thread.join()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from email.message import Message
-from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
+from recordsilo.closing import Closing
 from webui.http.errors import BadRequest, TooLarge, UnsupportedMediaType
 
 BLOCK = 64 * 1024
@@ -45,23 +45,12 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Form:
+class Form(Closing):
     """The fields and files of a form; leaving the block closes the files."""
 
     fields: dict[str, str] = field(default_factory=dict)
     files: dict[str, UploadedFile] = field(default_factory=dict)
     _open: ExitStack = field(default_factory=ExitStack)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the files."""
