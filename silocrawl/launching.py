@@ -208,12 +208,12 @@ def inject(
     Raises:
         BadAddress: One cannot be fetched; nothing was put.
     """
-    known = [heritrix_form(one) for one in urls]
+    known, seed = [heritrix_form(one) for one in urls], heritrix_form(source) if source else ""
     for one in known:
         if one.partition(":")[0] not in {"http", "https"}:
             raise BadAddress(one, "it is not an address of http or https")
     messages: list[Message] = [
-        message_of(Address(one, source or one, via=one, is_forced=force), queue) for one in known
+        message_of(Address(one, seed or one, via=one, is_forced=force), queue) for one in known
     ]
     return queues.put(messages)
 

@@ -6,10 +6,13 @@ what ours need beside it stands in its heritable data. Source: ukwa/python-sheph
 """
 
 import json
+import re
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from crawlmatch.errors import BadAddress
+from crawlmatch.uris import heritrix_form
 from silocrawl.errors import MessageInvalid
 from silocrawl.scope import LONGEST, without_session
 from silowork.queues.values import Message
@@ -20,6 +23,8 @@ QUEUES = (RENDER, CRAWL, INDEX, CATALOGUE, CHECK)
 LAUNCH_FORM = "%Y%m%dT%H%M%SZ"
 """Of the time in the name of a launch; UTC."""
 _OURS = ("source", "launch", "record")
+_LAUNCH = re.compile(r"(?:[a-z0-9][a-z0-9-]{0,63}/[0-9]{8}T[0-9]{6}Z)?")
+_PATH = re.compile(r"(?:[0-9]{1,9}\+)?[A-Za-z]{0,1000}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +104,14 @@ def message_of(one: Address, queue: str = CRAWL, *, key: str = "", wait: float =
 def address_of(body: bytes) -> Address:
     """Read a message, also one of shepherd's, which lacks what is ours.
 
+    What it says becomes fields of logs, and names of files: a message is the work of anybody.
+
     Raises:
-        MessageInvalid: It is not JSON, or has no address of http or https.
+        MessageInvalid: It is not JSON, has no address of http or https that can be fetched, or
+            something that no message of ours has, as a launch that is no name of one.
     """
     table = _table(body)
-    url = table.get("url")
-    if not isinstance(url, str) or not url.lower().startswith(("http://", "https://")):
-        raise MessageInvalid("a message has no url of http or https")
-    if len(url) > LONGEST or not url.isprintable() or " " in url:
-        raise MessageInvalid(
-            "the url of a message is too long, or has blanks or control characters"
-        )
+    url = _url_of(table)
     about = table.get("parentUrlMetadata") or table.get("metadata") or {}
     about = about if isinstance(about, dict) else {}
     ours = about.get("heritableData")
@@ -117,9 +119,34 @@ def address_of(body: bytes) -> Address:
     path = _text(about.get("pathFromSeed")) + _text(table.get("hop"))
     via = _text(table.get("parentUrl"))
     texts = {name: _text(ours.get(name)) for name in _OURS}
-    found = Address(url, path=path, via=via or url, is_forced=table.get("forceFetch") is True)
     source = texts["source"] or via or url
+    if not _LAUNCH.fullmatch(texts["launch"]):
+        raise MessageInvalid("the launch of a message is not the name of a target and a time")
+    if not _PATH.fullmatch(path):
+        raise MessageInvalid("the path of a message has other characters than letters")
+    if not (_is_word(via or url) and _is_word(source)):
+        raise MessageInvalid("the source or the parent of a message is no address")
+    found = Address(url, path=path, via=via or url, is_forced=table.get("forceFetch") is True)
     return replace(found, source=source, launch=texts["launch"], record=texts["record"])
+
+
+def _url_of(table: dict[str, Any]) -> str:
+    url = table.get("url")
+    if not isinstance(url, str) or not url.lower().startswith(("http://", "https://")):
+        raise MessageInvalid("a message has no url of http or https")
+    if not _is_word(url):
+        raise MessageInvalid(
+            "the url of a message is too long, or has blanks or control characters"
+        )
+    try:
+        return heritrix_form(url)
+    except BadAddress as error:
+        raise MessageInvalid(str(error)) from None
+
+
+def _is_word(text: str) -> bool:
+    """Whether a text can be a field of a crawl log as it is."""
+    return len(text) <= LONGEST and text.isprintable() and " " not in text
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,6 +254,42 @@ def test_what_is_no_message_is_refused(body: bytes) -> None:
         outcome_of(body)
 
 
+@pytest.mark.parametrize("url", ["http://[::1/", "http://a:99999/", "http://%00/", "http://a..b/"])
+def test_a_message_with_an_address_without_a_host_is_refused(url: str) -> None:
+    with pytest.raises(MessageInvalid, match="cannot be fetched"):
+        address_of(json.dumps({"url": url}).encode())
+
+
+@pytest.mark.parametrize(
+    "launch", ["../../../x", "x/\0", "x" * 400, "\ud800", "links/../20261201T020000Z", "links"]
+)
+def test_a_launch_that_cannot_name_a_log_is_refused(launch: str) -> None:
+    said = {"url": "http://a/", "parentUrlMetadata": {"heritableData": {"launch": launch}}}
+    with pytest.raises(MessageInvalid, match="launch"):
+        address_of(json.dumps(said).encode())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"parentUrl": "http://x/\n2026-12-01 forged"},
+        {"parentUrl": "http://x/\ud800"},
+        {"parentUrlMetadata": {"heritableData": {"source": "http://x/ y"}}},
+        {"parentUrlMetadata": {"pathFromSeed": "L L\nx"}},
+        {"hop": "L\u2028"},
+    ],
+)
+def test_a_message_that_would_forge_lines_of_the_log_is_refused(said: dict[str, object]) -> None:
+    with pytest.raises(MessageInvalid):
+        address_of(json.dumps({"url": "http://a/", **said}).encode())
+
+
+def test_a_source_that_is_no_address_is_not_injected(queues: SqliteQueues) -> None:
+    with pytest.raises(BadAddress):
+        inject(queues, ["http://a.example/"], CRAWL, force=False, source="a b\nc")
+    assert urls(queues) == []
+
+
 def test_an_outcome_of_the_feed_of_heritrix_is_read() -> None:
     feed = {
         "timestamp": "2026-11-24T08:00:00.123Z", "url": "http://a/", "status_code": 200,
