@@ -286,7 +286,7 @@ class _Address:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RouteTable:
     """The lines of the route table for a site, in order.
 

@@ -30,10 +30,14 @@ _PATH_TEXTS: Mapping[str, str] = {
 }
 
 
-@cache
 def document(scopes: frozenset[Scope]) -> Mapping[str, Any]:
     """Return the OpenAPI document of a site with these scopes."""
-    paths = _paths(routes.table(*scopes).documented())
+    return _document(routes.table(*scopes))
+
+
+@cache
+def _document(table: routes.RouteTable) -> Mapping[str, Any]:
+    paths = _paths(table.documented())
     return {
         "openapi": "3.1.0",
         "info": {
