@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from silosteps.lines import Block
+from usagestats.importing import unreadable
 from usagestats.importing.columns import Array, LineColumns, columns_of
 from usagestats.importing.intern import PADDING, InternTable
 from usagestats.lines.readers import HEAD, Reader, WebServerReader, text_of
@@ -57,7 +58,7 @@ class Sorted:
     Attributes:
         fates: (fate, reason) → lines.
         kinds: Kind → counted lines.
-        unreadable: The first unreadable lines.
+        unreadable: The first unreadable lines, as far as they are kept.
     """
 
     lines: int = 0
@@ -71,11 +72,10 @@ class BlockClassifier:
 
     Args:
         rules: Of the Silo.
-        unreadable: How many unreadable lines to keep of a block.
     """
 
-    def __init__(self, rules: Rules, unreadable: int = 100) -> None:
-        self._rules, self._most = rules, unreadable
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
         self._forget()
 
     def _forget(self) -> None:
@@ -215,8 +215,8 @@ class BlockClassifier:
         done.fates[became.fate, became.reason] += 1
         if became.fate is Fate.COUNTED and became.use is not None:
             done.kinds[became.use.kind] += 1
-        if became.fate is Fate.UNREADABLE and len(done.unreadable) < self._most:
-            done.unreadable.append(line)
+        if became.fate is Fate.UNREADABLE and len(done.unreadable) < unreadable.MOST:
+            done.unreadable.append(line[: unreadable.LONGEST])
 
     def _plain(
         self, data: bytes, columns: LineColumns, done: Sorted, others: list[bytes]

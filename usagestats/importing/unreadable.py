@@ -8,7 +8,8 @@ from usagestats.store.paths import unreadable_path
 
 MOST = 1000
 """Lines that an import keeps."""
-_LONGEST = 2000
+LONGEST = 2000
+"""Bytes that are kept of a line."""
 _TIME = re.compile(rb"(?:\d{4}:)?\d\d?:\d\d(?::\d\d)?(?:\.\d+)?")
 _RUN = re.compile(rb"[0-9A-Fa-f:.]{3,}")
 _DOTTED = re.compile(rb"(?<![0-9])[0-9]+(?:\.[0-9]+){2,}")
@@ -59,4 +60,4 @@ def keep(silo_path: str, keys: Keys, day: str, lines: list[bytes]) -> None:
     path = unreadable_path(silo_path, day)
     make_parents(path)
     key = keys.key(key_name(day))
-    append_lines(path, (escaped(without_addresses(line[:_LONGEST], key)) for line in lines))
+    append_lines(path, (escaped(without_addresses(line[:LONGEST], key)) for line in lines))
