@@ -88,6 +88,10 @@ class FilePace:
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -155,7 +159,7 @@ class FilePace:
 
     def _begin_again(self) -> None:
         """Delete the file, which a power cut may have destroyed, if it is still unreadable."""
-        self.close()
+        self._close()
         directory = os.open(os.path.dirname(self._path), os.O_RDONLY)
         try:
             fcntl.flock(directory, fcntl.LOCK_EX)

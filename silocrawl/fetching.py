@@ -297,7 +297,11 @@ class Fetcher:
         """The robots.txt of a host, after at most five redirects (RFC 9309, section 2.3.1)."""
         asked = url
         for _ in range(6):
-            with self._exchanges.take(url) as taken:
+            try:
+                taken = self._exchanges.take(url)
+            except RequestRefused:
+                return ""  # the address itself is refused in the same way
+            with taken:
                 if taken.failure is not None:
                     if taken.failure.kind in _FOR_EVER:
                         return ""  # the address itself is refused in the same way

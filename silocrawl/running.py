@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from politeweb.exchange import Exchanges
+from politeweb.file_pace import FilePace
 from politeweb.pace import Turns
 from politeweb.public_hosts import is_public
 from politeweb.settings import HttpSettings
@@ -38,6 +39,8 @@ from silowork.stop import Stop
 SECONDS_BETWEEN_LAUNCHES, SECONDS_BETWEEN_BATCHES, SECONDS_BETWEEN_RENEWALS = 10.0, 0.5, 5.0
 MOST_HELD, MOST_OF_A_HOST, MOST_TOGETHER = 2_000, 200, 500
 """Addresses that are held at a time, of one host, and that are kept together."""
+MOST_PACES_OPEN = 64
+"""Hosts whose pace is an open file; each needs three descriptors."""
 SECONDS_UNTIL_GIVEN_UP = 6 * 3_600.0
 """After which an address that was launched again, and is not in the index, is a failure."""
 
@@ -106,6 +109,8 @@ class CrawlWorker:
         self._silo, self._queues, self._settings = silo, queues, settings
         self._targets: dict[str, tuple[float, Target | None]] = {}
         self._turns: dict[str, Turns] = {}
+        self._open_paces: dict[str, FilePace] = {}  # the one used last at the end
+        self._paces_lock = threading.Lock()
         self._held = threading.Condition()
         self._frontier = Frontier(self._turns_of, time.monotonic)
         self._results: queue.SimpleQueue[tuple[Held, Fetched | OSError]] = queue.SimpleQueue()
@@ -197,27 +202,35 @@ class CrawlWorker:
             with self._held:
                 messages = self._frontier.messages
             self._queues.give_back(messages)
+            with self._paces_lock:
+                self._close_paces(0)
 
     # ------------------------------------------------------------------ threads
 
     def _fetch_all(self) -> None:
         """A thread: fetch one address after the other."""
         while (held := self._next_address()) is not None:
-            one = held.address
+            found = self._fetched(held)
             try:
-                found: Fetched | OSError = self._fetcher.fetch(
-                    one, self._target(one.target), held.message.tries
-                )
-            except OSError as error:
+                with self._held:
+                    self._frontier.ended(held)
+                    self._held.notify()
+            except OSError as error:  # the file of the hosts' turns
                 found = error
-            except Exception:  # thread boundary: details go to the log only
-                logger.exception("%s", one.url)
-                found = Fetched(reason="an unexpected error occurred; see the log", again=600.0)
-            self._pause(held, found.hold if isinstance(found, Fetched) else 0.0)
-            with self._held:
-                self._frontier.ended(held)
-                self._held.notify()
             self._results.put((held, found))
+
+    def _fetched(self, held: Held) -> Fetched | OSError:
+        """Fetch an address, and leave its host alone afterwards for as long as it asks."""
+        one = held.address
+        try:
+            found = self._fetcher.fetch(one, self._target(one.target), held.message.tries)
+            self._pause(held, found.hold)
+        except OSError as error:
+            return error
+        except Exception:  # thread boundary: details go to the log only
+            logger.exception("%s", one.url)
+            return Fetched(reason="an unexpected error occurred; see the log", again=600.0)
+        return found
 
     def _pause(self, held: Held, asked: float) -> None:
         """Leave a host alone for as long as it asks, in an answer or in its robots.txt."""
@@ -238,10 +251,21 @@ class CrawlWorker:
     def _turns_of(self, held: Held) -> Turns:
         """The turns of a host: those of the machine, or longer ones that it asks for."""
         host, settings = held.host, self._settings
-        if host not in self._turns:
-            place = os.path.join(self._silo.path, ".silo") if settings.interval else ""
-            self._turns[host] = turns_of(PaceSpec(settings.interval, host, place))
-        return self._turns[host]
+        with self._paces_lock:
+            if host not in self._turns:
+                place = os.path.join(self._silo.path, ".silo") if settings.interval else ""
+                self._turns[host] = turns_of(PaceSpec(settings.interval, host, place))
+            turns = self._turns[host]
+            if isinstance(turns, FilePace):
+                self._open_paces.pop(host, None)
+                self._open_paces[host] = turns
+                self._close_paces(MOST_PACES_OPEN)
+        return turns
+
+    def _close_paces(self, most: int) -> None:
+        """Close the files of the hosts beyond some; the next use opens them again."""
+        while len(self._open_paces) > most:
+            self._open_paces.pop(next(iter(self._open_paces))).close()
 
     def _target(self, name: str) -> Target | None:
         """A target, read again after a minute; None if there is none."""
@@ -270,7 +294,7 @@ class CrawlWorker:
             with self._held:
                 surplus = self._frontier.surplus(MOST_OF_A_HOST)
             for some in surplus.values():
-                wait = max(1.0, self._settings.interval) * MOST_OF_A_HOST / 2
+                wait = max(1.0, self._settings.interval * MOST_OF_A_HOST / 2)
                 self._queues.give_back([one.message for one in some], wait)
 
     def _hold(self, message: Queued) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import random
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,15 +25,16 @@ from politeweb.settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
 from silocrawl.cdxj import Segments, key_of
+from silocrawl.frontier import Held
 from silocrawl.launching import inject, launch_due, launch_now
-from silocrawl.messages import CHECK, CRAWL
+from silocrawl.messages import CHECK, CRAWL, Address
 from silocrawl.paths import index_directory
 from silocrawl.running import CrawlRunning, CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import Limits, Target, add_target, load_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
-from silowork.queues.values import Message
+from silowork.queues.values import Message, Queued
 from silowork.stop import Stop
 
 QUICK = CrawlSettings(8, 0.0, is_private=True, pauses=(0.05, 0.05, 0.05))
@@ -255,6 +258,50 @@ def test_what_is_injected_is_fetched(
     site.pages["/a"] = page('<a href="/b.pdf">not followed: it has no target</a>')
     inject(queues, [f"{site.url}/a"], CRAWL, force=False)
     assert list(crawl()) == ["/a"]
+
+
+def held(url: str, number: int = 1) -> Held:
+    return Held(Queued(CRAWL, str(number), "", b"", 1), Address(url))
+
+
+def test_thousands_of_hosts_do_not_need_as_many_open_files(
+    silo: Silo, queues: SqliteQueues
+) -> None:
+    worker = CrawlWorker(silo, queues, replace(QUICK, interval=0.01))
+    os.makedirs(os.path.join(silo.path, ".silo"), exist_ok=True)
+    for number in range(200):
+        worker._turns_of(held(f"http://h{number}.example/")).reserve()
+    folder = "/proc/self/fd"
+    names = [os.path.realpath(os.path.join(folder, one)) for one in os.listdir(folder)]
+    assert sum(name.endswith("hosts.sqlite") for name in names) <= 65
+
+
+def test_an_error_of_ours_ends_no_thread(silo: Silo, queues: SqliteQueues) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError
+
+    worker = CrawlWorker(silo, queues, QUICK)
+    robots = SimpleNamespace(delay=broken)
+    fetch = lambda *_: SimpleNamespace(hold=0.0)  # noqa: E731
+    worker._fetcher = SimpleNamespace(fetch=fetch, robots=robots)  # type: ignore[assignment]
+    found = worker._fetched(held("http://a.example/"))
+    assert "unexpected" in found.reason  # type: ignore[union-attr]
+
+
+def test_addresses_of_a_quick_host_beyond_those_held_come_back_soon(
+    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("silocrawl.running.MOST_OF_A_HOST", 20)
+    waits, whole = [], queues.give_back
+
+    def give_back(messages: list[Queued], wait: float = 0.0) -> None:
+        waits.append(wait)
+        whole(messages)
+
+    monkeypatch.setattr(queues, "give_back", give_back)
+    inject(queues, [f"{site.url}/{number}" for number in range(50)], CRAWL, force=False)
+    assert len(crawl()) == 50
+    assert 0 < max(waits) <= 1.0
 
 
 @pytest.mark.long
