@@ -584,6 +584,16 @@ def unlink(path: str, barrier: Barrier) -> None:
         barrier.directory_changed(os.path.dirname(path))
 
 
+def remove_file(path: str) -> None:
+    """Remove a file, and flush its directory.
+
+    Raises:
+        FileNotFoundError: There is none.
+    """
+    os.unlink(path)
+    flush_directory(os.path.dirname(path))
+
+
 def protect(path: str) -> None:
     """Make a plain file read-only, unless it has several hard links.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import tomli_w
 
-from recordsilo.disk.atomic_file import flush_directory, make_file, make_parents, replace_file
+from recordsilo.disk.atomic_file import make_file, make_parents, remove_file, replace_file
 from recordsilo.disk.names import names_in
 from recordsilo.disk.regular_file import open_regular
 
@@ -77,8 +77,7 @@ class TomlFiles:
         Raises:
             FileNotFoundError: There is none.
         """
-        os.unlink(self.path(name))
-        flush_directory(self.directory)
+        remove_file(self.path(name))
 
 
 def load_toml(path: str, *, follow: bool = True) -> dict[str, Any]:

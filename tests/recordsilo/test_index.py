@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from recordsilo import Origin, Row, Silo
 from recordsilo.audit.check import Audit
 from recordsilo.disk import atomic_file
-from recordsilo.errors import IndexProblem, ManifestUnreadable, RecordNotFound
+from recordsilo.errors import IndexProblem, ManifestUnreadable, RecordNotFound, SiloNotWritable
 from recordsilo.index import Entry, ManifestStamp, SqliteIndex, database
 from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Text, project_row
@@ -421,7 +421,7 @@ def test_silo_that_cannot_be_written_is_listed_from_memory(
         with silo["a"].get_stream("oai_dc") as stream:
             assert stream.read()
         assert not os.path.exists(f"{three.path}/.silo")
-        with pytest.raises(PermissionError):
+        with pytest.raises(SiloNotWritable):
             silo["a"].put_stream("f", "x")
     assert caplog.text == ""
 

@@ -90,7 +90,7 @@ def test_a_change_that_fails_leaves_a_manifest_that_is_whole(
 
     with monkeypatch.context() as patch:
         patch.setattr(atomic_file, "write_over", fail)
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(OSError, match="is full"):
             record.put_stream("a.txt", "third")
     assert manifest_of(record).read_bytes() == before
     record.put_stream("a.txt", "third")
