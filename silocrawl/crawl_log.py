@@ -4,6 +4,7 @@ Source: `UriProcessingFormatter` of Heritrix 3; docs/crawl.md has the fields.
 """
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,11 +14,14 @@ DNS, CONNECT, LOST, TIME, BAD_ADDRESS = -1, -2, -3, -4, -7
 ROBOTS_UNKNOWN, OUT_OF_SCOPE, ROBOTS = -61, -5000, -9998
 TLS, PRIVATE = CONNECT, OUT_OF_SCOPE
 """Statuses of what has no status of HTTP: those of Heritrix."""
-_MOST_HOPS = 50
+_MOST_HOPS, _LONGEST_WORD = 50, 4_096
+_NO_WORD = re.compile(r"[\x00-\x20\x7f-\xa0\ud800-\udfff]|\s")
 
 
 def line_of(one: Outcome, began: datetime, seconds: float, worker: int = 0) -> str:
     """Return the line of an outcome, with its line end.
+
+    Its fields have no blanks and control characters, whatever servers and messages say.
 
     Args:
         one: What became of an address.
@@ -38,7 +42,7 @@ def line_of(one: Outcome, began: datetime, seconds: float, worker: int = 0) -> s
         one.url,
         _path(one.hop_path),
         one.via if one.hop_path else "-",
-        one.mimetype.split(";")[0].split()[0] if one.mimetype.strip(" ;") else "unknown",
+        one.mimetype or "unknown",
         f"#{worker:03}",
         f"{start}+{round(seconds * 1000)}" if has_begun else "-",
         one.content_digest or "-",
@@ -46,7 +50,13 @@ def line_of(one: Outcome, began: datetime, seconds: float, worker: int = 0) -> s
         ",".join(one.annotations) or "-",
         json.dumps(extra),
     )
-    return " ".join(fields) + "\n"
+    padded, extras = fields[:3], fields[-1]
+    return " ".join([*padded, *map(_word, fields[3:-1]), extras]) + "\n"
+
+
+def _word(text: str) -> str:
+    """A text as one field."""
+    return _NO_WORD.sub("_", text)[:_LONGEST_WORD]
 
 
 def _path(path: str) -> str:

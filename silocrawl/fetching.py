@@ -4,6 +4,7 @@ What can be tried again is not an outcome yet; what a server or a network did to
 one, never an error of ours.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -42,6 +43,8 @@ PAUSES = (5.0, 30.0, 120.0)
 _MOST_REDIRECTS, _MOST_EMBEDS = 10, 2
 """In a row."""
 _SITEMAPS = frozenset({"text/xml", "application/xml", "text/plain"})
+_MEDIA_TYPE = re.compile(r"\s*([a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127})(?:[;,\s]|$)")
+"""Source: RFC 6838, section 4.2."""
 _MOST_ROBOTS = 512_000
 _NOT_MODIFIED, _REDIRECTS, _BUSY = 304, frozenset({301, 302, 303, 307, 308}), frozenset({429, 503})
 _FAILURES = {
@@ -177,7 +180,7 @@ class Fetcher:
         assert taken.head is not None
         head, body = taken.head, taken.body
         digest, annotations = body.digest, []
-        mimetype = head.get("content-type").split(",")[0].split(";")[0].strip().lower()
+        mimetype = media_type_of(head.get("content-type"))
         revisit, status = None, head.status
         if status == _NOT_MODIFIED and last is not None:
             annotations.append("duplicate:server-not-modified")
@@ -277,8 +280,8 @@ class Fetcher:
 
     def _links(self, taken: Taken) -> Iterator[FoundLink]:
         assert taken.head is not None
-        mimetype, _, rest = taken.head.get("content-type").partition(";")
-        mimetype = mimetype.strip().lower()
+        _, _, rest = taken.head.get("content-type").partition(";")
+        mimetype = media_type_of(taken.head.get("content-type"))
         yield from links_of_header(taken.head.get("link"), taken.url)
         is_sitemap = mimetype in _SITEMAPS and "sitemap" in taken.url.lower()
         if not (is_html(mimetype) or is_sitemap):
@@ -326,6 +329,12 @@ class _Counted:
         for piece in self._pieces:
             self.length += len(piece)
             yield piece
+
+
+def media_type_of(value: str) -> str:
+    """The media type of a ``Content-Type``; empty for what is none, as text of a forger."""
+    found = _MEDIA_TYPE.match(value.lower())
+    return found[1] if found else ""
 
 
 def _text_of(taken: Taken) -> str:
