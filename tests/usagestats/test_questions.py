@@ -160,6 +160,7 @@ def test_a_table_of_entities_that_is_invalid_is_named(tables: dict[str, Any], to
 def test_a_bundle_is_named_by_its_first_key_whoever_asserts_it(tmp_path: Path) -> None:
     one = assert_same(str(tmp_path), [EVE, SWAN], "me", "now")
     assert one == next(iter(bundles_of([(SWAN, EVE)]).members))
+    assert one == key_of("b", min(EVE, SWAN))
     found = read_bundles(str(tmp_path))
     assert found.whole(EVE) == found.whole(one) == tuple(sorted([EVE, SWAN]))
     assert found.whole(BEN) == (BEN,)

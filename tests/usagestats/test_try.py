@@ -29,6 +29,27 @@ def test_the_record_of_a_robots_request_is_named(new_silo: Callable[[str], str])
     assert known["record"].partition(" ")[0].endswith("7")
 
 
+def test_every_line_of_a_log_is_tried_and_unreadable_ones_are_losses(
+    new_silo: Callable[[str], str],
+) -> None:
+    good = (
+        '203.0.113.7 - - [12/Oct/2026:23:30:01 +0000] "GET {} HTTP/1.1" 200 9 "-" "Firefox/140.0"'
+    )
+    silo_path = new_silo('timezone = "Europe/London"\n')
+    given = "\n".join((good.format("/7/"), good.format("/x.css"), "broken", "", ""))
+    asked = [silo_path, "-", "--json"]
+    done = CliRunner().invoke(try_line, asked, input=given, standalone_mode=False)
+    found = [json.loads(one) for one in done.stdout.splitlines()]
+    assert [(one["result"], one.get("because")) for one in found] == [
+        ("counted", None), ("other", "no pattern fits"), ("unreadable", "not of the log's format"),
+        ("other", "an empty line"),
+    ]  # fmt: skip
+    assert (found[0]["day"], found[0]["record"]) == ("2026-10-13", "7 (not in this Silo)")
+    assert done.return_value == 1
+    done = CliRunner().invoke(silo_command, ["usage", "try", silo_path, "nonsense"])
+    assert (done.exit_code, "this line is of no known format" in done.output) == (2, True)
+
+
 def test_a_line_may_have_any_bytes(silo_path: str) -> None:
     """A control character becomes part of no identifier, and a CR ends no line."""
     line = '203.0.113.7 - - [12/Oct/2026:10:00:01 +0000] "GET /{} HTTP/1.1" 200 9 "-" "\udcff\r"'
