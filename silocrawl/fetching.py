@@ -6,6 +6,7 @@ one, never an error of ours.
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -286,10 +287,7 @@ class Fetcher:
         is_sitemap = mimetype in _SITEMAPS and "sitemap" in taken.url.lower()
         if not (is_html(mimetype) or is_sitemap):
             return
-        try:
-            content = b"".join(taken.content(MOST_BYTES))
-        except (CodingBroken, ResponseTooLarge):
-            return
+        content = _begin_of(taken, MOST_BYTES)
         if is_sitemap:
             yield from links_of_sitemap(content, taken.url)
         else:
@@ -314,7 +312,11 @@ class Fetcher:
                 if taken.head is None or taken.head.status >= 500:
                     return None
                 if not (place := _target_of(taken)):
-                    return _text_of(taken) if taken.head.status < 300 else ""
+                    return (
+                        _begin_of(taken, _MOST_ROBOTS).decode("utf-8", "replace")
+                        if taken.head.status < 300
+                        else ""
+                    )
                 url = place
         return ""
 
@@ -337,17 +339,15 @@ def media_type_of(value: str) -> str:
     return found[1] if found else ""
 
 
-def _text_of(taken: Taken) -> str:
-    pieces, size = [], 0
-    try:
-        for piece in taken.content(1 << 30):
-            pieces.append(piece)
-            size += len(piece)
-            if size > _MOST_ROBOTS:
+def _begin_of(taken: Taken, most: int) -> bytes:
+    """The first bytes of a body without its content coding; less if that is broken."""
+    found = bytearray()
+    with suppress(CodingBroken, ResponseTooLarge):
+        for piece in taken.content(1 << 40):
+            found += piece[: most - len(found)]
+            if len(found) == most:
                 break
-    except (CodingBroken, ResponseTooLarge):
-        pass
-    return b"".join(pieces)[:_MOST_ROBOTS].decode("utf-8", "replace")
+    return bytes(found)
 
 
 def _target_of(taken: Taken) -> str:

@@ -4,20 +4,22 @@ Source: RFC 8288 (Link); Signposting, signposting.org; sitemaps.org 0.9; the nam
 ``citation_pdf_url`` and its like are those that Google Scholar reads.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
 import requests
-from lxml import etree, html
+from lxml import etree
 
 from crawlmatch.errors import BadAddress
 from crawlmatch.uris import heritrix_form
 
 MOST_LINKS = 20_000
 """Of a page; those after it are not followed."""
-MOST_BYTES = 20_000_000
-"""Of a page that is read."""
+MOST_BYTES, MOST_ELEMENTS = 10_000_000, 500_000
+"""Of a page that are read."""
+_LONGEST_TEXT = 8_192
 _DOCUMENT_NAMES = frozenset(
     {"citation_pdf_url", "eprints.document_url", "bepress_citation_pdf_url", "wkhealth_pdf_url"}
 )
@@ -61,47 +63,81 @@ def links_of_header(value: str, base: str) -> Iterator[FoundLink]:
 def links_of_html(content: bytes, base: str, charset: str = "") -> Iterator[FoundLink]:
     """The links of an HTML page in its order, each once for each kind.
 
+    No tree is built: a page of one megabyte may have a million elements.
+
     Args:
         content: The page, without its content coding.
         base: Its address.
         charset: As the server said it; empty to find it out.
     """
-    root = _parsed(content, charset)
-    if root is None:
-        return
-    for one in root.iter("base"):
-        base = _joined(one.get("href") or "", base) or base
-        break
+    page = _Page()
+    with suppress(_Enough, etree.ParserError, etree.XMLSyntaxError, ValueError):
+        etree.fromstring(content, _parser(page, charset))
+    base = _joined(page.base, base) or base
     seen: set[FoundLink] = set()
-    for element in root.iter(etree.Element):
-        for found in _of_element(element, base):
+    for text, letter, is_document in page.found:
+        for found in _found(text, base, letter, is_document=is_document):
             if found not in seen:
                 seen.add(found)
                 yield found
-                if len(seen) >= MOST_LINKS:
-                    return
 
 
-def _of_element(element: etree._Element, base: str) -> Iterator[FoundLink]:
-    name = str(element.tag)
+_Raw = tuple[str, str, bool]
+"""An address as it stands on the page, its letter, and whether it is a document."""
+
+
+class _Enough(Exception):
+    """The rest of a page is not read."""
+
+
+class _Page:
+    """Gets the elements of a page from the parser."""
+
+    def __init__(self) -> None:
+        self.base = ""
+        self.found: dict[_Raw, None] = {}
+        self._elements = 0
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """An element begins.
+
+        Raises:
+            _Enough: The page has too many elements or links.
+        """
+        self._elements += 1
+        if self._elements > MOST_ELEMENTS or len(self.found) >= MOST_LINKS:
+            raise _Enough
+        if name == "base":
+            self.base = self.base or attributes.get("href", "")
+        elif (found := _of_element(name, attributes)) and 0 < len(found[0]) <= _LONGEST_TEXT:
+            self.found[found] = None
+
+    def close(self) -> None:
+        """The page ends."""
+
+
+def _of_element(name: str, said: Mapping[str, str]) -> _Raw | None:
     if name in _PAGES:
-        yield from _found(element.get("href") or "", base, "L")
-    elif name == "meta":
-        known = (element.get("name") or element.get("property") or "").lower()
-        if known in _DOCUMENT_NAMES:
-            yield from _found(element.get("content") or "", base, "L", is_document=True)
-        elif (element.get("http-equiv") or "").lower() == "refresh":
-            _, _, target = (element.get("content") or "").lower().partition("url=")
-            place = (element.get("content") or "")[-len(target) :] if target else ""
-            yield from _found(place.strip("'\" "), base, "R")
-    elif name == "link":
-        rels = (element.get("rel") or "").lower()
+        return said.get("href", ""), "L", False
+    if name == "meta":
+        return _of_meta(said)
+    if name == "link":
+        rels = said.get("rel", "").lower()
         if "item" in rels.split():
-            yield from _found(element.get("href") or "", base, "L", is_document=True)
-        elif rels in _STYLES:
-            yield from _found(element.get("href") or "", base, "E")
-    elif name in _EMBEDS:
-        yield from _found(element.get(_EMBEDS[name]) or "", base, "E")
+            return said.get("href", ""), "L", True
+        return (said.get("href", ""), "E", False) if rels in _STYLES else None
+    return (said.get(_EMBEDS[name], ""), "E", False) if name in _EMBEDS else None
+
+
+def _of_meta(said: Mapping[str, str]) -> _Raw | None:
+    content = said.get("content", "")
+    if (said.get("name") or said.get("property") or "").lower() in _DOCUMENT_NAMES:
+        return content, "L", True
+    if said.get("http-equiv", "").lower() == "refresh":
+        _, _, target = content.lower().partition("url=")
+        place = content[-len(target) :] if target else ""
+        return place.strip("'\" "), "R", False
+    return None
 
 
 def links_of_sitemap(content: bytes, base: str) -> Iterator[FoundLink]:
@@ -126,17 +162,21 @@ def is_html(mimetype: str) -> bool:
     return mimetype in {"text/html", "application/xhtml+xml"}
 
 
-def _parsed(content: bytes, charset: str) -> etree._Element | None:
-    for encoding in dict.fromkeys([charset or None, None]):
-        try:
-            parser = html.HTMLParser(encoding=encoding, no_network=True)
-        except LookupError:  # a charset that nobody knows
-            continue
-        try:
-            return etree.fromstring(content, parser)
-        except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-            return None
-    return None
+def _parser(page: _Page, charset: str) -> etree.HTMLParser:
+    """A parser for pages; elements may be nested as deeply as they like."""
+    try:
+        return _html_parser(page, charset or None)
+    except (LookupError, ValueError):  # a charset that nobody knows, or no name of one
+        return _html_parser(page, None)
+
+
+def _html_parser(page: _Page, charset: str | None) -> etree.HTMLParser:
+    return etree.HTMLParser(
+        target=page,  # type: ignore[arg-type]  # methods that it lacks are not called
+        encoding=charset,
+        no_network=True,
+        huge_tree=True,
+    )
 
 
 def _found(text: str, base: str, letter: str, *, is_document: bool = False) -> Iterator[FoundLink]:

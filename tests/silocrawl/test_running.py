@@ -198,6 +198,17 @@ def test_bodies_and_seeds_have_limits(silo: Silo, site: Site, crawl: Crawl) -> N
     assert site.asked["/site/4"] == 0
 
 
+def test_the_begin_of_a_page_that_is_too_large_is_read(
+    silo: Silo, site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("silocrawl.fetching.MOST_BYTES", 1_000)
+    large = page('<a href="/a.pdf">first</a>' + "x" * 2_000 + '<a href="/b.pdf">later</a>')
+    site.pages |= {"/large": large, "/packed": packed(large), "/a.pdf": pdf()}
+    put_record(silo, "7", f"{site.url}/large", f"{site.url}/packed")
+    target(silo)
+    assert set(crawl()) == {"/large", "/packed", "/a.pdf"}
+
+
 def test_traps_end(silo: Silo, site: Site, crawl: Crawl) -> None:
     def more(_headers: dict[str, str]) -> Reply:
         again = f'<a href="?sid={len(site.moments)}">again</a>'
