@@ -1,6 +1,7 @@
 """What imports, pushes and live workers tell: receipts, exit codes, sentences, and their loops."""
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -49,7 +50,7 @@ def receipt(**more: Any) -> ImportReceipt:
     """A receipt of ten lines of each fate."""
     made = ImportReceipt(lines=60, files=2, **more)
     made.fates[Fate.COUNTED][""] = 30
-    made.fates[Fate.BOT] = Counter({ROBOT: 4, MACHINE: 6})
+    made.fates[Fate.BOT] = Counter({ROBOT: 6, MACHINE: 4})
     made.fates[Fate.OTHER] = Counter({NO_PATTERN: 9, "not found": 1, LATE: 0})
     made.fates[Fate.UNREADABLE][UNREADABLE] = 10
     made.kinds.update({"view": 1, "download": 28, "other": 1})
@@ -61,7 +62,7 @@ def test_a_receipt_says_what_became_of_every_line() -> None:
     assert made.text().splitlines() == [
         "          60  lines in 2 files",
         "          30  counted: 1 view, 28 downloads, 1 other use",
-        "          10  bots: a machine 6, a robot 4",
+        "          10  bots: a robot 6, a machine 4",
         "          10  other: no pattern fits 9, not found 1",
         "          10  unreadable: not of the log's format 10",
         "The first unreadable lines are in usage/unreadable/, without addresses.",
@@ -70,7 +71,7 @@ def test_a_receipt_says_what_became_of_every_line() -> None:
     assert [known[name] for name in ("lines", "counted", "bots", "other", "unreadable")] == [
         60, 30, 10, 10, 10,
     ]  # fmt: skip
-    assert (known["machines"], known["views"], known["downloads"], known["others"]) == (6, 1, 28, 1)
+    assert (known["machines"], known["views"], known["downloads"], known["others"]) == (4, 1, 28, 1)
     assert known["reasons"]["other"] == {NO_PATTERN: 9, "not found": 1}
     assert "counted" not in known["reasons"]
 
@@ -234,15 +235,17 @@ def rows(*days: str) -> list[Row]:
 
 def test_what_failed_waits_behind_what_never_did(silo_path: str) -> None:
     with Outbox(silo_path) as outbox:
-        outbox.add(rows("2099-01-01", "2099-01-01", "2099-01-01"))
+        all_rows = rows(*["2099-01-01"] * 4)
+        outbox.add(all_rows[:3])
         first = outbox.next()
         assert first is not None
         outbox.put_back(first, "HTTP 500", 0.0)
         second = outbox.next()
         assert second is not None
         outbox.put_back(second, "HTTP 500", 3600.0)
+        outbox.add(all_rows[3:])
         taken = [one.item for one in iter(outbox.next, None) if not outbox.acknowledged(one)]  # type: ignore[func-returns-value]
-        assert taken == ["oai:2", "oai:0"]
+        assert taken == ["oai:2", "oai:3", "oai:0"]
         assert (outbox.waiting(), outbox.next()) == (1, None)
         outbox.add(rows("2099-01-01"))  # was acknowledged
         assert outbox.waiting() == 1
@@ -317,12 +320,18 @@ def test_files_of_several_rotations_are_read_in_their_order(tmp_path: Path) -> N
     found, at, _ = follow(log)
     with log.open("ab") as file:
         file.write(b"3\nlast")
-    log.rename(tmp_path / "a.log.2")
-    (tmp_path / "a.log.1").write_bytes(b"4\n5")
+    log.rename(tmp_path / "a.log.rotated")
+    since = (tmp_path / "a.log.rotated").stat().st_mtime
+    for number in (13, 11, 14, 12, 15, 10):  # the names say nothing
+        (tmp_path / f"a.log.{30 - number}").write_bytes(b"%d\n-" % number)
+        os.utime(tmp_path / f"a.log.{30 - number}", (since + number, since + number))
+    (tmp_path / "a.log.0").write_bytes(b"no\n")
+    os.utime(tmp_path / "a.log.0", (since - 9, since - 9))
     (tmp_path / "b.log").write_bytes(b"no\n")
-    log.write_bytes(b"6\n")
+    log.write_bytes(b"16\n")
     more, _, lost = follow(log, at)
-    assert (found, more, lost) == ([b"1", b"2"], [b"3", b"last", b"4", b"5", b"6"], [])
+    between = [one for number in range(10, 16) for one in (b"%d" % number, b"-")]
+    assert (found, more, lost) == ([b"1", b"2"], [b"3", b"last", *between, b"16"], [])
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -443,6 +452,8 @@ def test_the_made_up_year_is_in_order_and_the_same_every_time(
     assert lines == list(sample.made_up_year(["1", "2"], until))
     days = [line.partition("[")[2][:11] for line in lines]
     assert (days[0], days[-1], len(set(days))) == ("22/Sep/2026", "31/Oct/2026", sample.DAYS)
+    times = [line.partition("[")[2][:20] for line in lines]
+    assert all(a <= b for a, b in pairwise(times) if a[:11] == b[:11])
     changes = sum(a != b for a, b in pairwise(days))
     assert changes < sample.DAYS + 60  # a download may follow after midnight
     addresses = {line.partition(" ")[0] for line in lines}
