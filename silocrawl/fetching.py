@@ -46,7 +46,8 @@ _MOST_REDIRECTS, _MOST_EMBEDS = 10, 2
 _SITEMAPS = frozenset({"text/xml", "application/xml", "text/plain"})
 _MEDIA_TYPE = re.compile(r"\s*([a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127})(?:[;,\s]|$)")
 """Source: RFC 6838, section 4.2."""
-_MOST_ROBOTS = 512_000
+MOST_ROBOTS, SECONDS_OF_ROBOTS = 512_000, 60.0
+"""Of a robots.txt that are read; RFC 9309, section 2.5, asks for 500 KiB at least."""
 _NOT_MODIFIED, _REDIRECTS, _BUSY = 304, frozenset({301, 302, 303, 307, 308}), frozenset({429, 503})
 _FAILURES = {
     FailureKind.UNKNOWN_HOST: crawl_log.DNS,
@@ -93,6 +94,7 @@ class Fetcher:
         exchanges: Sends the requests.
         archive: Where exchanges are recorded.
         answers: What addresses answered before.
+        brief: Sends the requests for robots.txt, with limits of their own.
         pauses: Seconds before further attempts at an address that did not answer.
     """
 
@@ -101,10 +103,11 @@ class Fetcher:
         exchanges: Exchanges,
         archive: WarcFiles,
         answers: Answers,
+        brief: Exchanges,
         pauses: tuple[float, ...] = PAUSES,
     ) -> None:
         self._exchanges, self._archive, self._answers = exchanges, archive, answers
-        self._pauses = pauses
+        self._brief, self._pauses = brief, pauses
         self._silent: dict[str, tuple[int, str]] = {}  # host → why it has no robots.txt
         self.robots = Robots(self._robots_text)
 
@@ -299,7 +302,7 @@ class Fetcher:
         asked = url
         for _ in range(6):
             try:
-                taken = self._exchanges.take(url)
+                taken = self._brief.take(url)
             except RequestRefused:
                 return ""  # the address itself is refused in the same way
             with taken:
@@ -311,9 +314,11 @@ class Fetcher:
                     return None
                 if taken.head is None or taken.head.status >= 500:
                     return None
+                if taken.truncated and taken.truncated != "length":
+                    return None  # what is lost may forbid everything
                 if not (place := _target_of(taken)):
                     return (
-                        _begin_of(taken, _MOST_ROBOTS).decode("utf-8", "replace")
+                        _begin_of(taken, MOST_ROBOTS).decode("utf-8", "replace")
                         if taken.head.status < 300
                         else ""
                     )

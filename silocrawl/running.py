@@ -27,7 +27,7 @@ from recordsilo.disk.locks import Locks
 from silocrawl.answers import Answers
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.errors import CrawlingError, MessageInvalid, TargetRefused
-from silocrawl.fetching import PAUSES, Fetched, Fetcher
+from silocrawl.fetching import MOST_ROBOTS, PAUSES, SECONDS_OF_ROBOTS, Fetched, Fetcher
 from silocrawl.frontier import Frontier, Held
 from silocrawl.launching import due_of, launch_due
 from silocrawl.messages import CHECK, CRAWL, Address, address_of, message_of
@@ -142,13 +142,14 @@ class CrawlWorker:
                 raise CrawlRunning(path)
             allowed = None if settings.is_private else _is_public
             exchanges = stack.enter_context(Exchanges(settings.http, is_allowed=allowed))
+            brief = stack.enter_context(Exchanges(_brief(settings.http), is_allowed=allowed))
             series = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}Z"
             archive = WarcFiles(archives_directory(path), series, {"isPartOf": "crawl"})
             stack.callback(archive.close)
             answers = stack.enter_context(Answers(answers_file(path)))
             self._archive, self._answers = archive, answers
             self._segments = Segments(index_directory(path))
-            self._fetcher = Fetcher(exchanges, archive, answers, settings.pauses)
+            self._fetcher = Fetcher(exchanges, archive, answers, brief, settings.pauses)
             threads = [
                 threading.Thread(target=self._fetch_all, name=f"fetcher-{number}", daemon=True)
                 for number in range(settings.threads)
@@ -158,7 +159,7 @@ class CrawlWorker:
             try:
                 self._work(stop, until_idle, shown)
             finally:
-                self._end(threads, exchanges)
+                self._end(threads, exchanges, brief)
         return self.summary
 
     def _work(
@@ -188,12 +189,13 @@ class CrawlWorker:
             if until_idle and self._is_idle():
                 return
 
-    def _end(self, threads: list[threading.Thread], exchanges: Exchanges) -> None:
+    def _end(self, threads: list[threading.Thread], *exchanges: Exchanges) -> None:
         """Keep what is being fetched, and give the rest back."""
         with self._held:
             self._ended = True
             self._held.notify_all()
-        exchanges.abort()
+        for some in exchanges:
+            some.abort()
         for one in threads:
             one.join(10)
         try:
@@ -406,6 +408,15 @@ class CrawlWorker:
             return False
         names = target_names(self._silo.path)
         return not any(_is_due(self._silo, self._queues, one) for one in names)
+
+
+def _brief(http: HttpSettings) -> HttpSettings:
+    """The limits for a robots.txt: a host that sends one without end is soon done with."""
+    return replace(
+        http,
+        max_response=min(http.max_response, MOST_ROBOTS),
+        total_timeout=min(http.total_timeout, SECONDS_OF_ROBOTS),
+    )
 
 
 def _is_public(_host: str, _port: int, address: str) -> bool:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -159,6 +160,33 @@ def test_a_host_without_an_answer_for_robots_txt_is_not_crawled(
     target(silo)
     assert crawl()["/a"][1] == "-61"
     assert site.asked["/a"] == 0
+
+
+def test_a_robots_txt_without_end_is_read_up_to_its_limit(
+    silo: Silo, site: Site, crawl: Crawl
+) -> None:
+    pieces = []
+
+    def write(handler: BaseHTTPRequestHandler) -> None:
+        for number in range(2_000):
+            handler.wfile.write(b"Disallow: /closed\n" * 3_000)
+            pieces.append(number)
+
+    site.pages |= {"/robots.txt": Reply(200, write), "/a": page("")}
+    put_record(silo, "7", f"{site.url}/a")
+    target(silo)
+    assert crawl()["/a"][1] == "200"
+    assert len(pieces) < 1_000  # what the sockets hold beyond half a megabyte
+
+
+def test_a_robots_txt_that_was_cut_forbids_everything(
+    silo: Silo, site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("politeweb.robots.SECONDS_UNTIL_ASKED_AGAIN", 0.0)
+    site.pages |= {"/robots.txt": hang_up(), "/a": page("")}
+    put_record(silo, "7", f"{site.url}/a")
+    target(silo)
+    assert crawl()["/a"][1] == "-61"
 
 
 def test_hosts_that_are_busy_are_asked_again_and_dead_ones_are_outcomes(
