@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, BinaryIO
 
 from surt import surt
 
@@ -79,17 +79,21 @@ class Segments:
         """
         begin = key.encode() if is_prefix else f"{key} ".encode()
         with ExitStack() as stack:
-            parts = []
-            for name in self.names():
-                with suppress(FileNotFoundError):  # merged meanwhile; its lines are in another
-                    path = os.path.join(self.directory, name)
-                    file = stack.enter_context(open(path, "rb"))
-                    parts.append(_lines_from(file, begin))
+            parts = [_lines_from(file, begin) for file in self._opened(stack)]
             last = b""
             for line in heapq.merge(*parts):
                 if line != last:
                     last = line
                     yield line.decode()
+
+    def _opened(self, stack: ExitStack) -> list[BinaryIO]:
+        """All files of one moment; if one was merged meanwhile, its lines are in a newer one."""
+        while True:
+            with ExitStack() as attempt, suppress(FileNotFoundError):
+                paths = [os.path.join(self.directory, name) for name in self.names()]
+                files: list[BinaryIO] = [attempt.enter_context(open(path, "rb")) for path in paths]
+                stack.push(attempt.pop_all())
+                return files
 
     def names(self) -> list[str]:
         """The names of the files, the oldest first."""

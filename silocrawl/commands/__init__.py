@@ -1,1 +1,1 @@
-"""The commands `silo crawl target`, `queue`, `launch`, `inject`, `run` and `status`."""
+"""The commands `silo crawl target`, `queue`, `run` and others, and those to see captures again."""
