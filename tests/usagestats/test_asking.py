@@ -297,10 +297,10 @@ def test_a_row_has_the_item_its_parent_and_each_month() -> None:
 
 def test_a_cell_has_no_tab_no_line_end_and_no_formula() -> None:
     platform = Platform("=Site", publisher="One\r\n two\tthree")
-    basis = ReportBasis({REGULAR: {"a": {"2026-01": Figures(1)}}}, {"a": Item("a", "+1")})
+    basis = ReportBasis({REGULAR: {"a": {"2026-01": Figures(1)}}}, {"a": Item("a", "+1  x")})
     report = make_report(REPORTS["IR"], ReportRequest(("2026-01",)), platform, basis, now=NOW)
     (row,) = [one for one in rows(report) if one["Metric_Type"] == "Total_Item_Investigations"]
-    assert (row["Item"], row["Publisher"], row["Platform"]) == ("'+1", "One two three", "'=Site")
+    assert (row["Item"], row["Publisher"], row["Platform"]) == ("'+1  x", "One two three", "'=Site")
 
 
 def test_json_has_one_number_or_one_for_each_month() -> None:
