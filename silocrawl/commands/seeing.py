@@ -1,16 +1,17 @@
-"""The command `silo crawl cdx-server`."""
+"""The commands `silo crawl cdx-server` and `silo crawl replay`."""
 
 import sys
 
 import click
 
 from politeweb.loopback import LOOPBACK, LoopbackServer
-from recordsilo.cli import example, fail
+from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory
 from silocrawl.cdx_server import CdxApp
 from silocrawl.cdxj import Segments
 from silocrawl.commands.opening import opened
 from silocrawl.paths import index_directory
+from silocrawl.replay import free_port, program_of, replaying
 from silowork.stop import Stop
 
 port_option = click.option(
@@ -37,4 +38,29 @@ def cdx_server(*, silo_dir: str, port: int | None) -> None:
             click.echo(f"{silo.storage_dir} is at {server.url}?url= (stop with Ctrl-C)")
             sys.stdout.flush()
             stop.wait()
+    click.echo("Stopped.")
+
+
+@click.command(epilog=example("silo crawl replay myrepo --pywb pywb/bin/wayback"))
+@directory
+@port_option
+@click.option(
+    "--pywb",
+    default="wayback",
+    metavar="PATH",
+    help="The program wayback of pywb; by default the one on PATH.",
+)
+def replay(*, silo_dir: str, port: int | None, pywb: str) -> None:
+    """Show what was crawled, as it was, by a pywb of your own, until Ctrl-C.
+
+    Only for this machine. Captures are found as soon as a crawl has indexed them.
+    """
+    with opened(silo_dir) as silo, Stop().on_signals() as stop:
+        where = port or free_port()
+        with replaying(silo.path, program_of(pywb), where) as child:
+            click.echo(f"{silo.storage_dir} is at http://{LOOPBACK}:{where}/own/ (Ctrl-C ends)")
+            sys.stdout.flush()
+            while not stop.wait(1.0):
+                if child.poll() is not None:
+                    fail("pywb has ended", ExitCode.LOSSES)
     click.echo("Stopped.")
