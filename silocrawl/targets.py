@@ -182,6 +182,17 @@ def load_target(silo_path: str, name: str) -> Target:
         raise TargetRefused(f"the target {name} is invalid: {error}") from None
 
 
+def load_targets(silo_path: str) -> tuple[list[Target], list[TargetRefused]]:
+    """Read all targets; return them by name, and why the others cannot be read."""
+    found, refused = [], []
+    for name in target_names(silo_path):
+        try:
+            found.append(load_target(silo_path, name))
+        except TargetRefused as error:
+            refused.append(error)
+    return found, refused
+
+
 # --------------------------------------------------------------------------- as tables
 
 

@@ -18,7 +18,7 @@ from silocrawl.messages import CHECK, CRAWL
 from silocrawl.outcomes import match_own_logs
 from silocrawl.paths import queues_file
 from silocrawl.running import CrawlSettings, CrawlSummary, CrawlWorker
-from silocrawl.targets import load_target, target_names
+from silocrawl.targets import load_targets, target_names
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.values import QueueSize
 from silowork.stop import Stop
@@ -113,24 +113,27 @@ def status(*, silo_dir: str, as_json: bool) -> int:
     with opened(silo_dir) as silo, opened_queues(silo, changes=False) as queues:
         sizes, now = queues.sizes(), datetime.now(UTC)
         overdue = []
-        for name in target_names(silo.path):
-            due = due_of(queues, load_target(silo.path, name))
+        targets, refused = load_targets(silo.path)
+        for one in targets:
+            due = due_of(queues, one)
             if due is not None and (now - due).total_seconds() > 3_600:
-                overdue.append(name)
+                overdue.append(one.name)
         disk = os.statvfs(silo.path)
         free = disk.f_bavail * disk.f_frsize
         dead = {name: size.dead for name, size in sizes.items() if size.dead}
         late = sizes.get(CRAWL, QueueSize()).oldest
         words = {
+            "targets": "alert" if refused else "good",
             "messages": "alert" if dead else "good",
             "launches": "warning" if overdue else "good",
             "queue": "warning" if late > 86_400 else "good",
             "disk": "alert" if free < 10**9 else "warning" if free < 10**10 else "good",
         }
         told = {
+            "targets": "; ".join(map(str, refused)) if refused else "all can be read",
             "messages": f"{sum(dead.values()):,} failed too often" if dead else "none failed",
             "launches": f"{len(overdue):,} overdue: {', '.join(overdue[:5])}" if overdue
-            else f"{len(target_names(silo.path)):,} targets",
+            else f"{len(targets):,} targets",
             "queue": f"{sizes.get(CRAWL, QueueSize()).waiting:,} wait to be fetched,"
             f" {sizes.get(CHECK, QueueSize()).later:,} to be checked",
             "disk": f"{free / 1e9:,.1f} GB free",

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from recordsilo import Silo
-from recordsilo.cli import Group, example
+from recordsilo.cli import ExitCode, Group, example
 from recordsilo.commands.options import directory, json_array, json_object, selecting
 from recordsilo.selection import Selection, selection_table
 from silocrawl.commands.opening import name_argument, opened, opened_queues
@@ -22,6 +22,7 @@ from silocrawl.targets import (
     add_target,
     change_target,
     load_target,
+    load_targets,
     remove_target,
     target_name_of,
     target_names,
@@ -143,16 +144,22 @@ def _when(given: Mapping[str, Any]) -> Timetable:
 @target.command("list", epilog=example("silo crawl target list myrepo"))
 @directory
 @json_array
-def list_targets(*, silo_dir: str, as_json: bool) -> None:
-    """List the targets: name, what is crawled, scope, next and last launch (UTC)."""
+def list_targets(*, silo_dir: str, as_json: bool) -> int:
+    """List the targets: name, what is crawled, scope, next and last launch (UTC).
+
+    Exit code 1 if there are others that cannot be read.
+    """
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
-        found = [load_target(silo.path, name) for name in target_names(silo.path)]
+        found, refused = load_targets(silo.path)
         if as_json:
             click.echo(json.dumps([_object(queues, one) for one in found], indent=2))
         for one in () if as_json else found:
             click.echo("\t".join((one.name, one.seeds_said, _scope(one), _next(queues, one))))
-        if not found and not as_json:
+        if not found and not refused and not as_json:
             click.echo("silo: no targets; see silo crawl target add", err=True)
+        for error in refused:
+            click.echo(f"silo: {error}", err=True)
+    return ExitCode.LOSSES if refused else ExitCode.OK
 
 
 @target.command(epilog=example("silo crawl target show myrepo theses"))

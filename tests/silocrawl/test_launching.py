@@ -6,11 +6,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from crawl_records import put_record
 
 from crawlmatch.errors import BadAddress
 from recordsilo import Silo
 from recordsilo.selection import Selection
+from silocrawl.commands.running import status
+from silocrawl.commands.targets import list_targets
 from silocrawl.errors import MessageInvalid, TargetNotFound, TargetRefused
 from silocrawl.launching import due_of, inject, launch_due, launch_now
 from silocrawl.messages import CHECK, CRAWL, Address, address_of, message_of, outcome_of
@@ -299,3 +302,14 @@ def test_an_outcome_of_the_feed_of_heritrix_is_read() -> None:
     found = outcome_of(json.dumps(feed).encode())
     assert (found.timestamp, found.warc_offset) == ("20261124080000", 0)
     assert found.annotations == ("x", "y")
+
+
+def test_one_invalid_target_does_not_hide_the_others(silo: Silo, queues: SqliteQueues) -> None:
+    add_target(silo.path, LINKS)
+    Path(silo.path, "crawling", "targets", "broken.toml").write_text("limits = 3")
+    listed = CliRunner().invoke(list_targets, [silo.path], standalone_mode=False)
+    assert (listed.return_value, listed.stdout.split("\t")[0]) == (1, "links")
+    assert "the target broken is invalid" in listed.stderr
+    told = CliRunner().invoke(status, [silo.path, "--json"], standalone_mode=False)
+    assert told.return_value == 1
+    assert json.loads(told.stdout)["targets"]["state"] == "alert"
