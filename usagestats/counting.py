@@ -23,7 +23,7 @@ from usagestats.store.events import (
 )
 from usagestats.store.ledger import UsageLedger
 
-EVENTS_AT_ONCE = 450_000
+EVENTS_AT_ONCE = 500_000
 DAYS_AT_ONCE = 256
 """Days that are counted together, however few events they have: each has files of its own."""
 MOST_FILES = 16
