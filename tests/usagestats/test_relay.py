@@ -356,6 +356,7 @@ def test_settings_are_for_both_or_for_one(broker: Broker) -> None:
     producer = next(one for one in broker.settings if "transactional.id" in one)
     assert {name: consumer.get(name) for name in "abc"} == {"a": "1", "b": "2", "c": None}
     assert {name: producer.get(name) for name in "abc"} == {"a": "1", "b": None, "c": "3"}
+    assert not {"producer.c", "consumer.b"} & {*consumer, *producer}
     assert consumer["group.id"] == "other"
     assert consumer["isolation.level"] == "read_committed"
 
