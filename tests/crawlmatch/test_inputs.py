@@ -15,7 +15,7 @@ from known_truth import HTML, PDF, Crawl, sha1_of
 from truth_rows import rows_of
 
 from crawlmatch import inputs
-from crawlmatch.errors import NothingUsed
+from crawlmatch.errors import NoAddresses, NothingUsed
 from crawlmatch.inputs import kind_of_lines, plain_lines
 from crawlmatch.matching import MatchRequest, match_into
 from crawlmatch.receipts import InputKind, MatchReceipt
@@ -306,6 +306,8 @@ def test_any_bytes_give_a_receipt_that_sums_up(
         return
     try:
         receipt = match_into(str(directory), request)
+    except NoAddresses:  # of some seeds, none is an address
+        return
     except InputUnreadable:  # it begins as something compressed
         assert data[:4] == b"\x28\xb5\x2f\xfd"
         return

@@ -70,7 +70,7 @@ def test_wrong_input_writes_nothing(
     ("arguments", "sentence"),
     [
         (["--set", "nope"], "is selected by set nope"),
-        (["--set", "nope", "--item", "1"], "selected by set nope and 1 identifiers"),
+        (["--set", "nope", "--item", "1"], "selected by set nope and 1 identifier"),
     ],
 )
 def test_nothing_to_export_is_no_mistake(

@@ -448,7 +448,8 @@ def test_a_body_that_never_comes_holds_up_nobody_else(client: Any, silo: Silo) -
 def test_a_refusal_leads_back_to_the_form_and_nowhere_else(
     client: Any, referer: str, link: str
 ) -> None:
-    fields, headers = {"name": "?", "url": "http://h/rest"}, {"Referer": referer}
+    fields = {"name": "?", "url": "http://h/rest"}
+    headers = {"Referer": referer, "Sec-Fetch-Site": "same-origin"}
     refused = client.post("/places", fields, headers=headers, accept="text/html")
     assert refused.status == 400
     assert ("Go back" in refused.text) == bool(link)

@@ -117,6 +117,10 @@ class Writer:
                 return gone, lambda: self.silo.del_item(identifier)
             gone.append((["removed", identifier], 1))
             return gone, lambda: self.silo.del_item(identifier, remember=True)
+        if identifier in self.silo.removed():  # it is made anew only after that
+            return [(["removed", identifier], None)], lambda: self.silo.restore_removed(
+                [identifier]
+            )
         return [(["record", identifier], number)], lambda: self.silo.get_item(
             identifier
         ).put_stream("f", content(number))
