@@ -1,4 +1,4 @@
-"""What each address answered last, for conditional requests and revisits, and what was spent.
+"""What addresses answered last, for conditional requests and revisits; what was spent; failures.
 
 The file may be deleted: everything is then fetched and archived once more, and limits count again.
 """
@@ -18,7 +18,9 @@ CREATE TABLE IF NOT EXISTS answer (
   mimetype TEXT NOT NULL, etag TEXT NOT NULL, modified TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS spent (
   launch TEXT NOT NULL, seed TEXT NOT NULL, pages INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  PRIMARY KEY (launch, seed)) WITHOUT ROWID
+  PRIMARY KEY (launch, seed)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS failure (
+  launch TEXT NOT NULL, url TEXT NOT NULL, PRIMARY KEY (launch, url)) WITHOUT ROWID
 """
 
 
@@ -100,16 +102,23 @@ class Answers:
             return Spent(pages, size)
         return Spent()
 
+    def has_failed(self, launch: str, url: str) -> bool:
+        """Whether an address has an outcome in a launch, and nothing to be archived."""
+        where = "SELECT 1 FROM failure WHERE launch = ? AND url = ?"
+        return bool(self._file.rows(where, (launch, url)))
+
     def keep(
         self,
         answers: Iterable[tuple[str, LastAnswer]],
         spent: Iterable[tuple[str, str, int]],
+        failures: Iterable[tuple[str, str]],
     ) -> None:
-        """Note answers and what was spent, in one transaction.
+        """Note answers, what was spent, and failures, in one transaction.
 
         Args:
             answers: Address and its answer.
             spent: Launch, seed and the bytes of a page.
+            failures: Launch and address of what has an outcome, and no record.
         """
 
         def rows() -> Iterable[tuple[object, ...]]:
@@ -121,6 +130,7 @@ class Answers:
 
         with self._file.transaction() as connection:
             _note(connection, rows(), spent)
+            connection.executemany("INSERT OR IGNORE INTO failure VALUES (?, ?)", failures)
 
 
 def _note(

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from surt import surt
 
 from recordsilo.disk.atomic_file import flush_directory
-from silocrawl.messages import Outcome
+from silocrawl.crawl_log import Outcome
 
 MOST_SEGMENTS = 16
 """Files of the same size class, after which they are merged."""

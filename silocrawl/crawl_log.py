@@ -5,10 +5,9 @@ Source: `UriProcessingFormatter` of Heritrix 3; docs/crawl.md has the fields.
 
 import json
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
-
-from silocrawl.messages import Outcome
 
 DNS, CONNECT, LOST, TIME, BAD_ADDRESS = -1, -2, -3, -4, -7
 ROBOTS_UNKNOWN, OUT_OF_SCOPE, ROBOTS = -61, -5000, -9998
@@ -16,6 +15,41 @@ TLS, PRIVATE = CONNECT, OUT_OF_SCOPE
 """Statuses of what has no status of HTTP: those of Heritrix."""
 _MOST_HOPS, _LONGEST_WORD = 50, 4_096
 _NO_WORD = re.compile(r"[\x00-\x20\x7f-\xa0\ud800-\udfff]|\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of an address.
+
+    Attributes:
+        timestamp: When the request began; 14 digits.
+        url: The address.
+        status_code: Of HTTP, or a negative one of Heritrix.
+        mimetype: Media type as the server said it; ``unknown`` if it did not.
+        content_digest: ``sha1:`` and base 32; empty without a body.
+        size: Bytes of the body.
+        hop_path, via, seed: See `silocrawl.messages.Address`.
+        launch, record: See `silocrawl.messages.Address`.
+        warc_filename, warc_offset: Where it is archived; empty and -1 if nowhere.
+        redirect: Where the answer leads to; empty if nowhere.
+        annotations: Such as ``duplicate:digest``.
+    """
+
+    timestamp: str
+    url: str
+    status_code: int
+    mimetype: str = "unknown"
+    content_digest: str = ""
+    size: int = 0
+    hop_path: str = ""
+    via: str = ""
+    seed: str = ""
+    launch: str = ""
+    record: str = ""
+    warc_filename: str = ""
+    warc_offset: int = -1
+    redirect: str = ""
+    annotations: tuple[str, ...] = ()
 
 
 def line_of(one: Outcome, began: datetime, seconds: float, worker: int = 0) -> str:

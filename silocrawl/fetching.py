@@ -33,7 +33,7 @@ from silocrawl.found_links import (
     links_of_html,
     links_of_sitemap,
 )
-from silocrawl.messages import Address, Outcome
+from silocrawl.messages import Address
 from silocrawl.scope import is_trap
 from silocrawl.targets import Limits, Target
 
@@ -75,7 +75,7 @@ class Fetched:
         size: Bytes of the body.
     """
 
-    outcome: Outcome | None = None
+    outcome: crawl_log.Outcome | None = None
     reason: str = ""
     again: float = 0.0
     hold: float = 0.0
@@ -175,6 +175,8 @@ class Fetcher:
         if head.status in _BUSY and tries <= len(self._pauses):
             pause = max(hold, self._pauses[tries - 1])
             return Fetched(reason=f"status {head.status}", again=pause, hold=pause)
+        if taken.truncated == "disconnect" and tries <= len(self._pauses):
+            return self._try_again(one, crawl_log.LOST, "the body broke off", tries)
         found = self._archived(one, taken, last)
         found.hold = hold
         found.hops = list(self._hops(one, target, taken))
@@ -198,7 +200,7 @@ class Fetcher:
         answered, asked = exchange_records(taken, self._about(one), revisit)
         response = _Counted(answered)
         name, place = self._archive.append(chain(response, asked))
-        outcome = Outcome(
+        outcome = crawl_log.Outcome(
             timestamp=f"{taken.began.astimezone(UTC):%Y%m%d%H%M%S}",
             url=one.url,
             status_code=status,
@@ -235,7 +237,7 @@ class Fetcher:
     ) -> Fetched:
         """The outcome of an address that was not fetched."""
         began = taken.began if taken is not None else datetime.now(UTC)
-        outcome = Outcome(
+        outcome = crawl_log.Outcome(
             timestamp=f"{began.astimezone(UTC):%Y%m%d%H%M%S}",
             url=one.url,
             status_code=status,

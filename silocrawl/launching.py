@@ -14,15 +14,15 @@ from itertools import islice
 
 from crawlmatch.errors import BadAddress
 from crawlmatch.record_links import links_of_records
-from crawlmatch.uris import FETCHED_SCHEMES, heritrix_form
+from crawlmatch.uris import heritrix_form
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.selection import Selection
 from silocrawl.errors import TargetRefused
-from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, RENDER, Address, message_of
+from silocrawl.messages import CHECK, LAUNCH_FORM, Address, message_of
 from silocrawl.targets import Target, load_target, target_names
 from silowork.due.timetable import Past, next_due
-from silowork.queues.values import Message, Queues
+from silowork.queues.values import Queues
 
 SECONDS_UNTIL_CHECK = 3_600.0
 """After which a launched address is expected in the index."""
@@ -143,9 +143,9 @@ def _join(silo: Silo, queues: Queues, target: Target) -> Launch | None:
     if not changes.is_whole:
         changed = tuple(entry.row.identifier for _, entry in silo.changed_entries(changes))
         changed = tuple(one for one in changed if one in silo)
-        if target.select.identifiers:
-            changed = tuple(one for one in changed if one in set(target.select.identifiers))
-        mine = target.select
+        mine, named = target.select, set(target.select.identifiers)
+        if named:
+            changed = tuple(one for one in changed if one in named)
         select = Selection(mine.query, mine.filters, changed) if changed else None
     seeds = _Seeds(silo, target, select)
     put = _put(queues, target, last.due, seeds, Launched(last.due, last.started, changes.mark))
@@ -169,7 +169,7 @@ class _Seeds:
                 except BadAddress:
                     self.refused += 1
                 else:
-                    if url.partition(":")[0] in FETCHED_SCHEMES & {"http", "https"}:
+                    if url.startswith(("http://", "https://")):
                         yield url, link.identifier
                     else:
                         self.refused += 1
@@ -183,25 +183,21 @@ def _put(
     after: Launched,
 ) -> int:
     launch = f"{target.name}/{due.astimezone(UTC):{LAUNCH_FORM}}"
-    first = RENDER if target.is_rendered else CRAWL
     rest, put = iter(seeds), 0
     while some := list(islice(rest, _TOGETHER)):
         addresses = [Address(url, url, launch, record, via=url) for url, record in some]
-        put += queues.put(message_of(one, first) for one in addresses)
+        put += queues.put(message_of(one) for one in addresses)
         queues.put(message_of(one, CHECK, wait=SECONDS_UNTIL_CHECK) for one in addresses)
     queues.put((), mark=(_mark(target.name), after.mark()))
     return put
 
 
-def inject(
-    queues: Queues, urls: Iterable[str], queue: str, *, force: bool, source: str = ""
-) -> int:
+def inject(queues: Queues, urls: Iterable[str], *, force: bool, source: str = "") -> int:
     """Put single addresses; return how many were new.
 
     Args:
         queues: The queues.
         urls: Addresses of http or https.
-        queue: ``uris-to-crawl`` or ``uris-to-render``.
         force: Fetch them although they were injected before.
         source: The seed they are said to come from; by default each itself.
 
@@ -212,10 +208,8 @@ def inject(
     for one in known:
         if one.partition(":")[0] not in {"http", "https"}:
             raise BadAddress(one, "it is not an address of http or https")
-    messages: list[Message] = [
-        message_of(Address(one, seed or one, via=one, is_forced=force), queue) for one in known
-    ]
-    return queues.put(messages)
+    addresses = (Address(one, seed or one, via=one, is_forced=force) for one in known)
+    return queues.put(map(message_of, addresses))
 
 
 def _mark(name: str) -> str:

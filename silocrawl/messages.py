@@ -1,13 +1,13 @@
 """The messages of the queues, in the form that shepherd's have (pure).
 
-A message of ``uris-to-crawl`` and ``uris-to-render`` is what Heritrix's `AMQPUrlReceiver` takes;
-what ours need beside it stands in its heritable data. Source: ukwa/python-shepherd,
+A message of ``uris-to-crawl`` is what Heritrix's `AMQPUrlReceiver` takes; what ours need beside
+it stands in its heritable data. Source: ukwa/python-shepherd,
 ``inject.py`` and ``launcher.py``; docs/crawling.md.
 """
 
 import json
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,9 +17,8 @@ from silocrawl.errors import MessageInvalid
 from silocrawl.scope import LONGEST, without_session
 from silowork.queues.values import Message
 
-RENDER, CRAWL = "uris-to-render", "uris-to-crawl"
-INDEX, CATALOGUE, CHECK = "uris-to-index", "documents-to-catalogue", "uris-to-check"
-QUEUES = (RENDER, CRAWL, INDEX, CATALOGUE, CHECK)
+CRAWL, CHECK = "uris-to-crawl", "uris-to-check"
+QUEUES = (CRAWL, CHECK)
 LAUNCH_FORM = "%Y%m%dT%H%M%SZ"
 """Of the time in the name of a launch; UTC."""
 _OURS = ("source", "launch", "record")
@@ -80,7 +79,7 @@ def message_of(one: Address, queue: str = CRAWL, *, key: str = "", wait: float =
 
     Args:
         one: The address.
-        queue: Of those that are to be fetched or rendered.
+        queue: Its name.
         key: In place of its own key.
         wait: Seconds before which it is not taken.
     """
@@ -147,79 +146,6 @@ def _url_of(table: dict[str, Any]) -> str:
 def _is_word(text: str) -> bool:
     """Whether a text can be a field of a crawl log as it is."""
     return len(text) <= LONGEST and text.isprintable() and " " not in text
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of an address: a message of ``uris-to-index``, as Heritrix's feed has them.
-
-    Attributes:
-        timestamp: When the request began; 14 digits.
-        url: The address.
-        status_code: Of HTTP, or a negative one of Heritrix.
-        mimetype: Media type as the server said it; ``unknown`` if it did not.
-        content_digest: ``sha1:`` and base 32; empty without a body.
-        size: Bytes of the body.
-        hop_path, via, seed: See `Address`.
-        launch, record: See `Address`.
-        warc_filename, warc_offset: Where it is archived; empty and -1 if nowhere.
-        redirect: Where the answer leads to; empty if nowhere.
-        annotations: Such as ``duplicate:digest``.
-    """
-
-    timestamp: str
-    url: str
-    status_code: int
-    mimetype: str = "unknown"
-    content_digest: str = ""
-    size: int = 0
-    hop_path: str = ""
-    via: str = ""
-    seed: str = ""
-    launch: str = ""
-    record: str = ""
-    warc_filename: str = ""
-    warc_offset: int = -1
-    redirect: str = ""
-    annotations: tuple[str, ...] = ()
-
-
-def outcome_message(one: Outcome, queue: str, key: str) -> Message:
-    """The message of an outcome."""
-    return Message(queue, json.dumps(asdict(one)).encode(), key)
-
-
-def outcome_of(body: bytes) -> Outcome:
-    """Read the message of an outcome, also one of Heritrix's feed.
-
-    Raises:
-        MessageInvalid: It is not JSON, or lacks the address, its status or its time.
-    """
-    table = _table(body)
-    try:
-        url, status = str(table["url"]), int(table["status_code"])
-        digits = "".join(one for one in str(table["timestamp"]) if one.isdigit())[:14]
-        size = int(table.get("size") or 0)
-        offset = int(table["warc_offset"]) if table.get("warc_offset") is not None else -1
-    except (KeyError, TypeError, ValueError) as error:
-        raise MessageInvalid(f"an outcome lacks a value, or has another kind: {error!r}") from None
-    if len(digits) != 14:
-        raise MessageInvalid("the timestamp of an outcome has not 14 digits")
-    said = table.get("annotations") or ()
-    annotations = said.split(",") if isinstance(said, str) else map(_text, said)
-    names = ("mimetype", "hop_path", "via", "seed", "launch", "record", "redirect")
-    texts = {name: _text(table.get(name)) for name in names}
-    return Outcome(
-        digits,
-        url,
-        status,
-        content_digest=_text(table.get("content_digest")),
-        size=max(0, size),
-        warc_filename=_text(table.get("warc_filename")),
-        warc_offset=offset,
-        annotations=tuple(annotations),
-        **texts | {"mimetype": texts["mimetype"] or "unknown"},
-    )
 
 
 def _table(body: bytes) -> dict[str, Any]:

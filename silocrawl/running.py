@@ -25,15 +25,16 @@ from politeweb.warc.writing import WarcFiles
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
 from silocrawl.answers import Answers
-from silocrawl.cdxj import Segments, key_of
+from silocrawl.cdxj import Segments
+from silocrawl.checks import check_launched
 from silocrawl.errors import CrawlingError, MessageInvalid, TargetRefused
 from silocrawl.fetching import MOST_ROBOTS, PAUSES, SECONDS_OF_ROBOTS, Fetched, Fetcher
 from silocrawl.frontier import Frontier, Held
 from silocrawl.launching import due_of, launch_due
-from silocrawl.messages import CHECK, CRAWL, Address, address_of, message_of
+from silocrawl.messages import CRAWL, QUEUES, address_of, message_of
 from silocrawl.paths import answers_file, archives_directory, index_directory, log_file
 from silocrawl.targets import Target, load_target, target_names
-from silowork.queues.values import Message, Queued, Queues
+from silowork.queues.values import MessageState, Queued, Queues
 from silowork.stop import Stop
 
 SECONDS_BETWEEN_LAUNCHES, SECONDS_BETWEEN_BATCHES, SECONDS_BETWEEN_RENEWALS = 10.0, 0.5, 5.0
@@ -41,8 +42,8 @@ MOST_HELD, MOST_OF_A_HOST, MOST_TOGETHER = 2_000, 200, 500
 """Addresses that are held at a time, of one host, and that are kept together."""
 MOST_PACES_OPEN = 64
 """Hosts whose pace is an open file; each needs three descriptors."""
-SECONDS_UNTIL_GIVEN_UP = 6 * 3_600.0
-"""After which an address that was launched again, and is not in the index, is a failure."""
+SECONDS_OF_MEMORY = 400 * 86_400.0
+"""How long it is remembered which addresses a launch has fetched: for annual ones, too."""
 
 logger = logging.getLogger("silocrawl")
 
@@ -86,7 +87,7 @@ class CrawlSummary:
         answered: Of them, those that were answered.
         bytes: Of their bodies.
         invalid: Messages that nobody can read; they are dead letters.
-        overdue: Launched addresses that are not in the index in time.
+        overdue: Fetched addresses that were not in the index.
     """
 
     fetched: int = 0
@@ -127,7 +128,7 @@ class CrawlWorker:
         """Work until asked to stop.
 
         Args:
-            stop: Asks to end; what is being fetched is still kept.
+            stop: Asks to end; what is being fetched then is fetched again by the next run.
             until_idle: End when nothing is due or queued.
             shown: Told of the progress: what was done, and how many addresses are held.
 
@@ -170,12 +171,14 @@ class CrawlWorker:
     ) -> None:
         launched = renewed = float("-inf")
         told = 0
+        for name in QUEUES:
+            self._queues.forget(name, time.time() - SECONDS_OF_MEMORY)
         while not stop.asked:
             now = time.monotonic()
             if now - launched >= SECONDS_BETWEEN_LAUNCHES:
                 launched = now
                 launch_due(self._silo, self._queues)
-                self._check()
+            self.summary.overdue += check_launched(self._queues, self._segments, self._answers)
             if now - renewed >= SECONDS_BETWEEN_RENEWALS:
                 renewed = now
                 with self._held:
@@ -190,7 +193,7 @@ class CrawlWorker:
                 return
 
     def _end(self, threads: list[threading.Thread], *exchanges: Exchanges) -> None:
-        """Keep what is being fetched, and give the rest back."""
+        """Keep what was fetched, and give back the rest, also what is being fetched."""
         with self._held:
             self._ended = True
             self._held.notify_all()
@@ -213,6 +216,8 @@ class CrawlWorker:
         """A thread: fetch one address after the other."""
         while (held := self._next_address()) is not None:
             found = self._fetched(held)
+            if self._ended and isinstance(found, Fetched):
+                return  # it may have been cut short by us; the next run fetches it
             try:
                 with self._held:
                     self._frontier.ended(held)
@@ -341,6 +346,7 @@ class CrawlWorker:
             [(held.address.url, one.answer) for held, one in done if one.answer is not None],
             [(held.address.launch, held.address.source, one.size) for held, one in done
              if one.is_counted],
+            [(held.address.launch, held.address.url) for held, one in done if not one.is_counted],
         )  # fmt: skip
         hops = [message_of(hop) for _, one in done for hop in one.hops]
         if done:
@@ -366,45 +372,11 @@ class CrawlWorker:
                 file.flush()
                 os.fsync(file.fileno())
 
-    # ------------------------------------------------------------------ checks
-
-    def _check(self) -> None:
-        """Launch once more what is not in the index in time; give up what is not after that."""
-        while messages := self._queues.take(CHECK, MOST_TOGETHER):
-            for message in messages:
-                self._check_one(message)
-
-    def _check_one(self, message: Queued) -> None:
-        try:
-            one = address_of(message.body)
-        except MessageInvalid as error:
-            self._queues.failed([message], str(error), None)
-            return
-        launch = f"{one.launched:%Y%m%d%H%M%S}" if one.launched else ""
-        if _is_indexed(self._segments, one.url, launch) or self._has_outcome(one):
-            self._queues.done([message])
-        elif not one.is_forced:
-            self.summary.overdue += 1
-            logger.warning("%s was launched, and is not in the index; launched again", one.url)
-            again = replace(one, is_forced=True)
-            late: Message = message_of(again, CHECK, wait=SECONDS_UNTIL_GIVEN_UP)
-            self._queues.done([message], [message_of(again), late])
-        else:
-            self._queues.failed([message], "it is not in the index", None)
-
-    def _has_outcome(self, one: Address) -> bool:
-        """Whether the log of its launch has the address: it was asked for in vain."""
-        try:
-            with open(log_file(self._silo.path, one.launch), encoding="utf-8") as file:
-                return any(f" {one.url} " in line for line in file)
-        except OSError:
-            return False
-
     def _is_idle(self) -> bool:
         if len(self._frontier):
             return False
-        size = self._queues.sizes().get(CRAWL)
-        if size is not None and size.waiting + size.later + size.taken:
+        open_states = (MessageState.WAITING, MessageState.LATER, MessageState.TAKEN)
+        if any(self._queues.peek(CRAWL, state, 1) for state in open_states):
             return False
         names = target_names(self._silo.path)
         return not any(_is_due(self._silo, self._queues, one) for one in names)
@@ -429,8 +401,3 @@ def _is_due(silo: Silo, queues: Queues, name: str) -> bool:
     except TargetRefused:
         return False
     return due is not None and due <= datetime.now(UTC)
-
-
-def _is_indexed(segments: Segments, url: str, since: str) -> bool:
-    """Whether an index has a capture of an address since a moment (14 digits)."""
-    return any(line.split(" ", 2)[1] >= since for line in segments.find(key_of(url)))

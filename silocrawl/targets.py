@@ -24,8 +24,8 @@ from silowork.errors import JobRefused
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(?:[/?#]\S*)?", re.IGNORECASE)
 _KEYS = frozenset(
-    {"title", "url", "select", "scope", "plus_one", "ignore", "limits", "when", "watched",
-     "render", "agent", "made"}
+    {"title", "url", "select", "scope", "plus_one", "ignore", "limits", "when", "agent",
+     "made"}
 )  # fmt: skip
 
 
@@ -68,9 +68,6 @@ class Target:
         title: For people.
         scope: What belongs to a seed.
         limits: Where the crawl of a seed ends.
-        is_rendered: Whether the seeds are opened in a browser.
-        watched: Directory of the Silo for documents that are found below the seed, seen from that
-            of this Silo; empty for none.
         agent: Who made it.
         made: When; aware.
     """
@@ -82,8 +79,6 @@ class Target:
     title: str = ""
     scope: Scope = field(default_factory=Scope)
     limits: Limits = field(default_factory=Limits)
-    is_rendered: bool = False
-    watched: str = ""
     agent: str = ""
     made: datetime = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -99,8 +94,6 @@ class Target:
             raise TargetRefused(f"{self.url!r} is not an address of http or https without a login")
         if self.url and not self.select.is_everything:
             raise TargetRefused("a target is an address, or the links of records, not both")
-        if self.watched and not self.url:
-            raise TargetRefused("only a target with an address can be watched")
 
     @property
     def seeds_said(self) -> str:
@@ -204,8 +197,6 @@ def _table(target: Target) -> dict[str, Any]:
         "scope": target.scope.kind.value,
         "plus_one": target.scope.plus_one,
         "ignore": list(target.scope.ignore),
-        "render": target.is_rendered,
-        "watched": target.watched,
         "agent": target.agent,
         "made": target.made.isoformat(),
         "limits": {one: getattr(target.limits, one) for one in Limits.__slots__},
@@ -231,7 +222,7 @@ def _target(name: str, table: Mapping[str, Any]) -> Target:
     if kind not in list(ScopeKind):
         raise TargetRefused(f"{kind!r} is not a scope; there are {', '.join(ScopeKind)}")
     ignore = tuple(map(str, table.get("ignore", [])))
-    texts = {key: str(table.get(key, "")) for key in ("title", "url", "watched", "agent")}
+    texts = {key: str(table.get(key, "")) for key in ("title", "url", "agent")}
     try:
         when, made = timetable_of_texts(table.get("when", {})), moment_of(str(table.get("made")))
     except JobRefused as error:
@@ -242,7 +233,6 @@ def _target(name: str, table: Mapping[str, Any]) -> Target:
         select=selection_from(table.get("select", {})),
         scope=Scope(ScopeKind(kind), table.get("plus_one") is True, ignore),
         limits=Limits(**limits),
-        is_rendered=table.get("render") is True,
         made=made,
         **texts,
     )

@@ -7,9 +7,10 @@ import click
 
 from recordsilo.cli import Group, example, fail
 from recordsilo.commands.options import directory, json_array, json_lines, quiet_option
+from recordsilo.wording import counted
 from silocrawl.commands.opening import opened, opened_queues
 from silocrawl.launching import Launch, inject, launch_due, launch_now
-from silocrawl.messages import CRAWL, QUEUES, RENDER
+from silocrawl.messages import CRAWL, QUEUES
 from silocrawl.targets import load_target, target_names
 from silowork.queues.values import MessageState, Queued, QueueSize
 
@@ -40,7 +41,7 @@ def launch(*, silo_dir: str, names: tuple[str, ...], quiet: bool) -> None:
 
 
 def _said(one: Launch) -> str:
-    seeds = f"{one.seeds:,} seed{'' if one.seeds == 1 else 's'}"
+    seeds = counted(one.seeds, "seed")
     refused = f"; {one.refused:,} links cannot be fetched" if one.refused else ""
     joined = "joined the launch of" if one.is_joined else "launched, due"
     return f"{one.target}: {seeds} {joined} {one.due:%Y-%m-%d %H:%M} UTC{refused}"
@@ -49,18 +50,15 @@ def _said(one: Launch) -> str:
 @click.command("inject", epilog=example("silo crawl inject myrepo https://example.org/a.pdf"))
 @directory
 @click.argument("urls", metavar="URL…", nargs=-1, required=True)
-@click.option("--render", is_flag=True, help="Open it in a browser first.")
 @click.option("--force", is_flag=True, help="Also if it was injected before.")
 @click.option("--source", default="", metavar="URL", help="The seed that it is said to come from.")
-def inject_command(
-    *, silo_dir: str, urls: tuple[str, ...], render: bool, force: bool, source: str
-) -> None:
+def inject_command(*, silo_dir: str, urls: tuple[str, ...], force: bool, source: str) -> None:
     """Put single addresses into the queue."""
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
-        put = inject(queues, urls, RENDER if render else CRAWL, force=force, source=source)
+        put = inject(queues, urls, force=force, source=source)
         known = len(urls) - put
         rest = f"; {known:,} known already (--force fetches again)" if known else ""
-        click.echo(f"{put:,} put into {RENDER if render else CRAWL}{rest}")
+        click.echo(f"{put:,} put into {CRAWL}{rest}")
 
 
 @click.group(cls=Group, epilog=example("silo crawl queue ls myrepo"))

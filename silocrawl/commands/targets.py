@@ -184,7 +184,6 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
             "when": json.dumps(timetable_table(one.when)),
             "next": _next(queues, one),
             "last": _last(queues, one),
-            "watched": one.watched,
             "made": f"{one.made:%Y-%m-%d %H:%M} UTC by {one.agent or 'nobody'}",
         }
         for key, value in lines.items():
@@ -224,27 +223,6 @@ def _set_paused(silo_dir: str, name: str, *, paused: bool) -> None:
         when = replace(load_target(silo.path, name).when, is_paused=paused)
         one = change_target(silo.path, name, when=when)
         click.echo(f"{name}: {_next(queues, one)}")
-
-
-@target.command(epilog=example("silo crawl target watch myrepo reports ../documents"))
-@directory
-@name_argument
-@click.argument("documents", metavar="SILO")
-def watch(*, silo_dir: str, name: str, documents: str) -> None:
-    """Make records in SILO of the documents that are found below the address of a target."""
-    with opened(silo_dir) as silo:
-        change_target(silo.path, name, watched=documents)
-        click.echo(f"{name}: documents become records of {documents}")
-
-
-@target.command(epilog=example("silo crawl target unwatch myrepo reports"))
-@directory
-@name_argument
-def unwatch(*, silo_dir: str, name: str) -> None:
-    """Make records of its documents no more; those that were made stay."""
-    with opened(silo_dir) as silo:
-        change_target(silo.path, name, watched="")
-        click.echo(f"{name}: documents become no records")
 
 
 @target.command(epilog=example("silo crawl target remove myrepo theses"))
@@ -291,7 +269,6 @@ def _object(queues: Queues, one: Target) -> dict[str, Any]:
         "ignore": list(one.scope.ignore),
         "limits": {key: getattr(one.limits, key) for key in Limits.__slots__},
         "when": timetable_table(one.when),
-        "watched": one.watched,
         "next": f"{due:%Y-%m-%dT%H:%M:%SZ}" if due else None,
         "last": f"{last.due:%Y-%m-%dT%H:%M:%SZ}" if last.due else None,
     }

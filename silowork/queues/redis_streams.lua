@@ -220,6 +220,16 @@ function actions.give_back()
   end
 end
 
+-- key, … -> 1 for each whose message is done
+function actions.done_keys()
+  local found = {}
+  for at = 3, #ARGV do
+    local moment = redis.call('ZSCORE', keys, ARGV[at])
+    found[#found + 1] = moment and tonumber(moment) > 0 and 1 or 0
+  end
+  return found
+end
+
 -- number, … -> 1 for each that is there
 function actions.held()
   local found = {}

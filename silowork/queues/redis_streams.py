@@ -152,6 +152,11 @@ class RedisQueues(Closing):
         if messages:
             self._call("give_back", messages[0].queue, wait, *_leases(messages))
 
+    def done_keys(self, queue: str, keys: Sequence[str]) -> set[str]:
+        """See `Queues.done_keys`."""
+        found = self._call("done_keys", queue, *keys)
+        return {key for key, is_done in zip(keys, found, strict=True) if is_done}
+
     def held(self, messages: Sequence[Queued]) -> list[Queued]:
         """See `Queues.held`."""
         return self._chosen("held", messages, [one.number for one in messages])

@@ -4,6 +4,7 @@ Messages that are done keep their row without its body, which is the memory of t
 was taken stays ``open``, and is due when its lease is over.
 """
 
+import json
 import secrets
 import sqlite3
 import sys
@@ -190,6 +191,14 @@ class SqliteQueues(Closing):
                 mine,
             )
         )
+
+    def done_keys(self, queue: str, keys: Sequence[str]) -> set[str]:
+        """See `Queues.done_keys`."""
+        where = (
+            "SELECT key FROM message WHERE queue = ? AND state = 'done'"
+            " AND key IN (SELECT value FROM json_each(?))"
+        )
+        return {key for (key,) in self.file.rows(where, (queue, json.dumps(list(keys))))}
 
     def held(self, messages: Sequence[Queued]) -> list[Queued]:
         """See `Queues.held`."""

@@ -148,6 +148,9 @@ class Queues(Closing, Protocol):
             wait: Seconds before which they are not taken.
         """
 
+    def done_keys(self, queue: str, keys: Sequence[str]) -> set[str]:
+        """Return those keys whose messages are done, and not forgotten."""
+
     def held(self, messages: Sequence[Queued]) -> list[Queued]:
         """Return those of some messages that nobody has acknowledged."""
 

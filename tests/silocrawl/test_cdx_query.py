@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from silocrawl import cdx_query
 from silocrawl.cdx_query import QueryRefused, answer, query_of
 from silocrawl.cdxj import Segments, line_of
-from silocrawl.messages import Outcome
+from silocrawl.crawl_log import Outcome
 
 CAPTURES = (
     ("https://example.org/", "20240101000000", 200, "text/html"),

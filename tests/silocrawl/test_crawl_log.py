@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from silocrawl.crawl_log import line_of
+from silocrawl.crawl_log import Outcome, line_of
 from silocrawl.fetching import media_type_of
-from silocrawl.messages import Outcome
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 PAGE = Outcome("20261201000000", "http://a/", 200, hop_path="L", via="http://a/")

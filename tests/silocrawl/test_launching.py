@@ -16,7 +16,7 @@ from silocrawl.commands.running import status
 from silocrawl.commands.targets import list_targets
 from silocrawl.errors import MessageInvalid, TargetNotFound, TargetRefused
 from silocrawl.launching import due_of, inject, launch_due, launch_now
-from silocrawl.messages import CHECK, CRAWL, Address, address_of, message_of, outcome_of
+from silocrawl.messages import CHECK, CRAWL, Address, address_of, message_of
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import (
     Limits,
@@ -142,11 +142,11 @@ def test_a_target_that_cannot_be_read_does_not_hold_up_others(
 
 def test_single_addresses_are_injected_once_unless_forced(queues: SqliteQueues) -> None:
     given = ["http://a.example/1", "https://b.example/2"]
-    assert inject(queues, given, CRAWL, force=False) == 2
-    assert inject(queues, given, CRAWL, force=False) == 0
-    assert inject(queues, given[:1], CRAWL, force=True) == 1
+    assert inject(queues, given, force=False) == 2
+    assert inject(queues, given, force=False) == 0
+    assert inject(queues, given[:1], force=True) == 1
     with pytest.raises(BadAddress):
-        inject(queues, ["http://c.example/", "ftp://a.example/"], CRAWL, force=False)
+        inject(queues, ["http://c.example/", "ftp://a.example/"], force=False)
     assert len(urls(queues)) == 3
 
 
@@ -161,8 +161,6 @@ def test_a_target_is_stored_as_it_is_read(silo: Silo) -> None:
         title="A site",
         scope=Scope(ScopeKind.SUBDOMAINS, plus_one=True, ignore=("*.zip",)),
         limits=Limits(5, 6, 7, 8),
-        is_rendered=True,
-        watched="../documents",
         agent="ada",
         made=NOW,
     )
@@ -188,7 +186,7 @@ def test_a_target_is_stored_as_it_is_read(silo: Silo) -> None:
         ("[limits]\npages = 'many'", "limits are whole numbers"),
         ("url = 'ftp://a.example'", "not an address of http or https"),
         ("url = 'http://ada:secret@a.example/'", "without a login"),
-        ("watched = '../d'", "only a target with an address can be watched"),
+        ("watched = '../d'", "a target has no 'watched'"),
         ("[select]\nshape = 'round'", "shape"),
         ("select = 3", "select is not a table"),
         ("ignore = 'x'", "ignore is not a list"),
@@ -253,8 +251,6 @@ def test_a_message_of_shepherd_is_read() -> None:
 def test_what_is_no_message_is_refused(body: bytes) -> None:
     with pytest.raises(MessageInvalid):
         address_of(body)
-    with pytest.raises(MessageInvalid):
-        outcome_of(body)
 
 
 @pytest.mark.parametrize("url", ["http://[::1/", "http://a:99999/", "http://%00/", "http://a..b/"])
@@ -289,19 +285,8 @@ def test_a_message_that_would_forge_lines_of_the_log_is_refused(said: dict[str, 
 
 def test_a_source_that_is_no_address_is_not_injected(queues: SqliteQueues) -> None:
     with pytest.raises(BadAddress):
-        inject(queues, ["http://a.example/"], CRAWL, force=False, source="a b\nc")
+        inject(queues, ["http://a.example/"], force=False, source="a b\nc")
     assert urls(queues) == []
-
-
-def test_an_outcome_of_the_feed_of_heritrix_is_read() -> None:
-    feed = {
-        "timestamp": "2026-11-24T08:00:00.123Z", "url": "http://a/", "status_code": 200,
-        "content_digest": "sha1:ABC", "size": 12, "mimetype": "text/html", "annotations": "x,y",
-        "warc_filename": "w.warc.gz", "warc_offset": 0, "seed": "http://s/", "extra_info": {},
-    }  # fmt: skip
-    found = outcome_of(json.dumps(feed).encode())
-    assert (found.timestamp, found.warc_offset) == ("20261124080000", 0)
-    assert found.annotations == ("x", "y")
 
 
 def test_one_invalid_target_does_not_hide_the_others(silo: Silo, queues: SqliteQueues) -> None:

@@ -16,7 +16,6 @@ from recordsilo import Silo
 from silocrawl.cdx_query import answer, query_of
 from silocrawl.cdxj import Segments, line_of
 from silocrawl.launching import inject
-from silocrawl.messages import CRAWL
 from silocrawl.paths import index_directory
 from silocrawl.replay import free_port, replaying
 from silocrawl.running import CrawlSettings, CrawlWorker
@@ -45,7 +44,7 @@ def test_pywb_replays_what_was_crawled_and_answers_queries_as_we_do(
     silo: Silo, queues: SqliteQueues, site: Site, program: str
 ) -> None:
     site.pages["/seen"] = page("as it was seen")
-    inject(queues, [f"{site.url}/seen"], CRAWL, force=False)
+    inject(queues, [f"{site.url}/seen"], force=False)
     CrawlWorker(silo, queues, CrawlSettings(2, 0.0, is_private=True)).run(Stop(), until_idle=True)
     index, port = Segments(index_directory(silo.path)), free_port()
     with replaying(silo.path, program, port):

@@ -4,12 +4,14 @@ import io
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,17 +27,19 @@ from crawlmatch.outcomes import LinkOutcome
 from politeweb.settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
+from silocrawl.answers import Answers
 from silocrawl.cdxj import Segments, key_of
+from silocrawl.checks import check_launched
 from silocrawl.frontier import Held
-from silocrawl.launching import inject, launch_due, launch_now
-from silocrawl.messages import CHECK, CRAWL, Address
-from silocrawl.paths import index_directory
+from silocrawl.launching import inject, launch_due, launch_now, launched
+from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, Address, message_of
+from silocrawl.paths import answers_file, index_directory
 from silocrawl.running import CrawlRunning, CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import Limits, Target, add_target, load_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
-from silowork.queues.values import Message, Queued
+from silowork.queues.values import Message, MessageState, Queued
 from silowork.stop import Stop
 
 QUICK = CrawlSettings(8, 0.0, is_private=True, pauses=(0.05, 0.05, 0.05))
@@ -205,6 +209,7 @@ def test_hosts_that_are_busy_are_asked_again_and_dead_ones_are_outcomes(
         "http://no-such-host.invalid/": "-1", "http://localhost:1/": "-2",
     }  # fmt: skip
     assert site.asked["/busy"] == 3
+    assert site.asked["/cut"] == 4
     assert "midFetchTrunc" in log["/cut"][11]
 
 
@@ -263,19 +268,78 @@ def test_private_addresses_are_refused(silo: Silo, site: Site, crawl: Crawl) -> 
     assert not site.asked
 
 
-def test_what_was_launched_and_is_nowhere_is_launched_once_more(
-    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+def test_a_capture_that_the_index_lost_is_fetched_once_more(
+    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
 ) -> None:
-    monkeypatch.setattr("silocrawl.launching.SECONDS_UNTIL_CHECK", 0.0)
-    monkeypatch.setattr("silocrawl.running.SECONDS_BETWEEN_LAUNCHES", 0.1)
     site.pages["/a"] = page("")
-    put_record(silo, "7", f"{site.url}/a")
+    put_record(silo, "7", f"{site.url}/a", f"{site.url}/closed")
+    site.pages["/robots.txt"] = Reply(200, b"User-agent: *\nDisallow: /closed")
     target(silo)
-    launch_due(silo, queues, NOW)
-    queues.done(queues.take(CRAWL))  # as if it had been lost
+    crawl()
+    for path in ("/a", "/closed"):  # a capture, and an outcome without one
+        put_check(queues, site.url + path)
+    crawl()
+    assert (queues.sizes()[CHECK].done, site.asked["/a"]) == (2, 1)
+    put_check(queues, f"{site.url}/a", "again")
+    shutil.rmtree(index_directory(silo.path))
     crawl()
     assert len(captures(silo, f"{site.url}/a")) == 1
-    assert queues.sizes()[CHECK].later == 1
+    assert site.asked["/a"] == 2
+    assert queues.sizes()[CHECK].later == 3  # those of the launch, and a last one
+
+
+def put_check(queues: SqliteQueues, url: str, key: str = "now") -> None:
+    """Put a check of an address of the last launch, as if it had not been done."""
+    due = launched(queues, "t").due
+    assert due is not None
+    one = Address(url, url, f"t/{due:{LAUNCH_FORM}}")
+    queues.put([message_of(one, CHECK, key=f"{key} {url}")])
+
+
+def test_an_address_that_waits_for_its_host_is_not_launched_again(
+    silo: Silo, queues: SqliteQueues
+) -> None:
+    put_record(silo, "7", "http://a.example/1")
+    target(silo)
+    launch_due(silo, queues, NOW)
+    put_check(queues, "http://a.example/1")
+    place = answers_file(silo.path)
+    with Answers(place) as answers:
+        segments = Segments(index_directory(silo.path))
+        assert check_launched(queues, segments, answers) == 0
+        assert (queues.sizes()[CHECK].later, queues.sizes()[CRAWL].waiting) == (2, 1)
+        put_check(queues, "http://a.example/1", "again")
+        assert check_launched(queues, segments, answers, NOW + timedelta(days=31)) == 0
+    (dead,) = queues.peek(CHECK, MessageState.DEAD)
+    assert dead.reason == "it was not fetched in 30 days"
+
+
+def test_what_the_end_of_a_run_cuts_short_is_fetched_by_the_next(
+    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
+) -> None:
+    begun, whole = threading.Event(), threading.Event()
+
+    def slowly(handler: BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(PDF[:9])
+        begun.set()
+        whole.wait(20)
+        handler.wfile.write(PDF[9:])
+
+    site.pages["/slow.pdf"] = Reply(
+        200, slowly, {"Content-Type": "application/pdf", "Content-Length": str(len(PDF))}
+    )
+    put_record(silo, "7", f"{site.url}/slow.pdf")
+    target(silo)
+    stop = Stop()
+    asking = threading.Thread(target=lambda: (begun.wait(20), stop.ask()))
+    asking.start()
+    summary = CrawlWorker(silo, queues, QUICK).run(stop)
+    asking.join()
+    whole.set()
+    assert summary.fetched == 0
+    assert captures(silo, f"{site.url}/slow.pdf") == []
+    assert crawl()["/slow.pdf"][2] == str(len(PDF))
+    assert record_at(silo, captures(silo, f"{site.url}/slow.pdf")[0]) == ("response", PDF)
 
 
 def test_one_process_crawls_and_what_cannot_be_read_is_a_dead_letter(
@@ -295,7 +359,7 @@ def test_what_is_injected_is_fetched(
     silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
 ) -> None:
     site.pages["/a"] = page('<a href="/b.pdf">not followed: it has no target</a>')
-    inject(queues, [f"{site.url}/a"], CRAWL, force=False)
+    inject(queues, [f"{site.url}/a"], force=False)
     assert list(crawl()) == ["/a"]
 
 
@@ -338,7 +402,7 @@ def test_addresses_of_a_quick_host_beyond_those_held_come_back_soon(
         whole(messages)
 
     monkeypatch.setattr(queues, "give_back", give_back)
-    inject(queues, [f"{site.url}/{number}" for number in range(50)], CRAWL, force=False)
+    inject(queues, [f"{site.url}/{number}" for number in range(50)], force=False)
     assert len(crawl()) == 50
     assert 0 < max(waits) <= 1.0
 

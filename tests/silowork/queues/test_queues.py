@@ -172,6 +172,17 @@ def test_what_is_given_back_is_as_before(queues: Queues, opened: Opened) -> None
     assert (one.tries, one.reason) == (1, "")
 
 
+def test_the_keys_of_what_is_done_are_known_until_they_are_forgotten(queues: Queues) -> None:
+    queues.put([Message("q", b"", key) for key in ("a", "b", "c")])
+    queues.done(queues.take("q"))
+    queues.failed(queues.take("q"), "broken", None)
+    asked = ["a", "b", "c", "never put"]
+    assert queues.done_keys("q", asked) == {"a"}
+    assert queues.done_keys("r", asked) == queues.done_keys("q", []) == set()
+    queues.forget("q", time.time() + 60)
+    assert queues.done_keys("q", asked) == set()
+
+
 def test_what_is_given_back_for_later_waits_and_is_as_before(queues: Queues) -> None:
     queues.put([Message("q", b"a", "k")])
     queues.failed(queues.take("q"), "busy")
