@@ -8,15 +8,12 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from io import BytesIO
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from warc_answers import BODY, HARVEST, URL, answer, only_file, read
 from warcio.archiveiterator import ArchiveIterator
 
 from politeweb.answers import Answer
@@ -25,31 +22,6 @@ from politeweb.warc import files
 from politeweb.warc.files import WarcName, packed, warc_names, whole_length
 from politeweb.warc.pairs import packed_pair
 from politeweb.warc.writing import ROTATE_AT, WarcFiles
-
-HARVEST = "20261121T211331.123456Z"
-URL = "https://repo.example/oai?verb=ListRecords&resumptionToken=a%2Bb%20c%7Cd"
-BODY = b"<OAI-PMH>" + b"<record>some text</record>" * 200 + b"</OAI-PMH>"
-RECEIVED = datetime(2026, 11, 21, 21, 13, 31, 123456, tzinfo=UTC)
-
-
-def answer(**more) -> Answer:
-    return Answer(**{"body": BODY, "url": URL, "received": RECEIVED} | more)
-
-
-def read(path: Path) -> Iterator[tuple[SimpleNamespace, bytes]]:
-    with path.open("rb") as file:
-        for record in ArchiveIterator(file, check_digests="raise"):
-            content = record.raw_stream.read()
-            field = record.rec_headers.get_header
-            yield (
-                SimpleNamespace(kind=record.rec_type, field=field, http=record.http_headers),
-                content,
-            )
-
-
-def only_file(directory: Path) -> Path:
-    [path] = directory.glob("*.warc.gz")
-    return path
 
 
 class Recorder(WarcFiles):
