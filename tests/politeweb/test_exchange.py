@@ -127,7 +127,9 @@ def test_an_exchange_says_where_and_how_long(serve: Serve) -> None:
     taken = take(serve(slow).url)
     assert taken.made.address == "127.0.0.1"
     assert 0 < taken.made.resolving + taken.made.connecting < taken.until_head
-    assert 0.05 <= taken.until_head <= taken.seconds - 0.05
+    assert taken.until_head >= 0.05
+    assert taken.seconds >= 0.1  # whoever is slow may read the head after the body was sent
+    assert taken.until_head < taken.seconds
     assert taken.began.tzinfo is not None
 
 

@@ -5,6 +5,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 
 Answer = Callable[[bytes], Iterable[bytes]]
 """Head of a request → pieces of what is sent; the last may be `KEEP`, else the connection ends."""
@@ -54,7 +55,7 @@ class RawServer:
                 if self._at_once:
                     self._answered(connection, b"")
                     return
-                while head := b"".join(iter(said.readline, b"\r\n")):
+                while head := b"".join(takewhile(bool, iter(said.readline, b"\r\n"))):
                     self.heads.append(head + b"\r\n")
                     if not self._answered(connection, head):
                         return
