@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -224,9 +225,12 @@ class Operations(RuleBasedStateMachine):
         def act(record: HarvestedRecord, name: str, path: str) -> None:
             place = record.to_dirpath(path, name)
             if record.is_curated(name) and os.path.isfile(place) and os.stat(place).st_nlink == 1:
-                with open(place, "wb") as written:  # with two names it would be another version's
-                    written.write(content)
-                record.accept(path, name)
+                before = Path(place).read_bytes()
+                Path(place).write_bytes(content)  # with two names it would be another version's
+                try:
+                    record.accept(path, name)
+                except REFUSED:
+                    Path(place).write_bytes(before)
 
         self.on_file(number, version, file, act)
 
