@@ -18,7 +18,14 @@ from recordsilo.commands.granary_list import silos_in
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
 from recordsilo.records.manifest import STATES
-from recordsilo.selection import Selection, filters_from, query_from, remarks_on, unknown_fields
+from recordsilo.selection import (
+    Selection,
+    filters_from,
+    filters_within,
+    query_from,
+    remarks_on,
+    unknown_fields,
+)
 from recordsilo.silo import Silo
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -73,7 +80,8 @@ _FILTERS = (
 )  # fmt: skip
 _NAMES = (
     click.option("--search", "query", metavar="QUERY",
-                 help="Only records that match this query (silo help search)."),
+                 help="Only records that match these words and filters, as 'solar has_file:false' "
+                 "(silo help search)."),
     *_FILTERS,
     click.option("--item", "items", multiple=True, metavar="ID",
                  shell_complete=completion.identifiers,
@@ -133,7 +141,7 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def call(**given: Any) -> Any:
-        filters, query = _filters(given), _query(given.pop("query"))
+        query, filters = _query(given.pop("query"), _filters(given))
         named, file = given.pop("items"), given.pop("ids_file")
         skip = given.pop("missing") == "skip"
         if file is not None:
@@ -233,12 +241,18 @@ def _listed(path: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def _query(given: str | None) -> str:
-    """The query of ``--search``; empty, which selects all records, without the option."""
+def _query(given: str | None, filters: SearchFilters) -> tuple[str, SearchFilters]:
+    """The words of ``--search``, and the filters with those among them.
+
+    No words, which select all records, without the option.
+    """
     try:
-        return "" if given is None else query_from(given)
+        words, filters = (
+            ("", filters) if given is None else filters_within(query_from(given), filters)
+        )
     except SearchError as error:
         fail(str(error))
+    return words, filters
 
 
 def _filters(given: dict[str, Any]) -> Any:

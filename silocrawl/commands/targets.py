@@ -53,7 +53,7 @@ class _Amount(click.ParamType[int]):
 @click.group(
     cls=Group,
     epilog=example(
-        "silo crawl target add myrepo --search 'type:thesis' --frequency monthly",
+        "silo crawl target add myrepo --search 'type:Thesis' --frequency monthly",
         "silo crawl target add myrepo https://example.org/reports/ --scope path",
         "silo crawl target list myrepo",
     ),
@@ -100,7 +100,7 @@ def _all(command: Any, options: tuple[Any, ...]) -> Any:
 
 @target.command(
     epilog=example(
-        "silo crawl target add myrepo --search 'type:thesis' --frequency monthly",
+        "silo crawl target add myrepo --search 'type:Thesis' --frequency monthly",
         "silo crawl target add myrepo --item 3002 --frequency once",
         "silo crawl target add myrepo https://example.org/reports/ --scope path --pages 20k",
     )

@@ -23,6 +23,7 @@ from recordsilo.selection import (
     LOOKED_UP,
     Selection,
     filters_from,
+    filters_within,
     remarks_on,
     selection_from,
     selection_table,
@@ -318,7 +319,38 @@ def test_a_word_with_a_minus_that_is_no_option_says_how_to_write_it(
         assert (plain.exit_code, "write --" in plain.stderr) == (2, False)
 
 
-@pytest.mark.parametrize("query", ["-titel:solar", "-doi:*", "-year:2016"])
+@pytest.mark.parametrize(
+    ("query", "words", "filters"),
+    [
+        ("has_file:false", "", SearchFilters({"has_file": False})),
+        ("-has_file:false", "", SearchFilters({"has_file": True})),
+        ('tern type:"In Proceedings" NOT year:..2010 -"a b"', 'tern   -"a b"',
+         SearchFilters({}, {"type": ["In Proceedings"], "year!": ["..2010"]})),
+        ("title:tern creator:ada subject:x", "title:tern creator:ada subject:x", SearchFilters()),
+        ('"on year:2016 and" doi:10.5/1 colour:red', '"on year:2016 and" doi:10.5/1 colour:red',
+         SearchFilters()),
+        ("tern OR year:2016", "tern OR year:2016", SearchFilters()),
+        ('type:""', 'type:""', SearchFilters()),
+    ],
+)  # fmt: skip
+def test_filters_may_stand_among_the_words(query: str, words: str, filters: SearchFilters) -> None:
+    assert filters_within(query, SearchFilters()) == (words, filters)
+
+
+def test_filters_among_the_words_select_as_those_of_the_option_do(terns: Silo) -> None:
+    def ls(*options: str) -> tuple[int, str, str]:
+        result = CliRunner().invoke(silo_command, ("ls", terns.path, *options))
+        return result.exit_code, result.stdout, result.stderr
+
+    assert ls("--search", "curated:true tern") == ls("--search", "tern", "--curated")
+    assert ls("--search", "set:s -curated:true") == ls("--set", "s", "--not-curated")
+    assert ls("--search", "set:s", "--set", "t") == ls("--set", "s", "--filter", "set=t")
+    code, out, told = ls("--search", "has_file:maybe")
+    assert (code, out) == (2, "")
+    assert "has_file is true or false, not 'maybe'" in told
+
+
+@pytest.mark.parametrize("query", ["-titel:solar", "-doi:*"])
 def test_an_unknown_field_is_named_although_records_are_found(terns: Silo, query: str) -> None:
     table = os.path.join(terns.path, "table.csv")
     for command in (
