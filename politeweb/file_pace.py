@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from urllib.parse import quote
 
 from politeweb.pace import LONGEST_PAUSE, MOST_WAITING
 
@@ -171,6 +172,23 @@ class FilePace:
                         os.unlink(self._path + suffix)
         finally:
             os.close(directory)
+
+
+def resting_hosts(directory: str, now: float, most: int = 100) -> list[tuple[str, float]]:
+    """Return the hosts that get no turns for a while, and for how many seconds, the longest first.
+
+    Args:
+        directory: Where the file is; without a file that can be read, there are none.
+        now: Seconds since the epoch.
+        most: Most hosts.
+    """
+    where = "SELECT name, held - :now FROM host WHERE held > :now ORDER BY held DESC LIMIT :most"
+    path = f"file:{quote(os.fsencode(os.path.join(directory, HOSTS_FILE)))}?mode=ro"
+    try:
+        with closing(sqlite3.connect(path, uri=True)) as connection:
+            return connection.execute(where, {"now": now, "most": most}).fetchall()
+    except sqlite3.Error:  # who gives turns next begins the file again
+        return []
 
 
 def _opened(path: str) -> sqlite3.Connection:

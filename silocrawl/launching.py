@@ -80,12 +80,12 @@ class Launch:
     is_joined: bool = False
 
 
-def launched(queues: Queues, name: str) -> Launched:
-    """Return what is known of a target's launches."""
-    return Launched.of(queues.mark(_mark(name)))
+def launched(queues: Queues | None, name: str) -> Launched:
+    """Return what is known of a target's launches; without queues, there were none."""
+    return Launched.of(queues.mark(_mark(name)) if queues is not None else "")
 
 
-def due_of(queues: Queues, target: Target) -> datetime | None:
+def due_of(queues: Queues | None, target: Target) -> datetime | None:
     """Return when a target is due next; None if it is paused or over.
 
     The first launch is that of its beginning, also if it was made some seconds later.

@@ -2,7 +2,6 @@
 
 import json
 import os
-from datetime import UTC, datetime
 
 import click
 
@@ -13,14 +12,12 @@ from recordsilo.commands.options import Number, directory, json_object, quiet_op
 from recordsilo.progress import counting
 from recordsilo.wording import counted
 from silocrawl.commands.opening import opened, opened_queues
-from silocrawl.launching import due_of
-from silocrawl.messages import CHECK, CRAWL
 from silocrawl.outcomes import match_own_logs
 from silocrawl.paths import queues_file
 from silocrawl.running import CrawlSettings, CrawlSummary, CrawlWorker
-from silocrawl.targets import load_targets, target_names
+from silocrawl.status import status_of
+from silocrawl.targets import target_names
 from silowork.queues.sqlite import SqliteQueues
-from silowork.queues.values import QueueSize
 from silowork.stop import Stop
 
 SECONDS_OF_LEASE = 20.0
@@ -111,37 +108,10 @@ def status(*, silo_dir: str, as_json: bool) -> int:
     that nobody does, a full disk.
     """
     with opened(silo_dir) as silo, opened_queues(silo, changes=False) as queues:
-        sizes, now = queues.sizes(), datetime.now(UTC)
-        overdue = []
-        targets, refused = load_targets(silo.path)
-        for one in targets:
-            due = due_of(queues, one)
-            if due is not None and (now - due).total_seconds() > 3_600:
-                overdue.append(one.name)
-        disk = os.statvfs(silo.path)
-        free = disk.f_bavail * disk.f_frsize
-        dead = {name: size.dead for name, size in sizes.items() if size.dead}
-        late = sizes.get(CRAWL, QueueSize()).oldest
-        words = {
-            "targets": "alert" if refused else "good",
-            "messages": "alert" if dead else "good",
-            "launches": "warning" if overdue else "good",
-            "queue": "warning" if late > 86_400 else "good",
-            "disk": "alert" if free < 10**9 else "warning" if free < 10**10 else "good",
-        }
-        told = {
-            "targets": "; ".join(map(str, refused)) if refused else "all can be read",
-            "messages": f"{sum(dead.values()):,} failed too often" if dead else "none failed",
-            "launches": f"{len(overdue):,} overdue: {', '.join(overdue[:5])}" if overdue
-            else f"{len(targets):,} targets",
-            "queue": f"{sizes.get(CRAWL, QueueSize()).waiting:,} wait to be fetched,"
-            f" {sizes.get(CHECK, QueueSize()).later:,} to be checked",
-            "disk": f"{free / 1e9:,.1f} GB free",
-        }  # fmt: skip
-        if as_json:
-            found = {key: {"state": words[key], "said": told[key]} for key in words}
-            click.echo(json.dumps(found, indent=2))
-        else:
-            for key, word in words.items():
-                click.echo(f"{key:9} {word:8} {told[key]}")
-        return ExitCode.OK if set(words.values()) == {"good"} else ExitCode.LOSSES
+        found = status_of(silo.path, queues)
+    if as_json:
+        told = {one.name: {"state": one.word, "said": one.said} for one in found.conditions}
+        click.echo(json.dumps(told, indent=2))
+    for one in () if as_json else found.conditions:
+        click.echo(f"{one.name:9} {one.word:8} {one.said}")
+    return ExitCode.OK if found.is_good else ExitCode.LOSSES

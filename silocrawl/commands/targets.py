@@ -4,17 +4,17 @@ import getpass
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import click
 
-from recordsilo import Silo
 from recordsilo.cli import ExitCode, Group, example
 from recordsilo.commands.options import directory, json_array, json_object, selecting
-from recordsilo.selection import Selection, selection_table
+from recordsilo.selection import Selection
 from silocrawl.commands.opening import name_argument, opened, opened_queues
-from silocrawl.launching import due_of, launched
+from silocrawl.errors import TargetRefused
+from silocrawl.launching import launched
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import (
     Limits,
@@ -25,15 +25,13 @@ from silocrawl.targets import (
     load_targets,
     remove_target,
     target_name_of,
-    target_names,
 )
-from silowork.due.timetable import FREQUENCIES, Timetable, moment_of, repeated, timetable_table
+from silocrawl.wishes import OFFERED, amount_of, as_object, free_name, state_said, timetable_wished
+from silowork.due.timetable import Timetable, timetable_table
 from silowork.queues.values import Queues
 
 _SCOPES = [one.value for one in ScopeKind]
-_FREQUENCIES = ["once", "daily", "weekly", *FREQUENCIES]
 _USUAL = Limits()
-_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 class _Amount(click.ParamType[int]):
@@ -43,11 +41,10 @@ class _Amount(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Convert a value to a number; any other text fails the command."""
-        text = str(value)
-        unit = text[-1:] if text[-1:] in _UNITS else ""
-        if not text.removesuffix(unit).isdecimal():
-            self.fail(f"{text!r} is not a number; write 500, 20k or 2G", param, ctx)
-        return int(text.removesuffix(unit)) * _UNITS[unit]
+        try:
+            return amount_of(str(value))
+        except TargetRefused as error:
+            self.fail(str(error), param, ctx)
 
 
 @click.group(
@@ -67,7 +64,7 @@ def target() -> None:
 
 
 _timing = (
-    click.option("--frequency", type=click.Choice(_FREQUENCIES), default="monthly",
+    click.option("--frequency", type=click.Choice(OFFERED), default="monthly",
                  show_default=True, help="From the start on, at its time of day; weekly on its "
                  "weekday, monthly and rarer on its day of the month."),
     click.option("--start", default="", metavar="DATE",
@@ -117,28 +114,18 @@ def add(*, silo_dir: str, url: str, select: Selection, title: str, **given: Any)
         when = _when(given)
         scope = Scope(ScopeKind(given["scope"]), given["plus_one"], given["ignore"])
         limits = Limits(given["pages"], given["most_bytes"], given["hours"] * 3600, given["hops"])
-        name = _free_name(silo, target_name_of(title or url or str(select) or "links"), title)
+        name = target_name_of(title or url or str(select) or "links")
+        name = name if title else free_name(silo.path, name)
         now = datetime.now(UTC).replace(microsecond=0)
         made = Target(
             name, when, url, select, title, scope, limits, agent=getpass.getuser(), made=now
         )
         add_target(silo.path, made)
-        click.echo(f"{name}: {made.seeds_said}; {_next(None, made)}")
-
-
-def _free_name(silo: Silo, name: str, title: str) -> str:
-    """The name, or with a number if it is taken and was not given."""
-    taken, number, found = set(target_names(silo.path)), 1, name
-    while found in taken and not title:
-        number += 1
-        found = f"{name[:60]}-{number}"
-    return found
+        click.echo(f"{name}: {made.seeds_said}; {state_said(None, made)}")
 
 
 def _when(given: Mapping[str, Any]) -> Timetable:
-    start = moment_of(given["start"]) if given["start"] else datetime.now(UTC)
-    wish = repeated(given["frequency"], start.replace(second=0, microsecond=0), given["zone"])
-    return replace(wish, end=moment_of(given["end"])) if given["end"] else wish
+    return timetable_wished(given["frequency"], given["start"], given["end"], given["zone"])
 
 
 @target.command("list", epilog=example("silo crawl target list myrepo"))
@@ -152,9 +139,9 @@ def list_targets(*, silo_dir: str, as_json: bool) -> int:
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
         found, refused = load_targets(silo.path)
         if as_json:
-            click.echo(json.dumps([_object(queues, one) for one in found], indent=2))
+            click.echo(json.dumps([as_object(queues, one) for one in found], indent=2))
         for one in () if as_json else found:
-            click.echo("\t".join((one.name, one.seeds_said, _scope(one), _next(queues, one))))
+            click.echo("\t".join((one.name, one.seeds_said, _scope(one), state_said(queues, one))))
         if not found and not refused and not as_json:
             click.echo("silo: no targets; see silo crawl target add", err=True)
         for error in refused:
@@ -171,7 +158,7 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
         one = load_target(silo.path, name)
         if as_json:
-            click.echo(json.dumps(_object(queues, one), indent=2))
+            click.echo(json.dumps(as_object(queues, one), indent=2))
             return
         limits = one.limits
         lines = {
@@ -182,7 +169,7 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
             "limits": f"{limits.pages:,} addresses, {limits.bytes:,} bytes,"
             f" {limits.seconds // 3600:,} hours and {limits.hops} hops a seed",
             "when": json.dumps(timetable_table(one.when)),
-            "next": _next(queues, one),
+            "next": state_said(queues, one),
             "last": _last(queues, one),
             "made": f"{one.made:%Y-%m-%d %H:%M} UTC by {one.agent or 'nobody'}",
         }
@@ -198,8 +185,9 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
 def schedule(*, silo_dir: str, name: str, **given: Any) -> None:
     """Change when a target is launched."""
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
-        one = change_target(silo.path, name, when=_when(given))
-        click.echo(f"{name}: {_next(queues, one)}")
+        is_paused = load_target(silo.path, name).when.is_paused
+        one = change_target(silo.path, name, when=replace(_when(given), is_paused=is_paused))
+        click.echo(f"{name}: {state_said(queues, one)}")
 
 
 @target.command(epilog=example("silo crawl target pause myrepo theses"))
@@ -222,7 +210,7 @@ def _set_paused(silo_dir: str, name: str, *, paused: bool) -> None:
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
         when = replace(load_target(silo.path, name).when, is_paused=paused)
         one = change_target(silo.path, name, when=when)
-        click.echo(f"{name}: {_next(queues, one)}")
+        click.echo(f"{name}: {state_said(queues, one)}")
 
 
 @target.command(epilog=example("silo crawl target remove myrepo theses"))
@@ -242,33 +230,6 @@ def _scope(one: Target) -> str:
     return one.scope.kind.value + (" plus one" if one.scope.plus_one else "")
 
 
-def _next(queues: Queues | None, one: Target) -> str:
-    if one.when.is_paused:
-        return "paused"
-    due = due_of(queues, one) if queues is not None else one.when.begin or one.when.once
-    if due is None:
-        return "no further launch"
-    is_due = due <= datetime.now(UTC) + timedelta(minutes=1)
-    return "due now" if is_due else f"next launch {due:%Y-%m-%d %H:%M} UTC"
-
-
 def _last(queues: Queues, one: Target) -> str:
     last = launched(queues, one.name)
     return f"{last.due:%Y-%m-%d %H:%M} UTC" if last.due else "never launched"
-
-
-def _object(queues: Queues, one: Target) -> dict[str, Any]:
-    due, last = due_of(queues, one), launched(queues, one.name)
-    return {
-        "name": one.name,
-        "title": one.title,
-        "url": one.url,
-        "select": selection_table(one.select),
-        "scope": one.scope.kind.value,
-        "plus_one": one.scope.plus_one,
-        "ignore": list(one.scope.ignore),
-        "limits": {key: getattr(one.limits, key) for key in Limits.__slots__},
-        "when": timetable_table(one.when),
-        "next": f"{due:%Y-%m-%dT%H:%M:%SZ}" if due else None,
-        "last": f"{last.due:%Y-%m-%dT%H:%M:%SZ}" if last.due else None,
-    }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from politeweb.file_pace import FilePace
+from politeweb.file_pace import FilePace, resting_hosts
 from politeweb.pace import LONGEST_PAUSE
 
 
@@ -68,3 +68,20 @@ def test_who_does_not_decide_goes_no_faster_than_who_does(tmp_path: Path) -> Non
 def test_a_file_that_cannot_be_written_is_an_error_of_the_disk(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"hosts\.sqlite"):
         FilePace(str(tmp_path / "nowhere"), "h", 1.0).reserve()
+
+
+def test_hosts_that_rest_are_told_the_longest_first(tmp_path: Path) -> None:
+    clock = _Clock()
+    assert resting_hosts(str(tmp_path), clock.now) == []
+    assert list(tmp_path.iterdir()) == []
+    for host, seconds in (("a", 60.0), ("b", 0.0), ("c", 90.0)):
+        FilePace(str(tmp_path), host, 2.0, clock=clock).hold(seconds)
+    clock.now += 10
+    assert resting_hosts(str(tmp_path), clock.now) == [("c", 80.0), ("a", 50.0)]
+    assert resting_hosts(str(tmp_path), clock.now, 1) == [("c", 80.0)]
+    assert resting_hosts(str(tmp_path), clock.now + 100) == []
+
+
+def test_a_file_of_turns_that_is_damaged_tells_of_no_host(tmp_path: Path) -> None:
+    (tmp_path / "hosts.sqlite").write_bytes(b"no database" * 500)
+    assert resting_hosts(str(tmp_path), 0.0) == []

@@ -1,0 +1,96 @@
+"""Targets as people wish them, by a command or on the page, and as both tell of them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from recordsilo.selection import selection_table
+from silocrawl.errors import TargetRefused
+from silocrawl.launching import due_of, launched
+from silocrawl.targets import Limits, Target, target_names
+from silowork.due.timetable import FREQUENCIES, Timetable, moment_of, repeated, timetable_table
+from silowork.queues.values import Queues
+
+OFFERED = ("once", "daily", "weekly", *FREQUENCIES)
+"""How often a target is launched."""
+_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def amount_of(text: str) -> int:
+    """Read a whole number, with ``k``, ``M``, ``G`` or ``T`` for thousands.
+
+    Raises:
+        TargetRefused: It is not one.
+    """
+    unit = text[-1:] if text[-1:] in _UNITS else ""
+    digits = text.removesuffix(unit)
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 15:
+        raise TargetRefused(f"{text[:40]!r} is not a number; write 500, 20k or 2G")
+    return int(digits) * _UNITS[unit]
+
+
+def timetable_wished(frequency: str, start: str, end: str, zone: str) -> Timetable:
+    """Return a timetable from texts.
+
+    Args:
+        frequency: One of `OFFERED`.
+        start: Of the first launch, as a date or a moment; empty for now.
+        end: From when on there is no launch; empty for never.
+        zone: Name of the time zone of days and times.
+
+    Raises:
+        JobRefused: One of them is invalid.
+    """
+    begin = moment_of(start) if start else datetime.now(UTC)
+    wish = repeated(frequency, begin.replace(second=0, microsecond=0), zone)
+    return replace(wish, end=moment_of(end)) if end else wish
+
+
+def frequency_of(wish: Timetable) -> str:
+    """Return the frequency of which a timetable is; empty if somebody wrote another one."""
+    if wish.once is not None:
+        return "once"
+    if wish.begin is None:
+        return ""
+    bare = replace(wish, end=None, is_paused=False)
+    known = (one for one in OFFERED[1:] if repeated(one, wish.begin, wish.zone) == bare)
+    return next(known, "")
+
+
+def free_name(silo_path: str, name: str) -> str:
+    """A name, or with a number if it is taken."""
+    taken, number, found = set(target_names(silo_path)), 1, name
+    while found in taken:
+        number += 1
+        found = f"{name[:60]}-{number}"
+    return found
+
+
+def state_said(queues: Queues | None, one: Target) -> str:
+    """When a target is launched next, in words."""
+    if one.when.is_paused:
+        return "paused"
+    due = due_of(queues, one)
+    if due is None:
+        return "no further launch"
+    is_due = due <= datetime.now(UTC) + timedelta(minutes=1)
+    return "due now" if is_due else f"next launch {due:%Y-%m-%d %H:%M} UTC"
+
+
+def as_object(queues: Queues | None, one: Target) -> Mapping[str, Any]:
+    """A target as JSON values, with its next and its last launch."""
+    due, last = due_of(queues, one), launched(queues, one.name)
+    return {
+        "name": one.name,
+        "title": one.title,
+        "url": one.url,
+        "select": selection_table(one.select),
+        "scope": one.scope.kind.value,
+        "plus_one": one.scope.plus_one,
+        "ignore": list(one.scope.ignore),
+        "limits": {key: getattr(one.limits, key) for key in Limits.__slots__},
+        "when": timetable_table(one.when),
+        "next": f"{due:%Y-%m-%dT%H:%M:%SZ}" if due else None,
+        "last": f"{last.due:%Y-%m-%dT%H:%M:%SZ}" if last.due else None,
+    }

@@ -1,0 +1,109 @@
+"""How the crawls are, in a word each; and targets as people wish them."""
+
+import json
+import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from politeweb.file_pace import FilePace
+from recordsilo import Silo
+from silocrawl.commands.running import status
+from silocrawl.commands.targets import pause, schedule
+from silocrawl.errors import TargetRefused
+from silocrawl.launching import inject, launch_now
+from silocrawl.messages import CRAWL
+from silocrawl.status import Word, status_of
+from silocrawl.targets import Target, add_target, load_target
+from silocrawl.wishes import OFFERED, amount_of, free_name, frequency_of, timetable_wished
+from silowork.due.timetable import Timetable
+from silowork.errors import JobRefused
+from silowork.queues.sqlite import SqliteQueues
+
+BEGIN = datetime(2026, 3, 31, 2, 30, tzinfo=UTC)
+DAILY = Target("theses", timetable_wished("daily", "2026-03-31T02:30", "", "UTC"), made=BEGIN)
+
+
+def words(silo: Silo, queues: SqliteQueues | None, now: datetime) -> dict[str, str]:
+    return {one.name: one.word.value for one in status_of(silo.path, queues, now).conditions}
+
+
+def test_each_condition_has_its_word(
+    silo: Silo, queues: SqliteQueues, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = SimpleNamespace(f_bavail=10**11, f_frsize=1)
+    monkeypatch.setattr(os, "statvfs", lambda _path: disk)
+    good = dict.fromkeys(("targets", "messages", "launches", "queue", "disk"), "good")
+    now = datetime.now(UTC)
+    assert words(silo, queues, now) == words(silo, None, now) == good
+
+    add_target(silo.path, DAILY)
+    assert words(silo, queues, BEGIN + timedelta(minutes=59)) == good
+    assert words(silo, None, BEGIN + timedelta(hours=2)) == good | {"launches": "warning"}
+    launch_now(silo, queues, DAILY, now)
+    inject(queues, ["http://a.example/", "http://b.example/"], force=False)
+    queues.failed(queues.take(CRAWL), "refused", None)
+    disk.f_bavail = 10**9 - 1
+    later = status_of(silo.path, queues, now)
+    assert {one.name: one.word for one in later.conditions if one.word is not Word.GOOD} == {
+        "messages": Word.ALERT, "disk": Word.ALERT,
+    }  # fmt: skip
+    assert (later.queues[CRAWL].waiting, later.queues[CRAWL].dead, later.targets) == (1, 1, 1)
+    disk.f_bavail = 10**10 - 1
+    assert words(silo, queues, now)["disk"] == "warning"
+
+
+def test_hosts_that_rest_are_part_of_it(silo: Silo) -> None:
+    os.makedirs(place := os.path.join(silo.path, ".silo"), exist_ok=True)
+    FilePace(place, "slow.example", 1.0).hold(600)
+    ((host, seconds),) = status_of(silo.path, None).resting
+    assert host == "slow.example"
+    assert 590 < seconds <= 600
+
+
+def test_the_command_says_the_same(silo: Silo, queues: SqliteQueues) -> None:
+    add_target(silo.path, DAILY)
+    found = status_of(silo.path, queues)
+    told = CliRunner().invoke(status, [silo.path, "--json"], standalone_mode=False)
+    assert told.return_value == 1  # nobody has launched it
+    assert json.loads(told.stdout) == {
+        one.name: {"state": one.word, "said": one.said} for one in found.conditions
+    }
+
+
+def test_a_new_schedule_leaves_a_paused_target_paused(silo: Silo, queues: SqliteQueues) -> None:
+    add_target(silo.path, DAILY)
+    for command in ([pause, [silo.path, "theses"]], [schedule, [silo.path, "theses"]]):
+        CliRunner().invoke(*command, standalone_mode=False, catch_exceptions=False)
+    when = load_target(silo.path, "theses").when
+    assert (when.is_paused, frequency_of(when)) == (True, "monthly")
+
+
+@pytest.mark.parametrize("frequency", OFFERED)
+def test_a_timetable_has_the_frequency_that_it_was_made_of(frequency: str) -> None:
+    wish = timetable_wished(frequency, "2026-03-31T02:30", "2027-01-01", "Europe/Berlin")
+    assert frequency_of(wish) == frequency
+    assert frequency_of(replace(wish, is_paused=True)) == frequency
+
+
+def test_a_timetable_of_another_kind_has_no_frequency() -> None:
+    assert frequency_of(Timetable(every=timedelta(hours=6))) == ""
+    assert frequency_of(replace(DAILY.when, weekdays=(1, 3))) == ""
+    for wrong in (("hourly", "", ""), ("daily", "soon", ""), ("daily", "", "never")):
+        with pytest.raises(JobRefused):
+            timetable_wished(*wrong, "UTC")
+    with pytest.raises(JobRefused):
+        timetable_wished("daily", "", "", "Mars/Olympus")
+
+
+def test_amounts_are_whole_numbers_with_a_unit(silo: Silo) -> None:
+    assert [amount_of(one) for one in ("7", "20k", "2G")] == [7, 20_000, 2 * 10**9]
+    for wrong in ("", "k", "-1", "1.5G", "٣", "²", "9" * 400):
+        with pytest.raises(TargetRefused):
+            amount_of(wrong)
+    for name in ("theses", "theses-2"):
+        assert free_name(silo.path, "theses") == name
+        add_target(silo.path, replace(DAILY, name=name))
