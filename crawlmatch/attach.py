@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
@@ -19,14 +20,15 @@ from crawlmatch.errors import CrawlError
 from crawlmatch.inputs import kind_of_file
 from crawlmatch.kept import Crawl
 from crawlmatch.receipts import InputKind
-from crawlmatch.warcs import DAMAGED, Capture, capture_of, opened_warc
+from crawlmatch.warcs import DAMAGED, capture_of, opened_warc
 from politeweb.addresses import parts_of
 from politeweb.warc.records import warc_records
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
+from recordsilo.disk.digest import Digest
 from recordsilo.errors import RecordNotFound
 from recordsilo.records.edit import RecordEdit, new_origin
-from recordsilo.records.manifest import Json, Manifest
+from recordsilo.records.manifest import Json, Manifest, Version
 
 NOTES = "crawled_files"
 DIRECTORY = "files"
@@ -74,6 +76,17 @@ class AttachReceipt:
     def is_whole(self) -> bool:
         """Whether each link of a record in the Silo has its file."""
         return not (self.absent or self.refused or self.broken)
+
+    def count(self, one: WantedText, put: "Put") -> None:
+        """Note what became of a file."""
+        if put is Put.DONE:
+            self.attached += 1
+        elif put is Put.PRESENT:
+            self.present += 1
+        elif put is Put.UNKNOWN:
+            self.unknown.add(one.identifier)
+        else:
+            self.refused.append((one.identifier, one.final_url, put.value))
 
     def to_json(self) -> dict[str, Any]:
         """Return the receipt as JSON values."""
@@ -216,8 +229,9 @@ def _take(
             reason = f"its content in {where} differs from the digest in the crawl log"
             receipt.refused += [(one.identifier, one.final_url, reason) for one in wanted]
         else:
+            source = Source(crawl.name, capture.ts, capture.sha1, where)
             for one in wanted:
-                _put(silo, crawl, one, capture, staged=staged, where=where, receipt=receipt)
+                receipt.count(one, put_file(silo, one, source, staged))
         _settle(left, wanted)
     finally:
         silo.staging.discard(path)
@@ -228,60 +242,94 @@ def _settle(left: dict[str, list[WantedText]], done: list[WantedText]) -> None:
         left[one.final_url].remove(one)
 
 
-def _put(
-    silo: Silo,
-    crawl: Crawl,
-    one: WantedText,
-    capture: Capture,
-    *,
-    staged: Staged,
-    where: str,
-    receipt: AttachReceipt,
-) -> None:
+class Put(Enum):
+    """What `put_file` did."""
+
+    DONE = "added"
+    PRESENT = "it was there"
+    UNKNOWN = "there is no such record"
+    REFUSED = "its record has a working copy that is not its current version"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a file comes from, for the note in its record.
+
+    Attributes:
+        crawl: Name of the crawl.
+        date: When it was captured; 14 digits.
+        sha1: Of its body as the crawler says it, in base 32.
+        warc: Name of the archive and place in it, separated by a colon.
+        agent: Who adds it.
+        more: What else the note says.
+    """
+
+    crawl: str
+    date: str
+    sha1: str
+    warc: str
+    agent: str = AGENT
+    more: Mapping[str, Json] = field(default_factory=dict)
+
+
+def put_file(silo: Silo, one: WantedText, source: Source, staged: Staged) -> Put:
+    """Add a file to a record, with a note on its origin, once.
+
+    It is there already if the record has a file from that address, or its current version a file
+    of the same content. The staged file stays.
+
+    Raises:
+        OSError: The disk refused; the record is unchanged.
+    """
     with silo.editing(one.identifier) as edit:
         if not edit.exists:
-            receipt.unknown.add(one.identifier)
-            return
-        if one.final_url in _have(edit.manifest):
-            receipt.present += 1
-            return
+            return Put.UNKNOWN
         current = edit.manifest.current
+        if one.final_url in _have(edit.manifest) or staged.digest in _digests(current):
+            return Put.PRESENT
         if not current.is_curated and edit.manifest.has(WORKING_COPY):
-            reason = "its record has a working copy that is not its current version"
-            receipt.refused.append((one.identifier, one.final_url, reason))
-            return
-        version = _version(edit, crawl)
-        name = _file_name(one, edit.manifest.version(version).paths)
-        path = f"{DIRECTORY}/{name}"
-        with open(staged.path, "rb") as file:
-            copy = silo.staging.new_path()
-            digest = write_new(copy, iter(lambda: file.read(_CHUNK), b""), StrictBarrier())
-        edit.put(version, path, Staged(copy, digest), metadata=False)
-        edit.log(version, f"Attached {path} from crawl {crawl.name}: {one.final_url}")
-        note: dict[str, Json] = {
-            "url": one.initial_url, "final_url": one.final_url, "version": version, "path": path,
-            "type": one.mimetype, "date": capture.ts, "sha1": capture.sha1, "crawl": crawl.name,
-            "warc": where,
-        }  # fmt: skip
-        edit.set_metadata(NOTES, [*_notes(edit.manifest.metadata, NOTES), note])
-    receipt.attached += 1
+            return Put.REFUSED
+        _make_current_curated(edit, source)
+        put_in_current(silo, edit, one, source, staged)
+    return Put.DONE
 
 
-def _version(edit: RecordEdit, crawl: Crawl) -> str:
-    """Return the working copy to which a file is added; make one if there is none."""
+def put_in_current(
+    silo: Silo, edit: RecordEdit, one: WantedText, source: Source, staged: Staged
+) -> None:
+    """Add a file to the current version of a record that is being edited; see `put_file`."""
+    version = edit.manifest.current.name
+    path = f"{DIRECTORY}/{_file_name(one, edit.manifest.version(version).paths)}"
+    with open(staged.path, "rb") as file:
+        copy = silo.staging.new_path()
+        digest = write_new(copy, iter(lambda: file.read(_CHUNK), b""), StrictBarrier())
+    edit.put(version, path, Staged(copy, digest), metadata=False)
+    edit.log(version, f"Attached {path} from crawl {source.crawl}: {one.final_url}")
+    note: dict[str, Json] = {
+        "url": one.initial_url, "final_url": one.final_url, "version": version, "path": path,
+        "type": one.mimetype, "date": source.date, "sha1": source.sha1, "crawl": source.crawl,
+        "warc": source.warc, **source.more,
+    }  # fmt: skip
+    edit.set_metadata(NOTES, [*_notes(edit.manifest.metadata, NOTES), note])
+
+
+def _digests(version: Version) -> frozenset[Digest]:
+    return frozenset(one for one in (version.digests or {}).values() if one is not None)
+
+
+def _make_current_curated(edit: RecordEdit, source: Source) -> None:
+    """Make a working copy for the file, unless the current version is one."""
     current = edit.manifest.current
     if current.is_curated:
-        return current.name
+        return
+    message = f"full texts of crawl {source.crawl}"
     edit.derive_version(
         current.name,
         WORKING_COPY,
         date=current.date,
-        origin=new_origin(
-            "clone", of=current.name, agent=AGENT, message=f"full texts of crawl {crawl.name}"
-        ),
-        log=f"Cloned version {current.name} for the full texts of crawl {crawl.name}",
+        origin=new_origin("clone", of=current.name, agent=source.agent, message=message),
+        log=f"Cloned version {current.name} for the {message}",
     )
-    return WORKING_COPY
 
 
 def _file_name(one: WantedText, taken: Iterable[str]) -> str:

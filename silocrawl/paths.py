@@ -18,6 +18,11 @@ def answers_file(silo_path: str) -> str:
     return _place(silo_path, "answers.sqlite")
 
 
+def catalogue_file(silo_path: str) -> str:
+    """What became of each document: attached, proposed or rejected, why, and by whom."""
+    return _place(silo_path, "catalogue.sqlite")
+
+
 def archives_directory(silo_path: str) -> str:
     """What was fetched: WARC files."""
     return _place(silo_path, "warcs")

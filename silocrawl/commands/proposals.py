@@ -1,0 +1,99 @@
+"""The commands `silo crawl proposals`, and its `accept` and `reject`."""
+
+import getpass
+import json
+from typing import Any
+
+import click
+
+from recordsilo.cli import Group, example
+from recordsilo.commands.options import directory, json_array
+from recordsilo.wording import counted
+from silocrawl.commands.opening import opened
+from silocrawl.proposals import Proposal, State, accept, proposals, reject
+
+_STATES = [*(one.value for one in State), "all"]
+numbers_argument = click.argument("numbers", metavar="ID…", nargs=-1, required=True,
+                                  type=click.IntRange(1))  # fmt: skip
+agent_option = click.option("--agent", default="", help="Who decides (default: the user).")
+
+
+@click.group(
+    "proposals",
+    cls=Group,
+    epilog=example(
+        "silo crawl proposals list myrepo",
+        "silo crawl proposals accept myrepo 12 13",
+        "silo crawl proposals reject myrepo 14",
+    ),
+)
+def proposals_group() -> None:
+    """Decide about documents that may belong to a record, and of which no rule is sure."""
+
+
+@proposals_group.command("list", epilog=example("silo crawl proposals list myrepo --json"))
+@directory
+@click.option("--state", type=click.Choice(_STATES), default=State.PROPOSED.value,
+              show_default=True, help="Which documents.")  # fmt: skip
+@click.option("--record", default="", metavar="ID", help="Only those of a record.")
+@json_array
+def list_proposals(*, silo_dir: str, state: str, record: str, as_json: bool) -> None:
+    """List documents: number, record, reason, title score of 100, and address."""
+    with opened(silo_dir) as silo:
+        name = silo.resolve(record) if record else ""
+        wanted = None if state == "all" else State(state)
+        found, last = [], 0
+        while some := proposals(silo.path, wanted, record=name, after=last):
+            found += some
+            last = some[-1].number
+        if as_json:
+            click.echo(json.dumps([proposal_object(one) for one in found], indent=2))
+            return
+        for one in found:
+            score = f"{one.score:.0f}" if one.score else "-"
+            why = (
+                one.reason.code
+                if one.state is State.PROPOSED
+                else f"{one.state}, {one.reason.code}"
+            )
+            click.echo(f"{one.number}\t{one.record}\t{why}\t{score}\t{one.url}")
+        if not found:
+            click.echo("silo: no documents wait for a decision" if wanted is State.PROPOSED
+                       else "silo: no such documents", err=True)  # fmt: skip
+
+
+def proposal_object(one: Proposal) -> dict[str, Any]:
+    """A document as JSON values."""
+    names = ("number", "record", "target", "url", "digest", "timestamp", "mimetype", "seed",
+             "landing", "rule", "score")  # fmt: skip
+    return {
+        **{name: getattr(one, name) for name in names},
+        "reason": one.reason.code,
+        "why": one.reason.sentence,
+        "dois": one.doi.split(),
+        "state": one.state.value,
+        "agent": one.agent,
+        "decided": f"{one.decided:%Y-%m-%dT%H:%M:%SZ}",
+    }
+
+
+@proposals_group.command("accept", epilog=example("silo crawl proposals accept myrepo 12 13"))
+@directory
+@numbers_argument
+@agent_option
+def accept_command(*, silo_dir: str, numbers: tuple[int, ...], agent: str) -> None:
+    """Attach documents to their records, also rejected ones."""
+    with opened(silo_dir) as silo:
+        done = accept(silo, numbers, agent or getpass.getuser())
+        click.echo(f"{counted(len(done), 'document')} attached")
+
+
+@proposals_group.command("reject", epilog=example("silo crawl proposals reject myrepo 14"))
+@directory
+@numbers_argument
+@agent_option
+def reject_command(*, silo_dir: str, numbers: tuple[int, ...], agent: str) -> None:
+    """Reject documents; they are never proposed again."""
+    with opened(silo_dir) as silo:
+        done = reject(silo.path, numbers, agent or getpass.getuser())
+        click.echo(f"{counted(len(done), 'document')} rejected")
