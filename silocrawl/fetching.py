@@ -66,7 +66,7 @@ class Fetched:
 
     Attributes:
         outcome: None if the address is to be tried again.
-        reason, again: Why, and after how many seconds.
+        reason, again: Why, and after how many seconds; None: never.
         hold: Seconds for which the host asks to be left alone.
         log, index: Lines of the crawl log and of the index; empty if there are none.
         answer: What is noted of the address for the next time.
@@ -77,7 +77,7 @@ class Fetched:
 
     outcome: crawl_log.Outcome | None = None
     reason: str = ""
-    again: float = 0.0
+    again: float | None = 0.0
     hold: float = 0.0
     log: str = ""
     index: str = ""

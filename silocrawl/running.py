@@ -42,6 +42,11 @@ MOST_HELD, MOST_OF_A_HOST, MOST_TOGETHER = 2_000, 200, 500
 """Addresses that are held at a time, of one host, and that are kept together."""
 MOST_PACES_OPEN = 64
 """Hosts whose pace is an open file; each needs three descriptors."""
+MOST_TRIES = 1_000
+"""After which an address is a dead letter. A process that is killed had taken thousands of them,
+and each of these counts as tried."""
+MOST_UNEXPECTED = 5
+"""After how many tries an address whose fetch fails for reasons of ours is a dead letter."""
 SECONDS_OF_MEMORY = 400 * 86_400.0
 """How long it is remembered which addresses a launch has fetched: for annual ones, too."""
 
@@ -86,14 +91,12 @@ class CrawlSummary:
         fetched: Addresses with an outcome.
         answered: Of them, those that were answered.
         bytes: Of their bodies.
-        invalid: Messages that nobody can read; they are dead letters.
         overdue: Fetched addresses that were not in the index.
     """
 
     fetched: int = 0
     answered: int = 0
     bytes: int = 0
-    invalid: int = 0
     overdue: int = 0
 
 
@@ -236,7 +239,8 @@ class CrawlWorker:
             return error
         except Exception:  # thread boundary: details go to the log only
             logger.exception("%s", one.url)
-            return Fetched(reason="an unexpected error occurred; see the log", again=600.0)
+            again = 600.0 if held.message.tries < MOST_UNEXPECTED else None
+            return Fetched(reason="an unexpected error occurred; see the log", again=again)
         return found
 
     def _pause(self, held: Held, asked: float) -> None:
@@ -308,7 +312,6 @@ class CrawlWorker:
         try:
             one = Held(message, address_of(message.body))
         except MessageInvalid as error:
-            self.summary.invalid += 1
             logger.warning("message %s of %s: %s", message.number, CRAWL, error)
             self._queues.failed([message], str(error), None)
             return

@@ -12,12 +12,14 @@ from recordsilo.commands.options import Number, directory, json_object, quiet_op
 from recordsilo.progress import counting
 from recordsilo.wording import counted
 from silocrawl.commands.opening import opened, opened_queues
+from silocrawl.messages import CRAWL
 from silocrawl.outcomes import match_own_logs
 from silocrawl.paths import queues_file
-from silocrawl.running import CrawlSettings, CrawlSummary, CrawlWorker
+from silocrawl.running import MOST_TRIES, CrawlSettings, CrawlSummary, CrawlWorker
 from silocrawl.status import status_of
 from silocrawl.targets import target_names
 from silowork.queues.sqlite import SqliteQueues
+from silowork.queues.values import QueueSize
 from silowork.stop import Stop
 
 SECONDS_OF_LEASE = 20.0
@@ -56,7 +58,9 @@ def run(
     stop = Stop()
     with (
         opened(silo_dir) as silo,
-        SqliteQueues(_made(silo), "create", lease=SECONDS_OF_LEASE) as queues,
+        SqliteQueues(
+            _made(silo), "create", lease=SECONDS_OF_LEASE, most_tries=MOST_TRIES
+        ) as queues,
         stop.on_signals(),
     ):
         worker = CrawlWorker(silo, queues, settings)
@@ -68,11 +72,14 @@ def run(
             )
         if not quiet:
             click.echo(_said(done), err=True)
+        if dead := queues.sizes().get(CRAWL, QueueSize()).dead:
+            said = counted(dead, "address", "addresses")
+            click.echo(f"{said} failed too often: silo crawl queue dead {silo_dir}", err=True)
         if not stop.asked and target_names(silo.path):
             _show_outcomes(match_own_logs(silo), quiet=quiet)
     if stop.asked:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
-    return ExitCode.LOSSES if done.invalid else ExitCode.OK
+    return ExitCode.LOSSES if dead else ExitCode.OK
 
 
 def _show_outcomes(kept: Crawl | None, *, quiet: bool) -> None:
@@ -92,10 +99,7 @@ def _made(silo: Silo) -> str:
 
 
 def _said(one: CrawlSummary) -> str:
-    said = f"{one.fetched:,} addresses, of which {one.answered:,} answered; {one.bytes:,} bytes"
-    if one.invalid:
-        said += f"; {one.invalid:,} messages cannot be read: silo crawl queue dead"
-    return said
+    return f"{one.fetched:,} addresses, of which {one.answered:,} answered; {one.bytes:,} bytes"
 
 
 @click.command(epilog=example("silo crawl status myrepo", "silo crawl status myrepo --json"))

@@ -12,7 +12,7 @@ from crawl_records import put_record
 from crawlmatch.errors import BadAddress
 from recordsilo import Silo
 from recordsilo.selection import Selection
-from silocrawl.commands.running import status
+from silocrawl.commands.running import run, status
 from silocrawl.commands.targets import list_targets
 from silocrawl.errors import MessageInvalid, TargetNotFound, TargetRefused
 from silocrawl.launching import due_of, inject, launch_due, launch_now
@@ -30,6 +30,7 @@ from silocrawl.targets import (
 )
 from silowork.due.timetable import Timetable, repeated
 from silowork.queues.sqlite import SqliteQueues
+from silowork.queues.values import Message
 
 NOW = datetime(2026, 12, 1, 2, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -298,3 +299,12 @@ def test_one_invalid_target_does_not_hide_the_others(silo: Silo, queues: SqliteQ
     told = CliRunner().invoke(status, [silo.path, "--json"], standalone_mode=False)
     assert told.return_value == 1
     assert json.loads(told.stdout)["targets"]["state"] == "alert"
+
+
+def test_a_run_after_which_addresses_are_dead_letters_is_no_success(
+    silo: Silo, queues: SqliteQueues
+) -> None:
+    queues.put([Message(CRAWL, b"not JSON")])
+    ended = CliRunner().invoke(run, [silo.path, "--until-idle"], standalone_mode=False)
+    assert ended.return_value == 1
+    assert f"1 address failed too often: silo crawl queue dead {silo.path}" in ended.stderr
