@@ -96,7 +96,11 @@ def meant(*faults: str) -> dict[str, str | None]:
     return {one: None if one in DELETED_IDENTIFIERS else titles[one] for one in attainable}
 
 
-@pytest.mark.parametrize("name", family(FAULTS, 8))
+HARVESTED = {name: one for name, one in FAULTS.items() if name != "a_set_that_is_gone"}
+"""The faults that let a harvest begin: a set that the repository does not list is refused."""
+
+
+@pytest.mark.parametrize("name", family(HARVESTED, 8))
 def test_everything_that_can_be_had_is_in_the_silo_and_the_rest_is_told(name, tmp_path):
     fault = FAULTS[name]
     with served_with(name) as server:
@@ -141,7 +145,7 @@ def test_two_faults_at_once_are_got_over_as_well(faults, tmp_path):
 
 IN_WINDOWS = [
     name
-    for name, fault in FAULTS.items()
+    for name, fault in HARVESTED.items()
     if fault.line in {7, 8, 16, 18, 21, 53, 54, 57} or 58 <= fault.line <= 69
 ]
 
@@ -422,3 +426,23 @@ def test_a_set_that_the_repository_does_not_list_is_refused_in_python(tmp_path):
                 assert scraper.getRecords("oai_dc", set_id="empty").whole
                 with pytest.raises(RequestRefused, match="does not have the set alchemy"):
                     scraper.getRecords("oai_dc", set_id="alchemy")
+
+
+def test_an_update_tells_of_a_set_that_the_repository_lists_no_longer(tmp_path):
+    repository, directory = repository_with("a_set_that_is_gone"), str(tmp_path / "silo")
+    with MisbehavingServer(repository) as server:
+        with OAIPMHScraper(directory, server.base_url, settings=HASTE) as scraper:
+            with pytest.raises(RequestRefused, match="does not have the set gone"):
+                scraper.getRecords("oai_dc", set_id="gone")
+            assert scraper.getRecords("oai_dc", set_id="history:modern").whole
+        there = repository.sets()
+
+        @changed(repository, "sets")
+        def sets(step):
+            return there.replace("history:modern", "history:old")
+
+        repository.items = [one for one in repository.items if "history" not in one.sets]
+        with OAIPMHScraper(directory, server.base_url, settings=HASTE) as scraper:
+            receipt = scraper.getRecords("oai_dc", set_id="history:modern")
+    assert (receipt.whole, receipt.counts.listed) == (True, 0)
+    assert "set is not listed" in receipt.to_json()["repairs"]

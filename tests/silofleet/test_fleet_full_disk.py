@@ -166,7 +166,7 @@ def test_the_state_of_a_fleet_on_a_full_disk(disk: str, sample: SampleServer) ->
         assert (status.returncode, status.stderr) == (0, "")
         assert f"the disk of {many}/one is full" in status.stdout
     _make_room(disk)
-    done = _silo("run", many, "--until-idle", "--quiet")
+    done = _silo("run", many, "--until-idle")
     assert (done.returncode, done.stdout) == (0, "1 endpoint run: 1 whole\n")
     with Silo(f"{many}/one", create=False) as silo:
         assert len(silo) == RECORDS
