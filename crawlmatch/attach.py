@@ -106,8 +106,6 @@ def attach(
     ``workingcopy``.
 
     Args:
-        silo: The Silo.
-        crawl: The crawl.
         warcs: WARC files, and directories with such files.
         identifiers: Only these records; if empty, all.
 

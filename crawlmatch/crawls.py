@@ -33,9 +33,6 @@ def match_into_silo(
     Does nothing if the stored crawl has the same inputs and was made by the same steps.
 
     Args:
-        silo_path: Directory of the Silo.
-        name: Name of the crawl.
-        request: What to match.
         processes: Number of inputs to read in parallel.
         memory: Most memory of the engine, such as ``"512MB"``.
         run, watch: See `match_into`.

@@ -15,7 +15,6 @@ class BadAddress(CrawlError, ValueError):
     """A text is not an address that a crawler could fetch.
 
     Attributes:
-        address: The text.
         reason: Why not, as a clause.
     """
 

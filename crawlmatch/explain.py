@@ -115,7 +115,6 @@ def explain(crawl: Crawl, asked: str, *, scratch: str, lines: bool = True) -> li
     """Explain the outcome of an address, or of each link of a record.
 
     Args:
-        crawl: The crawl.
         asked: A record's identifier, as in the list of seeds, or an address.
         scratch: A directory for the engine's temporary files.
         lines: Whether to look up the lines in the logs that still exist.

@@ -73,7 +73,6 @@ def match_into(
 
     Args:
         directory: Gets ``crawl_result.sqlite`` and ``set-aside.jsonl.gz``.
-        request: What to match.
         processes: Number of processes; if more than one, they make shards, which are merged
             here.
         memory: Most memory of the engine, such as ``"512MB"``.
@@ -126,7 +125,6 @@ def match_to_sqlite(
     """Match inputs and seeds into one SQLite file; it replaces an existing file when complete.
 
     Args:
-        path: The file.
         request, processes, memory: See `match_into`.
 
     Raises:

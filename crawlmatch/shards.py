@@ -138,7 +138,6 @@ def read_input(
 
     Args:
         engine: Gets the rows.
-        name: The input.
         rules: What counts as a full text.
         reading: Gets the receipt and malformed lines.
         source: The source of its pages, as in ``steps.sql``; None for that of its kind.

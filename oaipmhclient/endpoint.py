@@ -118,7 +118,6 @@ class Endpoint(Closing):
         """Send a request; return the values read from the response, and the response.
 
         Args:
-            request: The request.
             read: A reader of `requests_and_pages` or of `repair`.
 
         Raises:

@@ -15,11 +15,7 @@ _TOLERANT = re.compile(
 
 
 class DatestampError(ValueError):
-    """A text is not a datestamp.
-
-    Attributes:
-        text: The text.
-    """
+    """A text is not a datestamp."""
 
     def __init__(self, text: str) -> None:
         self.text = text

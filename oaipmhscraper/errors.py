@@ -107,7 +107,6 @@ class BaseURLConflict(ScraperError):
 
     Attributes:
         remembered: The base URL in the Silo.
-        given: The one given.
     """
 
     def __init__(self, storage_dir: str, remembered: str, given: str) -> None:

@@ -160,7 +160,6 @@ class ListReceipt:
             repository's number was missing or wrong; it replaces that number.
         doubt: Why completeness is not proved, though no record is known to be missing; empty
             if it is proved.
-        windows: The windows of the list.
         repairs: Repair of bytes, or rung of the ladder → number.
         remarks: Other remarks, which are not losses.
         open_windows: Number of windows being fetched; for progress displays.

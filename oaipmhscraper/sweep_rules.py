@@ -107,7 +107,6 @@ def absence(missing_since: object, sweep_date: str) -> Absence:
 
     Args:
         missing_since: The record's mark, or None.
-        sweep_date: The date of the sweep.
     """
     if not missing_since:
         return Absence.MARK

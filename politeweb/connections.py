@@ -283,7 +283,6 @@ def bounded(
     """Let a session use a `BoundedAdapter`, and return the session.
 
     Args:
-        session: The session.
         seconds: See `BoundedAdapter`.
         is_allowed: Likewise.
     """

@@ -118,11 +118,7 @@ class ResponseTooSlow(EndpointError):
 
 
 class RedirectRefused(EndpointError):
-    """A redirect that is not followed.
-
-    Attributes:
-        reason: Why not.
-    """
+    """A redirect that is not followed."""
 
     def __init__(self, url: str, reason: str) -> None:
         self.reason = reason
@@ -142,11 +138,7 @@ class MovedElsewhere(EndpointError):
 
 
 class WarcUnreadable(FetchError):
-    """A file of recorded responses cannot be read.
-
-    Attributes:
-        path: The file.
-    """
+    """A file of recorded responses cannot be read."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path

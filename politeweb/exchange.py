@@ -81,7 +81,6 @@ class NotAnswered:
     """Why there is no answer.
 
     Attributes:
-        kind: The kind of failure.
         reason: In words, without the address.
     """
 
@@ -94,7 +93,6 @@ class ResponseHead:
     """The head of a response.
 
     Attributes:
-        status: The status.
         raw: Status line and fields as received, with the empty line at the end.
     """
 
@@ -206,9 +204,7 @@ class Taken(Closing):
         until_head: Seconds until the head of the response was complete, or the failure.
         seconds: Seconds until the end of the body.
         head: The head of the response; None if there is none.
-        failure: Why there is none.
         body: As sent, without its transfer coding; empty if there is no answer.
-        truncated: Why the body is not whole.
     """
 
     url: str
@@ -532,7 +528,6 @@ class _Target:
     Attributes:
         scheme: ``http`` or ``https``.
         name: The host, in ASCII.
-        port: The port.
         path: Path and query.
     """
 

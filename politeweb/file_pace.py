@@ -44,7 +44,6 @@ class FilePace:
 
     Args:
         directory: Where the file is.
-        host: The host.
         interval: Least seconds between the starts of two requests.
         decides: Whether the interval is noted in the file. One that does not decide goes no
             faster than the one that does.

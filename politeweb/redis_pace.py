@@ -31,7 +31,6 @@ class RedisPace:
 
     Args:
         url: Of the Redis.
-        host: The host.
         interval: Least seconds between the starts of two requests.
         nodes: How many machines share the host, for when the Redis cannot be reached.
         turns: How many turns may be given ahead; after so many intervals, all of them are over.

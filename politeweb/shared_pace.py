@@ -20,7 +20,6 @@ class PaceSpec:
 
     Attributes:
         interval: Least seconds between the starts of two requests; 0 for no pace.
-        host: The host.
         place: A directory with ``hosts.sqlite``, or the URL of a Redis; empty if no other process
             requests the host.
         nodes: How many machines share the host, for when the Redis cannot be reached.
@@ -73,7 +72,6 @@ def note_place(granary: str, place: PlaceOfPaces | None) -> None:
     """Note for other programs where the Silos of a directory get their turns.
 
     Args:
-        granary: The directory.
         place: The Redis; None if it is the file of the machine.
 
     Raises:

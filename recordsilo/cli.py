@@ -151,7 +151,6 @@ def broken_command(name: str, error: ContributionBroken) -> click.Command:
 
     Args:
         name: The command's name.
-        error: Why it cannot be loaded.
     """
     sentence = str(error)
     return click.Command(

@@ -98,7 +98,6 @@ def suggestions(name: str, known: Iterable[str]) -> list[str]:
 
     Args:
         name: As typed.
-        known: The commands there are.
     """
     there = list(known)
     meant = (one for one in SYNONYMS.get(name.lower(), ()) if one.partition(" ")[0] in there)

@@ -43,7 +43,6 @@ class NotASilo(RecordSiloError):
     """The directory exists but is not a Silo; it may be a directory of Silos.
 
     Args:
-        path: The directory.
         may_be_new: Whether a new Silo may be made in its place.
     """
 
@@ -73,7 +72,6 @@ class OnNetworkDisk(RecordSiloError):
     """The directory is on a file system that several machines may share.
 
     Args:
-        path: The directory.
         kind: The type of the file system, such as ``nfs4``.
     """
 
@@ -118,7 +116,6 @@ class SiloSettingConflict(RecordSiloError):
 
     Args:
         path: The Silo's directory.
-        key: The setting.
         remembered: The stored value.
         given: The value of the argument.
     """

@@ -57,7 +57,6 @@ def requirements(declared: Iterable[str], package: str, extra: str = "") -> list
     Args:
         declared: Requirements as wheels declare them (``Requires-Dist``).
         package: Its name.
-        extra: Name of the extra.
     """
     found: dict[str, None] = {}
     for one in declared:

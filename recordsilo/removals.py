@@ -82,8 +82,6 @@ def note_removed(silo: str, identifier: str, agent: str, message: str) -> None:
     Args:
         silo: The Silo's directory.
         identifier: The record's full identifier.
-        agent: Who removed it.
-        message: Why.
     """
     _note(silo, identifier, agent, message, removed=True)
 
@@ -94,7 +92,6 @@ def note_restored(silo: str, identifier: str, agent: str) -> None:
     Args:
         silo: The Silo's directory.
         identifier: The record's full identifier.
-        agent: Who restored it.
     """
     _note(silo, identifier, agent, "", removed=False)
 

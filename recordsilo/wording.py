@@ -5,7 +5,6 @@ def counted(number: int, thing: str, things: str = "") -> str:
     """Such as ``1 record`` or ``1,234 records``.
 
     Args:
-        number: How many.
         thing: What, in the singular.
         things: In the plural, if that does not only add an s.
     """

@@ -44,11 +44,7 @@ class RuleNotFound(RuleRefused):
 
 
 class PatternTooSlow(CurationError):
-    """A pattern exceeds the time limit on a value.
-
-    Attributes:
-        pattern: The pattern.
-    """
+    """A pattern exceeds the time limit on a value."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern

@@ -41,7 +41,6 @@ class SavedSearch:
     Attributes:
         name: The name of its file, also used in URLs.
         title: For people.
-        agent: Who saved it.
         date: When it was saved; UTC, ISO 8601.
     """
 

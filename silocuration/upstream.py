@@ -213,8 +213,6 @@ def reviews(
     """Yield the reviews of a Silo's records that need a decision, ordered by identifier.
 
     Args:
-        silo: The Silo.
-        kinds: Only reviews of these kinds.
         after: Only records whose identifiers come after this one.
 
     Raises:
@@ -237,7 +235,6 @@ class Undecided:
 
     Attributes:
         changes: Records with a source change and no proposal yet.
-        proposals: Records with a proposal.
         is_all: Whether every record was looked at.
     """
 
@@ -314,7 +311,6 @@ def propose_all(
     Can be repeated: existing proposals are left as they are.
 
     Args:
-        silo: The Silo.
         agent: Who proposes.
         progress: Called after every page with the number of records reviewed.
         stop: Called before every page; True ends the run, and another call continues.
@@ -404,8 +400,6 @@ def resolve(
     A proposal that was made so before, and not edited since, is replaced.
 
     Args:
-        silo: The Silo.
-        identifier: The record.
         choices: Field → (text, language) of each new value; required for every field in
             conflict.
         agent: Who decides.

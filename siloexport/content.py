@@ -110,7 +110,6 @@ def exported_version(
     """Return a version as it is sent.
 
     Args:
-        record: The record.
         manifest: Its manifest with all digests (`with_digests`).
         name: Of the version.
         policy: Whether documents are unwrapped, and the crosswalk.
@@ -151,7 +150,6 @@ class Packer:
         """Make one for the records of a Silo.
 
         Args:
-            silo: The Silo.
             policy: What to export.
             cache: Where the SHA-512 of files are stored.
         """
@@ -163,7 +161,6 @@ class Packer:
         """Return what is sent for an action.
 
         Args:
-            record: The record.
             manifest: Its manifest with all digests (`with_digests`).
             action: From `siloexport.plan.plan_record`.
             held: What the target holds of the record; None for nothing.

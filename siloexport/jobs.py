@@ -38,7 +38,6 @@ def place_of(silo_path: str, name: str, form: str = "") -> str:
     """Return the path of an export: ``myrepo.exports/<name>`` next to the Silo ``myrepo``.
 
     Args:
-        silo_path: Directory of the Silo.
         name: Of the export.
         form: Name of the kind of target; the path of a file has its ending.
 

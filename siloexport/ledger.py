@@ -89,7 +89,6 @@ class Ledger(Closing):
         """Open the ledger of a target for a run, or create it; no other run may open it.
 
         Args:
-            silo_path: Directory of the Silo.
             key: Of the target.
             shown: Name of the target for people.
 
@@ -167,7 +166,6 @@ class Ledger(Closing):
         """Note how a run ended.
 
         Args:
-            run_id: Id of the run.
             how: ``done``, ``stopped`` or ``broken off``.
             counts: Kind or result of actions → number.
         """
@@ -240,7 +238,6 @@ class Ledger(Closing):
         """Note that a deposit begins, before any of it is sent.
 
         Args:
-            run_id: Id of the run.
             action: What the deposit carries out.
             how: For a withdrawal: mark or delete; None for a deposit.
         """
@@ -253,7 +250,6 @@ class Ledger(Closing):
         """Note that deposits begin, all or none.
 
         Args:
-            run_id: Id of the run.
             begun: What each deposit carries out, its state, and what the target noted.
         """
         entries = []
@@ -413,7 +409,6 @@ class Ledger(Closing):
         """Note that an object that a run created was removed.
 
         Args:
-            run_id: Id of the run.
             created: The object.
             trace: Token of the tombstone that is left; ``""`` for none.
         """

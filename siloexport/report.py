@@ -199,7 +199,6 @@ class VerifyReport:
         records: Number of records compared.
         versions: Number of versions compared.
         outdated: Number of versions not compared, because the Silo changed after the export.
-        differences: Number of differences.
         first: The first `KEPT` of them.
         unreadable: Record that could not be compared → reason.
     """
@@ -242,7 +241,6 @@ class RollbackReport:
     """The result of rolling back a run.
 
     Attributes:
-        run_id: Id of the run.
         taken_back: Number of objects removed.
         kept: URI of an object that was not removed → reason.
     """

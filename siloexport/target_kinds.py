@@ -171,9 +171,7 @@ def checked(kind: TargetKind, given: Values, silo_path: str, where: Asked) -> di
     """Check the values of a kind's fields for `TargetKind.open` and `write`.
 
     Args:
-        kind: The kind.
         given: Name of a field → text; for `Input.TEXTS` a list, or a text with spaces or commas.
-        silo_path: Directory of the Silo.
         where: On the command line or in the form.
 
     Raises:

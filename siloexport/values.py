@@ -183,7 +183,6 @@ class UnfinishedDeposit:
     Attributes:
         state: `DepositState.OPEN` or `DepositState.COMMITTING`.
         facts: What the target noted in the journal: transaction, expected state and so on.
-        withdrawal: Whether it was a withdrawal.
     """
 
     identifier: str

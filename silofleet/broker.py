@@ -118,7 +118,6 @@ class Ownership:
     fleet is random, and kept in ``fleet/broker-name`` of its directory and of those of its nodes.
 
     Args:
-        redis: The Redis.
         directory: The fleet, or the Silos of a node.
     """
 

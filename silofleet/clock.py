@@ -121,7 +121,6 @@ class Clock:
     """Runs a fleet; one thread uses it.
 
     Args:
-        fleet: The fleet.
         runner: Where its runs are at work.
         clock: The time.
         watch: Called at every look with the time; it must not take long.
@@ -427,7 +426,6 @@ class Clock:
 
         Args:
             number: Of the run.
-            ended: How it ended.
             unsent: What was known before a run that could not be started.
         """
         run = self._working.pop(number, None)

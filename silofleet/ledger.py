@@ -119,7 +119,6 @@ class Run:
 
     Attributes:
         number: Unique in the fleet.
-        endpoint: Name of the endpoint.
         node: The node that it was sent to.
         epoch: Of the endpoint when it was sent.
         started: When it was sent.

@@ -57,7 +57,6 @@ def move(fleet: Fleet, name: str, target: str, told: Told) -> str | None:
     """Move the Silo of an endpoint, or go on with that.
 
     Args:
-        fleet: The fleet.
         name: The endpoint.
         target: The node.
         told: Told in words what is being done.

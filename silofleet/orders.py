@@ -22,8 +22,6 @@ class Order:
 
     Attributes:
         run: Its number.
-        silo_path: The directory of its Silo.
-        wish: What is wished for the endpoint.
         epoch: Of the endpoint; 0 if there may be no Silo yet.
         only_probe: Ask for Identify only.
         before: What is known.

@@ -41,7 +41,6 @@ def silos_of(granary: str, node: str = LOCAL) -> Iterator[dict[str, Any]]:
     """Yield what the Silos of a directory say of their harvests, as JSON values.
 
     Args:
-        granary: The directory.
         node: Name of the node whose it is.
 
     Yields:

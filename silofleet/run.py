@@ -49,7 +49,6 @@ def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
     """Do what an order says; every foreseen error is an end.
 
     Args:
-        order: The order.
         told: Called after every page, with the records listed so far, and promised.
 
     Raises:

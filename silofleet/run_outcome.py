@@ -40,7 +40,6 @@ def of_receipts(receipts: Sequence[Receipt], before: Before, records: int, at: d
         receipts: One for each set, or one.
         before: What was known before.
         records: Records in the Silo now.
-        at: When it ended.
     """
     full = [one for each in receipts for one in each.lists if one.from_ is None and not one.owed]
     whole = all(one.whole for one in receipts)
@@ -90,7 +89,6 @@ def of_error(
 
     Args:
         error: Of the harvest, the store or the disk.
-        at: When.
         records: Records in the Silo; None if there is none, or it is unknown.
         path: The directory of the Silo.
     """

@@ -153,7 +153,6 @@ class Facts(NamedTuple):
     Attributes:
         name: See `Endpoint`.
         host: Its host, of which at most one run is at work; see `politeweb.shared_pace`.
-        added: When it was added.
         node: Where its Silo is; empty before the first run.
         epoch: Increases when the Silo moves to another node; runs of an earlier one are refused.
         run: Number of the run at work; 0 for none.
@@ -198,9 +197,7 @@ class Ended(NamedTuple):
     """The end of a run.
 
     Attributes:
-        outcome: How.
         said: A sentence for people.
-        at: When.
         records: Records in the Silo; None if unknown, and after a probe.
         promised: Records promised by a full list; None if unknown.
         changed: Records that were new, changed or deleted in this run.

@@ -59,7 +59,6 @@ def blocks(stream: io.RawIOBase, *, start: int = 0, size: int = BLOCK) -> Iterat
     """Split a stream, from its current position, into blocks of about ``size`` bytes.
 
     Args:
-        stream: The stream.
         start: Its current position, in bytes from its beginning.
         size: Bytes to read at once; a few times as much memory is needed.
 

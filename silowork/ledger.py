@@ -119,7 +119,6 @@ class JobLedger:
         """Return what a job did not do, numbered from 1.
 
         Args:
-            job_id: The job.
             limit: The largest number to return.
             after: Return those with higher numbers.
         """
@@ -154,8 +153,6 @@ class JobLedger:
         """Add a waiting job; an existing job with that id is returned unchanged.
 
         Args:
-            kind: Name of the kind of job.
-            title: What the job is called.
             arguments: The arguments of the kind, as JSON values.
             agent: Who starts it.
             job_id: Its id; by default a new one.
@@ -219,7 +216,6 @@ class JobLedger:
         """Store where the running job continues after a stop, and what it did not do so far.
 
         Args:
-            job_id: The job.
             mark: Where it continues, as JSON values.
             problems: What it did not do since the last call.
         """

@@ -83,7 +83,6 @@ class LedgerFile:
 
     Args:
         path: The file; ``":memory:"`` for one in memory.
-        kind: The kind of file.
         mode: With "create", a missing or empty file is created; with "write" it is refused;
             with "read" nothing is written, and it has no rows. Where nothing can be written, a
             file is read all the same, unless a killed writer's changes are to be rolled back.
@@ -107,8 +106,6 @@ class LedgerFile:
         """Create a file with its first rows atomically.
 
         Args:
-            path: The file.
-            kind: The kind of file.
             fill: Writes the first rows, in a transaction.
         """
         staged = f"{path}.{secrets.token_hex(4)}.new"

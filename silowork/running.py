@@ -39,7 +39,6 @@ def run_job(silo_path: str, job_id: str, stop: Stop | None = None) -> State | No
 
     Args:
         silo_path: The Silo's directory.
-        job_id: The job.
         stop: Asks the job to end early.
 
     Returns:
@@ -77,7 +76,6 @@ def main(silo_path: str, job_id: str, held: int) -> int:
 
     Args:
         silo_path: The Silo's directory.
-        job_id: The job.
         held: The descriptor of a pipe that is closed when the worker ends.
     """
     stop = Stop()

@@ -196,7 +196,6 @@ def past_of(schedule: Schedule, runs: list[Job]) -> Past:
     """Return what `silowork.schedule` decides by.
 
     Args:
-        schedule: The schedule.
         runs: From `runs_of`.
     """
     made = _moment(schedule.made)

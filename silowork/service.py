@@ -50,10 +50,7 @@ class Jobs:
         """Start a job: store it, and notify a worker, now or as soon as one can be reached.
 
         Args:
-            kind: Name of the kind of job.
-            title: What the job is called.
             arguments: The arguments of the kind, as JSON values.
-            agent: Who starts it.
             job_id: Its id, if it already has one; an existing job is not started twice.
 
         Raises:

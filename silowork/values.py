@@ -109,7 +109,6 @@ class Job:
         wish: What was requested while it runs; `Wish.DISMISS` of one that failed.
         sent: Whether the queue was notified.
         crashes: How many times in a row its process died.
-        problems: The number of stored problems.
         mark: Where it continues; empty for the beginning, or if its own journal says so.
         revision: Increases with each change.
     """

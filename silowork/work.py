@@ -114,7 +114,6 @@ class Asked:
     """A job requested by a form.
 
     Attributes:
-        title: What the job is called.
         arguments: The arguments of the kind, as JSON values.
     """
 

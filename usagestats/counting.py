@@ -67,7 +67,6 @@ def count(
     """Count all days whose events have changed, but those whose events cannot be read.
 
     Args:
-        silo_path: The Silo.
         ledger: Its ledger.
         progress: Called with the number of days counted so far.
 

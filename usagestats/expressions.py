@@ -13,9 +13,6 @@ class Expression:
 
     Otherwise each line would cost the whole time limit, as anybody may choose what is in it.
 
-    Args:
-        text: The expression.
-
     Raises:
         PatternRefused: It is malformed, or too large.
     """

@@ -67,7 +67,6 @@ def project(silo: Silo, url: str, told: Callable[[int], object] = lambda _: None
     """Write the projection of a Silo into a database of Redis.
 
     Args:
-        silo: The Silo.
         url: Such as ``redis://127.0.0.1:6379/3``.
         told: Called with the number of keys written so far.
 

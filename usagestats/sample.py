@@ -61,7 +61,6 @@ def import_sample(silo_path: str, *, today: date, progress: Progress) -> ImportR
     The days are those of the first time, so doing it again adds nothing.
 
     Args:
-        silo_path: The Silo.
         today: The day after the last one of the log.
         progress: As `import_logs`.
     """

@@ -160,7 +160,6 @@ class ActivityEntry:
     Attributes:
         said: The title of the job; otherwise the fields.
         is_title: Whether `said` is the title of a job, which says what was done.
-        records: How many records the lines name.
         is_cut: Whether there are more lines than were read.
         lines: The newest first.
     """

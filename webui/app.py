@@ -70,7 +70,6 @@ def create_app(silo: Silo, settings: Settings | None = None, gate: Gate | None =
     application may be mounted anywhere (SCRIPT_NAME).
 
     Args:
-        silo: The Silo.
         settings: Of the person who starts the page.
         gate: Who signs in; by default those with an account in the Silo.
     """

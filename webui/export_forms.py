@@ -59,7 +59,6 @@ class ExportEntry:
     """An export in a menu.
 
     Attributes:
-        form: The name of its form.
         place: The choice of `ExportForm.places`; ``""`` for a form without.
         label: The heading of the form, and the place.
     """

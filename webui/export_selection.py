@@ -54,9 +54,7 @@ def form_selection(call: Call, pairs: Iterable[Pair], url: str) -> FormSelection
     """Read the selection from an address, or from the form's own fields.
 
     Args:
-        call: The request.
         pairs: The fields of an address or of the sent form.
-        url: The address of the form.
 
     Raises:
         BadRequest, Conflict, SearchNotFound, SearchUnreadable: See `selected`.

@@ -24,7 +24,6 @@ class Shelf:
     """The WSGI application of a directory of Silos.
 
     Args:
-        granary: The directory.
         make_app: A Silo's own application.
         policy: Under which addresses the page answers.
         gate: Who may see the list; by default everybody on this machine.

@@ -32,7 +32,6 @@ class OpenSilos:
     """Answers the requests to the Silos of a directory.
 
     Args:
-        granary: The directory.
         make_app: A Silo's own application.
         most: Above this number the Silos used longest ago are closed, unless they are in use.
     """

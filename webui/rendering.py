@@ -64,7 +64,6 @@ def answer(site: AnySite, view: View, *, as_json: bool, user: User = NOBODY) -> 
     Args:
         site: The site whose name and settings the page shows.
         view: The result of a handler.
-        as_json: Whether to return the JSON twin.
         user: Determines what the page offers.
     """
     if as_json:
@@ -111,9 +110,7 @@ def changed_answer(
     """Return the answer to a change: for people a redirect, for programs JSON.
 
     Args:
-        call: The request.
         location: Where its result is shown.
-        told: The JSON.
         status: Of the JSON.
     """
     if call.wants_json:
@@ -128,8 +125,6 @@ def error_answer(
 
     Args:
         site: Shown in the head of the page.
-        error: Status, code and message.
-        as_json: Whether to return JSON.
         user: Shown in the head of the page.
         back: The address of the page from which the request came; empty if none is known.
     """

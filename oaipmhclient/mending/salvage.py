@@ -95,7 +95,6 @@ class Slice:
 
     Attributes:
         start: Its offset in the page.
-        raw: The bytes.
         is_cut: Whether the page ends within it.
     """
 
@@ -112,7 +111,6 @@ class Parts:
         prefix: The prefix of OAI-PMH's elements, with its colon; may be empty.
         namespaces: The declarations of the root and of the list element, as written.
         head: The bytes between the root's tag and the list.
-        has_list: Whether there is a list.
         slices: The records, in the order sent.
         token: The last complete element of a resumption token; empty if there is none.
         rest: The bytes between the list and the end of the root.

@@ -239,7 +239,6 @@ class ProbeFinding:
     """A check with its result.
 
     Attributes:
-        check: The check.
         severity: See `ProbeSeverity`.
         sentence: What was found.
         request: The `ProbeExchange.url` of the exchange that shows it; empty if no single one does.

@@ -115,10 +115,7 @@ class _ListPart:
 
     Attributes:
         window: Its bounds.
-        listed: The number of identifiers.
-        pages: The number of pages.
         last: The number of identifiers on the last page.
-        identifiers: The identifiers.
         dates: Some of their datestamps.
         granules: All readable datestamps, as numbers of granules.
         missing: The identifiers that are not known.
@@ -211,7 +208,6 @@ class _Count:
         """List a part.
 
         Args:
-            window: The part.
             most: The number in the list that was divided into this part and others.
         """
         part, known_before = _ListPart(window), len(self._counted)

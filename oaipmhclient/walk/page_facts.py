@@ -104,8 +104,6 @@ def are_outside(
     """Whether most records of a page are outside the requested window.
 
     Args:
-        headers: The headers of the page.
-        window: The window.
         tolerance: How far outside a record may be, from the beginning of the granules.
     """
     if window == Window():

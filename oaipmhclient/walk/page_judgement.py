@@ -79,7 +79,6 @@ def judged(page: ListPage[Item], expected: Expectation, *, has_news: bool) -> Ju
 
     Args:
         page: As read.
-        expected: The expectations.
         has_news: Whether it has a new identifier.
     """
     headers = headers_of(page)

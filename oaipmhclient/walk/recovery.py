@@ -202,7 +202,6 @@ class Situation:
     Attributes:
         failure: What failed.
         position: After the last stored page.
-        window: The window.
         is_cut: Whether the window is narrower than the user's selection.
         is_late: Whether the token is from an earlier run, and may have expired.
         quirks: The endpoint's known habits.

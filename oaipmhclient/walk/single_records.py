@@ -116,10 +116,8 @@ class _Single:
 
     Attributes:
         header: As listed.
-        request: The request.
         page: The page with the record; None if there is none.
         answer: The response that has it.
-        error: Why there is none.
     """
 
     header: Header

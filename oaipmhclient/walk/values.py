@@ -150,7 +150,6 @@ class WindowBroken(FetchError):
     """A window cannot be continued in this way; the pages before are valid.
 
     Attributes:
-        cause: The exception.
         position: The position reached.
         remedy: What to do with the window.
         request: The request that failed last.

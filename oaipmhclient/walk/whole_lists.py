@@ -126,7 +126,6 @@ def _instead(
 
     Args:
         broken: The error, with its remedy.
-        window: The broken window.
         whole: The window of the whole list.
         quirks: The endpoint's known habits.
         dates: The datestamps of the records received.

@@ -60,7 +60,6 @@ class Sight:
     """What the pages of a window have shown so far.
 
     Attributes:
-        pages: Number of pages.
         listed: Number of records on them.
         promised: completeListSize of the window, if any.
         seconds: Average seconds per page.
@@ -232,7 +231,6 @@ def of_at_most(
     """Split a window into ones with a limited number of records, as far as granules allow.
 
     Args:
-        most: The number.
         window: Its open ends stay open.
         records: The granules of all its records, sorted.
         wanted: The granules of the wanted records; windows without one are left out.

@@ -26,7 +26,6 @@ def as_sent(window: Window, quirks: EndpointMemory, rung: Rung | None) -> WireBo
     """Return the bounds of a window as they are sent.
 
     Args:
-        window: The window.
         quirks: The endpoint's known habits.
         rung: The rung being tried, if any.
     """

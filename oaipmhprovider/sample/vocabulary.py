@@ -18,7 +18,6 @@ class Discipline:
 
     Attributes:
         path: Library of Congress classes from the broadest to the narrowest.
-        names: Their names.
         faculty: Code and name of the faculty.
         school: Code and name of the school within the faculty.
         topics: Noun phrases in the plural, as objects of study.

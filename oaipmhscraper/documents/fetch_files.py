@@ -110,9 +110,6 @@ def fetch_files(
     noted in its record, with the reason.
 
     Args:
-        silo: The Silo.
-        transport: How files are fetched.
-        wish: What to fetch.
         identifiers: Only these records, in full form; by default all, by identifier.
         set_spec: Only members of this set.
         limit: End after this many files.

@@ -22,7 +22,6 @@ class Fetched:
 
     Attributes:
         url: The link.
-        version: The version that has it.
         path: Its path there.
         type: The media type that the server sent.
         date: When it was fetched, in the 2010 form.
@@ -44,7 +43,6 @@ class FailedLink:
     """A link whose file could not be fetched.
 
     Attributes:
-        url: The link.
         reason: Why, as a predicate.
         date: The last attempt, in the 2010 form.
         attempts: The number of runs that tried.
@@ -118,7 +116,6 @@ class LinkToFetch:
     """A link to fetch.
 
     Attributes:
-        link: The link.
         before: The file fetched from it for another version, which may be unchanged.
     """
 

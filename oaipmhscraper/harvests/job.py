@@ -130,7 +130,6 @@ class Hooks:
         open_store: Returns the store for a list's pages.
         progress: Called after every page.
         on_begun: Called when the first page of a list is stored.
-        on_end: Called with the end of each list.
         held: Returns the existing records of a list in the Silo, without given ones.
         storing: Returns how a list's pages are stored from WARC files.
     """
@@ -160,7 +159,6 @@ class JobRun:
         journal: Has the job.
         job: The job, locked for this run.
         source: The repository.
-        options: Options of the harvest.
         recorder: Stores responses; None to not store them.
         quarantine: Stores the bytes of unusable records; None to not store them.
     """

@@ -122,7 +122,6 @@ class ListHarvest:
     """Fetches and stores one list, as far as possible.
 
     Args:
-        state: The list.
         store: Stores the pages, in the thread that calls `run`.
         endpoint: The repository.
         place: How its windows may be split.

@@ -38,7 +38,6 @@ class ListState:
 
     Args:
         journal: Has the list.
-        row: The list.
         base_url: Its endpoint.
         quirks: The endpoint's known habits; stored with every page.
 

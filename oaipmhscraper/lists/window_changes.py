@@ -48,7 +48,6 @@ class WindowsPlace:
 
     Attributes:
         job: The list, with its own bounds.
-        granularity: The granularity of its windows.
         first: Where its records probably begin.
         last: Where they end: the repository's clock.
         length: The length of windows that the user requested, if any.
@@ -100,7 +99,6 @@ def remedied(
     fails too, the window is given up. Where identifiers came first, ListRecords is tried then.
 
     Args:
-        row: The window.
         remedy: The remedy from its walk.
         note: What happened, as a sentence.
         place: The place of the list's windows.

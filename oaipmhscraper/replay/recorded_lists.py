@@ -38,7 +38,6 @@ class ListAndWindow:
     """The list and window of a recorded response.
 
     Attributes:
-        name: The list.
         from_: The window's beginning, as sent in its first request.
         until: Its end.
         opens: Whether the request began a list or a window.

@@ -51,7 +51,6 @@ class FetchedPage:
         request: The request, as a URL's query.
         file: The name of the file, below ``harvests/``.
         place: Where the exchange begins in the file.
-        items: Number of its records.
         relists: Whether a part of the window was listed before.
         id: Its number in the journal; pages are stored in this order.
     """
@@ -70,7 +69,6 @@ class Storing:
     """How the pages of a list are stored.
 
     Attributes:
-        silo_path: The Silo.
         warc_directory: Where the WARC files are.
         listing: As for `SiloWriter`.
         restore_removed: Likewise.
@@ -91,7 +89,6 @@ class Stored:
     Attributes:
         page: As read in order to store it, without its records.
         outcome: What became of them.
-        received: When the page was received.
     """
 
     page: ListPage[Record]
@@ -128,7 +125,6 @@ def store_fetched(how: Storing, fetched: FetchedPage, store: PageStore) -> Store
 
     Args:
         how: Where the file is.
-        fetched: The page.
         store: Stores it.
 
     Raises:
@@ -162,7 +158,6 @@ class StoringProcess(SecondProcess):
     """The second process, which stores the pages of one list.
 
     Args:
-        how: How it stores.
         tell: As for `SecondProcess`.
     """
 

@@ -32,7 +32,6 @@ class QuarantineUnreadable(ScraperError):
     """The list of a quarantine is damaged.
 
     Attributes:
-        path: The list.
         line: The number of the line that cannot be read.
     """
 

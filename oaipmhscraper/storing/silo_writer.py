@@ -106,7 +106,6 @@ class SiloWriter:
     """Stores the pages of one list.
 
     Args:
-        silo: The Silo.
         listing: Format, agent and message, as noted in origins.
         before_store: May change a record before it is stored, or leave it out.
         restore_removed: Restore records that were removed from the Silo.

@@ -26,7 +26,6 @@ class StoredResponse:
 
     Attributes:
         params: The request, as wire parameters.
-        answer: The response.
         where: File and place of the record, for messages.
         harvest_id: The harvest; empty if unknown or not valid as a directory name.
         metadata_prefix: The format; empty if unknown.

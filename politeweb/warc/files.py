@@ -75,7 +75,6 @@ def packed(pieces: Iterable[bytes], *, packs: bool = True) -> Iterator[bytes]:
     """Yield a gzip member with the pieces of one record, as it grows.
 
     Args:
-        pieces: The record.
         packs: Whether to compress; False if the data is already compressed.
     """
     packer = (

@@ -55,7 +55,6 @@ def packed_pair(
     """Return the records ``request`` and ``response`` of an exchange, each a gzip member.
 
     Args:
-        answer: The response.
         fields: Further fields of both records.
         settings: The settings of the request, for the headers that identify the sender.
         form: The body of a POST request, percent-encoded.

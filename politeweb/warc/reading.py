@@ -35,7 +35,6 @@ class Recorded:
     """A recorded response.
 
     Attributes:
-        answer: The response.
         where: File and place of the record, for messages.
         said: The fields of its record.
     """
@@ -84,7 +83,6 @@ def warc_paths(
     The names of files written here sort in the order of writing.
 
     Args:
-        sources: The paths.
         elsewhere: Directory → names of files that can be read as if they were in it.
 
     Raises:

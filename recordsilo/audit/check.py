@@ -53,7 +53,6 @@ class AuditStep:
             None before the first.
         records: How many records this part checked: 0 or 1.
         hashed: Whether the record's bytes were read.
-        bytes_read: The number of bytes read.
     """
 
     findings: tuple[Finding, ...]

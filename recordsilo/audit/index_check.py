@@ -95,7 +95,6 @@ class IndexCheck:
         with their digests, which this does not do. Otherwise `of_record` says what differs.
 
         Args:
-            manifest: The record's manifest.
             stamp: That of its file.
         """
         if stamp is None or manifest.format != FORMAT or not _has_all_digests(manifest):

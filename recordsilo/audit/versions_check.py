@@ -68,7 +68,6 @@ class FilesCheck:
 
     Args:
         root: The ``pairtree_root``; links must not lead out of it.
-        directory: The record's directory.
         statement: What its manifest states.
         left: Paths within the record that an interrupted change left; reported elsewhere.
         hashing: Whether every byte is read.

@@ -524,7 +524,6 @@ def make_directories(path: str, below: str, barrier: Barrier) -> bool:
     parent is created again.
 
     Args:
-        path: The directory.
         below: An existing directory above it.
         barrier: Makes the new directories durable, at once or when flushed.
 

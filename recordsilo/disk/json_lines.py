@@ -26,7 +26,6 @@ def read_lines(
     """Yield what each complete line says, in order; nothing if there is no file.
 
     Args:
-        path: The file.
         take: Makes a value of a line's JSON; may raise ValueError, KeyError or TypeError.
         unreadable: Makes the error for a malformed line: of the path, the line's number, and why.
 

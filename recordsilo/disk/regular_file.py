@@ -12,7 +12,6 @@ def open_regular(path: str, *, follow: bool = True) -> BinaryIO:
     A pipe without a writer does not block, and a device, which may have no end, is not read.
 
     Args:
-        path: The file.
         follow: Whether the last name of the path may be a symbolic link.
 
     Raises:

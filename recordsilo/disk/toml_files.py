@@ -84,7 +84,6 @@ def load_toml(path: str, *, follow: bool = True) -> dict[str, Any]:
     """Read a TOML file.
 
     Args:
-        path: The file.
         follow: Whether it may be a symbolic link.
 
     Raises:

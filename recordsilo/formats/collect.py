@@ -21,7 +21,6 @@ class Collector:
 
         Args:
             field: The field of the description.
-            text: The value.
             lang: Its language; ``""`` if unknown.
         """
         if folded := fold(text):

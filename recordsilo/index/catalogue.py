@@ -148,7 +148,6 @@ class Catalogue:
 
         Args:
             words: As typed.
-            filters: Which records.
             facets: The fields whose values are counted.
             page: Which part of the result, and its order.
         """

@@ -73,7 +73,6 @@ def changes_since(index: Database, mark: str) -> Changes:
     """What changed since a mark that this gave out; everything for any other text.
 
     Args:
-        index: The index of a Silo.
         mark: `Changes.mark`, or ``""``.
     """
     with index.asking() as connection:
@@ -114,7 +113,6 @@ def next_entries(index: Database, changes: Changes) -> Sequence[tuple[int, Entry
     A record that changes meanwhile may be missing; it is among the next changes then.
 
     Args:
-        index: The index of a Silo.
         changes: From `changes_since`; remembers how far it was read.
 
     Raises:

@@ -39,7 +39,6 @@ def store(path: str, token: int, base: Base, *, large: bool) -> None:
     Args:
         path: Of the index.
         token: The one that the index has stored.
-        base: What to store.
         large: Whether it has subjects and creators.
 
     Raises:

@@ -142,7 +142,6 @@ class Index(Protocol):
 
         Args:
             words: As typed.
-            filters: Which records.
             facets: The fields whose values are counted.
             page: Which part of the result, and its order.
             beside: The contributed facets that the search uses.

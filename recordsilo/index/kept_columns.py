@@ -16,11 +16,7 @@ LEAST = 20_000
 
 
 class KeptColumns:
-    """The facet columns of one index.
-
-    Args:
-        index: The index.
-    """
+    """The facet columns of one index."""
 
     def __init__(self, index: Database) -> None:
         self._index = index

@@ -49,7 +49,6 @@ class Row:
         deleted: Whether the source deleted the record.
         curated: Whether the current version is curated.
         upstream_newer: Whether it is curated and the source has a newer version.
-        versions: The number of versions.
     """
 
     identifier: str
@@ -155,7 +154,6 @@ class Unread(NamedTuple):
 
     Attributes:
         path: The record's directory.
-        sentence: Why it cannot be read.
         state: A text that changes when the manifest may have become whole.
         was_read: Whether the index has what was read of it before.
     """

@@ -45,7 +45,6 @@ def search(
         connection: A connection with an open snapshot of the index.
         columns: The facet columns, in step with that snapshot.
         query: As typed; see `query_syntax`.
-        filters: Which records.
         facets: Which fields of `facet_names` to count.
         page: Which part of the result, and its order.
 

@@ -206,7 +206,6 @@ class Around:
     Attributes:
         previous, next: Identifiers; None at the beginning and at the end.
         place: 1 for the first.
-        total: How many records are found.
     """
 
     previous: str | None

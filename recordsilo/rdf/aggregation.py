@@ -97,13 +97,7 @@ def aggregated_in(version: Version, file: RDFFile) -> list[str]:
 
 
 def content_in(edit: RecordEdit, version: str, file: RDFFile) -> bytes | None:
-    """A version's stored statements, with an edit's changes so far; None if it has none.
-
-    Args:
-        edit: The edit of the record.
-        version: The version's name.
-        file: The file with the statements.
-    """
+    """A version's stored statements, with an edit's changes so far; None if it has none."""
     listed = file.name in edit.manifest.version(version).paths
     return edit.read(version, file.name) if listed else None
 
@@ -112,9 +106,6 @@ def graph_in(edit: RecordEdit, version: str, file: RDFFile, uri: str) -> "Graph"
     """A version's statements, with an edit's changes so far.
 
     Args:
-        edit: The edit of the record.
-        version: The version's name.
-        file: The file with the statements.
         uri: The record's URI.
 
     Raises:

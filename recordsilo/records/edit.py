@@ -57,7 +57,6 @@ class RecordEdit:
             all its files are held in memory (`held_files`).
 
     Args:
-        place: The record's place.
         before: See the attribute.
         staging: Where files are staged.
         barrier: Makes the staged files durable.
@@ -581,8 +580,6 @@ def new_origin(kind: str, *, of: str | None = None, agent: str = "", message: st
     Args:
         kind: ``clone`` or ``local``.
         of: For a clone, the version it was copied from.
-        agent: Who creates it.
-        message: Why.
     """
     assert kind in {"clone", "local"}
     return Origin(

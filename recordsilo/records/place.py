@@ -49,7 +49,6 @@ class RecordPlace:
     """A record's place on disk; reads its manifest and files.
 
     Args:
-        identifier: The record's full identifier.
         dirpath: The record's directory, absolute.
         root: The Silo's ``pairtree_root``.
     """

@@ -21,7 +21,6 @@ class WriteableStream(io.BufferedRandom):
     """A staged copy of a file: closing it stores it, an exception in its block discards it.
 
     Args:
-        path: The staged copy.
         store: Called when the stream is closed.
         discard: Called after an exception in the ``with`` block.
     """

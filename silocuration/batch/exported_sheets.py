@@ -29,7 +29,6 @@ def exported_sheet(silo_path: str, path: str, *, overwrite: bool = False) -> Ite
     device or a pipe is written to directly.
 
     Args:
-        silo_path: Directory of the Silo.
         path: Where the sheet goes; a symbolic link is followed.
         overwrite: Whether to replace a file that this function did not write last.
 

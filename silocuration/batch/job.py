@@ -68,7 +68,6 @@ class Preview:
 
     Attributes:
         records: How many are selected.
-        changed: How many of them would be changed.
         values: How many values would be added, removed or changed.
         copies: How many working copies would be made.
         deleted: How many are deleted at the source, and so have nothing to change.
@@ -155,8 +154,6 @@ def preview(
     """Say what a job would do; writes nothing.
 
     Args:
-        silo: The Silo.
-        spec: The job.
         samples: Most changes to show.
         progress: Called after every record with the number of records read.
         most: Most records to read; None for all.
@@ -263,8 +260,6 @@ def create_job(silo: Silo, spec: JobSpec, *, agent: str, message: str = "") -> s
     """Plan a job for the records selected now; return its id. Changes no record.
 
     Args:
-        silo: The Silo.
-        spec: The job.
         agent: Who changes the records, as their versions' origins and logs say.
         message: Why; by default the job's title.
     """
@@ -280,8 +275,6 @@ def run_job(
     """Do the rest of a job; does nothing if it is finished.
 
     Args:
-        silo: The Silo.
-        job_id: The job.
         progress: Called after every page with the number of records processed.
         stop: Called before every page; True ends the run, and another run continues.
 
@@ -329,9 +322,6 @@ def undo_job(
     change is undone, undoing the job again restores the record too.
 
     Args:
-        silo: The Silo.
-        job_id: The job.
-        agent: Who undoes it.
         progress: See `run_job`.
         stop: See `run_job`.
 

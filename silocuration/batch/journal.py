@@ -86,7 +86,6 @@ class DistinctChange:
         old: The value before; None where there was none.
         new: The value after; None where there is none.
         count: How many values.
-        left_out: Whether it is not to be made.
     """
 
     what: str

@@ -31,8 +31,6 @@ def preview_planned(
     After a kill the preview is not stored, and another call starts again.
 
     Args:
-        silo: The Silo.
-        job_id: The job.
         samples: Most changes to show.
         progress: Called after every record with the number of records read.
 

@@ -122,7 +122,6 @@ def write_csv(
     """Write records as CSV (RFC 4180), one at a time.
 
     Args:
-        silo: The Silo.
         identifiers: The records, in this order.
         out: Opened with ``newline=""`` and ``utf-8-sig``, by which Excel recognizes UTF-8.
         columns: Only these; by default all columns.

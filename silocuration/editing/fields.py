@@ -145,8 +145,6 @@ def unknown_field(name: str, known: Iterable[str], what: str) -> UnknownField:
     """Return the error for an unknown field name, which names the nearest known ones.
 
     Args:
-        name: The unknown name.
-        known: The known names.
         what: The subject of the message: what has no such field.
     """
     return UnknownField(f"{what} has no field {name!r}{did_you_mean(name, known)}")

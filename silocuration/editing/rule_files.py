@@ -285,11 +285,6 @@ def rules_text(silo_path: str, name: str) -> str | None:
 def save_rules(silo_path: str, name: str, rule_set: RuleSet) -> str:
     """Write a rule file, completely or not at all; return its path.
 
-    Args:
-        silo_path: Directory of the Silo.
-        name: Name of the rule.
-        rule_set: The rules.
-
     Raises:
         RuleRefused: The name is invalid.
     """

@@ -111,10 +111,7 @@ def mark_duplicate(
     """Mark a record as a duplicate of another, or remove the mark.
 
     Args:
-        silo: The Silo.
-        identifier: The record to mark.
         of: The record that it is a duplicate of; None removes the mark.
-        agent: Who marks it.
         if_revision: The expected revision; by default any.
 
     Raises:
@@ -144,7 +141,6 @@ def mark_distinct(
     """Mark records as distinct from each other, or take that back.
 
     Args:
-        silo: The Silo.
         identifiers: The records.
         agent: Who says so.
         is_revoked: Remove the marks; the records may be probable duplicates again.

@@ -171,10 +171,8 @@ def show_verification(
     """Verify, print each difference, and return the exit code.
 
     Args:
-        export: The export to verify.
         selection: Which records.
         share: Of the records, from 0 to 1.
-        shown: What to print.
         jobs: How many records at once.
     """
     _check_choice(export, selection)
@@ -249,7 +247,6 @@ def show_reconciliation(export: Export, selection: Selection, shown: Printing, *
     Args:
         export: The export whose ledger is rebuilt.
         selection: Which records.
-        shown: What to print.
         jobs: How many records at once.
     """
     _check_choice(export, selection)
@@ -273,8 +270,6 @@ def show_rollback(export: Export, run_id: str, shown: Printing, *, purge: bool) 
 
     Args:
         export: The export that the run belongs to.
-        run_id: Id of the run.
-        shown: What to print.
         purge: Leave no tombstones.
     """
     report = export.rollback(run_id, purge=purge)

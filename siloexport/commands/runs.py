@@ -22,7 +22,6 @@ def run_to(silo: Silo, target: Any, given: dict[str, Any]) -> int:
     """Export as the options say, and return the exit code.
 
     Args:
-        silo: The Silo.
         target: A `siloexport.targets.Target`.
         given: Values of `options.what_goes`, `how_run`, `jobs` and `showing`, and ``select``.
     """

@@ -66,9 +66,7 @@ def chosen(silo: Silo, ledger: Ledger, selection: Selection, share: float) -> It
     """Yield the selected records that the target holds, or a random share of them.
 
     Args:
-        silo: The Silo.
         ledger: Of the target.
-        selection: Which records.
         share: From 0 to 1.
     """
     everything = _held(ledger) if selection == Selection() else _selected(silo, ledger, selection)
@@ -241,7 +239,6 @@ def deposited_as(
 
     Args:
         manifest: With all digests.
-        version: The name of the version deposited.
         key: Of the deposit.
         policy: Its crosswalk counts; documents are tried unwrapped and not.
         can: What the target can do.
@@ -288,7 +285,6 @@ class Reconciliation:
         """Look up each selected record, and for all records also those only in the ledger.
 
         Args:
-            selection: Which records.
             jobs: How many records at once.
             progress: Called in this thread with the number of records looked up.
         """

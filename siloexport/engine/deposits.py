@@ -138,7 +138,6 @@ class Depositor:
         target first, and sent again if it differs.
 
         Args:
-            record: The record.
             manifest: Its manifest with all digests.
             actions: From `siloexport.plan.plan_record`.
 
@@ -156,7 +155,6 @@ class Depositor:
         """Find out the results of `carry_out` without a change.
 
         Args:
-            record: The record.
             manifest: Its manifest with all digests.
             actions: From `siloexport.plan.plan_record`.
 

@@ -91,7 +91,6 @@ class Export:
         """Export the selected records that the target does not hold in their current state.
 
         Args:
-            selection: Which records.
             dry_run: Only report what would be done, and write nothing to the target or the
                 Silo. The target is asked about each record that would be written.
             jobs: How many records at once; the versions of one are always sent in order.
@@ -218,7 +217,6 @@ class Export:
         """Remove the objects that a run created, and no others.
 
         Args:
-            run_id: Id of the run.
             purge: Leave no tombstones, so that a later run can create the objects again.
 
         Raises:

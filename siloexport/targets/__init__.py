@@ -72,7 +72,6 @@ class Target(Protocol):
         has the same key, which means that `verify` found it damaged; then it is sent again.
 
         Args:
-            deposit: What to write.
             journal: For the notes that `recover` needs.
 
         Raises:
@@ -88,7 +87,6 @@ class Target(Protocol):
         Only metadata files are read.
 
         Args:
-            step: The deposit or withdrawal.
             is_first: Whether it is the first step for the record. Before a later step the
                 target will have changed, so only the Silo's side is checked.
 

@@ -94,7 +94,6 @@ def write_csv(
     """Write CSV: a row for each record, a column for each field, cells as in `recordsilo.cells`.
 
     Args:
-        silo: The Silo.
         selection: Which records.
         out: Opened with ``newline=""`` and `CSV_ENCODING`.
         columns: Names from `fields`.
@@ -131,7 +130,6 @@ def write_jsonl(
     left out.
 
     Args:
-        silo: The Silo.
         selection: Which records.
         out: A text stream in UTF-8.
         columns: Names from `fields`.
@@ -166,7 +164,6 @@ def write_links(
     The links of a record are sorted; an address is listed once for each field.
 
     Args:
-        silo: The Silo.
         selection: Which records.
         out: A text stream.
         progress: Called with the number of records processed.
@@ -205,7 +202,6 @@ def write_zip(
     The same records give the same bytes.
 
     Args:
-        silo: The Silo.
         selection: Which records.
         out: May be a pipe.
         names: Only files of these names; empty for all metadata files.
@@ -254,8 +250,6 @@ def write_bags_zip(
     """Write records into a zip as bags, a directory each (`siloexport.targets.bag`).
 
     Args:
-        silo: The Silo.
-        selection: Which records.
         out: May be a pipe.
         policy: Which versions of each.
         day: Bagging-Date of the bags, as ``YYYY-MM-DD``.
@@ -338,7 +332,6 @@ def exported_file(
     Silo is not writable. A device or a pipe is written directly.
 
     Args:
-        silo_path: Directory of the Silo.
         path: Of the file.
         on_conflict: Whether to overwrite a file that was not exported there.
         follow: Whether the path may be a symbolic link, whose target is replaced then.

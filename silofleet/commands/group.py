@@ -59,7 +59,6 @@ def no_clock(fleet: Fleet, now: datetime, rest: timedelta = timedelta(0)) -> lis
     """A sentence if the scheduler is not running, since when, and how to start it; else nothing.
 
     Args:
-        fleet: The fleet.
         now: The time.
         rest: Nothing is said if a clock was at work so recently.
     """

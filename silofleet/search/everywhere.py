@@ -23,9 +23,6 @@ class Everywhere:
     """Searches over a directory of Silos, by the index of all if there is one, else each Silo.
 
     Threads may share it; the index stays open between searches.
-
-    Args:
-        granary: The directory.
     """
 
     def __init__(self, granary: Granary) -> None:
@@ -45,7 +42,6 @@ class Everywhere:
         """Search every Silo, also those of other nodes.
 
         Args:
-            search: What is searched for.
             only_here: Whether to leave out the other nodes, because one of them asks.
 
         Raises:
@@ -63,7 +59,6 @@ class Everywhere:
         """Search every Silo of this directory.
 
         Args:
-            search: What is searched for.
             are_all: Whether a Silo that is not here does not exist.
 
         Raises:

@@ -62,7 +62,6 @@ def feed(
     """Bring the index of all Silos in step; it is made if there is none.
 
     Args:
-        granary: The directory.
         only: The Silo that is looked at; by default all.
         rebuild: Whether to make it again from all records.
         progress: Called now and then.

@@ -77,7 +77,6 @@ class Opened:
 
     Args:
         path: Of its directory, which exists.
-        create: Whether to create the index.
 
     Attributes:
         fields: The names of its fields.
@@ -125,7 +124,6 @@ class Opened:
         """Find records.
 
         Args:
-            search: What is searched for.
             without: Silos that are left out: not fed completely, or not there any more.
 
         Raises:

@@ -131,7 +131,6 @@ def answered(asked: PendingAnswers, search: AllSearch, own: SearchAnswer) -> Sea
 
     Args:
         asked: From `OtherNodes.ask`.
-        search: What was searched for.
         own: The answer from here, from the first hit on.
 
     Raises:

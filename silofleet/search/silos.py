@@ -54,8 +54,6 @@ def search_silos(
     """Ask every Silo; one that cannot be read, or takes too long, is named in the answer.
 
     Args:
-        granary: The directory.
-        search: What is searched for.
         patience: Seconds to wait.
         only: The names of the Silos to ask, if not all.
 

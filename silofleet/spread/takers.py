@@ -42,7 +42,6 @@ class Takers:
 
     Args:
         broker: URL of the Redis.
-        node: Name of the node.
         number: Of threads; 0 for none.
     """
 

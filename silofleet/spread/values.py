@@ -125,7 +125,6 @@ class Brought:
     """What a node brings for a unit: a response, a pause that the host asks for, or a failure.
 
     Attributes:
-        node: The node.
         outcome: Of the request.
         seconds: How long it took, without the wait for its turn.
         sent: Requests that it took, with redirects.
@@ -176,7 +175,6 @@ def brought_of_bytes(content: bytes, unit: Unit, limit: int) -> Brought:
 
     Args:
         content: From `Brought.to_bytes`.
-        unit: The unit.
         limit: Bytes of one response; see `HttpSettings.max_response`.
 
     Raises:

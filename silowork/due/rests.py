@@ -60,7 +60,6 @@ def after_failure(rules: Rests, before: Again, at: datetime) -> Again:
     """Later and later; after too many failures, quarantine.
 
     Args:
-        rules: The rules.
         before: What followed from the run before.
         at: The end of the run.
     """
@@ -76,7 +75,6 @@ def after_pause(
     """A pause that was asked for is no failure; after too many in a row there is a rest as well.
 
     Args:
-        rules: The rules.
         before: What followed from the run before.
         at: The end of the run.
         until: The end of the pause; None if it was not said.
@@ -93,7 +91,6 @@ def after_cut(rules: Rests, before: Again, at: datetime, fruitless: int) -> Agai
     So a run that always crashes does not keep a place busy.
 
     Args:
-        rules: The rules.
         before: What followed from the run before.
         at: The end of the run.
         fruitless: Runs in a row without a result, this one included.

@@ -114,7 +114,6 @@ def next_due(wish: Timetable, past: Past, key: str) -> datetime | None:
     Runs that were missed, however many, are one run: the next is counted from its start.
 
     Args:
-        wish: The timetable.
         past: What has been.
         key: Identifies the schedule, for its jitter.
 

@@ -46,7 +46,6 @@ class SqliteQueues(Closing):
     """Queues in a file; see `silowork.queues.values.Queues`.
 
     Args:
-        path: The file.
         mode: As of `LedgerFile`.
         lease: Seconds after which a message is taken again.
         most_tries: A message that was taken so often is a dead letter when it fails; 0: never.

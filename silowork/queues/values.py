@@ -114,7 +114,6 @@ class Queues(Closing, Protocol):
 
         Args:
             queue: Its name.
-            most: Most messages.
             wait: Seconds to wait for the first one.
         """
 
@@ -166,7 +165,6 @@ class Queues(Closing, Protocol):
         Args:
             queue: Its name.
             state: Of those that are wanted.
-            most: Most messages.
             after: The last message that was seen.
         """
 

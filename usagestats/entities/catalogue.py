@@ -52,7 +52,6 @@ class EntityCatalogue:
     """The metadata of a Silo's used records.
 
     Args:
-        silo: The Silo.
         counts: Its counts.
     """
 

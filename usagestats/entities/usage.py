@@ -48,7 +48,6 @@ class Used:
         kind: Of the entity; `RECORD`.
         label: May be empty.
         items: The records, in order.
-        records: Number of the records.
     """
 
     key: str
@@ -61,9 +60,6 @@ class Used:
 
 class Usage:
     """The usage of a Silo; reads only, and records that changed into its own cache.
-
-    Args:
-        silo: The Silo.
 
     Raises (every method):
         UsageError: The counts, the settings or the bundles cannot be read.
@@ -103,7 +99,6 @@ class Usage:
         Args:
             period: Which days.
             by: A figure in `MEASURES` or `MEASURES_2010`.
-            number: How many.
         """
         sums = self.sums(period)
         first = _most(sums.by(by), number)

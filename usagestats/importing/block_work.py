@@ -44,7 +44,6 @@ class Task:
     """A block to work on.
 
     Attributes:
-        silo_path: The Silo.
         settings: Its settings.
         spec: The reader at the beginning of the block.
         block: Whole lines.

@@ -23,7 +23,6 @@ def freeze(
     """Freeze days, but those that cannot be counted: else their new events would be lost.
 
     Args:
-        silo_path: The Silo.
         ledger: Its ledger.
         before: Days from this one on are not frozen.
         young: Whether to freeze days, too, that were first imported after `before`.

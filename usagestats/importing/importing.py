@@ -76,8 +76,6 @@ def import_logs(
     """Import files of log lines, and count the days that they have changed.
 
     Args:
-        silo_path: The Silo.
-        request: What to import.
         now: The time, for tests.
         progress: Called after each block with the file and the lines so far.
 

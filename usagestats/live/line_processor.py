@@ -46,7 +46,6 @@ class LineProcessor:
     """Processes the live lines of a Silo; any number of processes may have one.
 
     Args:
-        silo_path: The Silo.
         profile: Of the repository's software; ``""``: as in ``usage.toml``.
         log_format: `Reader.spec`; ``""``: as in ``usage.toml``, or as the entries say.
 

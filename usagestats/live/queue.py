@@ -99,7 +99,6 @@ class Queue(Closing):
         """Take entries: first those of dead workers, then new ones, also from the list.
 
         Args:
-            most: Most entries.
             wait: Seconds to wait for the first one.
         """
         keys = [self.name, f"{self.name}:stream"]

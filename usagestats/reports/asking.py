@@ -74,8 +74,6 @@ def months_asked(
     """Return the months of a period that can be reported, and why others cannot.
 
     Args:
-        first: First month asked for.
-        last: Last month asked for.
         counted: None if nothing was counted yet.
     """
     begin, end = counted.months if counted else ("", "")

@@ -311,7 +311,6 @@ def attributes_of(report: UsageReport, total: tuple[str, str]) -> dict[str, tupl
     """Return the attributes of a report that its header names.
 
     Args:
-        report: The report.
         total: How this form of it says that there is one number for the whole period.
     """
     request, (name, value) = report.request, total

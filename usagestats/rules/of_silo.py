@@ -32,7 +32,6 @@ class Records:
     """The identifiers of a Silo's records, as patterns name them.
 
     Args:
-        silo: The Silo.
         uuids: The table of UUIDs that its settings name; ``""``: none.
 
     Attributes:
@@ -164,7 +163,6 @@ def rules_of(silo: Silo, profile: str = "", *, remember: bool = True) -> tuple[R
     """Return the rules of a Silo, and its records as they are found by them.
 
     Args:
-        silo: The Silo.
         profile: A profile to use, in place of the one in ``usage.toml``.
         remember: Whether to write the chosen profile into ``usage.toml``.
 

@@ -116,7 +116,6 @@ class Patterns:
     """Patterns in their order.
 
     Args:
-        patterns: The patterns.
         resolve: Finds the full form of an identifier.
         by_link: Finds the record with a link to this path; ``""`` if there is none.
         by_uuid: Finds the record that has a UUID, or a file with it; ``""`` if there is none.

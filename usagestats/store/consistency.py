@@ -46,7 +46,6 @@ def check_ledger(silo_path: str, ledger: UsageLedger, timezone: str = "") -> Non
     their events are. If counts are lost that can be made again, their days become stale.
 
     Args:
-        silo_path: The Silo.
         ledger: Its ledger.
         timezone: Of the settings; ``""``: it is not compared.
 

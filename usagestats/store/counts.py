@@ -90,7 +90,6 @@ class Counts(Closing):
     """The counts of a Silo; `machine` asks for the uses by machines, which are kept apart.
 
     Args:
-        silo_path: Directory of the Silo.
         mode: "read" does not create the file; without one there are no counts.
 
     Raises (every method):

@@ -50,8 +50,6 @@ def write_events(
     """Write the events of a block, a file for each day.
 
     Args:
-        silo_path: The Silo.
-        steps: The engine.
         name: Of the files.
         columns: As ``steps.sql`` describes them; `item` and `country` are numbers.
         items: Number → identifier.
@@ -159,8 +157,6 @@ def rewrite_without(
     """Remove events from a day.
 
     Args:
-        silo_path: The Silo.
-        steps: The engine.
         ledger: Of the Silo.
         day: ISO 8601.
         step: The step that leaves them out, such as ``without_client``.
@@ -228,7 +224,6 @@ def remove_unnamed(silo_path: str, ledger: UsageLedger, before: float) -> None:
     """Remove files of events that a killed import left, and that the ledger does not name.
 
     Args:
-        silo_path: The Silo.
         ledger: Its ledger.
         before: Only files that were written before, in seconds since 1970: another import may
             be about to name younger ones.

@@ -38,7 +38,6 @@ class Keys:
     Several processes may ask for the same key: they get the same one.
 
     Args:
-        silo_path: The Silo.
         barrier: What makes new keys durable when it is flushed; without one, each is at once.
     """
 

@@ -141,9 +141,7 @@ class UsageLedger(Closing):
         """Add a block that was imported; all of it or nothing.
 
         Args:
-            import_id: The import.
             day: The day of the import, ISO 8601.
-            done: The block.
             receipt: The receipt of the import so far, as JSON values.
         """
         with self._file.transaction() as connection:

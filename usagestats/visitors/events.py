@@ -76,7 +76,6 @@ def visit_of(event: Event, names: FieldNames, message_time: int, now: int) -> Vi
     """Read what a flattened event says of its visitor.
 
     Args:
-        event: The event.
         names: Names of its fields.
         message_time: Time of the message, in milliseconds.
         now: The current time. An event cannot be later: a wrong clock would stop the profile.

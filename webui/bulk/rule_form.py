@@ -122,7 +122,6 @@ class RuleForm:
         """The form of a saved rule.
 
         Args:
-            rule_set: The rule.
             name: Its saved name.
             search: The query of a search's address, which selects the records.
         """

@@ -47,7 +47,6 @@ def rule_view(
     """Return the form of a rule, with its preview or its errors.
 
     Args:
-        call: The request.
         form: The rule that is being edited.
         found: Its preview, if it was previewed.
         fault: What is wrong with it, if anything is.

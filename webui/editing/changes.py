@@ -18,7 +18,6 @@ def changed(call: Call, record: HarvestedRecord, location: str, status: int = 20
     """The answer to a change: a redirect to a page, or the new state of the record.
 
     Args:
-        call: The request.
         record: The record that was changed; a program gets its new state.
         location: Where a browser is redirected.
         status: For programs; 201 adds ``Location``.
@@ -66,7 +65,6 @@ def put_upload(
     """Store an uploaded file.
 
     Args:
-        call: The request.
         upload: The file and its name.
         path: Path within the version.
         metadata: Whether it is a metadata file; None: as before.

@@ -111,7 +111,6 @@ class Curator:
         """Put a file into a curated version; an existing file of that path is replaced.
 
         Args:
-            version: Name of a curated version.
             path: Path within the version.
             content: The bytes, read to the end.
             metadata: Whether it is a metadata file; None: as before.

@@ -93,7 +93,6 @@ def placed(response: Response, client: str) -> Response:
     """Return an answer whose body occupies one of the places; a small one is read at once.
 
     Args:
-        response: The answer.
         client: The address to which it is sent.
 
     Raises:

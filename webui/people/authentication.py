@@ -105,7 +105,6 @@ class Gate:
         """Return the user of a request; `NOBODY` if unknown.
 
         Args:
-            request: The request.
             needed: The role that it needs.
 
         Raises:

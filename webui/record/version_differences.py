@@ -58,7 +58,6 @@ def compare_versions(record: HarvestedRecord, before: str, after: str) -> Compar
     """Compare two versions by their files, the metadata files by their fields too.
 
     Args:
-        record: The record.
         before, after: Names of two of its versions.
 
     Raises:

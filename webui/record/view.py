@@ -224,7 +224,6 @@ def record_view(
 
     Args:
         site: The site of the record's Silo.
-        record: The record.
         version: The version shown; by default the current one.
         query: The query of the search that found it, which is added to the addresses of the
             versions.

@@ -209,7 +209,6 @@ def chips(
     """Return the filters and bounds in use, grouped by field.
 
     Args:
-        request: The search.
         said: The labels of values.
         label: The English name of a field.
     """

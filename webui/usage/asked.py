@@ -78,7 +78,6 @@ def asked_of(call: Call, bounds: tuple[str, str]) -> UsageQuestion:
     """Read the fields ``from``, ``until`` and ``by``.
 
     Args:
-        call: The request.
         bounds: The first and the last day with counts.
 
     Raises:

@@ -31,7 +31,6 @@ def description(
     """Return the whole description of a version as N-Triples.
 
     Args:
-        deposit: The deposit of the version.
         subject: Address of the object.
         crosswalk: Maps the metadata.
         sums: Path → SHA-512 of every file in the version.
@@ -111,7 +110,6 @@ def withdrawn(current: bytes, subject: URIRef, withdrawal: Withdrawal) -> bytes:
     Args:
         current: The object's statements in Fedora, without the server's, in N-Triples.
         subject: Address of the object.
-        withdrawal: The withdrawal.
 
     Raises:
         ValueError: ``current`` is not N-Triples.

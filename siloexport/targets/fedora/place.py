@@ -53,7 +53,6 @@ def check_container(client: FedoraClient, root: str, url: str) -> None:
     Args:
         client: To the server.
         root: The repository's root.
-        url: The address.
 
     Raises:
         FedoraError: There is a file, an Archival Group or a tombstone at or above the address.
@@ -78,7 +77,6 @@ def make_containers(client: FedoraClient, root: str, url: str) -> None:
     Args:
         client: To the server.
         root: The repository's root.
-        url: The address.
 
     Raises:
         FedoraError: A container cannot be made.
