@@ -1,4 +1,8 @@
-"""The errors of a Silo. Each has a one-sentence message, and its arguments as attributes."""
+"""The errors of a Silo. Each has a one-sentence message, and its arguments as attributes.
+
+``identifier`` is the record's, ``version`` the name of a version, and ``path`` that of a file
+within the version, unless an error says otherwise.
+"""
 
 import errno
 import os
@@ -22,6 +26,9 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
 class RecordSiloError(Exception):
     """Base of the store's errors; the message is a sentence for the user."""
+
+    def __str__(self) -> str:  # KeyError would show the repr, OSError its number and file
+        return str(self.args[0]) if self.args else ""
 
 
 class SiloNotFound(RecordSiloError):
@@ -104,9 +111,6 @@ class SiloNotWritable(RecordSiloError, OSError):
         super().__init__(told)
         self.errno, self.strerror, self.filename = number, os.strerror(number), filename
 
-    def __str__(self) -> str:  # OSError would show its number and file
-        return str(self.args[0])
-
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.silo, self.errno, self.filename)
 
@@ -116,8 +120,6 @@ class SiloSettingConflict(RecordSiloError):
 
     Args:
         path: The Silo's directory.
-        remembered: The stored value.
-        given: The value of the argument.
     """
 
     def __init__(self, path: str, key: str, remembered: object, given: object) -> None:
@@ -151,9 +153,6 @@ class RecordNotFound(RecordSiloError, KeyError):
         self.identifier, self.silo = identifier, silo
         super().__init__(f"the Silo {silo} has no record {identifier!r}")
 
-    def __str__(self) -> str:  # KeyError would show the repr
-        return str(self.args[0])
-
 
 class RecordRemoved(RecordNotFound):
     """The record was deleted here for good."""
@@ -175,7 +174,6 @@ class VersionNotFound(RecordSiloError, KeyError):
     """The record has no such version.
 
     Args:
-        identifier: The record's.
         version: The name that was requested.
         versions: The names of the existing versions.
     """
@@ -184,9 +182,6 @@ class VersionNotFound(RecordSiloError, KeyError):
         self.identifier, self.version, self.versions = identifier, version, versions
         has = "it has " + ", ".join(versions) if versions else "it has none"
         super().__init__(f"record {identifier} has no version {version!r}; {has}")
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class VersionExists(RecordSiloError):
@@ -260,9 +255,6 @@ class FileNotInVersion(RecordSiloError, FileNotFoundError):
     """The version lists no such file, or the file is missing on disk.
 
     Args:
-        identifier: The record's.
-        version: The version's name.
-        path: The file's path within the version.
         reason: The message, if it is not just that the version has no such file.
     """
 
@@ -272,17 +264,11 @@ class FileNotInVersion(RecordSiloError, FileNotFoundError):
             reason or f"version {version!r} of record {identifier} has no file {path!r}"
         )
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
 
 class FileUnreadable(RecordSiloError, OSError):
     """A file of a version exists but cannot be read: a disk error, or missing permission.
 
     Args:
-        identifier: The record's.
-        version: The version's name.
-        path: The file's path within the version.
         error: The error of the operating system; `errno` and `reason` are taken from it.
     """
 
@@ -293,18 +279,9 @@ class FileUnreadable(RecordSiloError, OSError):
             f"{path!r} in version {version!r} of record {identifier} cannot be read: {self.reason}"
         )
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
 
 class FileInTheWay(RecordSiloError):
-    """The version already has a file of that name, or one where a directory is needed.
-
-    Args:
-        identifier: The record's.
-        version: The version's name.
-        path: The path within the version that is taken.
-    """
+    """The version already has a file of that name, or one where a directory is needed."""
 
     def __init__(self, identifier: str, version: str, path: str) -> None:
         self.identifier, self.version, self.path = identifier, version, path
@@ -315,13 +292,7 @@ class FileInTheWay(RecordSiloError):
 
 
 class DirectoryNotEmpty(RecordSiloError, OSError):
-    """Only an empty directory can be deleted.
-
-    Args:
-        identifier: The record's.
-        version: The version's name.
-        path: The directory's path within the version.
-    """
+    """Only an empty directory can be deleted."""
 
     def __init__(self, identifier: str, version: str, path: str) -> None:
         self.identifier, self.version, self.path = identifier, version, path
@@ -330,17 +301,11 @@ class DirectoryNotEmpty(RecordSiloError, OSError):
             "in it; delete those first"
         )
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
 
 class DanglingLink(FileNotInVersion):
     """A file is a symbolic link (of a delta clone of 2010) without a target in this Silo.
 
     Args:
-        identifier: The record's.
-        version: The version's name.
-        path: The file's path within the version.
         target: The path that the link leads to.
     """
 
@@ -367,7 +332,6 @@ class RevisionConflict(RecordSiloError):
     """The record changed since it was read; nothing was written.
 
     Args:
-        identifier: The record's.
         expected: The revision that the caller required.
         found: The record's revision now.
     """
@@ -384,8 +348,6 @@ class MetadataConflict(RecordSiloError):
     """Two handles changed the same key of ``metadata``; nothing was written.
 
     Args:
-        identifier: The record's.
-        key: The key of ``metadata``.
         ours: Its value in this handle.
         theirs: Its value as stored by the other.
     """
@@ -410,7 +372,6 @@ class FormatTooNew(RecordSiloError):
     """A later release wrote the record; it can be read but not written.
 
     Args:
-        identifier: The record's.
         found: The format of the record.
         known: The highest format that this release writes.
     """
