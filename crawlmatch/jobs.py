@@ -94,10 +94,9 @@ def _request(given: Mapping[str, Any], silo: Silo) -> "MatchRequest":
 
 
 def _rules(given: Mapping[str, Any]) -> "LineRules":
-    from crawlmatch.rules import DEFENCES, LineRules
+    from crawlmatch.rules import LineRules
 
-    defences = given.get("defences", DEFENCES)  # jobs of earlier releases name none
-    return LineRules(tuple(given["full_texts"]), tuple(given["walls"]), tuple(defences))
+    return LineRules(*(tuple(given[name]) for name in ("full_texts", "walls", "defences")))
 
 
 def _paths(silo_path: str, named: Sequence[str]) -> list[str]:

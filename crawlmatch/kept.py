@@ -29,6 +29,8 @@ class KeptCrawl:
     """A crawl that is stored in a Silo.
 
     Attributes:
+        name: Its directory in ``crawls/``.
+        path: The path of that directory.
         matched: When it was matched, ISO 8601 in UTC.
     """
 
@@ -40,6 +42,12 @@ class KeptCrawl:
     def database(self) -> str:
         """Return the path of the SQLite file with the table ``crawl_result``."""
         return f"{self.path}/{DATABASE}"
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Query ``crawl_result``, read-only."""
+        with closing(sqlite3.connect(database_uri(self.database), uri=True)) as connection:
+            connection.row_factory = sqlite3.Row
+            return [dict(row) for row in connection.execute(sql, values)]
 
 
 def crawl_names(silo_path: str) -> list[str]:
@@ -79,33 +87,15 @@ def kept_crawls(silo_path: str) -> list[KeptCrawl]:
 
 
 @dataclass(frozen=True, slots=True)
-class Crawl:
-    """A crawl that is stored in a Silo.
+class Crawl(KeptCrawl):
+    """The same with its receipt.
 
     Attributes:
-        name: Its directory in ``crawls/``.
-        path: The path of that directory.
-        matched: When it was matched, ISO 8601 in UTC.
         fingerprint: A digest of everything that the result depends on.
-        receipt: See `MatchReceipt`.
     """
 
-    name: str
-    path: str
-    matched: str
     fingerprint: str
     receipt: MatchReceipt
-
-    @property
-    def database(self) -> str:
-        """Return the path of the SQLite file with the table `crawl_result`."""
-        return f"{self.path}/{DATABASE}"
-
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        """Query `crawl_result`, read-only."""
-        with closing(sqlite3.connect(database_uri(self.database), uri=True)) as connection:
-            connection.row_factory = sqlite3.Row
-            return [dict(row) for row in connection.execute(sql, values)]
 
 
 def check_name(name: str) -> str:

@@ -239,11 +239,9 @@ def _receipt(engine: Engine, reading: InputsRead, index_pages: int) -> MatchRece
 
 
 def _of_lines(inputs: Sequence[InputReceipt]) -> dict[str, int]:
-    """Return what each line of the logs was; nothing if a shard does not say it."""
+    """Return what each line of the logs was."""
     logs = [one for one in inputs if one.kind in {InputKind.LOG, InputKind.JSON}]
-    scopes = [one.scopes for one in logs if one.scopes is not None]
-    if len(scopes) < len(logs):
-        return {}
+    scopes = [one.scopes or {} for one in logs]
     return {
         "skip-log-prereq": sum(one.reasons.get("prerequisite", 0) for one in logs),
         **{name: sum(one.get(name, 0) for one in scopes) for name in _LINE_SCOPES},

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawlmatch.errors import CrawlError
-from crawlmatch.results import COLUMNS, LATER, TABLE
+from crawlmatch.results import COLUMNS, TABLE
 from silosteps.inputs import open_input
 from silosteps.lines import blocks
 
@@ -135,7 +135,7 @@ def _opened(database: str) -> Iterator[sqlite3.Connection]:
             found = {row[1] for row in connection.execute(f"PRAGMA table_info({TABLE})")}
         except sqlite3.DatabaseError as error:
             raise CrawlError(f"{database} cannot be read: {error}") from None
-        if not COLUMNS.keys() - LATER <= found:
+        if not COLUMNS.keys() <= found:
             raise CrawlError(f"{database} does not have a table {TABLE} with the expected columns")
         yield connection
     finally:

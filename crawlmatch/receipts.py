@@ -37,7 +37,7 @@ class InputReceipt:
         reasons: Reason → number of lines that say nothing about a page; see
             `PASSED_OVER`.
         scopes: Of a log, its lines about pages by what arabesque counts them as, and full
-            texts (``full-text``); None if it is no log, or in a shard of an earlier release.
+            texts (``full-text``); None if it is no log.
     """
 
     name: str

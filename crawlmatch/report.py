@@ -31,7 +31,7 @@ TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class CrawlReport:
-    """The figures of a crawl; None or empty if an earlier release did not count them.
+    """The figures of a crawl.
 
     Attributes:
         outcomes: All outcomes, in the order of `LinkOutcome`.
@@ -45,20 +45,15 @@ class CrawlReport:
     matched: str
     seed_rows: int
     outcomes: Mapping[LinkOutcome, int]
-    full_texts: int | None
-    held_before: int | None
-    unseeded: int | None
+    full_texts: int
+    held_before: int
+    unseeded: int
     tables: Mapping[str, tuple[tuple[str, int], ...]]
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether there are figures besides the outcomes."""
-        return None not in {self.full_texts, self.held_before, self.unseeded}
 
     @property
     def dedupe_share(self) -> float:
         """Return the share of full texts that earlier crawls had, from 0 to 1."""
-        return (self.held_before or 0) / self.full_texts if self.full_texts else 0.0
+        return self.held_before / self.full_texts if self.full_texts else 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -66,7 +61,7 @@ class CrawlReport:
             "name": self.name, "matched": self.matched, "seed_rows": self.seed_rows,
             "outcomes": {str(name): count for name, count in self.outcomes.items()},
             "full_texts": self.full_texts, "held_before": self.held_before,
-            "dedupe_share": round(self.dedupe_share, 4) if self.is_counted else None,
+            "dedupe_share": round(self.dedupe_share, 4),
             "unseeded_full_texts": self.unseeded,
             **{name: [{"value": v, "count": n} for v, n in rows]
                for name, rows in self.tables.items()},
@@ -81,7 +76,7 @@ class CrawlReport:
             writer.writerow(("outcome", str(outcome), count))
         totals = (("full texts", self.full_texts), ("held before", self.held_before),
                   ("unseeded full texts", self.unseeded))  # fmt: skip
-        writer.writerows(("totals", name, n) for name, n in totals if n is not None)
+        writer.writerows(("totals", *total) for total in totals)
         for name, rows in self.tables.items():
             writer.writerows((name.replace("_", " "), _cell(value), count) for value, count in rows)
         return out.getvalue()
@@ -102,10 +97,8 @@ class CrawlReport:
                 lines.append(f"{count:>11,} {share:5.1f} %  {outcome:<20} {outcome.meaning}")
         lines.append("")
         lines.append(
-            f"{counted(self.full_texts or 0, 'full text')}, {self.held_before:,} of them"
+            f"{counted(self.full_texts, 'full text')}, {self.held_before:,} of them"
             f" ({100 * self.dedupe_share:.1f} %) held before; {self.unseeded:,} more without a seed"
-            if self.is_counted
-            else "an earlier release did not count the other figures; match the crawl again"
         )
         for name, rows in self.tables.items():
             shown = (f"{count:>11,}  {fitted(value or '-', 13)}" for value, count in rows)
@@ -150,28 +143,16 @@ def report_on(crawl: Crawl) -> CrawlReport:
     """
     path = f"{crawl.path}/{FIGURES}"
     try:
-        told = _json_of(path)
-        counted = told.get("tables", {})
-        tables = {
-            name: tuple((str(v), int(n)) for v, n in counted.get(name, ())) for name in TABLES
-        }
+        with open(path, encoding="utf-8", opener=regular_fd) as file:
+            told = json.load(file)
+        tables = {name: tuple((str(v), int(n)) for v, n in told["tables"][name]) for name in TABLES}
         full_texts, held_before, unseeded = (
-            int(told[name]) if name in told else None
-            for name in ("full_texts", "held_before", "unseeded")
+            int(told[name]) for name in ("full_texts", "held_before", "unseeded")
         )
-    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise CrawlError(f"{path} cannot be read ({error}); match the crawl again") from error
     outcomes = {one: crawl.receipt.outcomes.get(one, 0) for one in LinkOutcome}
     return CrawlReport(
         crawl.name, crawl.matched, crawl.receipt.seed_rows, outcomes, full_texts, held_before,
         unseeded, tables,
     )  # fmt: skip
-
-
-def _json_of(path: str) -> Any:
-    """Return the figures in a file; none if an earlier release did not write it."""
-    try:
-        with open(path, encoding="utf-8", opener=regular_fd) as file:
-            return json.load(file)
-    except FileNotFoundError:
-        return {}

@@ -27,8 +27,6 @@ COLUMNS = {
     "other_sha1": "TEXT",
 }
 """Name → type; docs/crawl.md explains them."""
-LATER = frozenset({"other_sha1"})
-"""Columns that tables of earlier releases do not have."""
 _INDEXED = ("initial_url", "identifier", "final_sha1")
 
 

@@ -90,15 +90,9 @@ class Counts:
 
     @classmethod
     def from_json(cls, found: Mapping[str, int | None]) -> "Counts":
-        """Read the values of `to_json`; those of earlier releases count all deletions together."""
+        """Read the values of `to_json`."""
         outcomes = {outcome: found.get(outcome.value) or 0 for outcome in Outcome}
-        written = found.get("written") or 0
-        if Outcome.DELETED_BEFORE not in found and not outcomes[Outcome.KEPT]:
-            content = outcomes[Outcome.NEW] + outcomes[Outcome.UPDATED]
-            now = min(outcomes[Outcome.DELETED], max(0, written - content))
-            outcomes[Outcome.DELETED_BEFORE] = outcomes[Outcome.DELETED] - now
-            outcomes[Outcome.DELETED] = now
-        return cls(found.get("promised"), written, outcomes)
+        return cls(found.get("promised"), found.get("written") or 0, outcomes)
 
 
 def total(counts: Iterable[Counts]) -> Counts:

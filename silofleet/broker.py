@@ -34,8 +34,6 @@ TASK = "silo.fleet.run"
 ORDERS, NODES, LEASE = "fleet:orders", "fleet:nodes", "fleet:lease:"
 REPORTS = "reports"
 """Name of the queue of what the nodes report."""
-_OLD_REPORTS = "fleet:reports"
-"""Stream of reports in a Redis of before."""
 MARK = "fleet:mark"
 """Key of a value that the clock changes at each look, to see whether the Redis forgot something."""
 OWNER = "fleet:owner"
@@ -45,7 +43,7 @@ SECONDS_BETWEEN_LOOKS = 10.0
 _MOST_REPORTS = 1000
 _MOST_SAID = 20_000
 
-QUEUES = RedisKind(broker_error, "fleet", lambda fields: fields.get(b"end", b""))
+QUEUES = RedisKind(broker_error, "fleet")
 
 logger = logging.getLogger("silofleet")
 
@@ -217,12 +215,6 @@ class Nodes:
         """
         self._owner = Ownership(self._redis, directory)
         self._owner.claim()
-        self._move_old_reports()
-
-    @unreachable
-    def _move_old_reports(self) -> None:
-        if self._redis.exists(_OLD_REPORTS):
-            self._redis.renamenx(_OLD_REPORTS, f"{_OLD_REPORTS}:stream")
 
     def nodes(self) -> list[Node]:
         """The nodes that reported in the last two minutes; none while the Redis is away.

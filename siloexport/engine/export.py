@@ -10,7 +10,7 @@ from typing import Any
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.records.manifest import Manifest
-from recordsilo.selection import Selection, selection_table
+from recordsilo.selection import Selection, selection_from, selection_table
 from siloexport.content import Packer, with_digests
 from siloexport.engine import checking
 from siloexport.engine.deposits import Depositor, Given, GroupResult, Retries, RunStopped
@@ -29,7 +29,7 @@ from siloexport.report import (
     Tally,
     VerifyReport,
 )
-from siloexport.selection import is_in_state, kept_selection
+from siloexport.selection import is_in_state
 from siloexport.targets import Target
 from siloexport.values import ActionKind, Deletions, Difference, OnConflict, Result
 from silowork.stop import Stop
@@ -150,7 +150,7 @@ class Export:
         asked = runs[0].arguments
         policy = Policy(Versions(asked["versions"]), asked["unwrap"], Deletions(asked["deletions"]))
         return replace(self, policy=policy).run(
-            kept_selection(asked["selection"]),
+            selection_from(asked["selection"]),
             jobs=jobs,
             limit=asked["limit"],
             on_conflict=OnConflict(asked["on_conflict"]),

@@ -197,7 +197,7 @@ class DirectoryTarget:
         return not others or (others == {NOTES} and not os.listdir(f"{self.directory}/{NOTES}"))
 
     def _kept_key(self) -> str:
-        """Return the key in the marker; ``""`` if an earlier release wrote none.
+        """Return the key in the marker; ``""`` if it names none.
 
         Raises:
             TargetUnusable: The directory holds records in another form.

@@ -29,7 +29,7 @@ CREATE INDEX IF NOT EXISTS message_by_state ON message (queue, state, due, numbe
 CREATE TABLE IF NOT EXISTS mark (name TEXT PRIMARY KEY, reached TEXT NOT NULL) WITHOUT ROWID
 """
 VERSION = 2
-"""Of the file; version 1 had uses to be pushed, in a table of their own."""
+"""Of the file."""
 KIND = LedgerKind(SCHEMA, QueuesUnreadable, VERSION, has_log=True)
 WORN = "it was taken {} times, and its takers never said how it ended"
 _SECONDS_BETWEEN_LOOKS = 0.1

@@ -254,13 +254,6 @@ def test_a_map_serves_in_place_of_its_log(log: Path, tmp_path: Path, told: Told)
     plain = told("backward", log, "-o", tmp_path / "b.sqlite")
     assert shard["inputs"] == plain["inputs"]
     assert shard["counters"] == plain["counters"]
-    told_of = tmp_path / "shard" / "shard.json"  # as releases before wrote it
-    old = json.loads(told_of.read_text())
-    del old["inputs"][0]["scopes"]
-    told_of.write_text(json.dumps(old))
-    counters = told("backward", tmp_path / "shard", "-o", tmp_path / "c.sqlite")["counters"]
-    assert counters["backward"]["documents"] == plain["counters"]["backward"]["documents"]
-    assert "skip-log-scope" not in counters["backward"]
 
 
 def test_what_others_found_is_written_by_digest_and_dumped(
@@ -380,18 +373,6 @@ def test_only_full_texts_have_a_final_digest(log: Path, tmp_path: Path, told: To
     connection.close()
     assert found == [("one", sha1_of(PAPER), None), ("two", None, sha1_of(PAGE))]
     assert successes == (1,)
-
-
-def test_a_table_of_an_earlier_release_is_read(log: Path, tmp_path: Path, invoke: Invoke) -> None:
-    database = tmp_path / "b.sqlite"
-    invoke("backward", log, "-o", database)
-    with sqlite3.connect(database) as connection:
-        connection.execute("ALTER TABLE crawl_result DROP COLUMN other_sha1")
-    connection.close()
-    statuses = tmp_path / "statuses.tsv"
-    statuses.write_text(f"{sha1_of(PAPER)}\tsuccess\n")
-    assert json.loads(invoke("postprocess", statuses, database).stdout)["rows-updated"] == 1
-    assert len(invoke("dump", database).stdout.splitlines()) == 2
 
 
 def test_lines_that_are_none_are_kept_with_the_reason(tmp_path: Path, told: Told) -> None:

@@ -14,9 +14,8 @@ from wsgiref.util import setup_testing_defaults
 import pytest
 from crawl_silo import put
 
-from crawlmatch.kept import DATABASE, Crawl, kept_crawls
+from crawlmatch.kept import DATABASE, kept_crawls
 from crawlmatch.link_outcomes import panel
-from crawlmatch.receipts import MatchReceipt
 from crawlmatch.results import COLUMNS, write_sqlite
 from recordsilo import Silo
 from recordsilo.errors import SearchError
@@ -93,8 +92,7 @@ def test_a_silo_may_have_any_character_in_its_path(tmp_path: Path) -> None:
         assert found(silo, link_outcome=["fulltext"]) == [ONE]
         assert panel(silo, ONE, "en") is not None
         (kept,) = kept_crawls(silo.path)
-        crawl = Crawl(kept.name, kept.path, kept.matched, "", MatchReceipt([], 1, {}, {}, {}))
-        assert crawl.rows("SELECT count(*) AS rows FROM crawl_result") == [{"rows": 1}]
+        assert kept.rows("SELECT count(*) AS rows FROM crawl_result") == [{"rows": 1}]
     assert os.listdir(tmp_path) == ["a#b?mode=rwc%41"]
 
 

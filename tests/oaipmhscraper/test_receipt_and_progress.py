@@ -33,15 +33,6 @@ def test_counts_of_pages_add_up():
     assert (found[Outcome.NEW], found[Outcome.DELETED], found.written) == (3, 1, 3)
 
 
-def test_counts_of_earlier_releases_tell_new_deletions_from_known_ones():
-    found = counts(listed := 300, 7, new=3, updated=2, deleted=139, unchanged=156).to_json()
-    assert found["listed"] == listed
-    del found["deleted_before"]
-    read = Counts.from_json(found)
-    assert (read[Outcome.DELETED], read[Outcome.DELETED_BEFORE], read.listed) == (2, 137, listed)
-    assert Counts.from_json(read.to_json()) == read
-
-
 @pytest.mark.parametrize(
     ("promises", "sum_"), [((3, 4), 7), ((3, None), None), ((None, None), None), ((), None)]
 )

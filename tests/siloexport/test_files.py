@@ -276,7 +276,7 @@ def test_directory_that_was_moved_keeps_its_ledger(silo: Silo, tmp_path: Path) -
     }
 
 
-def test_export_of_an_earlier_release_is_taken_over(silo: Silo, tmp_path: Path) -> None:
+def test_an_export_whose_marker_has_no_key_is_taken_over(silo: Silo, tmp_path: Path) -> None:
     target = FilesTarget(str(tmp_path / "out"))
     export(silo, target)
     (tmp_path / "out" / ".silo-export").write_text("Records exported from a Silo.\n")

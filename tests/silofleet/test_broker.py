@@ -163,16 +163,6 @@ def test_a_report_that_cannot_be_of_the_run_is_left_out(
         assert client.xlen("fleet:reports:stream") == 0
 
 
-def test_reports_of_a_release_before_are_taken(broker: str, tmp_path: Path) -> None:
-    nodes, ended = Nodes(broker), Ended(Outcome.WHOLE, "said", NOW, 3)
-    nodes.start(ORDER, "n1")
-    (tmp_path / "fleet").mkdir()
-    with redis.Redis.from_url(broker) as client:
-        client.xadd("fleet:reports", {"end": json.dumps(ended_to_json(7, "one", ended))})
-    nodes.reach(str(tmp_path))
-    assert nodes.finished(0) == [(7, ended)]
-
-
 def test_reports_are_kept_while_the_redis_is_away(
     broker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,7 @@ from silowork.queues.values import QueueSize
 from silowork.stop import Stop
 from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.push.openurl import article_of, collected, openurl
-from usagestats.push.outbox import QUEUE, Outbox, Row
+from usagestats.push.outbox import QUEUE, Outbox
 from usagestats.push.sending import HTTP, Push, Pushed
 from usagestats.push.settings import (
     ClientAddress,
@@ -220,47 +220,6 @@ def test_a_wrong_gatherer_ends_the_push(pushing: Callable[..., str], plan: str, 
         assert said in pushed.problem
     assert len(server.received) == 1
     assert states(path) == (3, 0)
-
-
-OLD = """
-CREATE TABLE push (
-  id BLOB PRIMARY KEY, day TEXT NOT NULL, state INTEGER NOT NULL, tries INTEGER NOT NULL,
-  due REAL NOT NULL, item TEXT NOT NULL, content TEXT NOT NULL) WITHOUT ROWID;
-CREATE INDEX push_by_state ON push (state, tries, due);
-CREATE TABLE consent (text TEXT PRIMARY KEY, given REAL NOT NULL) WITHOUT ROWID;
-INSERT INTO consent VALUES ('irus', 5);
-PRAGMA user_version = 1;
-"""
-
-
-def test_an_outbox_of_before_goes_on(tmp_path: Path) -> None:
-    day, file = f"{NOW:%Y-%m-%d}", tmp_path / "usage" / "push.sqlite"
-    file.parent.mkdir()
-    with sqlite3.connect(file) as connection:
-        connection.executescript(OLD)
-        connection.executemany(
-            "INSERT INTO push VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                (b"0" * 16, day, 0, 0, 0, "oai:0", '{"svc_dat": "é"}'),
-                (b"1" * 16, day, 1, 0, 0, "oai:1", "{}"),  # killed while it was sent
-                (b"2" * 16, day, 1, 3, time.time() + 999, "oai:2", "{}"),
-                (b"3" * 16, day, 2, 0, 0, "oai:3", ""),
-                (b"4" * 16, "2020-01-01", 3, 0, 0, "oai:4", ""),
-            ],
-        )
-    connection.close()
-    rows = [Row(b"%d" % number * 16, day, "again", {}) for number in range(5)]
-    for _ in range(2):
-        with Outbox(str(tmp_path)) as outbox:
-            assert outbox.has_consent("irus")
-            outbox.add(rows)
-            assert outbox.waiting() == 3
-    with Outbox(str(tmp_path)) as outbox:
-        taken = [found for _ in range(2) if (found := outbox.next())]
-    assert [(one.row_id, one.day, one.item, one.content, one.tries) for one in taken] == [
-        (b"0" * 16, day, "oai:0", {"svc_dat": "é"}, 1),
-        (b"1" * 16, day, "oai:1", {}, 2),
-    ]
 
 
 def test_a_use_that_the_gatherer_refuses_has_its_own_log(pushing: Callable[..., str]) -> None:

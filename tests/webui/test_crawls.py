@@ -14,9 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from crawlmatch.crawls import match_into_silo
-from crawlmatch.kept import crawl_named
 from crawlmatch.matching import MatchRequest
-from crawlmatch.report import report_on
 from recordsilo import Silo
 
 PLAIN = "oai:example.org:1"
@@ -92,29 +90,14 @@ def test_the_figures_are_a_table_that_no_spreadsheet_evaluates(client: Any, craw
     assert ["outcome", "http-4xx", "1"] in rows
 
 
-def test_a_crawl_with_damaged_figures_says_what_to_do(client: Any, crawled: Silo) -> None:
-    Path(crawled.path, "crawls", "spring", "report.json").write_text(json.dumps({"tables": 3}))
+@pytest.mark.parametrize("kept", ["", json.dumps({"tables": 3})])
+def test_a_crawl_with_damaged_figures_says_what_to_do(
+    client: Any, crawled: Silo, kept: str
+) -> None:
+    Path(crawled.path, "crawls", "spring", "report.json").write_text(kept)
     for path in ("/crawls/spring", "/crawls/spring/report.csv"):
         assert client.get(path).status == 500
     assert "match the crawl again" in client.get("/crawls/spring.json").error["message"]
-
-
-@pytest.mark.parametrize("kept", [None, {"full_texts": 1, "tables": {"status": [["200", 1]]}}])
-def test_a_crawl_of_an_earlier_release_shows_the_figures_that_it_has(
-    client: Any, crawled: Silo, kept: dict[str, Any] | None
-) -> None:
-    report = Path(crawled.path, "crawls", "spring", "report.json")
-    report.unlink()
-    if kept:
-        report.write_text(json.dumps(kept))
-    told = client.json("/crawls/spring.json")
-    assert (told["outcomes"]["http-4xx"], told["held_before"], told["media_types"]) == (1, None, [])
-    page = client.get("/crawls/spring").text
-    assert "Correct the link" in page
-    assert "Match it again to see them" in page
-    rows = list(csv.reader(client.get("/crawls/spring/report.csv").body.decode().splitlines()))
-    assert ["outcome", "http-4xx", "1"] in rows
-    assert "match the crawl again" in report_on(crawl_named(crawled.path, "spring")).text()
 
 
 def test_the_form_of_a_match_lists_the_files_beside_the_silo(client: Any, silo: Silo) -> None:

@@ -2,25 +2,13 @@
 --
 -- KEYS: the list, into which lines are pushed with LPUSH; the stream, from which workers take.
 -- ARGV: most lines to move; most bytes of an entry; the field of the lines.
--- Returns how many elements were moved. Entries of a stream in place of the list are moved too.
+-- Returns how many elements were moved.
 
 local kind = redis.call('TYPE', KEYS[1]).ok
 local most, entry = tonumber(ARGV[1]), tonumber(ARGV[2])
 
 if kind == 'none' then
   return 0
-end
-
-if kind == 'stream' then
-  local rows = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', most)
-  for _, row in ipairs(rows) do
-    redis.call('XADD', KEYS[2], '*', unpack(row[2]))
-    redis.call('XDEL', KEYS[1], row[1])
-  end
-  if redis.call('XLEN', KEYS[1]) == 0 then
-    redis.call('DEL', KEYS[1])
-  end
-  return #rows
 end
 
 if kind ~= 'list' then

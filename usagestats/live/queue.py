@@ -80,11 +80,8 @@ class Queue(Closing):
 
     def position(self, source: str) -> Any:
         """Return the position after the last lines of a source; None at first."""
-        place = f"{socket.gethostname()}:{source}"
-        if found := self._queues.mark(place):
-            return json.loads(found)
-        before = self._asked(lambda: self._client.get(f"{self.name}:position:{place}"))
-        return None if before is None else json.loads(before)
+        found = self._queues.mark(f"{socket.gethostname()}:{source}")
+        return json.loads(found) if found else None
 
     def length(self) -> int:
         """Return how many entries are in the queue, taken by a worker or not, or in the list."""

@@ -24,18 +24,7 @@ QUEUE = "push"
 _CONSENT = (
     "CREATE TABLE IF NOT EXISTS consent (text TEXT PRIMARY KEY, given REAL NOT NULL) WITHOUT ROWID"
 )
-KIND = LedgerKind(
-    f"{SCHEMA};{_CONSENT}", CountsUnreadable, VERSION, added=frozenset({"message", "mark"})
-)
-_FROM_VERSION_1 = """
-INSERT INTO message (queue, key, body, state, due, tries, lease, reason)
-  SELECT 'push', lower(hex(id)),
-    iif(state < 2,
-        CAST(json_object('day', day, 'item', item, 'content', json(content)) AS BLOB), x''),
-    iif(state < 2, 'open', 'done'), iif(state < 2, due, strftime('%s', day) + 86400),
-    max(tries, state = 1), '', '' FROM push;
-DROP TABLE push
-"""
+KIND = LedgerKind(f"{SCHEMA};{_CONSENT}", CountsUnreadable, VERSION)
 _FIRST = -(10**9)
 """Seconds of waiting with which a new use comes before all that failed."""
 _AT_ONCE = 1000
@@ -87,10 +76,6 @@ class Outbox(Closing):
         with self._queues.file.reading() as connection:
             # Otherwise what was sent would stay in the file's free pages.
             connection.execute("PRAGMA secure_delete = ON")
-        if self._queues.file.rows("SELECT 1 FROM sqlite_schema WHERE name = 'push'"):
-            with self._queues.file.transaction() as connection:
-                for statement in _FROM_VERSION_1.split(";"):
-                    connection.execute(statement)
 
     def close(self) -> None:
         """Close the file."""

@@ -307,10 +307,10 @@ SCHEMAS: Mapping[str, Schema] = {
         matched=TEXT,
         seed_rows=COUNT,
         outcomes=table(COUNT),
-        full_texts=_NULL_COUNT,
-        held_before=_NULL_COUNT,
+        full_texts=COUNT,
+        held_before=COUNT,
         dedupe_share={"type": ["number", "null"], "minimum": 0, "maximum": 1},
-        unseeded_full_texts=_NULL_COUNT,
+        unseeded_full_texts=COUNT,
         **{name: several(ref("FacetValue")) for name in TABLES},
     ),
     "Sets": members(

@@ -123,7 +123,7 @@ def show_one(call: Call) -> View:
     newest = max(_matched(call), default="")
     data = {
         "report": report,
-        "dedupe_share": _percent(report.held_before or 0, report.full_texts or 0),
+        "dedupe_share": _percent(report.held_before, report.full_texts),
         "outcomes": found,
         "pictures": {"outcomes": _of_outcomes(found)} | _pictures(report),
         "is_newest": report.matched >= newest,

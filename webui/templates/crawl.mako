@@ -9,17 +9,12 @@
 </div>
 <dl class="figures">
   <div><dt>${_("Links")}</dt><dd>${f"{report.seed_rows:,}"}</dd></div>
-% if report.is_counted:
   <div><dt>${_("Full texts")}</dt><dd>${f"{report.full_texts:,}"}</dd></div>
   <div><dt>${_("Fetched by an earlier crawl")}</dt><dd>${f"{report.held_before:,}"} (${f"{dedupe_share:g}"}%)</dd></div>
 % if report.unseeded:
   <div><dt>${_("Full texts without a link")}</dt><dd>${f"{report.unseeded:,}"}</dd></div>
 % endif
-% endif
 </dl>
-% if not report.is_counted:
-<p class="note">${_("An earlier release matched this crawl and did not count all figures. Match it again to see them.")}</p>
-% endif
 <section aria-labelledby="outcomes-of-links">
 <h2 id="outcomes-of-links">${_("Outcomes")}</h2>
 % if outcomes:

@@ -5,7 +5,6 @@ import logging.config
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -91,32 +90,6 @@ def test_lines_of_a_list_become_entries_in_their_order(redis_url: str, database:
     queue.done(found)
     database.lpush("q:loglines", "x" * 70_000, "y")
     assert [one.lines for one in queue.take(10, 0.05)] == [(b"x" * 70_000,), (b"y",)]
-
-
-def test_entries_of_a_stream_in_place_of_the_list_are_taken(redis_url: str, database: Any) -> None:
-    queue = Queue(redis_url)
-    database.xadd("q:loglines", {"lines": "a\nb", "format": "combined"})
-    assert [(one.lines, one.format) for one in queue.take(10, 0.05)] == [((b"a", b"b"), "combined")]
-    assert not database.exists("q:loglines")
-
-
-def test_what_workers_of_before_took_and_noted_goes_on(redis_url: str, database: Any) -> None:
-    database.xadd("q:loglines:stream", {"lines": "a\nb", "format": "combined"})
-    database.xadd("q:loglines:stream", {"lines": "c"})
-    database.xgroup_create("q:loglines:stream", "workers", id="0")
-    database.xreadgroup("workers", "dead", {"q:loglines:stream": ">"}, count=1)
-    database.set(f"q:loglines:position:{socket.gethostname()}:f", "[1, 2]")
-    queue = Queue(redis_url, claim_after=0.05)
-    assert queue.position("f") == [1, 2]
-    time.sleep(0.1)
-    found = [one for _ in range(2) for one in queue.take(10, 0.05)]
-    assert [(one.lines, one.format) for one in found] == [
-        ((b"a", b"b"), "combined"),
-        ((b"c",), ""),
-    ]
-    assert queue.held(found) == {one.entry_id for one in found}
-    queue.done(found)
-    assert (queue.length(), queue.held(found)) == (0, set())
 
 
 def test_a_key_that_is_no_list_is_named(redis_url: str, database: Any) -> None:
