@@ -9,12 +9,13 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,19 @@ def test_the_package_extends_silo_in_every_way(environment: dict[str, str], path
         run(environment, "star-many", path, number, "b", "z", "c", code=1)
     stars = Path(path, "curation", "stars.json")
     assert json.loads(stars.read_bytes()) == {"a": 5, "b": 1, "c": 1}
+    # a target with a schedule
     stars.write_text('{"a": 5}')
+    target = Path(path, "curation", "star-targets", "papers.toml")
+    target.parent.mkdir()
+    target.write_text('stars = 4\n[select]\nidentifiers = ["b"]\n[when]\nevery = "7d"\n')
+    for _ in range(2):
+        run(environment, "star-due", path, code=1)  # z is still refused
+        assert json.loads(stars.read_bytes()) == {"a": 5, "b": 4}
+        stars.write_text('{"a": 5}')
+        with closing(sqlite3.connect(f"{path}/curation/stars.sqlite")) as queues, queues:
+            run(environment, "star-due", path, code=1)  # nothing is due
+            assert json.loads(stars.read_bytes()) == {"a": 5}
+            queues.execute("UPDATE mark SET reached = '2026-01-01T00:00:00+00:00'")
     # a job, a panel and a form of the page
     with served(environment, path) as address:
         body = json.dumps({"kind": "star-all", "number": "2"}).encode()

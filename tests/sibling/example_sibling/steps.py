@@ -1,7 +1,7 @@
 """The command `silo star-many`: a queue with two steps."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import click
@@ -12,7 +12,7 @@ from recordsilo.cli import ExitCode, example, open_silo
 from recordsilo.commands.options import directory
 from silowork.queues.opening import open_queues
 from silowork.queues.steps import MessageRefused, QueueStep, run_steps
-from silowork.queues.values import Message, MessageState, Queued
+from silowork.queues.values import Message, MessageState, Queued, Queues
 from silowork.stop import Stop
 
 
@@ -37,13 +37,19 @@ def star_many(silo_dir: str, number: int, identifiers: tuple[str, ...], broker: 
     """Give stars to records. The same command goes on after it was killed."""
     with open_silo(silo_dir) as silo:
         path = silo.path
+    asked = [Message("stars-to-check", b"%d" % number, name) for name in identifiers]
+    return carry_out(path, lambda queues: queues.put(asked), broker)
+
+
+def carry_out(path: str, put: Callable[[Queues], object], broker: str = "") -> int:
+    """Put messages, and take every step until the queue is empty; return the exit code."""
     opened = partial(open_queues, os.path.join(path, "curation", "stars.sqlite"), broker)
     steps = [
         QueueStep("stars-to-give", partial(_give, path)),
         QueueStep("stars-to-check", partial(_check, path)),
     ]
     with opened() as queues, Stop().on_signals() as stop:
-        queues.put(Message("stars-to-check", b"%d" % number, name) for name in identifiers)
+        put(queues)
         run_steps(opened, steps, 1, stop, until_empty=True)
         refused = queues.peek("stars-to-check", MessageState.DEAD)
     for one in refused:
