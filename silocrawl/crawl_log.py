@@ -52,6 +52,32 @@ class Outcome:
     annotations: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an address of a log is archived.
+
+    Attributes:
+        url: The address.
+        seed: From which it was reached.
+        filename, offset: The WARC file, and where in it the record begins.
+    """
+
+    url: str
+    seed: str
+    filename: str
+    offset: int
+
+
+def place_of(line: str) -> Place | None:
+    """Where the address of a line is archived; None if nowhere, or if the line is incomplete."""
+    fields = line.split(None, 12)
+    try:
+        extra = json.loads(fields[12])
+        return Place(fields[3], fields[10], extra["warcFilename"], int(extra["warcFileOffset"]))
+    except (ValueError, LookupError, TypeError):
+        return None
+
+
 def line_of(one: Outcome, began: datetime, seconds: float, worker: int = 0) -> str:
     """Return the line of an outcome, with its line end.
 

@@ -1,9 +1,7 @@
 """A real pywb: it replays our archives, and answers CDX queries as we do."""
 
 import json
-import os
 from itertools import product
-from pathlib import Path
 from urllib.parse import parse_qsl, quote
 
 import pytest
@@ -33,11 +31,7 @@ REST = ("", "&from=2025", "&to=2025&limit=1", "&sort=reverse&limit=2", "&filter=
 
 @pytest.fixture(scope="module")
 def program() -> str:
-    found = real_pywb.program(Path(os.environ.get("PYWB_FILES", "no PYWB_FILES")))
-    if not found.exists():
-        reason = f"no real pywb: {found} is not there (see tests/silocrawl/real_pywb.py)"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
-    return str(found)
+    return real_pywb.installed("wayback")
 
 
 def test_pywb_replays_what_was_crawled_and_answers_queries_as_we_do(
