@@ -32,6 +32,8 @@ IsAllowed = Callable[[str, int, str], bool]
 Sockets = WeakSet[socket.socket]
 Pools = dict[str, type[urllib3.HTTPConnectionPool]]
 _LONGEST_LINE = 65_536
+SECONDS_OF_RATE = 60.0
+"""Over which the rate of an answer is measured; waiting for its first byte is not counted."""
 
 
 def _as_sentence(record: logging.LogRecord) -> bool:
@@ -53,6 +55,10 @@ class PrivateAddress(FetchError):
     def __init__(self, host: str) -> None:
         self.host = host
         super().__init__(f"{host} has an address that is not public")
+
+
+class TooSlow(TimeoutError):
+    """An answer comes, but below the least rate."""
 
 
 class ClosedBefore(http.client.RemoteDisconnected):
@@ -80,22 +86,34 @@ class Made:
 
 
 class _Bounded(io.RawIOBase):
-    """Reads a socket until a deadline; raises TimeoutError after it."""
+    """Reads a socket until a deadline, and no slower than a rate; else raises TimeoutError."""
 
-    def __init__(self, raw: io.RawIOBase, sock: socket.socket, seconds: float) -> None:
+    def __init__(
+        self, raw: io.RawIOBase, sock: socket.socket, seconds: float, least_rate: float
+    ) -> None:
         self._raw, self._sock, self._patience = raw, sock, sock.gettimeout()
         self._deadline = time.monotonic() + seconds
+        self._least_rate, self._since, self._received = least_rate, float("inf"), 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int | None:
-        left = self._deadline - time.monotonic()
+        now = time.monotonic()
+        left = self._deadline - now
         if left <= 0:
             raise TimeoutError("the response took too long")
+        if now - self._since >= SECONDS_OF_RATE:
+            if self._received < self._least_rate * (now - self._since):
+                raise TooSlow("the response came too slowly")
+            self._since, self._received = now, 0
         if self._patience is None or self._patience > left:
             self._sock.settimeout(left)
-        return cast("int | None", self._raw.readinto(buffer))
+        count = cast("int | None", self._raw.readinto(buffer))
+        if not self._received:
+            self._since = min(self._since, time.monotonic())
+        self._received += count or 0
+        return count
 
     def close(self) -> None:
         self._raw.close()
@@ -130,14 +148,16 @@ class _Reader(io.BufferedReader):
         return b"".join(lines)
 
 
-def _response_class(seconds: float, sockets: Sockets) -> type[http.client.HTTPResponse]:
+def _response_class(
+    seconds: float, sockets: Sockets, least_rate: float
+) -> type[http.client.HTTPResponse]:
     class Response(http.client.HTTPResponse):
         head = b""
 
         def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
             sockets.add(sock)
             super().__init__(sock, *args, **kwargs)
-            self.fp = self._reader = _Reader(_Bounded(self.fp.detach(), sock, seconds))
+            self.fp = self._reader = _Reader(_Bounded(self.fp.detach(), sock, seconds, least_rate))
 
         def begin(self) -> None:
             super().begin()
@@ -220,16 +240,23 @@ class _WatchedSecure(_Watched, HTTPSConnection):
         self.made = replace(made, securing=seconds)
 
 
-def pool_classes(seconds: float, sockets: Sockets, is_allowed: IsAllowed | None = None) -> Pools:
+def pool_classes(
+    seconds: float,
+    sockets: Sockets,
+    is_allowed: IsAllowed | None = None,
+    *,
+    least_rate: float = 0.0,
+) -> Pools:
     """Return the classes of pools of connections for urllib3, by scheme.
 
     Args:
         seconds: The limit of a response, from the beginning of the wait for its first byte.
         sockets: Gets the sockets of connections that are open.
         is_allowed: Called for each address, before it is connected to.
+        least_rate: Bytes a second; see `SECONDS_OF_RATE`.
     """
     own = {
-        "response_class": _response_class(seconds, sockets),
+        "response_class": _response_class(seconds, sockets, least_rate),
         "is_allowed": None if is_allowed is None else staticmethod(is_allowed),
     }
     plain = type("Plain", (_Watched,), own)

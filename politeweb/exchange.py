@@ -370,11 +370,13 @@ class Exchanges(Closing):
         if self._settings.ca_file is not None and not os.path.isfile(self._settings.ca_file):
             raise RequestRefused(f"the certificate file {self._settings.ca_file} does not exist")
         self._sockets: Sockets = WeakSet()
-        seconds = self._settings.total_timeout
-        self._to_proxy = pool_classes(seconds, self._sockets)
+        seconds, rate = self._settings.total_timeout, self._settings.least_rate
+        self._to_proxy = pool_classes(seconds, self._sockets, least_rate=rate)
         self._managers: dict[str, urllib3.PoolManager] = {}
         self._direct = self._manager_of("")
-        self._direct.pool_classes_by_scheme = pool_classes(seconds, self._sockets, is_allowed)
+        self._direct.pool_classes_by_scheme = pool_classes(
+            seconds, self._sockets, is_allowed, least_rate=rate
+        )
         self._has_proxies, self._proxies = has_proxies, dict[tuple[str, str], str]()
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 import requests
 import urllib3
 
-from politeweb.connections import PrivateAddress
+from politeweb.connections import PrivateAddress, TooSlow
 from politeweb.settings import HttpSettings
 
 BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
@@ -45,6 +45,7 @@ def reason_of(error: BaseException, settings: HttpSettings) -> str:
         (requests.exceptions.ProxyError, f"the proxy failed ({_innermost(causes)})"),
         (urllib3.exceptions.ProxyError, f"the proxy failed ({_innermost(causes)})"),
         (urllib3.exceptions.NameResolutionError, "the host name is unknown"),
+        (TooSlow, "the response came too slowly"),
         (ConnectionRefusedError, "the connection was refused"),
         (requests.exceptions.ReadTimeout, "the server kept silent too long"),
         (urllib3.exceptions.ReadTimeoutError, "the server kept silent too long"),

@@ -34,6 +34,7 @@ class HttpSettings:
         connect_timeout: Seconds to connect.
         read_timeout: Seconds without a byte. 1 % of 6,778 endpoints needed 180 s (2023).
         total_timeout: Seconds for one response, including its headers.
+        least_rate: Bytes a second that an exchange must bring, at the mean of a minute.
         max_response: Bytes of one response, encoded or decoded. A response that would take
             more than `MEMORY_FACTOR` times as much memory to read is refused.
         max_redirects: Redirects followed for one request.
@@ -61,6 +62,7 @@ class HttpSettings:
     connect_timeout: float = 20.0
     read_timeout: float = 180.0
     total_timeout: float = 900.0
+    least_rate: float = 0.0
     max_response: int = MAX_RESPONSE
     max_redirects: int = 5
     private_redirects: bool = False

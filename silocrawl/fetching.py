@@ -14,15 +14,15 @@ from itertools import chain
 from urllib.parse import urljoin
 
 from crawlmatch.errors import BadAddress
-from crawlmatch.uris import heritrix_form
 from politeweb.addresses import host_of
 from politeweb.codings import CodingBroken
 from politeweb.errors import RequestRefused, ResponseTooLarge
 from politeweb.exchange import Exchanges, FailureKind, Known, Taken
 from politeweb.robots import Robots
-from politeweb.warc.pairs import Revisit, exchange_records
+from politeweb.warc.pairs import Revisit, exchange_records, packed_metadata
 from politeweb.warc.writing import WarcFiles
 from silocrawl import crawl_log
+from silocrawl.addresses import fetched_form
 from silocrawl.answers import Answers, LastAnswer
 from silocrawl.cdxj import line_of
 from silocrawl.found_links import (
@@ -57,6 +57,8 @@ _FAILURES = {
     FailureKind.PRIVATE: crawl_log.PRIVATE,
 }
 _FOR_EVER = frozenset({FailureKind.PRIVATE})
+_OF_THE_NET = frozenset({crawl_log.DNS, crawl_log.CONNECT, crawl_log.LOST, crawl_log.TIME})
+"""Failures that are archived, as other crawls may want to know them."""
 _CUT = {"length": "lenTrunc", "time": "timeTrunc", "disconnect": "midFetchTrunc"}
 
 
@@ -237,6 +239,10 @@ class Fetcher:
     ) -> Fetched:
         """The outcome of an address that was not fetched."""
         began = taken.began if taken is not None else datetime.now(UTC)
+        seconds = taken.seconds if taken is not None else 0.0
+        name, place = "", -1
+        if status in _OF_THE_NET:
+            name, place = self._archived_failure(one, status, reason, began, seconds)
         outcome = crawl_log.Outcome(
             timestamp=f"{began.astimezone(UTC):%Y%m%d%H%M%S}",
             url=one.url,
@@ -246,10 +252,24 @@ class Fetcher:
             seed=one.source,
             launch=one.launch,
             record=one.record,
+            warc_filename=name,
+            warc_offset=place,
             annotations=(reason.replace(",", ";"),) if reason else (),
         )
-        seconds = taken.seconds if taken is not None else 0.0
         return Fetched(outcome, log=crawl_log.line_of(outcome, began, seconds))
+
+    def _archived_failure(
+        self, one: Address, status: int, reason: str, began: datetime, seconds: float
+    ) -> tuple[str, int]:
+        said = {
+            "via": one.via if one.path else "",
+            "hopsFromSeed": one.path,
+            "fetchTimeMs": str(round(seconds * 1000)),
+            "fetchStatus": str(status),
+            "fetchFailure": reason,
+        }
+        said = {name: value for name, value in said.items() if value}
+        return self._archive.append(packed_metadata(one.url, began, said, self._about(one)))
 
     def _try_again(
         self, one: Address, status: int, reason: str, tries: int, taken: Taken | None = None
@@ -363,7 +383,7 @@ def _target_of(taken: Taken) -> str:
         return ""
     place = taken.head.get("location")
     try:
-        url = heritrix_form(urljoin(taken.url, place)) if place else ""
+        url = fetched_form(urljoin(taken.url, place)) if place else ""
     except (BadAddress, ValueError):
         return ""
     return url if url.startswith(("http://", "https://")) else ""

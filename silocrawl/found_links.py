@@ -13,7 +13,7 @@ import requests
 from lxml import etree
 
 from crawlmatch.errors import BadAddress
-from crawlmatch.uris import heritrix_form
+from silocrawl.addresses import fetched_form
 
 MOST_LINKS = 20_000
 """Of a page; those after it are not followed."""
@@ -191,7 +191,7 @@ def _joined(text: str, base: str) -> str:
     if not text or text.startswith(("#", "javascript:", "mailto:", "data:", "tel:")):
         return ""
     try:
-        url = heritrix_form(urljoin(base, text))
+        url = fetched_form(urljoin(base, text))
     except (BadAddress, ValueError):
         return ""
     return url if url.startswith(("http://", "https://")) else ""

@@ -14,10 +14,10 @@ from itertools import islice
 
 from crawlmatch.errors import BadAddress
 from crawlmatch.record_links import links_of_records
-from crawlmatch.uris import heritrix_form
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.selection import Selection
+from silocrawl.addresses import fetched_form
 from silocrawl.errors import TargetRefused
 from silocrawl.messages import CHECK, LAUNCH_FORM, Address, message_of
 from silocrawl.targets import Target, load_target, target_names
@@ -161,11 +161,11 @@ class _Seeds:
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         if self._target.url:
-            yield heritrix_form(self._target.url), ""
+            yield fetched_form(self._target.url), ""
         elif self._select is not None:
             for link in links_of_records(self._silo, self._select):
                 try:
-                    url = heritrix_form(link.url)
+                    url = fetched_form(link.url)
                 except BadAddress:
                     self.refused += 1
                 else:
@@ -204,7 +204,7 @@ def inject(queues: Queues, urls: Iterable[str], *, force: bool, source: str = ""
     Raises:
         BadAddress: One cannot be fetched; nothing was put.
     """
-    known, seed = [heritrix_form(one) for one in urls], heritrix_form(source) if source else ""
+    known, seed = [fetched_form(one) for one in urls], fetched_form(source) if source else ""
     for one in known:
         if one.partition(":")[0] not in {"http", "https"}:
             raise BadAddress(one, "it is not an address of http or https")

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from crawlmatch.errors import BadAddress
-from crawlmatch.uris import heritrix_form
+from silocrawl.addresses import fetched_form, without_login
 from silocrawl.errors import MessageInvalid
 from silocrawl.scope import LONGEST, without_session
 from silowork.queues.values import Message
@@ -118,7 +118,7 @@ def address_of(body: bytes) -> Address:
     path = _text(about.get("pathFromSeed")) + _text(table.get("hop"))
     via = _text(table.get("parentUrl"))
     texts = {name: _text(ours.get(name)) for name in _OURS}
-    source = texts["source"] or via or url
+    via, source = without_login(via), without_login(texts["source"] or via or url)
     if not _LAUNCH.fullmatch(texts["launch"]):
         raise MessageInvalid("the launch of a message is not the name of a target and a time")
     if not _PATH.fullmatch(path):
@@ -138,7 +138,7 @@ def _url_of(table: dict[str, Any]) -> str:
             "the url of a message is too long, or has blanks or control characters"
         )
     try:
-        return heritrix_form(url)
+        return fetched_form(url)
     except BadAddress as error:
         raise MessageInvalid(str(error)) from None
 

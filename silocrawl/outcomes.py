@@ -8,8 +8,9 @@ from crawlmatch.kept import Crawl
 from crawlmatch.matching import MatchRequest
 from crawlmatch.record_links import links_of_records
 from recordsilo import Silo
+from silocrawl.addresses import without_login
 from silocrawl.paths import log_file
-from silocrawl.targets import load_target, target_names
+from silocrawl.targets import Target, load_targets
 
 NAME = "own"
 """Of the crawl in the Silo; see docs/crawl.md."""
@@ -18,29 +19,30 @@ NAME = "own"
 def match_own_logs(silo: Silo) -> Crawl | None:
     """Match the logs of all launches with the seeds of all targets.
 
-    Every seed has one outcome; the counts add up to the number of seeds.
+    Every seed has one outcome; the counts add up to the number of seeds. The seeds of a target that
+    cannot be read are not among them.
 
     Returns:
         None if nothing was fetched.
 
     Raises:
-        RecordSiloError: The logs or a target cannot be read.
+        RecordSiloError: The logs cannot be read.
     """
     directory = os.path.dirname(log_file(silo.path, ""))
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     logs = [os.path.join(directory, name) for name in names if name.endswith(".log")]
     if not logs:
         return None
-    request = MatchRequest(inputs=logs, seed_rows=tuple(dict.fromkeys(_seeds(silo))))
+    targets, _ = load_targets(silo.path)
+    request = MatchRequest(inputs=logs, seed_rows=tuple(dict.fromkeys(_seeds(silo, targets))))
     kept, _ = match_into_silo(silo.path, NAME, request)
     return kept
 
 
-def _seeds(silo: Silo) -> Iterator[tuple[str, str]]:
-    for name in target_names(silo.path):
-        target = load_target(silo.path, name)
+def _seeds(silo: Silo, targets: list[Target]) -> Iterator[tuple[str, str]]:
+    for target in targets:
         if target.url:
-            yield target.url, ""
+            yield without_login(target.url), ""
         else:
             for link in links_of_records(silo, target.select):
-                yield link.url, link.identifier
+                yield without_login(link.url), link.identifier

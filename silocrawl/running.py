@@ -27,6 +27,7 @@ from recordsilo.disk.locks import Locks
 from silocrawl.answers import Answers
 from silocrawl.cdxj import Segments
 from silocrawl.checks import check_launched
+from silocrawl.crew import Crew
 from silocrawl.errors import CrawlingError, MessageInvalid, TargetRefused
 from silocrawl.fetching import MOST_ROBOTS, PAUSES, SECONDS_OF_ROBOTS, Fetched, Fetcher
 from silocrawl.frontier import Frontier, Held
@@ -40,6 +41,11 @@ from silowork.stop import Stop
 SECONDS_BETWEEN_LAUNCHES, SECONDS_BETWEEN_BATCHES, SECONDS_BETWEEN_RENEWALS = 10.0, 0.5, 5.0
 MOST_HELD, MOST_OF_A_HOST, MOST_TOGETHER = 2_000, 200, 500
 """Addresses that are held at a time, of one host, and that are kept together."""
+MOST_HOPS_TOGETHER, MOST_RESULTS = 20_000, 100
+"""Hops that follow from what is kept together, about; and results that wait to be kept."""
+SECONDS_TO_END = 10.0
+LEAST_RATE = 1_000.0
+"""Bytes a second, at the mean of a minute, below which a body is cut."""
 MOST_PACES_OPEN = 64
 """Hosts whose pace is an open file; each needs three descriptors."""
 MOST_TRIES = 1_000
@@ -67,7 +73,8 @@ class CrawlSettings:
     """How a process crawls.
 
     Attributes:
-        threads: Addresses that are fetched at a time, each of another host.
+        threads: Addresses that are fetched at a time, each of another host; those that take long
+            are not counted, up to four times as many.
         interval: Least seconds between the starts of two requests to a host.
         is_private: Whether addresses that are not public are fetched.
         http: Limits of size and time of an exchange.
@@ -78,7 +85,9 @@ class CrawlSettings:
     interval: float = 1.0
     is_private: bool = False
     http: HttpSettings = field(
-        default_factory=lambda: HttpSettings(max_response=1_000_000_000, total_timeout=3_600.0)
+        default_factory=lambda: HttpSettings(
+            max_response=1_000_000_000, total_timeout=3_600.0, least_rate=LEAST_RATE
+        )
     )
     pauses: tuple[float, ...] = PAUSES
 
@@ -117,7 +126,8 @@ class CrawlWorker:
         self._paces_lock = threading.Lock()
         self._held = threading.Condition()
         self._frontier = Frontier(self._turns_of, time.monotonic)
-        self._results: queue.SimpleQueue[tuple[Held, Fetched | OSError]] = queue.SimpleQueue()
+        self._results: queue.Queue[tuple[Held, Fetched | OSError]] = queue.Queue(MOST_RESULTS)
+        self._crew = Crew(self._fetch_all, settings.threads)
         self._ended = False
         self.summary = CrawlSummary()
 
@@ -154,16 +164,10 @@ class CrawlWorker:
             self._archive, self._answers = archive, answers
             self._segments = Segments(index_directory(path))
             self._fetcher = Fetcher(exchanges, archive, answers, brief, settings.pauses)
-            threads = [
-                threading.Thread(target=self._fetch_all, name=f"fetcher-{number}", daemon=True)
-                for number in range(settings.threads)
-            ]
-            for one in threads:
-                one.start()
             try:
                 self._work(stop, until_idle, shown)
             finally:
-                self._end(threads, exchanges, brief)
+                self._end(exchanges, brief)
         return self.summary
 
     def _work(
@@ -187,6 +191,7 @@ class CrawlWorker:
                 with self._held:
                     messages = self._frontier.messages
                 self._queues.renew(messages)
+            self._crew.fill()
             self._refill()
             self._keep(self._next_results(SECONDS_BETWEEN_BATCHES))
             if shown is not None and self.summary.fetched > told:
@@ -195,17 +200,18 @@ class CrawlWorker:
             if until_idle and self._is_idle():
                 return
 
-    def _end(self, threads: list[threading.Thread], *exchanges: Exchanges) -> None:
+    def _end(self, *exchanges: Exchanges) -> None:
         """Keep what was fetched, and give back the rest, also what is being fetched."""
         with self._held:
             self._ended = True
             self._held.notify_all()
         for some in exchanges:
             some.abort()
-        for one in threads:
-            one.join(10)
+        found, end = [], time.monotonic() + SECONDS_TO_END
         try:
-            self._keep(self._next_results(0.0))
+            while not self._crew.is_empty and time.monotonic() < end:
+                found += self._next_results(0.1)  # threads may wait for room for theirs
+            self._keep(found + self._next_results(0.0))
         finally:
             with self._held:
                 messages = self._frontier.messages
@@ -217,8 +223,9 @@ class CrawlWorker:
 
     def _fetch_all(self) -> None:
         """A thread: fetch one address after the other."""
-        while (held := self._next_address()) is not None:
-            found = self._fetched(held)
+        while not self._crew.has_surplus() and (held := self._next_address()) is not None:
+            with self._crew.busy():
+                found = self._fetched(held)
             if self._ended and isinstance(found, Fetched):
                 return  # it may have been cut short by us; the next run fetches it
             try:
@@ -326,8 +333,8 @@ class CrawlWorker:
             OSError: The disk refused.
         """
         found: list[tuple[Held, Fetched]] = []
-        end = time.monotonic() + seconds
-        while len(found) < MOST_TOGETHER:
+        end, hops = time.monotonic() + seconds, 0
+        while len(found) < MOST_TOGETHER and hops < MOST_HOPS_TOGETHER:
             try:
                 held, one = self._results.get(timeout=max(0.0, end - time.monotonic()))
             except queue.Empty:
@@ -335,6 +342,7 @@ class CrawlWorker:
             if isinstance(one, OSError):
                 raise one
             found.append((held, one))
+            hops += len(one.hops)
         return found
 
     def _keep(self, results: list[tuple[Held, Fetched]]) -> None:

@@ -1,10 +1,10 @@
-"""The records of WARC 1.1 files: what a file is about, and each response with its request.
+"""The records of WARC 1.1 files: files, exchanges, and requests without an answer.
 
 Content is stored as the server sent it, in its content coding. Secrets are not stored: of a request
 only the headers that identify the sender, of a response no cookies. The head of a response is as it
 was received, but for fields that no longer hold: how long the content was, and its transfer coding.
 
-Source: WARC 1.1 (ISO 28500:2017), sections 5 and 6.2 to 6.4.
+Source: WARC 1.1 (ISO 28500:2017), sections 5, 6.2 to 6.4, and 6.6.
 """
 
 import re
@@ -39,14 +39,33 @@ def packed_warcinfo(filename: str, about: Mapping[str, str]) -> bytes:
         "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
         **about,
     }
-    lines = [f"{name}: {_one_line(without_credentials(value))}" for name, value in info.items()]
-    content = "".join(f"{line}\r\n" for line in lines).encode()
-    fields = {
-        "WARC-Record-ID": _new_id(),
-        "WARC-Date": _date(datetime.now(UTC)),
-        "WARC-Filename": filename,
-    }
-    return b"".join(_record(_Block("warcinfo", b"", lambda: [content], len(content)), fields))
+    told = {name: without_credentials(value) for name, value in info.items()}
+    date = _date(datetime.now(UTC))
+    return _of_fields("warcinfo", told, {"WARC-Date": date, "WARC-Filename": filename})
+
+
+def packed_metadata(
+    url: str, began: datetime, said: Mapping[str, str], about: Mapping[str, str]
+) -> bytes:
+    """Return the record ``metadata`` of a request that had no answer.
+
+    Args:
+        url: The address.
+        began: When the request began, aware.
+        said: The content: names and values.
+        about: Further fields of the record.
+    """
+    return _of_fields(
+        "metadata", said, {"WARC-Target-URI": url, "WARC-Date": _date(began), **about}
+    )
+
+
+def _of_fields(kind: str, said: Mapping[str, str], about: Mapping[str, str]) -> bytes:
+    """A record whose content is fields."""
+    lines = (f"{name}: {_one_line(value)}\r\n" for name, value in said.items())
+    content = "".join(lines).encode("utf-8", "replace")
+    block = _Block(kind, b"", lambda: [content], len(content))
+    return b"".join(_record(block, {"WARC-Record-ID": _new_id(), **about}))
 
 
 def packed_pair(
@@ -146,7 +165,7 @@ class _Block:
 
     Attributes:
         kind: The type of the record.
-        head: A head of HTTP; empty in a ``warcinfo``.
+        head: A head of HTTP; empty in records of fields.
         pieces: Returns the body; called twice.
         length: Bytes of the body.
         packs: Whether to compress it: content that is already compressed is not.
@@ -177,7 +196,7 @@ def _record(block: _Block, fields: Mapping[str, str]) -> Iterator[bytes]:
         whole.update(piece)
         if not block.payload:
             payload.update(piece)
-    is_http = block.kind != "warcinfo"
+    is_http = block.kind not in {"warcinfo", "metadata"}
     message = "request" if block.kind == "request" else "response"
     of_kind = f"application/http; msgtype={message}" if is_http else "application/warc-fields"
     lines = {"WARC-Type": block.kind, **fields}

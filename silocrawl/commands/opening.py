@@ -12,7 +12,7 @@ from recordsilo.cli import ExitCode, fail, open_silo
 from recordsilo.commands import completion
 from silocrawl.errors import CrawlingError
 from silocrawl.paths import queues_file
-from silocrawl.targets import target_names
+from silocrawl.targets import load_targets, target_names
 from silowork.errors import JobRefused, JobsError
 from silowork.queues.sqlite import SqliteQueues
 
@@ -31,6 +31,14 @@ def opened(silo_dir: str) -> Iterator[Silo]:
         fail(str(error), ExitCode.USAGE)
     except JobsError as error:
         fail(str(error))
+
+
+def tell_refused(silo: Silo) -> bool:
+    """Say which targets cannot be read; return whether there are any."""
+    _, refused = load_targets(silo.path)
+    for error in refused:
+        click.echo(f"silo: not crawled: {error}", err=True)
+    return bool(refused)
 
 
 @contextmanager

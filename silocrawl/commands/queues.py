@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from recordsilo.cli import Group, example, fail
+from recordsilo.cli import ExitCode, Group, example, fail
 from recordsilo.commands.options import directory, json_array, json_lines, quiet_option
 from recordsilo.wording import counted
-from silocrawl.commands.opening import opened, opened_queues
+from silocrawl.commands.opening import opened, opened_queues, tell_refused
 from silocrawl.launching import Launch, inject, launch_due, launch_now
 from silocrawl.messages import CRAWL, QUEUES
 from silocrawl.targets import load_target, target_names
@@ -22,7 +22,7 @@ queue_argument = click.argument("queue_name", metavar="QUEUE", type=click.Choice
 @directory
 @click.argument("names", metavar="[NAME]…", nargs=-1)
 @quiet_option
-def launch(*, silo_dir: str, names: tuple[str, ...], quiet: bool) -> None:
+def launch(*, silo_dir: str, names: tuple[str, ...], quiet: bool) -> int:
     """Put the seeds of the targets that are due into the queue, or of those NAMEd, due or not.
 
     A line for cron; `silo crawl run` launches by itself what is due.
@@ -38,6 +38,7 @@ def launch(*, silo_dir: str, names: tuple[str, ...], quiet: bool) -> None:
         if not done and not quiet:
             there = "nothing is due" if target_names(silo.path) else "no targets"
             click.echo(f"silo: {there}; see silo crawl target", err=True)
+        return ExitCode.LOSSES if not names and tell_refused(silo) else ExitCode.OK
 
 
 def _said(one: Launch) -> str:

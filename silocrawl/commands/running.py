@@ -11,7 +11,7 @@ from recordsilo.cli import ExitCode, example
 from recordsilo.commands.options import Number, directory, json_object, quiet_option
 from recordsilo.progress import counting
 from recordsilo.wording import counted
-from silocrawl.commands.opening import opened, opened_queues
+from silocrawl.commands.opening import opened, opened_queues, tell_refused
 from silocrawl.messages import CRAWL
 from silocrawl.outcomes import match_own_logs
 from silocrawl.paths import queues_file
@@ -77,9 +77,10 @@ def run(
             click.echo(f"{said} failed too often: silo crawl queue dead {silo_dir}", err=True)
         if not stop.asked and target_names(silo.path):
             _show_outcomes(match_own_logs(silo), quiet=quiet)
+        refused = tell_refused(silo)
     if stop.asked:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
-    return ExitCode.LOSSES if dead else ExitCode.OK
+    return ExitCode.LOSSES if dead or refused else ExitCode.OK
 
 
 def _show_outcomes(kept: Crawl | None, *, quiet: bool) -> None:

@@ -445,6 +445,32 @@ def test_a_head_that_drips_is_no_answer_after_the_limit_of_time(serve: Serve) ->
     assert failure.kind is FailureKind.TIME
 
 
+@pytest.mark.parametrize("begin", [b"Content-Length: 100000\r\n\r\nbegin", b"X: "])
+def test_what_comes_too_slowly_is_cut(
+    serve: Serve, begin: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("politeweb.connections.SECONDS_OF_RATE", 0.2)
+    taken = take(serve(endless(OK + begin, b".", 0.02)).url, least_rate=10_000.0)
+    assert taken.seconds < 30
+    if taken.failure is not None:
+        assert taken.failure.kind is FailureKind.TIME
+        assert taken.failure.reason == "the response came too slowly"
+    else:
+        assert taken.truncated == "time"
+        assert body_of(taken).startswith(b"begin.")
+
+
+def test_waiting_for_an_answer_is_not_slow(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("politeweb.connections.SECONDS_OF_RATE", 0.1)
+
+    def late(_head: bytes) -> Iterator[bytes]:
+        time.sleep(0.4)
+        yield OK + b"Content-Length: 5\r\n\r\nhello"
+
+    taken = take(serve(late).url, least_rate=10_000.0)
+    assert (taken.truncated, body_of(taken)) == ("", b"hello")
+
+
 def test_a_server_that_keeps_silent_is_left_after_the_limit_of_time(serve: Serve) -> None:
     silent = serve(endless(b"", b"", 60))
     stuck = serve(endless(OK + b"Content-Length: 9\r\n\r\nbegin", b"", 60))

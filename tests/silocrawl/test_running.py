@@ -18,6 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from crawl_records import put_record
 from site_of_traps import PDF, Reply, Site, busy, endless, hang_up, packed, page, pdf, tagged
 from warcio.archiveiterator import ArchiveIterator
@@ -26,13 +27,17 @@ from crawlmatch.kept import crawl_named
 from crawlmatch.outcomes import LinkOutcome
 from politeweb.settings import HttpSettings
 from recordsilo import Silo
+from recordsilo.cli import ExitCode
 from recordsilo.disk.locks import Locks
 from silocrawl.answers import Answers
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.checks import check_launched
+from silocrawl.commands.queues import launch
+from silocrawl.commands.running import run
 from silocrawl.frontier import Held
 from silocrawl.launching import inject, launch_due, launch_now, launched
 from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, Address, message_of
+from silocrawl.outcomes import match_own_logs
 from silocrawl.paths import answers_file, index_directory
 from silocrawl.running import CrawlRunning, CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope, ScopeKind
@@ -353,6 +358,89 @@ def test_one_process_crawls_and_what_cannot_be_read_is_a_dead_letter(
         assert is_free
         with pytest.raises(CrawlRunning, match="running already"):
             crawl()
+
+
+def test_hosts_without_an_answer_are_in_the_archive(silo: Silo, site: Site, crawl: Crawl) -> None:
+    unknown, gone = "http://no-such-host.invalid/", f"{site.url}/gone"
+    site.pages["/gone"] = Reply(302, b"", {"Location": "http://localhost:1/x"})
+    put_record(silo, "7", unknown, gone)
+    target(silo)
+    log = crawl()
+    for url, status, via, path in (
+        (unknown, "-1", "", ""),
+        ("http://localhost:1/x", "-2", gone, "R"),
+    ):
+        place = json.loads(log[url][12])
+        capture = {"filename": place["warcFilename"], "offset": place["warcFileOffset"]}
+        kind, content = record_at(silo, {**capture, "length": "-1"})
+        said = dict(line.split(": ", 1) for line in content.decode().splitlines())
+        assert (kind, said["fetchStatus"]) == ("metadata", status)
+        assert said["fetchFailure"] == log[url][11].replace("_", " ")
+        assert (said.get("via", ""), said.get("hopsFromSeed", "")) == (via, path)
+        assert captures(silo, url) == []
+
+
+def test_logins_in_links_are_in_no_log_and_their_links_have_outcomes(
+    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
+) -> None:
+    secret = site.url.replace("://", "://user:secret@")
+    site.pages |= {
+        "/a": Reply(302, b"", {"Location": f"{secret}/b"}),
+        "/b": page(f'<a href="{secret}/c.pdf">c</a>'),
+        "/c.pdf": pdf(),
+    }
+    put_record(silo, "7", f"{secret}/a")
+    target(silo)
+    assert set(crawl()) == {"/a", "/b", "/c.pdf"}
+    receipt = match_own_logs(silo).receipt  # type: ignore[union-attr]
+    assert receipt.outcomes[LinkOutcome.FULLTEXT] == 1
+    queues.close()
+    written = [path for path in Path(silo.path, "crawling").rglob("*") if path.is_file()]
+    for path in (one for one in written if one.suffix != ".gz"):  # those have what was received
+        assert b"secret" not in path.read_bytes(), path
+
+
+def test_slow_hosts_do_not_hold_up_the_others(
+    silo: Silo, site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("silocrawl.crew.SECONDS_UNTIL_SLOW", 0.2)
+    whole = threading.Event()
+
+    def slowly(handler: BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(PDF[:9])
+        whole.wait(60)
+        handler.wfile.write(PDF[9:])
+
+    def last(_headers: dict[str, str]) -> Reply:
+        whole.set()
+        return page("")
+
+    site.pages |= {"/slow.pdf": Reply(200, slowly), "/last": last}
+    slow = f"{site.url.replace('localhost', '127.0.0.1')}/slow.pdf"
+    put_record(silo, "7", slow, f"{site.url}/last")
+    target(silo)
+    log = crawl(replace(QUICK, threads=1))
+    assert {url: one[2] for url, one in log.items()} == {
+        slow: str(len(PDF)), "/last": str(len(page("").body)),  # type: ignore[arg-type]
+    }  # fmt: skip
+
+
+def test_a_target_that_cannot_be_read_does_not_hold_up_the_others(
+    silo: Silo, queues: SqliteQueues, site: Site
+) -> None:
+    site.pages["/a.pdf"] = pdf()
+    put_record(silo, "7", f"{site.url}/a.pdf")
+    target(silo)
+    queues.close()
+    Path(silo.path, "crawling", "targets", "bad.toml").write_text("scope = 7")
+    given = [silo.path, "--until-idle", "--private", "--interval", "0"]
+    done = CliRunner().invoke(run, given, standalone_mode=False)
+    assert done.return_value == ExitCode.LOSSES
+    assert "silo: not crawled: the target bad is invalid: " in done.output
+    assert site.asked["/a.pdf"] == 1
+    assert crawl_named(silo.path, "own").receipt.outcomes[LinkOutcome.FULLTEXT] == 1
+    launched_anew = CliRunner().invoke(launch, [silo.path], standalone_mode=False)
+    assert launched_anew.return_value == ExitCode.LOSSES
 
 
 def test_what_is_injected_is_fetched(
