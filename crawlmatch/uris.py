@@ -9,11 +9,12 @@ tests/crawlmatch/data/heritrix_forms.tsv records; the URL Standard of the WHATWG
 
 import re
 from encodings.idna import ToASCII
+from functools import cache
+from typing import Any
 from urllib.parse import urljoin
 
-import ada_url
-
 from crawlmatch.errors import BadAddress
+from recordsilo.extras import needed
 
 MAX_LENGTH = 2083
 """Heritrix refuses longer addresses."""
@@ -71,6 +72,11 @@ def heritrix_form(address: str) -> str:
     return form
 
 
+@cache
+def _ada() -> Any:
+    return needed("ada_url", "The form of an address in browsers", "crawl")
+
+
 def whatwg_form(address: str) -> str:
     """Return the form in which a browser fetches an address, without its fragment.
 
@@ -78,7 +84,7 @@ def whatwg_form(address: str) -> str:
         BadAddress: A browser would refuse it, or its scheme is not fetched.
     """
     try:
-        url = ada_url.URL(address.replace("\xa0", " "))
+        url = _ada().URL(address.replace("\xa0", " "))
     except (ValueError, UnicodeError):
         raise BadAddress(address, "a browser would refuse it") from None
     if url.protocol[:-1] not in FETCHED_SCHEMES:

@@ -10,7 +10,7 @@ from typing import Self
 
 from politeweb.exchange import Known
 from silocrawl.errors import CrawlingError
-from silowork.ledger_file import LedgerFile, LedgerKind
+from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answer (
@@ -72,10 +72,11 @@ class Answers:
 
     Args:
         path: The file.
+        mode: As of `LedgerFile`.
     """
 
-    def __init__(self, path: str) -> None:
-        self._file = LedgerFile(path, KIND)
+    def __init__(self, path: str, mode: Mode = "create") -> None:
+        self._file = LedgerFile(path, KIND, mode)
 
     def close(self) -> None:
         """Close the file."""
@@ -101,6 +102,15 @@ class Answers:
         for pages, size in self._file.rows(where, (launch, seed)):
             return Spent(pages, size)
         return Spent()
+
+    def spent_in(self, launch: str) -> Spent:
+        """Return what the crawls of all seeds have fetched in a launch.
+
+        Cost: reads a row for each seed, 100,000 of them in some hundredths of a second.
+        """
+        where = "SELECT total(pages), total(bytes) FROM spent WHERE launch = ?"
+        ((pages, size),) = self._file.rows(where, (launch,)) or [(0, 0)]
+        return Spent(int(pages), int(size))
 
     def has_failed(self, launch: str, url: str) -> bool:
         """Whether an address has an outcome in a launch, and nothing to be archived."""

@@ -15,9 +15,8 @@ from contextlib import ExitStack, suppress
 from functools import lru_cache
 from typing import Any, BinaryIO
 
-from surt import surt
-
 from recordsilo.disk.atomic_file import flush_directory
+from recordsilo.extras import needed
 from silocrawl.crawl_log import Outcome
 
 MOST_SEGMENTS = 16
@@ -28,7 +27,7 @@ _NAME = re.compile(r"(\d{6,})-(\d)\.cdxj")
 @lru_cache(10_000)
 def key_of(url: str) -> str:
     """The key by which an index has an address, such as ``org,example)/a?b=c``."""
-    return str(surt(url))
+    return str(needed("surt", "The index of crawls", "crawl").surt(url))
 
 
 def line_of(one: Outcome, length: int) -> str:

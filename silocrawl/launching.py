@@ -94,6 +94,11 @@ def due_of(queues: Queues | None, target: Target) -> datetime | None:
     return next_due(target.when, Past(since, launched(queues, target.name).started), target.name)
 
 
+def launch_name(target: str, due: datetime) -> str:
+    """The name of a launch, as in messages and logs."""
+    return f"{target}/{due.astimezone(UTC):{LAUNCH_FORM}}"
+
+
 def launch_due(silo: Silo, queues: Queues, now: datetime | None = None) -> list[Launch]:
     """Launch every target that is due, and the seeds that are new to the others.
 
@@ -182,7 +187,7 @@ def _put(
     seeds: Iterable[tuple[str, str]],
     after: Launched,
 ) -> int:
-    launch = f"{target.name}/{due.astimezone(UTC):{LAUNCH_FORM}}"
+    launch = launch_name(target.name, due)
     rest, put = iter(seeds), 0
     while some := list(islice(rest, _TOGETHER)):
         addresses = [Address(url, url, launch, record, via=url) for url, record in some]

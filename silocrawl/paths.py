@@ -39,5 +39,10 @@ def index_directory(silo_path: str) -> str:
     return _place(silo_path, "index")
 
 
+def replay_file(silo_path: str) -> str:
+    """Where the operator says at which address the archives are replayed."""
+    return _place(silo_path, "replay.toml")
+
+
 def _place(silo_path: str, name: str) -> str:
     return os.path.join(silo_path, "crawling", name)

@@ -1,15 +1,13 @@
-"""The state of a fleet as metrics for Prometheus, text format 0.0.4. Pure.
-
-Source: prometheus.io, "Exposition formats".
-"""
+"""The state of a fleet as metrics for Prometheus (pure)."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from silofleet.fleet import Line
 from silofleet.ledger import Endings
 from silofleet.values import Node, Outcome, State
+from silowork.prometheus import Sample, gauge
 
 
 def metrics_of(
@@ -45,37 +43,28 @@ def metrics_of(
     alive = [node for node, lost, _room in nodes if not lost]
     parts = [
         _metric("endpoints", "Endpoints by state.",
-                ((f'state="{state.value}"', states[state]) for state in State)),
-        _metric("endpoints_due", "Endpoints that are due and not at work.", [("", len(overdue))]),
+                (({"state": state.value}, states[state]) for state in State)),
+        _metric("endpoints_due", "Endpoints that are due and not at work.", [({}, len(overdue))]),
         _metric("overdue_seconds", "Since when the most overdue endpoint is due.",
-                [("", max(overdue, default=0))]),
+                [({}, max(overdue, default=0))]),
         _metric("last_whole_seconds", "Age of the oldest last whole harvest of an endpoint that is"
-                " not paused.", [("", max(stale, default=0))]),
+                " not paused.", [({}, max(stale, default=0))]),
         _metric("records", "Records in all Silos.",
-                [("", sum(line.facts.records for line in lines))]),
+                [({}, sum(line.facts.records for line in lines))]),
         _metric("runs_last_day", "Runs that ended in the last 24 hours, by outcome.",
-                ((f'outcome="{one.value}"', ended[one]) for one in Outcome)),
-        _metric("nodes_lost", "Nodes that do not report.", [("", len(nodes) - len(alive))]),
+                (({"outcome": one.value}, ended[one]) for one in Outcome)),
+        _metric("nodes_lost", "Nodes that do not report.", [({}, len(nodes) - len(alive))]),
         _metric("node_slots", "Runs that a node does at a time.",
-                ((_node(node), node.slots) for node in alive)),
+                (({"node": node.name}, node.slots) for node in alive)),
         _metric("node_free_bytes", "Free bytes on the disk of a node.",
-                ((_node(node), node.free_bytes) for node in alive)),
+                (({"node": node.name}, node.free_bytes) for node in alive)),
         _metric("node_free_inodes", "Free inodes on the disk of a node.",
-                ((_node(node), node.free_inodes) for node in alive)),
+                (({"node": node.name}, node.free_inodes) for node in alive)),
         _metric("node_seen_seconds", "Since when a node has not reported.",
-                ((_node(node), (now - node.seen).total_seconds()) for node, *_ in nodes)),
+                (({"node": node.name}, (now - node.seen).total_seconds()) for node, *_ in nodes)),
     ]  # fmt: skip
-    return "".join(line for part in parts for line in part)
+    return "".join(parts)
 
 
-def _metric(name: str, text: str, samples: Iterable[tuple[str, float]]) -> Iterator[str]:
-    full = f"silo_fleet_{name}"
-    yield f"# HELP {full} {text}\n# TYPE {full} gauge\n"
-    for labels, value in samples:
-        braced = f"{{{labels}}}" if labels else ""
-        yield f"{full}{braced} {value:.15g}\n"
-
-
-def _node(node: Node) -> str:
-    name = node.name.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-    return f'node="{name}"'
+def _metric(name: str, text: str, samples: Iterable[Sample]) -> str:
+    return gauge(f"silo_fleet_{name}", text, samples)

@@ -30,7 +30,11 @@ from siloexport.target_kinds import Asked, TargetKind, kinds
 from silowork.kinds import begun_by_form, kind_names, kind_of
 from webui import activity, job_view
 from webui.bulk.rule_form import KINDS
-from webui.contributed import navigation
+from webui.contributed import contributed, navigation
+from webui.crawling import form as crawl_form
+from webui.crawling import lists as crawl_lists
+from webui.crawling import status as crawl_status
+from webui.crawling import targets as crawl_targets
 from webui.editing.edited_file import STALE
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
@@ -133,6 +137,11 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
         yield "pages/upstream.py", labels.values()
     yield "pages/crawls.py", (*crawls.TITLES.values(), *crawls.COLUMNS.values(), "Domain")
     yield "crawlmatch/outcomes.py", crawls.NEXT.values()
+    yield "crawling/form.py", crawl_form.FREQUENCIES.values()
+    yield "crawling/form.py", (*crawl_form.SCOPES.values(), *crawl_form.LIMITS.values())
+    yield "crawling/lists.py", (*crawl_lists.HEADINGS.values(), *crawl_lists.MEANINGS)
+    yield "crawling/status.py", (*crawl_status.NAMES.values(), *crawl_status.WORDS.values())
+    yield "crawling/targets.py", crawl_targets.DONE.values()
     yield "usage/asked.py", (*ORDERS.values(), *KINDS_OF_USAGE.values(), *SINGULAR.values())
     yield "pages/clusters.py", clusters.DONE.values()
     yield "pages/record.py", record.DONE.values()
@@ -144,6 +153,8 @@ def _navigation() -> Iterator[str]:
     for group in navigation():
         yield group.label
         yield from (entry.label for entry in group.entries)
+    for pages in contributed():
+        yield from (link.label for link in pages.of_search)
 
 
 def _words_of_jobs() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The pages that packages contribute: lines of the route table, and entries of the menu.
+"""The pages that packages contribute: lines of the route table, and links that lead to them.
 
 An entry point of the group ``webui.pages`` names a `Pages`. The usage of the records comes
 through this door, too.
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from recordsilo.contributions import contributions
 from webui.navigation import NAVIGATION, Menu, NavigationLink
+from webui.people.roles import User
 from webui.route import Route
 
 GROUP = "webui.pages"
@@ -23,11 +24,14 @@ class Pages:
             page has already stays the page's.
         menu: Entries of the main navigation, each with the label of its group, such as
             ``Browse``; a label that no group has makes one.
+        of_search: What is offered for the records of a search; its address gets the query of the
+            search.
     """
 
     name: str
     routes: tuple[Route, ...]
     menu: tuple[tuple[str, NavigationLink], ...] = ()
+    of_search: tuple[NavigationLink, ...] = ()
 
     def __post_init__(self) -> None:
         for route in self.routes:
@@ -46,6 +50,11 @@ def navigation() -> tuple[Menu, ...]:
     for label, entry in (one for pages in contributed() for one in pages.menu):
         groups.setdefault(label, []).append(entry)
     return tuple(Menu(label, tuple(entries)) for label, entries in groups.items())
+
+
+def offered_for_search(user: User) -> tuple[NavigationLink, ...]:
+    """Return what packages offer a user for the records of a search."""
+    return tuple(link for pages in contributed() for link in pages.of_search if user.may(link.role))
 
 
 def place_of(page_url: str) -> NavigationLink | None:

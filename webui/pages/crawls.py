@@ -14,6 +14,7 @@ from webui.http.streams import CSV
 from webui.people.roles import Role
 from webui.rendering import View
 from webui.site import Call
+from webui.words.texts import capital
 from webui.words.texts import text as _
 
 TITLES = {
@@ -111,8 +112,8 @@ def show_one(call: Call) -> View:
     found = [
         OutcomeLine(
             one,
-            _capital(_(one.meaning)),
-            _capital(_(NEXT[one])),
+            capital(_(one.meaning)),
+            capital(_(NEXT[one])),
             count,
             _percent(count, total),
             urls.search([("link_outcome", str(one))]),
@@ -207,10 +208,6 @@ def _pictures(report: CrawlReport) -> dict[str, Picture]:
 def _url_of(table: str, value: str) -> str:
     """The records with a value of a table; "" if no facet has it."""
     return urls.search([(FACETS[table], value)]) if value and table in FACETS else ""
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _percent(part: int, whole: int) -> float:

@@ -11,6 +11,7 @@ from silofleet.errors import FleetError, FleetRefused, NoSuchEndpoint
 from silofleet.fleet import Fleet, Line, csv_of, node_to_json
 from silofleet.metrics import metrics_of
 from silofleet.values import TROUBLED, Outcome, State
+from silowork.prometheus import MEDIA_TYPE
 from webui import urls
 from webui.activity import note
 from webui.charts.pictures import BarFigures, Picture, Series, Tone, columns
@@ -154,7 +155,7 @@ def metrics(call: DirectoryCall) -> Response:
     with _told(call):
         found = call.fleet.find(FleetQuestion())
     text = metrics_of(found.lines, found.nodes, found.last_day, found.now)
-    return Response(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
+    return Response(200, text.encode(), MEDIA_TYPE)
 
 
 def show_one(call: DirectoryCall) -> View:

@@ -8,6 +8,7 @@ from typing import Any
 from recordsilo.index import SearchResult
 from recordsilo.selection import remarks_on
 from webui import urls
+from webui.contributed import offered_for_search
 from webui.http.errors import as_sentence
 from webui.http.messages import Response, parse_pairs, redirect
 from webui.people.roles import Role
@@ -75,6 +76,7 @@ def show(call: Call) -> View | Response:
         "cells": partial(cells, call.site),
         "request_query": urls.search(request.asked).partition("?")[2],
         "downloads": download_links(request),
+        "offered": offered_for_search(call.user),
         "selection": ticks(call, (row.identifier for row in result.rows)),
     }
     return View("search.mako", data, lambda: _as_json(call.site, view, result), request.own_url)

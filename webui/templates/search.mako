@@ -155,6 +155,9 @@ ${facets.column(page.facets, request)}
       <li><a href="${urls.bulk(request_query)}">${_("Batch edit")}</a></li>
       <li><a href="${urls.with_search(urls.sheet(), request_query)}">${_("Edit in a spreadsheet")}</a></li>
 % endif
+% for one in offered if page.total else ():
+      <li><a href="${urls.with_search(one.url, request_query)}">${_(one.label)}</a></li>
+% endfor
 % for label, url in downloads.items() if page.total else ():
       <li><a href="${url}" download>${_("Download as {form}", form=label)}</a></li>
 % endfor

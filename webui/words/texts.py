@@ -28,6 +28,11 @@ def text(message: str, /, **values: object) -> str:
     return found.format(**values) if values else found
 
 
+def capital(words: str) -> str:
+    """Return a text with a capital letter at its beginning."""
+    return words[:1].upper() + words[1:]
+
+
 def language() -> str:
     """Return the language tag of the texts (BCP 47)."""
     return _catalogue().info().get("language", "en").partition(".")[0].replace("_", "-")

@@ -1,0 +1,30 @@
+"""How the crawls of a Silo are, as metrics for Prometheus (pure)."""
+
+from silocrawl.status import CrawlStatus, Word
+from silowork.prometheus import gauge
+
+_STATES = ("waiting", "later", "taken", "dead")
+
+
+def metrics_of(found: CrawlStatus) -> str:
+    """Return the metrics; no label has a value that grows with the crawls."""
+    words, queues = list(Word), found.queues.items()
+    states = (({"what": one.name}, words.index(one.word)) for one in found.conditions)
+    messages = (
+        ({"queue": name, "state": state}, getattr(size, state))
+        for name, size in queues
+        for state in _STATES
+    )
+    ages = (({"queue": name}, size.oldest if size.waiting else 0) for name, size in queues)
+    return "".join((
+        gauge("silo_crawl_state", "0 good, 1 warning, 2 alert.", states),
+        gauge("silo_crawl_messages", "Messages by queue and state.", messages),
+        gauge("silo_crawl_oldest_seconds", "Since when the oldest message waits.", ages),
+        gauge("silo_crawl_targets", "Targets that can be read.", [({}, found.targets)]),
+        gauge("silo_crawl_launches_overdue", "Targets whose launch nobody did in time.",
+              [({}, len(found.overdue))]),
+        gauge("silo_crawl_hosts_resting", "Hosts that are left alone for a while, at most 100.",
+              [({}, len(found.resting))]),
+        gauge("silo_crawl_disk_free_bytes", "Free bytes on the disk of the Silo.",
+              [({}, found.free)]),
+    ))  # fmt: skip

@@ -1,0 +1,102 @@
+"""The captures of a record's links, as a panel of its page; and where they can be replayed."""
+
+import os
+import tomllib
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from urllib.parse import urlsplit
+
+from crawlmatch.errors import BadAddress
+from crawlmatch.record_links import links_of_records
+from crawlmatch.uris import heritrix_form
+from recordsilo import Silo
+from recordsilo.contributions import warn_once
+from recordsilo.disk.regular_file import regular_fd
+from recordsilo.panels import Cell, Panel, PanelView, Table
+from recordsilo.selection import Selection
+from silocrawl.captures import Capture
+from silocrawl.cdxj import Segments, key_of
+from silocrawl.paths import index_directory, replay_file
+
+MOST_LINKS, MOST_OF_A_LINK = 50, 10
+"""Links on the page of a record, and captures of each, the newest."""
+_SCREENSHOT = "urn:screenshot:"
+
+
+def replay_address(silo_path: str) -> str:
+    """Return where pywb replays the captures of a Silo, with a slash at its end.
+
+    It is what ``crawling/replay.toml`` says (``address = "https://…/own/"``); empty if there is
+    no such file, or it is invalid, which is logged.
+    """
+    path = replay_file(silo_path)
+    try:
+        with open(path, "rb", opener=regular_fd) as file:
+            address = str(tomllib.load(file)["address"])
+        if urlsplit(address).scheme not in {"http", "https"} or not urlsplit(address).hostname:
+            raise ValueError(f"{address!r} is not an address of http or https")
+    except FileNotFoundError:
+        return ""
+    except (OSError, KeyError, ValueError) as error:
+        warn_once(f'{path} is ignored: {error}; it has one line: address = "https://…/own/"')
+        return ""
+    return address.rstrip("/") + "/"
+
+
+def _show(silo: Silo, identifier: str, _language: str) -> PanelView | None:
+    """The captures of the links; None if none was captured."""
+    if not os.path.isdir(index_directory(silo.path)):
+        return None
+    replay = replay_address(silo.path)
+    rows = [
+        _row(link, one, replay)
+        for link in islice(_links(silo, identifier), MOST_LINKS)
+        for one in _newest(silo, link)
+    ]
+    if not rows:
+        return None
+    note = f"The newest {MOST_OF_A_LINK} of each link."
+    note += "" if replay else " “silo crawl replay” shows them as they were."
+    return PanelView(note, table=Table(("Captured", "Link", "Status", "Media type"), tuple(rows)))
+
+
+def _links(silo: Silo, identifier: str) -> Iterator[str]:
+    seen = set()
+    for link in links_of_records(silo, Selection(identifiers=(identifier,))):
+        try:
+            url = heritrix_form(link.url)
+        except BadAddress:
+            continue
+        if url not in seen:
+            seen.add(url)
+            yield url
+
+
+def _newest(silo: Silo, url: str) -> list[Capture]:
+    """The captures of an address and of its pictures, the newest first."""
+    segments = Segments(index_directory(silo.path))
+    found = [
+        Capture.of(line)
+        for name in (url, _SCREENSHOT + url)
+        for line in deque(segments.find(key_of(name)), MOST_OF_A_LINK)
+    ]
+    return sorted(found, key=lambda one: one.timestamp, reverse=True)
+
+
+def _row(link: str, one: Capture, replay: str) -> tuple[Cell, ...]:
+    at = one.timestamp
+    when = f"{at[:4]}-{at[4:6]}-{at[6:8]} {at[8:10]}:{at[10:12]}"
+    seen = Cell(when, f"{replay}{at}/{one.url}" if replay else "")
+    if one.url.startswith(_SCREENSHOT):
+        return seen, Cell(link, link), Cell("screenshot"), Cell(one.mimetype)
+    status = f"{one.status} to {one.redirect}" if one.redirect else one.status
+    return (
+        seen,
+        Cell(link, link),
+        Cell(status),
+        Cell("unchanged" if one.is_revisit else one.mimetype),
+    )
+
+
+CAPTURES = Panel("captures", "Captures", 11, _show)

@@ -1,0 +1,458 @@
+"""The pages of our own crawls: targets, their launches and outcomes, and how the crawls are."""
+
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawlmatch.crawls import match_into_silo
+from crawlmatch.matching import MatchRequest
+from politeweb.file_pace import FilePace
+from recordsilo import Silo
+from recordsilo.index import SearchFilters
+from recordsilo.selection import Selection
+from silocrawl.answers import Answers
+from silocrawl.cdxj import Segments
+from silocrawl.cdxj import line_of as index_line
+from silocrawl.crawl_log import Outcome, line_of
+from silocrawl.history import MOST_READ, failures_in
+from silocrawl.launching import inject, launch_now
+from silocrawl.messages import CRAWL
+from silocrawl.outcomes import NAME
+from silocrawl.paths import answers_file, index_directory, log_file, queues_file, replay_file
+from silocrawl.record_panel import replay_address
+from silocrawl.scope import Scope, ScopeKind
+from silocrawl.targets import (
+    Limits,
+    Target,
+    add_target,
+    change_target,
+    load_target,
+    target_names,
+)
+from silocrawl.wishes import timetable_wished
+from silowork.queues.sqlite import SqliteQueues
+from webui.contributed import offered_for_search
+from webui.people.roles import Role, User
+
+PLAIN, LINK = "oai:example.org:1", "https://example.org/1/?a=1&b=2"
+MADE = datetime(2026, 3, 1, 2, 30, tzinfo=UTC)
+MONTHLY = timetable_wished("monthly", "2026-03-01T02:30", "", "Europe/London")
+ALL = Target("links", MONTHLY, agent="a.curator", made=MADE)
+PAGE = Target("reports", MONTHLY, "https://example.org/r/", title="Réports <b>", made=MADE)
+LAUNCH = "links/20260301T023000Z"
+
+
+@pytest.fixture
+def targets(silo: Silo) -> Silo:
+    """A target of all links, one of an address, and one that cannot be read."""
+    for one in (ALL, PAGE):
+        add_target(silo.path, one)
+    Path(silo.path, "crawling", "targets", "broken.toml").write_text("limits = 3")
+    return silo
+
+
+def write_log(silo: Silo, *lines: tuple[str, int, str], launch: str = LAUNCH) -> Path:
+    """A crawl log with an address, a status and annotations on each line."""
+    path = Path(log_file(silo.path, launch))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        for url, status, notes in lines:
+            one = Outcome("20260301023100", url, status, annotations=(notes,) if notes else ())
+            file.write(line_of(one, MADE, 1.0))
+    return path
+
+
+# --------------------------------------------------------------------------- targets
+
+
+def test_without_targets_the_page_says_how_to_begin(client: Any) -> None:
+    page = client.get("/crawling/targets").text
+    assert "No targets yet" in page
+    assert 'href="/crawling/add"' in page
+    assert client.json("/crawling/targets") == {"targets": [], "problems": [], "next": None}
+
+
+def test_an_address_becomes_a_target(client: Any, silo: Silo) -> None:
+    form = client.get("/crawling/add").text
+    assert '<option value="monthly" selected>Every month</option>' in form
+    sent = {"url": "https://example.org/reports/", "title": "Reports of the library",
+            "frequency": "quarterly", "start": "2026-12-31T02:30", "end": "2027-12-31T00:00",
+            "zone": "Europe/London", "scope": "path", "plus_one": "yes", "pages": "20k",
+            "bytes": "2G", "hours": "48", "hops": "5",
+            "ignore": "*/calendar/*\r\n\r\n*.mp4"}  # fmt: skip
+    answer = client.post("/crawling/targets", sent, accept="text/html")
+    assert (answer.status, answer.headers["Location"]) == (
+        303, "/crawling/targets/reports-of-the-library?done=add",
+    )  # fmt: skip
+    made = load_target(silo.path, "reports-of-the-library")
+    assert (made.url, made.title, made.agent) == (sent["url"], sent["title"], "a.curator")
+    assert made.scope == Scope(ScopeKind.PATH, plus_one=True, ignore=("*/calendar/*", "*.mp4"))
+    assert made.limits == Limits(20_000, 2 * 10**9, 48 * 3600, 5)
+    assert (made.when.months, made.when.days) == ((3, 6, 9, 12), (31,))
+    assert made.when.end == datetime(2027, 12, 31, tzinfo=UTC)
+    page = client.get(answer.headers["Location"]).text
+    for said in ("Target added.", "Every three months", "What is below its directory",
+                 "20,000 addresses, 2,000,000,000 bytes, 48 hours and 5 hops"):  # fmt: skip
+        assert said in page
+    again = client.post("/crawling/targets", sent)
+    assert (again.status, again.json["name"]) == (201, "reports-of-the-library-2")
+
+
+def test_the_current_search_becomes_a_target_that_follows_it(client: Any, silo: Silo) -> None:
+    results = client.get("/search?q=keeping&curated=false").text
+    assert 'href="/crawling/add/records?q=keeping&amp;curated=false">Crawl their links' in results
+    form = client.get("/crawling/add/records?q=keeping&curated=false")
+    assert "1 record found" in form.text
+    assert '<input type="hidden" name="search" value="q=keeping&amp;curated=false">' in form.text
+    client.post("/crawling/targets", {"search": "q=keeping&curated=false"})
+    (name,) = target_names(silo.path)
+    made = load_target(silo.path, name)
+    assert made.select == Selection("keeping", SearchFilters({"curated": False}))
+    assert client.json("/crawling/add/records")["said"] == "All 60 records of this Silo"
+    assert client.post("/crawling/targets", {"search": ""}).json == {"name": "links"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "field", "said"),
+    [
+        ({"url": ""}, "url", "Give the address of a target"),
+        ({"url": "ftp://example.org/"}, "url", "is not an address of http or https"),
+        ({"url": "https://user:secret@example.org/"}, "url", "without a login"),
+        ({"frequency": "hourly"}, "frequency", "Choose how often"),
+        ({"start": "soon"}, "start", "is not a date"),
+        ({"end": "31/12/2027"}, "end", "is not a date"),
+        ({"zone": "Mars/Olympus"}, "zone", "is not the name of a time zone"),
+        ({"scope": "everything"}, "scope", "The scope is one of page"),
+        ({"pages": "many"}, "pages", "is not a number"),
+        ({"hops": "0"}, "hops", "is at least 1"),
+        ({"hours": "0"}, "hours", "is at least 1"),
+        ({"ignore": "x" * 2084}, "ignore", "a pattern has 1 to 2,083"),
+        ({"ignore": "x\n" * 101}, "ignore", "ignores at most 100"),
+    ],
+)
+def test_a_mistake_is_told_beside_its_field_and_stores_nothing(
+    client: Any, silo: Silo, sent: dict[str, str], field: str, said: str
+) -> None:
+    from_form = {"Referer": f"http://127.0.0.1:{client.port}/crawling/add"}
+    given = {"url": "https://example.org/", "title": "Kept as typed", **sent}
+    answer = client.post("/crawling/targets", given, accept="text/html", headers=from_form)
+    assert answer.status == 400
+    assert said.lower() in answer.text.lower()
+    assert f'id="{field}-fault"' in answer.text
+    assert 'value="Kept as typed"' in answer.text
+    assert target_names(silo.path) == []
+
+
+def test_a_search_that_cannot_be_is_no_target(client: Any, silo: Silo) -> None:
+    for search in ("nonsense=1", "since=yesterday", "saved=none"):
+        assert client.post("/crawling/targets", {"search": search}).status in {400, 404}
+    assert target_names(silo.path) == []
+
+
+def test_the_list_has_each_target_and_names_what_cannot_be_read(client: Any, targets: Silo) -> None:
+    found = client.json("/crawling/targets")
+    assert [one["name"] for one in found["targets"]] == ["links", "reports"]
+    assert found["problems"] == ["The target broken is invalid: limits is not a table."]
+    page = client.get("/crawling/targets").text
+    assert ">Réports &lt;b&gt;</a>" in page
+    assert "due now" in page
+    assert "3 targets" in page
+
+
+def test_long_lists_of_targets_have_pages(
+    client: Any, targets: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webui.crawling.targets.LISTED", 2)
+    first = client.json("/crawling/targets")
+    assert ([one["name"] for one in first["targets"]], len(first["problems"])) == (["links"], 1)
+    assert first["next"] == "/crawling/targets?start=2"
+    second = client.get(first["next"]).text
+    assert 'rel="prev" href="/crawling/targets"' in second
+    assert "/crawling/targets/reports" in second
+    assert client.get("/crawling/targets?start=x").status == 400
+
+
+def test_a_target_is_changed_where_it_was_changed_in_the_form(client: Any, targets: Silo) -> None:
+    url = "/crawling/targets/links"
+    done = client.post(f"{url}/change", {"title": "All", "scope": "page", "bytes": "5M"})
+    assert done.json == {"name": "links", "done": "change"}
+    one = load_target(targets.path, "links")
+    assert (one.title, one.scope.kind, one.limits.bytes) == ("All", ScopeKind.PAGE, 5_000_000)
+    assert (one.when, one.made, one.agent, one.limits.hops) == (MONTHLY, MADE, ALL.agent, 20)
+
+    assert client.post(f"{url}/pause", {}).status == 200
+    client.post(f"{url}/change", {"frequency": "annual"})
+    when = load_target(targets.path, "links").when
+    assert (when.is_paused, when.days, when.months, when.zone) == (True, (1,), (3,), MONTHLY.zone)
+    assert "paused" in client.get(url).text
+    client.post(f"{url}/resume", {})
+    assert not load_target(targets.path, "links").when.is_paused
+    assert client.post(f"{url}/change", {"frequency": "never"}).status == 400
+    assert client.post(f"{url}/explode", {}).status == 404
+    assert client.post("/crawling/targets/none/pause", {}).status == 404
+    assert client.post(f"{url}/remove", {}).status == 200
+    assert client.get(url).status == 404
+    log = client.get("/activity/log.csv").text
+    assert [f"{one} crawl target" in log for one in ("pause", "change", "resume", "remove")] == [
+        True, True, True, True,
+    ]  # fmt: skip
+
+
+def test_a_timetable_that_no_frequency_is_stays_as_it_is(client: Any, targets: Silo) -> None:
+    before = replace(MONTHLY, days=(), weekdays=(0, 3))
+    change_target(targets.path, "links", when=before)
+    page = client.get("/crawling/targets/links").text
+    assert '<option value="same" selected>Every Monday, Every Thursday at 02:30' in page
+    client.post("/crawling/targets/links/change", {"title": "x", "frequency": "same"})
+    assert load_target(targets.path, "links").when == before
+
+
+def test_a_target_that_cannot_be_read_is_told_in_a_sentence(client: Any, targets: Silo) -> None:
+    answer = client.get("/crawling/targets/broken")
+    assert (answer.status, "is invalid" in answer.text) == (400, True)
+    for name in ("none", "..", "%2e%2e%2fx", "a%00b"):
+        assert client.get(f"/crawling/targets/{name}").status == 404
+
+
+# --------------------------------------------------------------------------- what became of it
+
+
+@pytest.fixture
+def crawled(targets: Silo) -> Silo:
+    """A launch of all links: one that was found, some failures; matched as the crawl `own`."""
+    log = write_log(
+        targets,
+        (LINK, 404, ""),
+        ("https://b.example/", -9998, "robots.txt"),
+        ("https://c.example/a", -5000, "pageLimit"),
+        ("https://d.example/", -1, "no address for d.example"),
+        ("https://e.example/", 200, ""),
+        ("https://f.example/", 200, "midFetchTrunc"),
+        ("https://g.example/Truncated", 301, ""),
+    )
+    seeds = ((LINK, PLAIN), ("https://doi.org/10.1234/abc.5", PLAIN), (PAGE.url, ""))
+    match_into_silo(targets.path, NAME, MatchRequest([str(log)], seed_rows=seeds))
+    with Answers(answers_file(targets.path)) as answers:
+        answers.keep([], [(LAUNCH, LINK, 100), (LAUNCH, "https://x/", 23)], [])
+    return targets
+
+
+def test_outcomes_lead_to_the_records_that_have_them(client: Any, crawled: Silo) -> None:
+    found = client.json("/crawling/targets/links")
+    assert {one["outcome"]: one["records"] for one in found["outcomes"]} == {
+        "http-4xx": 1, "not-attempted": 1,
+    }  # fmt: skip
+    for one in found["outcomes"]:
+        assert len(client.json(one["url"])["records"]) == one["records"]
+    assert found["launches"] == [{"due": "2026-03-01T02:30:00Z", "pages": 2, "bytes": 123}]
+    page = client.get("/crawling/targets/links").text
+    assert "/failures?launch=20260301T023000Z" in page
+    (of_page,) = client.json("/crawling/targets/reports")["outcomes"]
+    assert (of_page["outcome"], of_page["url"]) == ("not-attempted", "")
+
+
+def test_outcomes_of_listed_records_and_of_a_search_for_an_outcome(
+    client: Any, crawled: Silo
+) -> None:
+    add_target(crawled.path, Target("one", MONTHLY, select=Selection(identifiers=(PLAIN,))))
+    retried = SearchFilters(values={"link_outcome": ("http-4xx",)})
+    add_target(crawled.path, Target("again", MONTHLY, select=Selection("", retried)))
+    for name, outcomes in (("one", ["http-4xx", "not-attempted"]), ("again", ["http-4xx"])):
+        found = client.json(f"/crawling/targets/{name}")
+        assert sorted(one["outcome"] for one in found["outcomes"]) == outcomes
+        assert found["records"] == 1
+
+
+def test_seeds_have_their_outcomes_page_by_page(
+    client: Any, crawled: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = client.json("/crawling/targets/links/seeds")["rows"]
+    assert [LINK, PLAIN, "Page not found"] in rows
+    assert client.json("/crawling/targets/reports/seeds")["rows"] == [[PAGE.url, "", ""]]
+    monkeypatch.setattr("webui.crawling.lists.RECORDS", 7)
+    names = (
+        "oai:example.org:101",
+        "gone",
+        PLAIN,
+        *(f"oai:example.org:{n}" for n in range(110, 120)),
+    )
+    add_target(crawled.path, Target("some", MONTHLY, select=Selection(identifiers=names)))
+    for name, pages in (("links", 9), ("some", 2)):
+        url, found, seen = f"/crawling/targets/{name}/seeds", [], 0
+        while url:
+            page = client.json(url)
+            found += page["rows"]
+            url, seen = page["next"], seen + 1
+        assert (seen, next(row for row in found if row[1] == PLAIN)) == (
+            pages,
+            [LINK, PLAIN, "Page not found"],
+        )
+    assert client.get("/crawling/targets/some/seeds?after=x").status == 400
+    assert client.get("/crawling/targets/links/seeds?after=x").status == 400
+
+
+def test_failures_and_what_was_skipped_are_in_one_list_with_reasons(
+    client: Any, crawled: Silo
+) -> None:
+    url = "/crawling/targets/links/failures?launch=20260301T023000Z"
+    rows = client.json(url)["rows"]
+    assert [(row[0], row[1]) for row in rows] == [
+        (LINK, "Not Found (404)"),
+        ("https://b.example/", "excluded by robots.txt (-9998): robots.txt"),
+        ("https://c.example/a", "the limit of addresses was reached (-5000)"),
+        ("https://d.example/", "unknown host (-1): no address for d.example"),
+        ("https://f.example/", "only its beginning was kept: the body broke off"),
+    ]
+    assert client.get(url).text.count("<tr>") == 6
+    assert client.json("/crawling/targets/links/failures?launch=20270101T000000Z")["rows"] == []
+    for wrong in ("", "?launch=x", "?launch=../../x", "?launch=20260301T023000Z&from=-1"):
+        assert client.get(f"/crawling/targets/links/failures{wrong}").status == 400
+
+
+def test_failures_are_read_piece_by_piece(silo: Silo, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = [f"https://a.example/{number}" for number in range(25)]
+    path = write_log(silo, *((url, 404 if n % 2 else 200, "") for n, url in enumerate(urls)))
+    with path.open("a") as file:
+        file.write("2026-03-01T02:31:00.000Z   404          - https://being.written/")
+    for most_read, pages in ((MOST_READ, range(3, 5)), (400, range(5, 30))):
+        monkeypatch.setattr("silocrawl.history.MOST_READ", most_read)
+        found, place, seen = [], 0, 0
+        while place is not None:
+            page = failures_in(silo.path, LAUNCH, place, 5)
+            found += [one.url for one in page.failures]
+            place, seen = page.following, seen + 1
+        assert (found, seen in pages) == (urls[1::2], True)
+    middle = failures_in(silo.path, LAUNCH, 7, 1).failures  # no place where a line begins
+    assert [one.url for one in middle] == [urls[1]]
+
+
+def test_lines_that_are_no_lines_of_a_log_are_left_out(client: Any, targets: Silo) -> None:
+    path = write_log(targets, ("https://a.example/", 404, "</td><script>"))
+    path.write_bytes(b"\xff\xfe\n\n" + b"x" * 40 + b"\n" + path.read_bytes() + b"2026 404\n")
+    url = "/crawling/targets/links/failures?launch=20260301T023000Z"
+    assert [row[0] for row in client.json(url)["rows"]] == ["https://a.example/"]
+    assert "<script>&" not in client.get(url).text
+
+
+# --------------------------------------------------------------------------- how the crawls are
+
+
+@pytest.fixture
+def queued(targets: Silo) -> Silo:
+    """Launched links, three failed messages of which one is no JSON, and a host that rests."""
+    os.makedirs(os.path.join(targets.path, ".silo"), exist_ok=True)
+    FilePace(os.path.join(targets.path, ".silo"), "slow.example", 1.0).hold(600)
+    with SqliteQueues(queues_file(targets.path)) as queues:
+        inject(queues, [f"http://a.example/{name}" for name in "ab"], force=False)
+        queues.failed(queues.take(CRAWL, 2), "the disk <b> refused", None)
+        launch_now(targets, queues, ALL)
+    return targets
+
+
+def test_status_says_what_the_command_says(client: Any, queued: Silo) -> None:
+    found = client.json("/crawling/status")
+    assert found["conditions"]["messages"] == {"state": "alert", "said": "2 failed too often"}
+    assert found["conditions"]["targets"]["state"] == "alert"
+    assert found["overdue"] == ["reports"]
+    assert found["queues"][CRAWL]["dead"] == 2
+    assert [one["host"] for one in found["resting"]] == ["slow.example"]
+    page = client.get("/crawling/status").text
+    assert '<a href="/crawling/dead/uris-to-crawl">2</a>' in page
+    assert '<span class="badge deleted">alert</span>' in page
+    assert queued.path not in page
+
+
+def test_without_a_launch_all_is_well(client: Any, silo: Silo) -> None:
+    found = client.json("/crawling/status")
+    assert {one["state"] for name, one in found["conditions"].items() if name != "disk"} == {"good"}
+    assert client.json("/crawling/dead/uris-to-crawl") == {"letters": [], "next": None}
+    assert client.post("/crawling/dead/uris-to-crawl", {}).json["revived"] == 0
+    assert not os.path.exists(queues_file(silo.path))
+
+
+def test_failed_messages_are_tried_again_one_or_all(
+    client: Any, queued: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "/crawling/dead/uris-to-crawl"
+    monkeypatch.setattr("webui.crawling.status.LISTED", 1)
+    first = client.json(url)
+    second = client.json(first["next"])
+    letters = first["letters"] + second["letters"]
+    assert [one["url"] for one in letters] == ["http://a.example/a", "http://a.example/b"]
+    assert second["next"] is None
+    page = client.get(url).text
+    assert "the disk &lt;b&gt; refused" in page
+    assert 'aria-label="Retry http://a.example/a"' in page
+    answer = client.post(url, {"number": letters[0]["number"]}, accept="text/html")
+    assert "1 message is tried again." in client.get(answer.headers["Location"]).text
+    assert client.post(url, {"number": letters[0]["number"]}).json["revived"] == 0
+    assert client.post(url, {}).json == {"queue": CRAWL, "revived": 1}
+    for wrong in ("-1", "²", "x", "9" * 30):
+        assert client.post(url, {"number": wrong}).status == 400
+    for wrong in ("x", "1-", "nan-x", "1e999-9e9"):
+        assert client.get(f"{url}?after={wrong}").status == 400
+    assert client.get("/crawling/dead/jobs").status == 404
+
+
+def test_metrics_have_the_same_figures(client: Any, queued: Silo) -> None:
+    answer = client.get("/crawling/metrics")
+    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    lines = answer.text.splitlines()
+    for line in ('silo_crawl_state{what="messages"} 2', "silo_crawl_launches_overdue 1",
+                 'silo_crawl_messages{queue="uris-to-crawl",state="dead"} 2',
+                 "silo_crawl_hosts_resting 1", "silo_crawl_targets 2"):  # fmt: skip
+        assert line in lines
+
+
+def test_a_file_of_queues_that_is_damaged_is_told(client: Any, queued: Silo) -> None:
+    Path(queues_file(queued.path)).write_bytes(b"no database" * 999)
+    for path in ("targets", "targets/links", "status", "dead/uris-to-crawl", "metrics"):
+        answer = client.get(f"/crawling/{path}")
+        assert (answer.status, queued.path in answer.text) == (500, False)
+    assert "Traceback" not in answer.text
+
+
+# --------------------------------------------------------------------------- of a record
+
+
+def test_the_page_of_a_record_has_its_captures(client: Any, silo: Silo) -> None:
+    record = "/records/oai+example,org+1"
+    assert "Captures" not in client.get(record).text
+    again = Outcome(
+        "20260401023000", LINK, 200, "text/html", "sha1:A", annotations=("duplicate:digest",)
+    )
+    Segments(index_directory(silo.path)).add([
+        index_line(Outcome("20260301023000", LINK, 200, "text/html", "sha1:A"), 9),
+        index_line(again, 9),
+        index_line(Outcome("20260501023000", LINK, 302, redirect="https://b.example/"), 9),
+        index_line(Outcome("20260301023001", f"urn:screenshot:{LINK}", 200, "image/png"), 9),
+        index_line(Outcome("20260301023001", "https://example.org/other", 200, "text/html"), 9),
+    ])  # fmt: skip
+    page = client.get(record).text
+    panel = page[page.index('id="panel-captures"') :]
+    assert [one in panel for one in ("2026-05-01 02:30", "302 to https://b.example/", "unchanged",
+                                     "screenshot", "silo crawl replay")] == [True] * 5  # fmt: skip
+    Path(replay_file(silo.path)).write_text('address = "https://wayback.example/own"\n')
+    page = client.get(record).text
+    assert "https://wayback.example/own/20260301023000/https://example.org/1/" in page
+
+
+@pytest.mark.parametrize(
+    "said", ["", "address = 3", 'address = "javascript:alert(1)//"', 'address = "https://"', "]["]
+)
+def test_an_address_of_replay_that_is_none_is_left_out(silo: Silo, said: str) -> None:
+    Path(replay_file(silo.path)).parent.mkdir(parents=True)
+    Path(replay_file(silo.path)).write_text(said)
+    assert replay_address(silo.path) == ""
+
+
+def test_only_who_may_add_a_target_is_offered_it(silo: Silo) -> None:
+    labels = {
+        role: [one.label for one in offered_for_search(User("x", role))]
+        for role in (Role.VIEWER, Role.CURATOR)
+    }
+    assert labels == {Role.VIEWER: [], Role.CURATOR: ["Crawl their links"]}

@@ -1,0 +1,57 @@
+"""The pages of our own crawls, as a package contributes pages."""
+
+from webui.contributed import Pages
+from webui.crawling import lists, status, targets
+from webui.navigation import NavigationLink
+from webui.people.roles import Role
+from webui.route import Body, Operation, Query, Route
+
+_COUNT = {"type": "integer", "minimum": 0}
+_FIELDS = {
+    "title": "For people.",
+    "frequency": "`once`, `daily`, `weekly`, `monthly`, `quarterly`, `six-monthly`, `annual`.",
+    "start": "Of the first launch, such as `2026-12-01T02:00`, UTC; empty for now.",
+    "end": "From when on there is no launch.",
+    "zone": "Time zone of days and times.",
+    "scope": "`page`, `documents`, `path`, `root`, `subdomains`.",
+    "plus_one": "`yes`: what these pages link to is fetched, too.",
+    "ignore": "Patterns of addresses that are never fetched, each on a line.",
+    "pages": "Most addresses of a seed.",
+    "bytes": "Most bytes of a seed, such as `2G`.",
+    "hours": "Longest time of a seed.",
+    "hops": "Most hops from a seed.",
+}
+_WHAT = {"url": "An address.", "search": "The query of a search's address, instead."}
+_ASK = "/crawling/add"
+_LIST, _DEAD = "/crawling/targets", "/crawling/dead/{queue}"
+_ONE = f"{_LIST}/{{name}}"
+_HEADING = "Harvest & export"
+_LAUNCH = Query("launch", text="Its time, such as `20261201T020000Z`.", required=True)
+
+PAGES = Pages(
+    "crawling",
+    (
+        Route("GET", _LIST, targets.show, told=Operation("", (Query("start", _COUNT),))),
+        Route("POST", _LIST, targets.add, Body.FIELDS,
+              told=Operation("", fields=_WHAT | _FIELDS, status=201)),
+        Route("GET", _ASK, targets.ask, role=Role.CURATOR),
+        Route("GET", f"{_ASK}/records", targets.ask_records, role=Role.CURATOR),
+        Route("GET", _ONE, targets.show_one),
+        Route("GET", f"{_ONE}/seeds", lists.show_seeds, told=Operation("", (Query("after"),))),
+        Route("GET", f"{_ONE}/failures", lists.show_failures,
+              told=Operation("", (_LAUNCH, Query("from", _COUNT)))),
+        Route("POST", f"{_ONE}/{{action}}", targets.act, Body.FIELDS,
+              told=Operation("", fields=_FIELDS)),
+        Route("GET", "/crawling/status", status.show),
+        Route("GET", "/crawling/metrics", status.metrics, is_for_programs=True,
+              told=Operation("text/plain")),
+        Route("GET", _DEAD, status.show_dead, told=Operation("", (Query("after"),))),
+        Route("POST", _DEAD, status.retry, Body.FIELDS,
+              told=Operation("", fields={"number": "Of one message; empty for all."})),
+    ),
+    (
+        (_HEADING, NavigationLink("Crawl targets", _LIST, also=(_ASK,))),
+        (_HEADING, NavigationLink("Crawl status", "/crawling/status", also=("/crawling/dead",))),
+    ),
+    (NavigationLink("Crawl their links", f"{_ASK}/records", Role.CURATOR),),
+)  # fmt: skip

@@ -1,0 +1,76 @@
+"""What the pages share: addresses, the queues of the Silo, errors of crawls as answers."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from silocrawl.errors import CrawlingError, TargetNotFound, TargetRefused
+from silocrawl.paths import queues_file
+from silocrawl.targets import Target, load_target
+from silowork.errors import JobRefused, QueuesUnreadable
+from silowork.ledger_file import Mode
+from silowork.queues.sqlite import SqliteQueues
+from webui import urls
+from webui.http.errors import BadRequest, NotFound, WebError, as_sentence
+from webui.site import Call
+
+
+def targets(**fields: object) -> str:
+    """The list of the targets."""
+    return urls.with_query(urls.at("/crawling/targets"), fields)
+
+
+def target(name: str, part: str = "", **fields: object) -> str:
+    """A target, or a part of it, such as ``/seeds``."""
+    return urls.with_query(f"{targets()}/{urls.segment(name)}{part}", fields)
+
+
+def status() -> str:
+    """How the crawls are."""
+    return urls.at("/crawling/status")
+
+
+def dead(queue: str, **fields: object) -> str:
+    """The messages of a queue that failed too often."""
+    return urls.with_query(urls.at(f"/crawling/dead/{urls.segment(queue)}"), fields)
+
+
+@contextmanager
+def queues_of(call: Call, mode: Mode = "read") -> Iterator[SqliteQueues | None]:
+    """Open the queues of the Silo; None if nothing was launched or injected."""
+    path = queues_file(call.site.path)
+    if not os.path.exists(path):
+        yield None
+        return
+    with SqliteQueues(path, mode) as queues:
+        yield queues
+
+
+@contextmanager
+def told(call: Call, field: str = "") -> Iterator[None]:
+    """Convert errors of crawls to answers.
+
+    Args:
+        call: The request.
+        field: The field of the form that they are about.
+    """
+    try:
+        yield
+    except TargetNotFound as error:
+        raise NotFound(as_sentence(str(error))) from None
+    except (TargetRefused, JobRefused) as error:
+        raise BadRequest(as_sentence(str(error))).at(field) from None
+    except (CrawlingError, QueuesUnreadable) as error:
+        said = str(error).replace(call.site.path, call.site.name)
+        raise WebError(as_sentence(said)) from error
+
+
+def target_of(call: Call) -> Target:
+    """Read the target that the address names.
+
+    Raises:
+        NotFound: There is none.
+        BadRequest: Its file is invalid.
+    """
+    with told(call):
+        return load_target(call.site.path, call.params["name"])

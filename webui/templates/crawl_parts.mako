@@ -1,0 +1,70 @@
+## Small pieces of the pages of our own crawls.
+<%namespace name="lists" file="lists.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+
+<%def name="moment(value, otherwise='')">\
+% if value:
+${parts.date(value.strftime("%Y-%m-%dT%H:%M:%S"))}\
+% else:
+${otherwise}\
+% endif
+</%def>
+
+<%def name="badge(word, said)">\
+<span class="badge ${'ok' if word == 'good' else 'deleted' if word == 'alert' else 'warn'}">${said}</span>\
+</%def>
+
+<%def name="next_launch(line)">\
+% if line.target.when.is_paused:
+${_("paused")}\
+% elif line.is_due:
+${_("due now")}\
+% elif line.due:
+${moment(line.due)}\
+% else:
+${_("none")}\
+% endif
+</%def>
+
+<%def name="fields(values, frequencies, scopes, limits)">
+    <p class="wide"><label for="title">${_("Title")} <span class="optional">${_("(optional)")}</span></label>
+    <input id="title" name="title" value="${values["title"]}" autocomplete="off" dir="auto"></p>
+    <div class="pair">
+    <p><label for="frequency">${_("How often")}</label>
+    <select id="frequency" name="frequency">
+% for name, label in frequencies:
+      <option value="${name}"${lists.selected(name == values["frequency"])}>${label}</option>
+% endfor
+    </select></p>
+    <p><label for="scope">${_("What belongs to it")}</label>
+    <select id="scope" name="scope">
+% for name, label in scopes:
+      <option value="${name}"${lists.selected(name == values["scope"])}>${label}</option>
+% endfor
+    </select></p>
+    </div>
+    <p class="tick"><input id="plus_one" name="plus_one" type="checkbox" value="yes"${" checked" if values["plus_one"] else ""}> <label for="plus_one">${_("And what these pages link to, anywhere")}</label></p>
+    <div class="pair">
+    <p><label for="start">${_("First launch (UTC)")} <span class="optional">${_("(optional)")}</span></label>
+    <input id="start" name="start" type="datetime-local" value="${values["start"]}" aria-describedby="start-hint">
+    <small id="start-hint">${_("Later ones are at the same time of day, on the same day of the week or month. Leave empty for now.")}</small></p>
+    <p><label for="end">${_("No launch from (UTC)")} <span class="optional">${_("(optional)")}</span></label>
+    <input id="end" name="end" type="datetime-local" value="${values["end"]}"></p>
+    </div>
+    <details>
+      <summary>${_("Limits and more")}</summary>
+      <div class="pair">
+% for name, label in limits:
+      <p><label for="${name}">${label}</label>
+      <input id="${name}" name="${name}" value="${values[name]}" required pattern="[0-9]{1,15}[kMGT]?" autocomplete="off" spellcheck="false" aria-describedby="limits-hint"></p>
+% endfor
+      </div>
+      <p><small id="limits-hint">${_("Of each seed, in each launch; with k, M or G for thousands, as in 20k or 2G.")}</small></p>
+      <p class="wide"><label for="ignore">${_("Never fetch")} <span class="optional">${_("(optional)")}</span></label>
+      <textarea id="ignore" name="ignore" rows="3" spellcheck="false" dir="ltr" aria-describedby="ignore-hint">${values["ignore"]}</textarea>
+      <small id="ignore-hint">${_("A pattern of addresses on each line, such as */calendar/*")}</small></p>
+      <p><label for="zone">${_("Time zone")}</label>
+      <input id="zone" name="zone" value="${values["zone"]}" required autocomplete="off" spellcheck="false" aria-describedby="zone-hint">
+      <small id="zone-hint">${_("In which days and times stay the same when the clocks change, such as Europe/London.")}</small></p>
+    </details>
+</%def>

@@ -1,0 +1,69 @@
+<%inherit file="base.mako"/>
+<%namespace name="crawls" file="crawl_parts.mako"/>
+<%def name="title()">${_("Crawl status")}</%def>
+<div class="heading">
+  <h1>${_("Crawl status")}</h1>
+  <p class="under"><a href="${targets_url}">${_("Crawl targets")}</a></p>
+</div>
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Crawl status')}">
+<table class="cards">
+  <thead><tr><th scope="col">${_("What")}</th><th scope="col">${_("State")}</th><th scope="col">${_("Details")}</th></tr></thead>
+  <tbody>
+% for one in found.conditions:
+    <tr>
+      <th scope="row">${names[one.name]}</th>
+      <td data-label="${_('State')}">${crawls.badge(one.word, words[one.word])}</td>
+      <td data-label="${_('Details')}" dir="auto">${one.said}</td>
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+<section aria-labelledby="queues">
+<h2 id="queues">${_("Queues")}</h2>
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Queues')}">
+<table class="cards">
+  <thead><tr><th scope="col">${_("Queue")}</th><th scope="col" class="number">${_("Waiting")}</th><th scope="col" class="number">${_("For later")}</th><th scope="col" class="number">${_("In progress")}</th><th scope="col" class="number">${_("Failed")}</th><th scope="col">${_("Oldest waits for")}</th></tr></thead>
+  <tbody>
+% for name, size in found.queues.items():
+    <tr>
+      <th scope="row"><span class="id">${name}</span></th>
+      <td class="number" data-label="${_('Waiting')}">${f"{size.waiting:,}"}</td>
+      <td class="number" data-label="${_('For later')}">${f"{size.later:,}"}</td>
+      <td class="number" data-label="${_('In progress')}">${f"{size.taken:,}"}</td>
+      <td class="number" data-label="${_('Failed')}">\
+% if size.dead:
+<a href="${dead(name)}">${f"{size.dead:,}"}</a>\
+% else:
+0\
+% endif
+</td>
+% if size.waiting:
+      <td data-label="${_('Oldest waits for')}">${age(size.oldest)}</td>
+% else:
+      <td></td>
+% endif
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+</section>
+<section aria-labelledby="hosts">
+<h2 id="hosts">${_("Hosts that rest")}</h2>
+% if found.resting:
+<p class="hint">${_("They asked to be left alone, in an answer or in their robots.txt.")}</p>
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Hosts that rest')}">
+<table class="cards">
+  <thead><tr><th scope="col">${_("Host")}</th><th scope="col">${_("For")}</th></tr></thead>
+  <tbody>
+% for host, seconds in found.resting:
+    <tr><th scope="row" dir="ltr">${host}</th><td data-label="${_('For')}">${age(seconds)}</td></tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% else:
+<p class="empty-line">${_("None.")}</p>
+% endif
+</section>

@@ -1,0 +1,104 @@
+<%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+<%namespace name="crawls" file="crawl_parts.mako"/>
+<% one = line.target %>
+<%def name="title()">${line.target.title or line.target.name}</%def>
+<p class="crumbs"><a href="${list_url}">← ${_("Crawl targets")}</a></p>
+<h1 dir="auto">${one.title or one.name}</h1>
+${parts.done(done)}
+<dl class="facts">
+  <dt>${_("What")}</dt><dd dir="auto">\
+% if one.url:
+<a href="${one.url}" rel="noopener noreferrer">${one.url}</a>\
+% else:
+${_("Links of")} \
+% if search_url:
+<a href="${search_url}">${said}</a>\
+% else:
+${said}\
+% endif
+ · ${counted("{n} record", "{n} records", records)}\
+% endif
+ · <a href="${at('/seeds')}">${_("Seeds")}</a></dd>
+  <dt>${_("What belongs to it")}</dt><dd>${scope}${" " + _("and what these pages link to") if one.scope.plus_one else ""}</dd>
+  <dt>${_("Limits")}</dt><dd>${_("{pages} addresses, {bytes} bytes, {hours} hours and {hops} hops of each seed", pages=f"{one.limits.pages:,}", bytes=f"{one.limits.bytes:,}", hours=f"{hours:,}", hops=one.limits.hops)}</dd>
+  <dt>${_("How often")}</dt><dd>${line.frequency}</dd>
+  <dt>${_("Next launch")}</dt><dd>${crawls.next_launch(line)}</dd>
+  <dt>${_("Last launch")}</dt><dd>${crawls.moment(line.last, _("never"))}</dd>
+  <dt>${_("Made")}</dt><dd dir="auto">${crawls.moment(one.made)} ${one.agent}</dd>
+</dl>
+% if may_change:
+<div class="actions">
+% if one.when.is_paused:
+  <form action="${at('/resume')}" method="post"><button class="quiet" type="submit">${_("Resume")}</button></form>
+% else:
+  <form action="${at('/pause')}" method="post"><button class="quiet" type="submit">${_("Pause")}</button></form>
+% endif
+  <form action="${at('/remove')}" method="post"><button class="quiet" type="submit">${_("Remove")}</button></form>
+</div>
+<details>
+  <summary>${_("Change")}</summary>
+  <article class="question">
+  <form class="short" action="${at('/change')}" method="post">
+${crawls.fields(values, frequencies, scopes, limits)}
+    <p class="act"><button type="submit">${_("Save")}</button></p>
+  </form>
+  </article>
+</details>
+% endif
+<section aria-labelledby="outcomes">
+<h2 id="outcomes">${_("Outcomes")}</h2>
+% if outcomes:
+<p class="hint">${_("Each link has one outcome, and a record is counted once for each outcome of its links.") if not one.url else _("As the last crawl that ended has it.")}</p>
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Outcomes')}">
+<table class="cards">
+  <thead><tr><th scope="col">${_("Outcome")}</th>\
+% if not one.url:
+<th scope="col" class="number">${_("Records")}</th>\
+% endif
+<th scope="col">${_("What to do next")}</th></tr></thead>
+  <tbody>
+% for found in outcomes:
+    <tr>
+      <th scope="row">\
+% if found.url:
+<a href="${found.url}">${found.meaning}</a>\
+% else:
+${found.meaning}\
+% endif
+ <span class="id">${found.outcome}</span></th>
+% if not one.url:
+      <td class="number" data-label="${_('Records')}">${f"{found.count:,}"}</td>
+% endif
+      <td data-label="${_('What to do next')}">${found.next_step}</td>
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% else:
+<p class="empty-line">${_("Not known yet. When a crawl has ended, each link has an outcome.")}</p>
+% endif
+</section>
+<section aria-labelledby="launches">
+<h2 id="launches">${_("Launches")}</h2>
+% if launches:
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Launches')}">
+<table class="cards">
+  <thead><tr><th scope="col">${_("Due")}</th><th scope="col" class="number">${_("Answered addresses")}</th><th scope="col" class="number">${_("Size")}</th><th scope="col">${_("Failed and skipped")}</th></tr></thead>
+  <tbody>
+% for past in launches:
+    <tr>
+      <th scope="row">${crawls.moment(past.due)}</th>
+      <td class="number" data-label="${_('Answered addresses')}">${f"{past.spent.pages:,}"}</td>
+      <td class="number" data-label="${_('Size')}">${human_size(past.spent.bytes)}</td>
+      <td data-label="${_('Failed and skipped')}"><a href="${at('/failures', launch=past.due.strftime('%Y%m%dT%H%M%SZ'))}" aria-label="${_('Failed and skipped, launch of {day}', day=past.due.strftime('%Y-%m-%d %H:%M'))}">${_("Show")}</a></td>
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% else:
+<p class="empty-line">${_("Nothing was fetched yet.")}</p>
+% endif
+</section>
