@@ -154,6 +154,7 @@ class CrawlWorker:
         with ExitStack() as stack:
             if not stack.enter_context(locks.hold_name_if_free("crawl")):
                 raise CrawlRunning(path)
+            self._take_over()
             allowed = None if settings.is_private else _is_public
             exchanges = stack.enter_context(Exchanges(settings.http, is_allowed=allowed))
             brief = stack.enter_context(Exchanges(_brief(settings.http), is_allowed=allowed))
@@ -169,6 +170,11 @@ class CrawlWorker:
             finally:
                 self._end(exchanges, brief)
         return self.summary
+
+    def _take_over(self) -> None:
+        """Give back what a killed process had taken: there is no other one, as the lock shows."""
+        while taken := self._queues.peek(CRAWL, MessageState.TAKEN, MOST_TOGETHER):
+            self._queues.give_back(taken)
 
     def _work(
         self,

@@ -495,6 +495,15 @@ def test_addresses_of_a_quick_host_beyond_those_held_come_back_soon(
     assert 0 < max(waits) <= 1.0
 
 
+def test_what_a_killed_process_had_taken_is_not_waited_for(
+    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
+) -> None:
+    site.pages["/a"] = page("")
+    inject(queues, [f"{site.url}/a"], force=False)
+    (taken,) = queues.take(CRAWL)
+    assert (taken.tries, list(crawl())) == (1, ["/a"])
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("kills", [10, pytest.param(100, marks=pytest.mark.slow)])
 def test_a_crawl_that_is_killed_again_and_again_has_every_outcome(
