@@ -5,13 +5,14 @@ a file is not found by anybody, so lines are never appended: each moment adds a 
 are merged now and then. Source: pywb, *CDXJ Format*; OutbackCDX for the 11 fields.
 """
 
+import fcntl
 import heapq
 import json
 import os
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from typing import Any, BinaryIO
 
@@ -53,7 +54,10 @@ def line_of(one: Outcome, length: int) -> str:
 
 
 class Segments:
-    """The files of an index; one process writes them, any number reads.
+    """The files of an index; processes write them one at a time, any number reads.
+
+    A file has a number that is higher than all earlier ones. What is merged has the number of
+    the newest of its parts, so all lines of the files up to a number stay in files up to it.
 
     Args:
         directory: Where they are; it need not exist.
@@ -66,8 +70,10 @@ class Segments:
         """Write lines as a new file, on the medium when this returns; merge if there are many."""
         found = sorted(set(lines))
         if found:
-            self._write(found, 0)
-            self._merge()
+            with self._alone():
+                names = self.names()
+                self._write(found, number_of(names[-1]) + 1 if names else 1, 0)
+                self._merge()
 
     def find(self, key: str, *, is_prefix: bool = False) -> Iterator[str]:
         """Yield the lines of a key, or of all keys that begin so, sorted.
@@ -97,13 +103,21 @@ class Segments:
     def names(self) -> list[str]:
         """The names of the files, the oldest first."""
         with suppress(FileNotFoundError):
-            return sorted(one for one in os.listdir(self.directory) if _NAME.fullmatch(one))
+            names = (one for one in os.listdir(self.directory) if _NAME.fullmatch(one))
+            return sorted(names, key=lambda name: (number_of(name), name))
         return []
 
-    def _write(self, lines: Iterable[str], level: int) -> None:
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
         os.makedirs(self.directory, exist_ok=True)
-        names = self.names()
-        number = int(names[-1].partition("-")[0]) + 1 if names else 1
+        place = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(place)
+
+    def _write(self, lines: Iterable[str], number: int, level: int) -> None:
         path = os.path.join(self.directory, f"{number:06}-{level}.cdxj")
         staged = f"{path}.tmp"
         with open(staged, "w", encoding="utf-8") as file:
@@ -122,9 +136,14 @@ class Segments:
             with ExitStack() as stack:
                 paths = [os.path.join(self.directory, one) for one in mine]
                 files = [stack.enter_context(open(path, encoding="utf-8")) for path in paths]
-                self._write(_once(heapq.merge(*files)), level + 1)
+                self._write(_once(heapq.merge(*files)), number_of(mine[-1]), level + 1)
             for path in paths:
                 os.unlink(path)
+
+
+def number_of(name: str) -> int:
+    """The number of a file of the index."""
+    return int(name.partition("-")[0])
 
 
 def _once(lines: Iterable[str]) -> Iterator[str]:

@@ -1,0 +1,46 @@
+"""The files of the index: their numbers, and several writers."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from silocrawl.cdxj import MOST_SEGMENTS, Segments
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Segments:
+    return Segments(str(tmp_path / "index"))
+
+
+def lines(index: Segments) -> list[str]:
+    return list(index.find("", is_prefix=True))
+
+
+def test_no_line_is_lost_when_numbers_grow_longer(index: Segments) -> None:
+    Path(index.directory).mkdir()
+    Path(index.directory, "999998-2.cdxj").write_text("a 1 {}\n")
+    for key in "bcde":
+        index.add([f"{key} 1 {{}}\n"])
+    assert lines(index) == [f"{key} 1 {{}}\n" for key in "abcde"]
+    assert index.names()[-1] == "1000002-0.cdxj"
+
+
+def test_what_is_merged_has_the_number_of_its_newest_part(index: Segments) -> None:
+    for number in range(MOST_SEGMENTS + 2):
+        index.add([f"{number:02} 1 {{}}\n"])
+    assert index.names() == ["000016-1.cdxj", "000017-0.cdxj", "000018-0.cdxj"]
+    assert len(lines(index)) == MOST_SEGMENTS + 2
+
+
+def test_writers_at_the_same_time_lose_no_line(index: Segments) -> None:
+    def write(name: str) -> None:
+        for number in range(40):
+            Segments(index.directory).add([f"{name}{number:02} 1 {{}}\n"])
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(lines(index)) == 160
