@@ -32,7 +32,6 @@ from recordsilo.commands.options import (
 )
 from recordsilo.commands.versions import version_as_json, version_line
 from recordsilo.errors import FileNotInVersion, FileUnreadable, SiloNotWritable
-from recordsilo.formats.quality import UNREADABLE
 from recordsilo.index import Described, PageRequest, Row, SearchFilters, SearchResult
 from recordsilo.index.projection import metadata_paths
 from recordsilo.index.search_values import SORTS
@@ -143,25 +142,7 @@ def _json_lines(silo: Silo, rows: Iterator[Row]) -> Iterator[str]:
 def rows_as_json(silo: Silo, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Rows of a list as every command prints them; looks up their descriptions together."""
     described = silo.described([row.identifier for row in rows])
-    return [row_as_json(row, described.get(row.identifier, Described())) for row in rows]
-
-
-def row_as_json(row: Row, described: Described) -> dict[str, Any]:
-    """A row of a list, as every command prints it."""
-    return {
-        "identifier": row.identifier,
-        "datestamp": row.datestamp,
-        "title": row.title,
-        **described.as_json(),
-        "sets": list(row.sets),
-        "deleted": row.deleted,
-        "curated": row.curated,
-        "upstream_newer": row.upstream_newer,
-        "current_version": row.current_version,
-        "versions": row.versions,
-        "revision": row.revision,
-        "unreadable": UNREADABLE in described.values.get("finding", ()),
-    }
+    return [row.as_json(described.get(row.identifier, Described())) for row in rows]
 
 
 def _lines(silo: Silo, rows: Iterable[Row]) -> Iterator[str]:

@@ -62,6 +62,23 @@ class Row:
     versions: int
     revision: int
 
+    def as_json(self, described: "Described") -> dict[str, Any]:
+        """The record as every JSON list has it."""
+        return {
+            "identifier": self.identifier,
+            "datestamp": self.datestamp,
+            "title": self.title,
+            **described.as_json(),
+            "sets": list(self.sets),
+            "deleted": self.deleted,
+            "curated": self.curated,
+            "upstream_newer": self.upstream_newer,
+            "current_version": self.current_version,
+            "versions": self.versions,
+            "revision": self.revision,
+            "unreadable": UNREADABLE in described.values.get("finding", ()),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Described:

@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -88,6 +88,15 @@ class Preview:
     remarks: tuple[str, ...] = ()
     passed_over: tuple[tuple[str, str], ...] = ()
     deleted: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The preview as JSON values, with ``complete`` for `whole`."""
+        told = asdict(self)
+        told["complete"] = told.pop("whole")
+        told["passed_over"] = [
+            {"identifier": identifier, "reason": reason} for identifier, reason in self.passed_over
+        ]
+        return told
 
 
 @dataclass(frozen=True, slots=True)

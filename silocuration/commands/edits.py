@@ -36,7 +36,6 @@ from silocuration.batch.attach import MAX_BYTES, Attachment
 from silocuration.batch.exported_sheets import exported_sheet
 from silocuration.batch.job import (
     JobReport,
-    Preview,
     Sample,
     create_job,
     job_report,
@@ -405,7 +404,7 @@ def _show_preview(silo: Silo, spec: JobSpec, samples: int, *, as_json: bool, qui
     _remark(found.remarks)
     code = ExitCode.LOSSES if found.skipped else ExitCode.OK
     if as_json:
-        print_json(_preview_as_json(found))
+        print_json(found.to_json())
         return code
     click.echo(
         f"{counted(found.records, 'record')}, {found.changed:,} of them would be changed:"
@@ -436,28 +435,3 @@ def _show_sample(sample: Sample) -> None:
             click.echo(f"  file: {path}")
     if sample.state is not None:
         click.echo(f"  state: {sample.state}")
-
-
-def _preview_as_json(found: Preview) -> dict[str, Any]:
-    return {
-        "records": found.records,
-        "changed": found.changed,
-        "values": found.values,
-        "copies": found.copies,
-        "deleted": found.deleted,
-        "skipped": found.skipped,
-        "remarks": found.remarks,
-        "passed_over": [
-            {"identifier": identifier, "reason": reason} for identifier, reason in found.passed_over
-        ],
-        "samples": [
-            {
-                "identifier": one.identifier,
-                "before": one.before,
-                "after": one.after,
-                "files": one.files,
-                "state": one.state,
-            }
-            for one in found.samples
-        ],
-    }

@@ -1,7 +1,5 @@
 """Previews of batch edits."""
 
-from typing import Any
-
 from silocuration.batch.job import Preview, preview
 from silocuration.batch.specs import JobSpec
 from webui.site import Call
@@ -19,26 +17,3 @@ def look(call: Call, spec: JobSpec) -> Preview:
     A request must not wait for a million records.
     """
     return preview(call.site.silo, spec, samples=SAMPLES, most=LOOKED_AT, seconds=SECONDS)
-
-
-def preview_json(found: Preview) -> dict[str, Any]:
-    """A preview as JSON values."""
-    return {
-        "complete": found.whole,
-        "records": found.records,
-        "changed": found.changed,
-        "values": found.values,
-        "copies": found.copies,
-        "deleted": found.deleted,
-        "skipped": found.skipped,
-        "remarks": list(found.remarks),
-        "samples": [
-            {
-                "identifier": one.identifier,
-                "before": [list(value) for value in one.before],
-                "after": [list(value) for value in one.after],
-                "state": one.state,
-            }
-            for one in found.samples
-        ],
-    }

@@ -9,7 +9,6 @@ from recordsilo.records.manifest import STATES
 from silocuration.batch.job import Preview
 from silocuration.batch.spreadsheet import fields_of
 from webui import urls
-from webui.bulk.previews import preview_json
 from webui.bulk.rule_form import BY_NAME, CASES, KINDS, RuleForm
 from webui.editing.edit_form import DUBLIN_CORE
 from webui.rendering import View
@@ -89,5 +88,5 @@ def _as_json(chosen: Chosen, form: RuleForm, found: Preview | None) -> dict[str,
         "records": chosen.count,
         "changes": [dict(change) for change in form.changes],
         "kinds": {kind.do: [one.name for one in kind.inputs] for kind in KINDS},
-        "preview": None if found is None else preview_json(found),
+        "preview": None if found is None else found.to_json(),
     }

@@ -17,7 +17,7 @@ from silocuration.errors import CurationError
 from webui import urls
 from webui.activity import note
 from webui.bulk import jobs
-from webui.bulk.previews import look, preview_json
+from webui.bulk.previews import look
 from webui.bulk.rule_form import rule_name
 from webui.http.messages import Response, redirect
 from webui.rendering import View, json_answer
@@ -88,5 +88,5 @@ def _view(call: Call, found: Preview | None = None) -> View:
         "found": found,
         "done": call.request.query.get("done", "") == "kept",
     }
-    twin = {"name": name, **table, "preview": None if found is None else preview_json(found)}
+    twin = {"name": name, **table, "preview": None if found is None else found.to_json()}
     return View("rule.mako", data, twin, urls.rule(name))

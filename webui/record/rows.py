@@ -111,18 +111,8 @@ def rows_json(site: Site, found: Iterable[RowView]) -> Iterator[dict[str, Any]]:
     for line in found:
         row = line.row
         yield {
-            "identifier": row.identifier,
+            **row.as_json(line.described),
             "url": urls.record(row.identifier),
-            "title": row.title,
-            **line.described.as_json(),
-            "datestamp": row.datestamp,
             "sets": [{"spec": spec, "name": name_of_set(names, spec)} for spec in row.sets],
-            "deleted": row.deleted,
-            "curated": row.curated,
-            "upstream_newer": row.upstream_newer,
-            "current_version": row.current_version,
-            "versions": row.versions,
-            "revision": row.revision,
-            "unreadable": line.unreadable,
             "columns": {name: list(values) for name, values in line.contributed.items()},
         }
