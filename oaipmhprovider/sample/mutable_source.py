@@ -36,7 +36,7 @@ class _Item:
 
 
 class MutableSource:
-    """A source over another one, in which items are published, deleted and brought back.
+    """A `RecordSource` over another one, in which items are published, deleted and brought back.
 
     What is changed is held in memory; the rest is the other source's, which must not
     change itself. An item changed here keeps its place in the order of lists by its
@@ -142,7 +142,6 @@ class MutableSource:
         return self._base.formats()
 
     def formats_of(self, identifier: str) -> Sequence[MetadataFormat]:
-        """See `RecordSource.formats_of`."""
         with self._lock:
             item = self._items.get(identifier)
         if item is None:
@@ -155,7 +154,6 @@ class MutableSource:
             return list(self._sets.values())
 
     def record(self, identifier: str, prefix: str) -> Record:
-        """See `RecordSource.record`."""
         with self._lock:
             item = self._items.get(identifier)
         if item is None:
@@ -165,20 +163,17 @@ class MutableSource:
         return item.record(prefix)
 
     def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
-        """See `RecordSource.headers`."""
         with self._lock:
             changed = [item.header for item in self._changed(selection, after, limit)]
             kept = self._unchanged(selection, after, limit)
         return [*heapq.merge(kept, changed, key=Position.of)][:limit]
 
     def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
-        """See `RecordSource.records`."""
         with self._lock:
             headers = self.headers(selection, after, limit)
             return [self.record(header.identifier, selection.prefix) for header in headers]
 
     def count(self, selection: Selection) -> int:
-        """See `RecordSource.count`."""
         with self._lock:
             hidden = sum(
                 selection.prefix in prefixes and selection.matches(header)

@@ -45,7 +45,7 @@ _PASSED_ON_OF = 8
 
 
 class SampleRepository:
-    """A made-up university's EPrints repository.
+    """A `RecordSource`: a made-up university's EPrints repository.
 
     It needs eight bytes of memory for each record, and the same for each record of a recently
     requested format or set. All record numbers have the same number of digits, so that
@@ -67,11 +67,9 @@ class SampleRepository:
     # --- the source
 
     def identify(self) -> Identify:
-        """See `RecordSource.identify`."""
         return self._identity
 
     def formats(self) -> Sequence[MetadataFormat]:
-        """See `RecordSource.formats`."""
         return FORMATS
 
     def formats_of(self, identifier: str) -> Sequence[MetadataFormat]:
@@ -80,27 +78,22 @@ class SampleRepository:
         return [one for one in FORMATS if one.prefix in prefixes]
 
     def sets(self) -> Sequence[Set]:
-        """See `RecordSource.sets`."""
         return self._sets
 
     def record(self, identifier: str, prefix: str) -> Record:
-        """See `RecordSource.record`."""
         number = self._number(identifier)
         if prefix not in traits_of(number).prefixes:
             raise CannotDisseminateFormat("the item is not available in this metadata format")
         return self._record(self._key(number - self._first), prefix)
 
     def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
-        """See `RecordSource.headers`."""
         return [self._header(key) for key in self._slice(selection, after, limit)]
 
     def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
-        """See `RecordSource.records`."""
         keys = self._slice(selection, after, limit)
         return [self._record(key, selection.prefix) for key in keys]
 
     def count(self, selection: Selection) -> int:
-        """See `RecordSource.count`."""
         begin, end = self._bounds(self._list_of(selection.prefix, selection.set_spec), selection)
         return max(0, end - begin)
 

@@ -85,13 +85,11 @@ class _Bags:
 
     @property
     def variant(self) -> str:
-        """See `Form`."""
         usual = self.given == BagSettings()
         return _VARIANT if usual else f"{_VARIANT} {digest_of(self.given.to_json())[:16]}"
 
     @property
     def settings(self) -> str:
-        """See `Form`."""
         return self.given.to_json()
 
     def day(self, path: str, deposit: Deposit) -> str:

@@ -137,7 +137,7 @@ class _Note:
 
 
 class DirectoryTarget:
-    """A directory that records are exported to.
+    """A `GroupTarget`: a directory that records are exported to.
 
     Records exported earlier and not selected now are kept.
 
@@ -159,20 +159,17 @@ class DirectoryTarget:
 
     @property
     def capabilities(self) -> Capabilities:
-        """See `Target`."""
         return Capabilities(
             each_version=False, deletions=frozenset({Deletions.DELETE}), groups=True
         )
 
     @property
     def crosswalk(self) -> str:
-        """See `Target`."""
         return self._form.variant
 
     # -- before ---------------------------------------------------------------------------
 
     def probe(self) -> None:
-        """See `Target`."""
         if os.path.lexists(self.directory) and not os.path.isdir(self.directory):
             raise TargetUnusable(f"{self.shown} is not a directory; name a new or empty one")
         try:
@@ -212,7 +209,6 @@ class DirectoryTarget:
         return key
 
     def prepare(self) -> None:
-        """See `Target`."""
         text = (
             "Records exported from a Silo, each under its identifier.\n"
             f"export: {self._key}\nform: {self._form.variant}\n"
@@ -262,7 +258,6 @@ class DirectoryTarget:
     # -- deposits -------------------------------------------------------------------------
 
     def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
-        """See `Target`."""
         barrier = self.barrier(1)
         with contextlib.closing(self.steps(deposit, barrier)) as steps:
             try:
@@ -282,7 +277,6 @@ class DirectoryTarget:
         return group_barrier(self.directory) if deposits > _FEW else StrictBarrier()
 
     def flush(self, barrier: Barrier) -> None:
-        """See `GroupTarget`."""
         try:
             with self._failing_as(""):
                 barrier.flush()
@@ -290,7 +284,6 @@ class DirectoryTarget:
             raise TargetUnusable(f"{self.shown}: {error.reason}") from error
 
     def steps(self, deposit: Deposit, barrier: Barrier) -> DepositSteps:
-        """See `GroupTarget`."""
         with self._failing_as(deposit.identifier):
             return (yield from self._steps(deposit, barrier))
 
@@ -320,7 +313,6 @@ class DirectoryTarget:
         return self._noted(deposit, digest, was_there=False, created=not there)
 
     def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:  # noqa: ARG002 - a record needs one deposit only
-        """See `Target`."""
         identifier = step.identifier
         with self._failing_as(identifier):
             there = self._digest(self._place(identifier))
@@ -422,7 +414,6 @@ class DirectoryTarget:
         yield from found
 
     def rollback(self, created: CreatedThing, *, purge: bool) -> str:  # noqa: ARG002 - a directory keeps no tombstones
-        """See `Target`."""
         with self._failing_as(created.identifier):
             there = self._digest(self._place(created.identifier))
             if there and there != created.token:

@@ -80,18 +80,15 @@ class RedisQueues(Closing):
     # ------------------------------------------------------------------ in
 
     def put(self, messages: Iterable[Message], mark: tuple[str, str] | None = None) -> int:
-        """See `Queues.put`."""
         return int(self._call("put", "", *(mark or ("", "")), *_values(messages)))
 
     def mark(self, name: str) -> str:
-        """See `Queues.mark`."""
         found = self._asked(lambda: self._client.hget(f"{self._kind.prefix}:marks", name))
         return found.decode() if found else ""
 
     # ------------------------------------------------------------------ out
 
     def take(self, queue: str, most: int = 1, wait: float = 0.0) -> list[Queued]:
-        """See `Queues.take`."""
         end = time.monotonic() + wait
         while True:
             found, taken = self._call(
@@ -125,7 +122,6 @@ class RedisQueues(Closing):
         return f"{self._kind.prefix}:{queue}" if queue else self._kind.prefix
 
     def renew(self, messages: Sequence[Queued]) -> list[Queued]:
-        """See `Queues.renew`."""
         return self._chosen("renew", messages, _leases(messages))
 
     def _chosen(self, action: str, messages: Sequence[Queued], values: list[str]) -> list[Queued]:
@@ -136,29 +132,24 @@ class RedisQueues(Closing):
         return [one for one, is_so in zip(messages, found, strict=True) if is_so]
 
     def done(self, messages: Sequence[Queued], then: Iterable[Message] = ()) -> None:
-        """See `Queues.done`."""
         queue = messages[0].queue if messages else ""
         ended = [value for one in messages for value in (one.key, one.number)]
         self._call("done", queue, len(messages), *ended, *_values(then))
 
     def failed(self, messages: Sequence[Queued], reason: str, again: float | None = 0.0) -> None:
-        """See `Queues.failed`."""
         if messages:
             values = [reason, -1 if again is None else again, self._most_tries]
             self._call("failed", messages[0].queue, *values, *_leases(messages))
 
     def give_back(self, messages: Sequence[Queued], wait: float = 0.0) -> None:
-        """See `Queues.give_back`."""
         if messages:
             self._call("give_back", messages[0].queue, wait, *_leases(messages))
 
     def done_keys(self, queue: str, keys: Sequence[str]) -> set[str]:
-        """See `Queues.done_keys`."""
         found = self._call("done_keys", queue, *keys)
         return {key for key, is_done in zip(keys, found, strict=True) if is_done}
 
     def held(self, messages: Sequence[Queued]) -> list[Queued]:
-        """See `Queues.held`."""
         return self._chosen("held", messages, [one.number for one in messages])
 
     # ------------------------------------------------------------------ looked at
@@ -170,13 +161,11 @@ class RedisQueues(Closing):
         most: int = 20,
         after: Queued | None = None,
     ) -> list[Queued]:
-        """See `Queues.peek`."""
         last = after.number if after else ""
         found = self._call("peek", queue, state.value, most, last, self._lease)
         return [self._queued(queue, one) for one in found]
 
     def sizes(self) -> Mapping[str, QueueSize]:
-        """See `Queues.sizes`."""
         names = self._asked(lambda: self._client.smembers(f"{self._kind.prefix}:queues"))
         found = {name.decode(): self.size(name.decode()) for name in sorted(names)}
         return {name: size for name, size in found.items() if size != QueueSize()}
@@ -187,7 +176,6 @@ class RedisQueues(Closing):
         return QueueSize(waiting, later, taken, dead, done, age / 1000)
 
     def revive(self, queue: str, numbers: Iterable[str] | None = None) -> int:
-        """See `Queues.revive`."""
         if numbers is not None:
             return int(self._call("revive", queue, *numbers))
         revived = 0
@@ -196,7 +184,6 @@ class RedisQueues(Closing):
         return revived
 
     def forget(self, queue: str, before: float) -> int:
-        """See `Queues.forget`."""
         return int(self._call("forget", queue, before))
 
     def _queued(self, queue: str, row: Sequence[Any]) -> Queued:

@@ -72,7 +72,6 @@ class SqliteQueues(Closing):
     # ------------------------------------------------------------------ in
 
     def put(self, messages: Iterable[Message], mark: tuple[str, str] | None = None) -> int:
-        """See `Queues.put`."""
         known = list(messages)
 
         def change(connection: sqlite3.Connection) -> int:
@@ -83,7 +82,6 @@ class SqliteQueues(Closing):
         return self._group.change(change)
 
     def mark(self, name: str) -> str:
-        """See `Queues.mark`."""
         for (reached,) in self.file.rows("SELECT reached FROM mark WHERE name = ?", (name,)):
             return str(reached)
         return ""
@@ -91,7 +89,6 @@ class SqliteQueues(Closing):
     # ------------------------------------------------------------------ out
 
     def take(self, queue: str, most: int = 1, wait: float = 0.0) -> list[Queued]:
-        """See `Queues.take`."""
         end = time.monotonic() + wait
         while True:
             while self._is_due(queue):
@@ -133,7 +130,6 @@ class SqliteQueues(Closing):
         return one.tries >= self._most_tries
 
     def renew(self, messages: Sequence[Queued]) -> list[Queued]:
-        """See `Queues.renew`."""
 
         def change(connection: sqlite3.Connection) -> list[Queued]:
             due = time.time() + self._lease
@@ -149,7 +145,6 @@ class SqliteQueues(Closing):
         return self._group.change(change)
 
     def done(self, messages: Sequence[Queued], then: Iterable[Message] = ()) -> None:
-        """See `Queues.done`."""
         following, now = list(then), time.time()
 
         def change(connection: sqlite3.Connection) -> None:
@@ -167,7 +162,6 @@ class SqliteQueues(Closing):
         self._group.change(change)
 
     def failed(self, messages: Sequence[Queued], reason: str, again: float | None = 0.0) -> None:
-        """See `Queues.failed`."""
         now, mine = time.time(), [(one.number, one.lease) for one in messages]
 
         def change(connection: sqlite3.Connection) -> None:
@@ -181,7 +175,6 @@ class SqliteQueues(Closing):
         self._group.change(change)
 
     def give_back(self, messages: Sequence[Queued], wait: float = 0.0) -> None:
-        """See `Queues.give_back`."""
         mine = [(time.time() + wait, one.number, one.lease) for one in messages]
         self._group.change(
             lambda connection: connection.executemany(
@@ -192,7 +185,6 @@ class SqliteQueues(Closing):
         )
 
     def done_keys(self, queue: str, keys: Sequence[str]) -> set[str]:
-        """See `Queues.done_keys`."""
         where = (
             "SELECT key FROM message WHERE queue = ? AND state = 'done'"
             " AND key IN (SELECT value FROM json_each(?))"
@@ -200,7 +192,6 @@ class SqliteQueues(Closing):
         return {key for (key,) in self.file.rows(where, (queue, json.dumps(list(keys))))}
 
     def held(self, messages: Sequence[Queued]) -> list[Queued]:
-        """See `Queues.held`."""
         where = "SELECT 1 FROM message WHERE number = ? AND state != 'done'"
         return [one for one in messages if self.file.rows(where, (one.number,))]
 
@@ -213,7 +204,6 @@ class SqliteQueues(Closing):
         most: int = 20,
         after: Queued | None = None,
     ) -> list[Queued]:
-        """See `Queues.peek`."""
         due, number = (after.due, int(after.number)) if after else (_LONG_AGO, 0)
         rows = self.file.rows(
             "SELECT queue, number, key, body, tries, reason, due, lease FROM message"  # noqa: S608
@@ -224,7 +214,6 @@ class SqliteQueues(Closing):
         return [_queued(row) for row in rows]
 
     def sizes(self) -> Mapping[str, QueueSize]:
-        """See `Queues.sizes`."""
         now = time.time()
         found: dict[str, dict[str, int]] = {}
         oldest: dict[str, float] = {}
@@ -251,7 +240,6 @@ class SqliteQueues(Closing):
         return sizes
 
     def revive(self, queue: str, numbers: Iterable[str] | None = None) -> int:
-        """See `Queues.revive`."""
         chosen = None if numbers is None else [int(one) for one in numbers]
 
         def change(connection: sqlite3.Connection) -> int:
@@ -268,7 +256,6 @@ class SqliteQueues(Closing):
         return self._group.change(change)
 
     def forget(self, queue: str, before: float) -> int:
-        """See `Queues.forget`."""
         where = "DELETE FROM message WHERE queue = ? AND state = 'done' AND due < ?"
         return self._group.change(
             lambda connection: connection.execute(where, (queue, before)).rowcount

@@ -79,7 +79,6 @@ class WebServerReader(_Plain):
         self.has_host = spec == "vhost_combined"
 
     def read(self, line: bytes) -> Hit | None:
-        """See `Reader`."""
         text = text_of(line.removesuffix(b"\r"))
         host = ""
         if self.has_host:
@@ -118,11 +117,9 @@ class IISReader:
         self.spec = f"iis:{' '.join(fields)}"
 
     def is_directive(self, line: bytes) -> bool:
-        """See `Reader`."""
         return line.startswith(b"#")
 
     def after(self, lines: bytes) -> "IISReader":
-        """See `Reader`."""
         at = lines.rfind(b"\n#Fields:") + 1
         if not lines[at:].startswith(b"#Fields:"):
             return self
@@ -130,7 +127,6 @@ class IISReader:
         return IISReader(text_of(line).removeprefix("#Fields:").split())
 
     def read(self, line: bytes) -> Hit | None:
-        """See `Reader`."""
         parts = [text_of(part) for part in line.split()]
         if len(parts) != len(self._fields) or not parts:
             return None
@@ -199,7 +195,6 @@ class JSONReader(_Plain):
         }
 
     def read(self, line: bytes) -> Hit | None:
-        """See `Reader`."""
         try:
             known = json.loads(line)
         except (ValueError, RecursionError):
@@ -267,7 +262,6 @@ class OwnReader(_Plain):
         )
 
     def read(self, line: bytes) -> Hit | None:
-        """See `Reader`."""
         found = self.expression.fullmatch(text_of(line.removesuffix(b"\r")))
         if found is None:
             return None

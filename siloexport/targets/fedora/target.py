@@ -82,7 +82,7 @@ class _Before:
 
 
 class FedoraTarget:
-    """A container of a Fedora 6 or 7, with an Archival Group for each record.
+    """A `Target`: a container of a Fedora 6 or 7, with an Archival Group for each record.
 
     The server's answers show what it can do.
 
@@ -111,16 +111,13 @@ class FedoraTarget:
 
     @property
     def capabilities(self) -> Capabilities:
-        """See `Target`."""
         return _CAN
 
     @property
     def crosswalk(self) -> str:
-        """See `Target`."""
         return self._crosswalk.id
 
     def probe(self) -> None:
-        """See `Target`."""
         with target_errors(self.shown):
             self._root = place.find_root(self._client, self._url)
             place.check_container(self._client, self._root, self._url)
@@ -138,7 +135,6 @@ class FedoraTarget:
     # -- deposits ---------------------------------------------------------------------
 
     def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
-        """See `Target`."""
         uri = self.uri_of(deposit.identifier)
         with export_errors(deposit.identifier):
             if deposit.held is None and not (deposit.overwrite or _may_be_begun(deposit)):
@@ -157,7 +153,6 @@ class FedoraTarget:
             return self._write(deposit, uri, before, journal)
 
     def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:
-        """See `Target`."""
         uri = self.uri_of(step.identifier)
         with export_errors(step.identifier):
             if isinstance(step, Withdrawal):
@@ -359,7 +354,6 @@ class FedoraTarget:
     # -- withdrawals ------------------------------------------------------------------
 
     def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:
-        """See `Target`."""
         uri = self.uri_of(withdrawal.identifier)
         with export_errors(withdrawal.identifier):
             there = read_object(self._client, uri)
@@ -399,7 +393,6 @@ class FedoraTarget:
     # -- after a crash ----------------------------------------------------------------
 
     def recover(self, left: UnfinishedDeposit) -> Deposited | None:
-        """See `Target`."""
         uri = self.uri_of(left.identifier)
         with export_errors(left.identifier):
             if transaction := left.facts.get("tx"):
@@ -415,7 +408,6 @@ class FedoraTarget:
             return Deposited(uri, there.last.uri, there.token, created, deposits=count)
 
     def find(self, identifier: str) -> Found | None:
-        """See `Target`."""
         uri = self.uri_of(identifier)
         with export_errors(identifier):
             there = read_object(self._client, uri)
@@ -449,14 +441,12 @@ class FedoraTarget:
         return FoundVersion(version, key, memento.uri), state
 
     def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
-        """See `Target`."""
         with export_errors(deposit.identifier):
             yield from verifying.differences(
                 self._client, self._crosswalk, deposit, held, is_head=is_head
             )
 
     def rollback(self, created: CreatedThing, *, purge: bool) -> str:
-        """See `Target`."""
         with export_errors(created.identifier):
             there = read_object(self._client, created.uri)
             if there is None:
