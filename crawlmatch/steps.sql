@@ -61,7 +61,9 @@ SELECT
         WHEN starts_with(url, 'dns:') OR starts_with(url, 'whois:') THEN 'prerequisite'
         ELSE ''
     END AS reason,
-    url, ts, status, size, mime, sha1, dedupe, hops, via, tag, extra, '' AS redirect,
+    url, ts, status, size, mime, sha1, dedupe, hops, via, tag, extra,
+    CASE WHEN strpos(extra, '"redirecturl"') > 0 AND json_valid(extra)
+        THEN COALESCE(json_extract_string(extra, '$.redirecturl'), '') ELSE '' END AS redirect,
     CASE WHEN n < 12 OR ts IS NULL OR status IS NULL OR strpos(url, ':') < 2 OR length(url) > 65536
         THEN substring(line, 1, 65536) END AS line
 FROM (

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -118,6 +119,22 @@ def test_a_records_link_leads_over_a_redirect_to_its_document(
     assert record_at(silo, one) == ("response", PDF)
     assert record_at(silo, captures(silo, f"{site.url}/a.pdf")[0])[1] == b"%PDF other"
     assert captures(silo, f"{site.url}/id/7")[0]["redirect"] == f"{site.url}/paper/7?a=1"
+
+
+def test_a_redirect_to_a_page_that_is_fetched_anyway_has_its_outcome(
+    silo: Silo, site: Site, crawl: Crawl
+) -> None:
+    site.pages |= {
+        "/doi/7": Reply(302, b"", {"Location": "/paper/7"}),
+        "/paper/7": page('<a href="/7.pdf">pdf</a>'),
+        "/7.pdf": pdf(),
+    }
+    put_record(silo, "7", f"{site.url}/paper/7", f"{site.url}/doi/7")
+    target(silo)
+    assert len(crawl()) == 3
+    kept = match_own_logs(silo)
+    assert kept is not None
+    assert +Counter(kept.receipt.outcomes) == {LinkOutcome.FULLTEXT: 2}
 
 
 def test_what_is_unchanged_is_a_revisit(
