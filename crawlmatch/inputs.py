@@ -241,7 +241,7 @@ def without_blanks(lines: bytes) -> bytes:
 
 
 def keep_rows(engine: Engine, rules: LineRules, source: int) -> None:
-    """Add the rows just read to the tables ``event`` and ``location``, and resolve redirects."""
+    """Add the rows just read to ``event``, ``location`` and ``edge``, and resolve redirects."""
     engine.run("judge_types", hits=rules.hits, pages=rules.pages)
     engine.run("keep_events", source=source)
     found = engine.run("redirects").all()
@@ -253,6 +253,19 @@ def keep_rows(engine: Engine, rules: LineRules, source: int) -> None:
         ]
         engine.table("located", columns(("url", "target"), pairs))
         engine.run("add_locations")
+    links = [(one, page) for page, said in engine.run("documents").all() for one in _texts(said)]
+    if links:
+        engine.table("linked", columns(("child", "parent"), links))
+        engine.run("add_documents")
+
+
+def _texts(said: str | None) -> list[str]:
+    """The texts of a JSON array; none for any other value."""
+    try:
+        found = json.loads(said or "[]")
+    except ValueError:
+        return []
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
 def columns(names: tuple[str, ...], rows: list[Any]) -> dict[str, np.ndarray[Any, Any]]:

@@ -212,6 +212,15 @@ SELECT reason, count(*) FROM raw GROUP BY reason
 -- Where redirects lead, as read; `location` has it resolved.
 SELECT DISTINCT url, redirect FROM raw WHERE reason = '' AND redirect NOT IN ('', '-')
 
+-- step: documents
+-- The documents that a page links to, as a JSON array, where the log says so. Their own lines name
+-- the page that led to them first.
+SELECT DISTINCT url, json_extract_string(extra, '$.documents') FROM raw
+WHERE reason = '' AND strpos(extra, '"documents"') > 0 AND json_valid(extra)
+
+-- step: add_documents
+INSERT INTO edge SELECT DISTINCT child, parent, 'L' FROM linked
+
 -- step: judge_types
 -- What each media type is; few of all lines. $hits is a pattern of those that are full texts,
 -- $pages of those that are web pages.

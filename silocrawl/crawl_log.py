@@ -49,6 +49,7 @@ class Outcome:
     warc_filename: str = ""
     warc_offset: int = -1
     redirect: str = ""
+    documents: tuple[str, ...] = ()
     annotations: tuple[str, ...] = ()
 
 
@@ -95,8 +96,10 @@ def line_of(one: Outcome, began: datetime, seconds: float, worker: int = 0) -> s
     extra: dict[str, Any] = {"contentSize": one.size} if one.status_code > 0 else {}
     if one.warc_filename:
         extra |= {"warcFilename": one.warc_filename, "warcFileOffset": one.warc_offset}
-    if one.redirect:  # its target may have been fetched because of another page
+    if one.redirect:  # its target, as documents, may have been fetched because of another page
         extra["redirecturl"] = one.redirect
+    if one.documents:
+        extra["documents"] = one.documents
     fields = (
         f"{ended.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{ended.microsecond // 1000:03}Z",
         f"{one.status_code:5}",

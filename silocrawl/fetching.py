@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from itertools import chain
+from itertools import chain, islice
 from urllib.parse import urljoin
 
 from crawlmatch.errors import BadAddress
@@ -34,7 +34,7 @@ from silocrawl.found_links import (
     links_of_sitemap,
 )
 from silocrawl.messages import Address
-from silocrawl.scope import is_trap
+from silocrawl.scope import is_trap, looks_like_document
 from silocrawl.targets import Limits, Target
 
 LONGEST_PAUSE = 86_400.0
@@ -43,6 +43,8 @@ PAUSES = (5.0, 30.0, 120.0)
 """Before further attempts at an address that did not answer."""
 _MOST_REDIRECTS, _MOST_EMBEDS = 10, 2
 """In a row."""
+_MOST_DOCUMENTS = 50
+"""Of a page that its line in the log names."""
 _SITEMAPS = frozenset({"text/xml", "application/xml", "text/plain"})
 _MEDIA_TYPE = re.compile(r"\s*([a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127})(?:[;,\s]|$)")
 """Source: RFC 6838, section 4.2."""
@@ -179,12 +181,14 @@ class Fetcher:
             return Fetched(reason=f"status {head.status}", again=pause, hold=pause)
         if taken.truncated == "disconnect" and tries <= len(self._pauses):
             return self._try_again(one, crawl_log.LOST, "the body broke off", tries)
-        found = self._archived(one, taken, last)
-        found.hold = hold
-        found.hops = list(self._hops(one, target, taken))
+        hops = list(self._hops(one, target, taken))
+        found = self._archived(one, taken, last, _documents_of(one, target, hops))
+        found.hold, found.hops = hold, hops
         return found
 
-    def _archived(self, one: Address, taken: Taken, last: LastAnswer | None) -> Fetched:
+    def _archived(
+        self, one: Address, taken: Taken, last: LastAnswer | None, documents: tuple[str, ...]
+    ) -> Fetched:
         assert taken.head is not None
         head, body = taken.head, taken.body
         digest, annotations = body.digest, []
@@ -217,6 +221,7 @@ class Fetcher:
             warc_filename=name,
             warc_offset=place,
             redirect=_target_of(taken),
+            documents=documents,
             annotations=tuple(annotations),
         )
         known = Known(head.get("etag"), head.get("last-modified"))
@@ -346,6 +351,19 @@ class Fetcher:
                     )
                 url = place
         return ""
+
+
+def _documents_of(one: Address, target: Target | None, hops: list[Address]) -> tuple[str, ...]:
+    """The first documents among the links of a page that are followed."""
+    if target is None:
+        return ()
+    found = (
+        hop.url
+        for hop in hops
+        if hop.path.endswith("L")
+        and (looks_like_document(hop.url) or not target.scope.has(one.source, hop.url))
+    )
+    return tuple(islice(found, _MOST_DOCUMENTS))
 
 
 class _Counted:

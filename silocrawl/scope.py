@@ -107,7 +107,7 @@ class Scope:
 
 def looks_like_document(url: str) -> bool:
     """Whether the path of an address ends as those of documents do."""
-    return urlsplit(url).path.lower().endswith(_DOCUMENTS)
+    return urlsplit(without_session(url)).path.lower().endswith(_DOCUMENTS)
 
 
 def is_trap(url: str) -> bool:

@@ -137,6 +137,18 @@ def test_a_redirect_to_a_page_that_is_fetched_anyway_has_its_outcome(
     assert +Counter(kept.receipt.outcomes) == {LinkOutcome.FULLTEXT: 2}
 
 
+def test_a_page_has_the_document_that_the_record_links_to_as_well(
+    silo: Silo, site: Site, crawl: Crawl
+) -> None:
+    site.pages |= {"/7/": page('<a href="1/paper.pdf">pdf</a>'), "/7/1/paper.pdf": pdf()}
+    put_record(silo, "7", f"{site.url}/7/1/paper.pdf", f"{site.url}/7/")
+    target(silo)
+    assert len(crawl()) == 2
+    kept = match_own_logs(silo)
+    assert kept is not None
+    assert +Counter(kept.receipt.outcomes) == {LinkOutcome.FULLTEXT: 2}
+
+
 def test_what_is_unchanged_is_a_revisit(
     silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
 ) -> None:

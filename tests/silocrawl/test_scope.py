@@ -85,3 +85,4 @@ def test_too_many_patterns_are_refused() -> None:
     with pytest.raises(TargetRefused, match="at most 100"):
         Scope(ignore=("a",) * 101)
     assert looks_like_document("http://a.example/b.ps.gz")
+    assert looks_like_document("http://a.example/b.pdf;jsessionid=0A1B?x=y")
