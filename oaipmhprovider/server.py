@@ -7,6 +7,7 @@ from typing import Any, Self
 from oaipmhprotocol import Granularity
 from oaipmhprovider.provider import DEFAULT_SETTINGS, Settings
 from oaipmhprovider.sample import sample_repository
+from oaipmhprovider.sample.pages import WorkPages
 from oaipmhprovider.sample.site import ChangingSample, SampleSite
 from oaipmhprovider.source import RecordSource
 from oaipmhprovider.wsgi import Clock, ProviderApp, utc_now
@@ -74,6 +75,12 @@ class SampleServer(ProviderServer):
         granularity: Of the datestamps.
         settings: See `ProviderServer`.
         clock: See `ProviderServer`.
+        with_pages: Serve landing pages and documents, to which the links of the records lead.
+
+    Attributes:
+        has_pages: As given.
+        site_url: The address of the pages, ``http://localhost:PORT``: crawlers and indexes treat
+            a name otherwise than the number of a machine.
     """
 
     def __init__(
@@ -84,15 +91,21 @@ class SampleServer(ProviderServer):
         granularity: Granularity = Granularity.SECOND,
         settings: Settings = DEFAULT_SETTINGS,
         clock: Clock = utc_now,
+        with_pages: bool = False,
     ) -> None:
-        source = ChangingSample(sample_repository(size, granularity=granularity))
+        sample = sample_repository(size, granularity=granularity)
+        source, pages = ChangingSample(sample), WorkPages(sample.work) if with_pages else None
         super().__init__(
             source,
             port,
             settings=settings,
             clock=clock,
-            front=lambda app: SampleSite(app, source, clock),
+            front=lambda app: SampleSite(app, source, clock, pages),
         )
+        self.has_pages = with_pages
+        self.site_url = f"http://localhost:{self.port}"
+        if with_pages:
+            sample.site = self.site_url
 
     @property
     def page_url(self) -> str:

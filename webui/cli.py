@@ -4,14 +4,16 @@ On Ctrl-C or SIGTERM, the page finishes the running requests and exits with 0.
 """
 
 import contextlib
+import functools
 import getpass
 import ipaddress
 import logging
 import os
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from typing import Any
 
 import click
 
@@ -24,6 +26,8 @@ from politeweb.addresses import is_loopback
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory
+from recordsilo.contributions import contributions
+from recordsilo.demos import DemoPart
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.errors import NotASilo, RecordSiloError, SiloNotFound, did_you_mean
 from recordsilo.granary import is_granary
@@ -32,8 +36,6 @@ from silowork.broker import Broker
 from silowork.commands import broker_option, force_option
 from silowork.embedded import EmbeddedWorker
 from silowork.stop import Stop
-from usagestats.commands.group import told
-from usagestats.packages import check_extra
 from webui.app import create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
 from webui.http.messages import WsgiApp
@@ -253,24 +255,39 @@ def _user() -> str:
         return "page"
 
 
-@click.command(epilog=example("silo demo", "silo demo --no-serve /tmp/example"))
+def _with_parts(command: Callable[..., None]) -> Callable[..., None]:
+    """Add an option for each `DemoPart`; the command gets ``parts: list[DemoPart]``."""
+    known = list(contributions("recordsilo.demos", DemoPart))
+
+    @functools.wraps(command)
+    def call(**given: Any) -> None:
+        command(parts=[one for one in known if given.pop(one.name)], **given)
+
+    found: Callable[..., None] = call
+    for one in reversed(known):
+        found = click.option(f"--{one.name}", is_flag=True, help=one.help)(found)
+    return found
+
+
+@click.command(epilog=example("silo demo", "silo demo --crawl --no-serve /tmp/example"))
 @click.argument("directory", default="./myrepo", metavar="[DIR]")
-@click.option("--usage", is_flag=True, help="Import a made-up access log of a year, too.")
+@_with_parts
 @click.option("--no-serve", is_flag=True, help="Stop after the receipt.")
 @_port_option
-def demo(*, directory: str, usage: bool, no_serve: bool, port: int | None) -> None:
+def demo(*, directory: str, parts: list[DemoPart], no_serve: bool, port: int | None) -> None:
     """Harvest a sample repository into DIR (default: ./myrepo) and open it in the browser.
 
     The sample repository runs on this machine until the command ends. A second run reports no
     changes. To have some, open the sample repository's own page and press the button there.
     """
     logging.getLogger("OAIPMH Harvester").setLevel(logging.WARNING)
-    if usage:
-        check_extra()  # before the harvest, which takes a while
-    with sample_repository() as sample:
+    for one in parts:
+        one.check()  # before the harvest, which takes a while
+    needs_pages = any(one.needs_pages for one in parts)
+    with sample_repository(directory, with_pages=needs_pages) as sample:
         _harvest(directory, sample)
-        if usage:
-            _import_usage(directory)
+        for one in parts:
+            one.run(directory, sample.site_url)
         if no_serve:
             click.echo(
                 f"The sample repository has ended with this command, so silo update {directory}"
@@ -299,15 +316,3 @@ def _harvest(directory: str, sample: SampleServer) -> None:
     click.echo(receipt.text())
     if not receipt.whole:
         click.get_current_context().exit(ExitCode.LOSSES)
-
-
-def _import_usage(directory: str) -> None:
-    """Import the made-up access log of the sample, and show the receipt."""
-    with told():
-        from usagestats.sample import import_sample  # noqa: PLC0415  # it loads the engine
-
-        click.echo("A made-up access log of a year:")
-        receipt = import_sample(
-            directory, today=datetime.now(UTC).date(), progress=lambda _name, _lines: None
-        )
-    click.echo(receipt.text())

@@ -51,6 +51,8 @@ class SampleWork:
             empty to keep it.
         is_titled: Whether the depositor entered the title.
         further_link: Another link that the depositor entered.
+        site: Where its page is; empty for that of the examples.
+        is_file_linked: Whether the record has the address of the file.
     """
 
     number: int
@@ -76,6 +78,8 @@ class SampleWork:
     language_as_entered: str = ""
     is_titled: bool = True
     further_link: str = ""
+    site: str = ""
+    is_file_linked: bool = True
 
     @property
     def discipline(self) -> Discipline:

@@ -72,13 +72,13 @@ def document(work: SampleWork, prefix: str) -> bytes:
 
 def page_of(work: SampleWork) -> str:
     """Return the address of the work's page."""
-    return f"{SITE}/{work.number}/"
+    return f"{work.site or SITE}/{work.number}/"
 
 
 def file_of(work: SampleWork) -> str:
     """Return the address of the work's file."""
     name = quote(work.creators[0].family.replace(" ", "_"))
-    return f"{SITE}/{work.number}/1/{name}_{work.published.year}.pdf"
+    return f"{work.site or SITE}/{work.number}/1/{name}_{work.published.year}.pdf"
 
 
 def citation(work: SampleWork) -> str:
@@ -124,7 +124,8 @@ def _dublin_core(work: SampleWork) -> Iterator[str]:
     yield _word("dc:format", "application/pdf")
     yield _word("dc:language", work.language_as_entered or work.language_iso639_2)
     yield _word("dc:rights", work.rights)
-    yield _element("dc:identifier", file_of(work))
+    if work.is_file_linked:
+        yield _element("dc:identifier", file_of(work))
     yield _element("dc:identifier", citation(work))
     if work.doi is not None:
         yield _element("dc:relation", f"https://doi.org/{work.doi}")
@@ -167,7 +168,8 @@ def _ethesis(work: SampleWork) -> Iterator[str]:
     yield _word("uketdterms:qualificationname", name)
     yield _word("dc:language", work.language_iso639_2)
     yield _element("dcterms:isReferencedBy", page_of(work))
-    yield _element("dc:identifier", file_of(work))
+    if work.is_file_linked:
+        yield _element("dc:identifier", file_of(work))
     yield _word("dc:subject", work.discipline.names[-1])
     for keyword in work.keywords:
         yield _word("dc:subject", keyword)
@@ -216,7 +218,8 @@ def _article_meta(work: SampleWork) -> Iterator[str]:
     yield _element("volume", str(work.volume))
     yield f"{_element('fpage', str(work.pages[0]))}{_element('lpage', str(work.pages[1]))}"
     yield f"<permissions>\n{_element('license-p', work.rights, 'license')}</permissions>\n"
-    yield f'<self-uri xlink:href="{escape_attribute(file_of(work))}"/>\n'
+    address = file_of(work) if work.is_file_linked else page_of(work)
+    yield f'<self-uri xlink:href="{escape_attribute(address)}"/>\n'
     yield f"<abstract>\n{_paragraphs(work.abstracts[0])}</abstract>\n"
     yield f'<kwd-group kwd-group-type="author">\n{"".join(_keywords(work))}</kwd-group>\n'
 

@@ -22,6 +22,7 @@ from oaipmhprotocol.words import PROTOCOL_VERSION, XSI_NAMESPACE, DeletedRecord
 from oaipmhprovider.sample.compose import SampleWork, compose
 from oaipmhprovider.sample.documents import FORMATS, document, provenance
 from oaipmhprovider.sample.mishaps import is_entered_twice, with_mishap
+from oaipmhprovider.sample.pages import linked
 from oaipmhprovider.sample.sets import sample_sets, set_specs_of
 from oaipmhprovider.sample.traits import (
     BATCH_DAY,
@@ -51,7 +52,12 @@ class SampleRepository:
     requested format or set. All record numbers have the same number of digits, so that
     identifiers sort like numbers. A list is stored as one integer for each record: the seconds of
     its datestamp, then its number.
+
+    Attributes:
+        site: Where the pages of its works are served; empty if they are not.
     """
+
+    site = ""
 
     def __init__(self, size: int, base_url: str, granularity: Granularity, host: str) -> None:
         self.size = size
@@ -67,7 +73,13 @@ class SampleRepository:
     # --- the source
 
     def identify(self) -> Identify:
-        return self._identity
+        """With pages, it is another repository."""
+        if not self.site:
+            return self._identity
+        name = f"{self._identity.repository_name} with Documents"
+        described = [one.replace(b"There are no files behind", b"There are files behind")
+                     for one in self._identity.descriptions]  # fmt: skip
+        return replace(self._identity, repository_name=name, descriptions=tuple(described))
 
     def formats(self) -> Sequence[MetadataFormat]:
         return FORMATS
@@ -133,7 +145,15 @@ class SampleRepository:
         header = self._header(key, traits)
         if traits.deleted:
             return Record(header)
-        return Record(header, document(self._work(number, traits), prefix), self._about(key))
+        work = self._work(number, traits)
+        work = linked(work, self.site) if self.site else work
+        return Record(header, document(work, prefix), self._about(key))
+
+    def work(self, number: int) -> SampleWork | None:
+        """The work with a number; None if there is none, or it was deleted."""
+        if not self._first <= number < self._first + self.size or traits_of(number).deleted:
+            return None
+        return self._work(number, traits_of(number))
 
     def _work(self, number: int, traits: Traits) -> SampleWork:
         """The work as it was entered; some are entered twice, by two of their authors."""

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from oaipmhprovider.sample.mutable_source import MutableSource
+from oaipmhprovider.sample.pages import WorkPages
 from oaipmhprovider.sample.repository import SampleRepository
 from oaipmhprovider.source import Position, RecordSource, Selection
 from oaipmhprovider.wsgi import Clock, ProviderApp
@@ -50,14 +51,22 @@ The titles of the next {at_once} records change, beginning with record 3000.</p>
 class SampleSite:
     """A WSGI application: the repository's page at ``/``, OAI-PMH at the provider's path.
 
-    ``POST /changes`` publishes the next changes, and leads back to the page. A form on
-    another website cannot do that (the ``Origin`` has to be this server).
+    With pages, it also has those of the works, and their documents.
+    ``POST /changes`` publishes the next changes, and leads back to the page. A form on another
+    website cannot do that (the ``Origin`` has to be this server).
     """
 
-    def __init__(self, provider: ProviderApp, source: "ChangingSample", clock: Clock) -> None:
+    def __init__(
+        self,
+        provider: ProviderApp,
+        source: "ChangingSample",
+        clock: Clock,
+        pages: WorkPages | None = None,
+    ) -> None:
         self._provider = provider
         self._source = source
         self._clock = clock
+        self._pages = pages
 
     def __call__(
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
@@ -67,6 +76,12 @@ class SampleSite:
             return self._change(environ, start_response)
         if request in {("GET", "/"), ("HEAD", "/")}:
             return _answer(start_response, "200 OK", self._page(), "text/html")
+        if self._pages is not None and request[0] in {"GET", "HEAD"}:
+            path = request[1].encode("latin-1").decode("utf-8", "replace")
+            if found := self._pages.answer(path):
+                size = str(len(found.body))
+                start_response(found.status, [*found.headers.items(), ("Content-Length", size)])
+                return [found.body]
         return self._provider(environ, start_response)
 
     def _change(

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 
 import click
 
@@ -71,26 +72,29 @@ def run(
                 shown=lambda summary, _held: show(summary.fetched),
             )
         if not quiet:
-            click.echo(_said(done), err=True)
+            click.echo(said(done), err=True)
         if dead := queues.sizes().get(CRAWL, QueueSize()).dead:
-            said = counted(dead, "address", "addresses")
-            click.echo(f"{said} failed too often: silo crawl queue dead {silo_dir}", err=True)
+            many = counted(dead, "address", "addresses")
+            click.echo(f"{many} failed too often: silo crawl queue dead {silo_dir}", err=True)
         if not stop.asked and target_names(silo.path):
-            _show_outcomes(match_own_logs(silo), quiet=quiet)
+            outcomes = match_own_logs(silo)
+            for line in () if quiet else outcome_lines(outcomes):
+                click.echo(line, err=True)
         refused = tell_refused(silo)
     if stop.asked:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
     return ExitCode.LOSSES if dead or refused else ExitCode.OK
 
 
-def _show_outcomes(kept: Crawl | None, *, quiet: bool) -> None:
-    if kept is None or quiet:
+def outcome_lines(kept: Crawl | None) -> Iterator[str]:
+    """The outcomes of the links of all targets, a line each; none if nothing was fetched."""
+    if kept is None:
         return
     receipt = kept.receipt
-    click.echo(f"{counted(receipt.seed_rows, 'link')}, each with one outcome:", err=True)
+    yield f"{counted(receipt.seed_rows, 'link')}, each with one outcome:"
     for outcome, count in receipt.outcomes.items():
         if count:
-            click.echo(f"{count:>11,}  {outcome:<20} {outcome.meaning}", err=True)
+            yield f"{count:>11,}  {outcome:<20} {outcome.meaning}"
 
 
 def _made(silo: Silo) -> str:
@@ -99,7 +103,8 @@ def _made(silo: Silo) -> str:
     return path
 
 
-def _said(one: CrawlSummary) -> str:
+def said(one: CrawlSummary) -> str:
+    """What a run did, in words."""
     return f"{one.fetched:,} addresses, of which {one.answered:,} answered; {one.bytes:,} bytes"
 
 

@@ -18,8 +18,10 @@ import pytest
 import requests
 from click.testing import CliRunner
 from examples import family
+from ports import free_port
 
 from oaipmhprovider.server import SampleServer
+from oaipmhscraper.progress import display
 from recordsilo import Silo
 from recordsilo.cli import _run
 from recordsilo.extras import PackageMissing
@@ -279,6 +281,36 @@ def test_the_demo_of_usage_looks_for_its_packages_before_it_harvests(
     assert isinstance(result.exception, PackageMissing)
     assert result.output == ""
     assert not directory.exists()
+
+
+def test_the_demo_of_crawls_looks_for_its_packages_before_it_harvests(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    directory = tmp_path / "myrepo"
+    result = CliRunner().invoke(cli.demo, ["--no-serve", "--crawl", str(directory)])
+    assert isinstance(result.exception, PackageMissing)
+    assert result.output == ""
+    assert not directory.exists()
+
+
+def test_the_demo_with_pages_keeps_its_port_and_leaves_the_other_demo_alone(
+    tmp_path: Any, small_sample: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert small_sample
+    monkeypatch.setattr(demo, "SAMPLE_PORT", free_port())
+    plain = str(tmp_path / "plain")
+    run_demo(plain)
+    with demo.sample_repository(plain, with_pages=True) as sample, display(sys.stderr) as progress:
+        with pytest.raises(demo.NotTheDemo, match="not from the sample repository with pages"):
+            demo.harvest_sample(plain, sample, progress)
+        assert sample.port == demo.SAMPLE_PORT
+    with (
+        socket.create_server(("127.0.0.1", demo.SAMPLE_PORT)),
+        pytest.raises(demo.LinksElsewhere, match=f"lead to port {demo.SAMPLE_PORT}"),
+        demo.sample_repository(plain, with_pages=True),
+    ):
+        pass
 
 
 def test_a_second_demo_changes_nothing_also_at_another_port(

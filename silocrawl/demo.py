@@ -1,0 +1,19 @@
+"""The part of `silo demo` that crawls the sample's pages; what it needs is loaded when it runs."""
+
+from crawlmatch.errors import check_extra
+from recordsilo.demos import DemoPart
+
+
+def _run(silo_path: str, site: str) -> None:
+    from silocrawl.sample import crawl_sample  # noqa: PLC0415  # it loads the engine
+
+    crawl_sample(silo_path, site)
+
+
+CRAWL = DemoPart(
+    "crawl",
+    "Serve landing pages and documents for 60 records, crawl them, and show the outcomes.",
+    check_extra,
+    _run,
+    needs_pages=True,
+)

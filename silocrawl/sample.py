@@ -1,0 +1,62 @@
+"""The crawl of the sample repository's pages, for `silo demo --crawl`."""
+
+import os
+import shlex
+from datetime import UTC, datetime
+
+import click
+
+from recordsilo import Silo
+from recordsilo.cli import ExitCode, fail
+from recordsilo.progress import counting
+from silocrawl.commands.opening import opened, opened_queues
+from silocrawl.commands.running import outcome_lines, said
+from silocrawl.outcomes import match_own_logs
+from silocrawl.running import CrawlSettings, CrawlWorker
+from silocrawl.scope import Scope, ScopeKind
+from silocrawl.targets import Limits, Target, add_target, target_names
+from silowork.due.timetable import repeated
+from silowork.stop import Stop
+
+CALENDAR_PAGES = 20
+_SETTINGS = CrawlSettings(interval=0.0, is_private=True, pauses=(0.2,))
+"""Pauses are for hosts of others; who does not answer on this machine is not there."""
+
+
+def crawl_sample(silo_path: str, site: str) -> None:
+    """Crawl the links of the sample's records, and show the outcomes.
+
+    Two targets are added: the links of all records, and a calendar without end, of which some
+    pages are fetched. They are launched monthly, so a second demo finds nothing due.
+
+    Args:
+        silo_path: The Silo.
+        site: The address of the sample's pages.
+    """
+    stop = Stop()
+    with opened(silo_path) as silo, opened_queues(silo) as queues, stop.on_signals():
+        _add_targets(silo, site)
+        click.echo(f"The landing pages and documents are at {site}/; crawling them:")
+        worker = CrawlWorker(silo, queues, _SETTINGS)
+        with counting("addresses") as show:
+            done = worker.run(stop, until_idle=True, shown=lambda one, _held: show(one.fetched))
+        if stop.asked:
+            fail("interrupted; run the same command to continue", ExitCode.INTERRUPTED)
+        click.echo(said(done))
+        for line in outcome_lines(match_own_logs(silo)):
+            click.echo(line)
+    name = shlex.quote(os.path.relpath(silo_path))
+    click.echo(f"Look at them: silo crawl report {name}, silo crawl explain {name} 3002")
+
+
+def _add_targets(silo: Silo, site: str) -> None:
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    path, few = Scope(ScopeKind.PATH), Limits(pages=CALENDAR_PAGES)
+    calendar = f"{site}/events/{now:%Y-%m}"
+    there = target_names(silo.path)
+    for one in (
+        Target("records", repeated("monthly", now), title="Links of all records", made=now),
+        Target("events", repeated("monthly", now), calendar, scope=path, limits=few, made=now),
+    ):
+        if one.name not in there:
+            add_target(silo.path, one)

@@ -1,0 +1,111 @@
+"""The whole way of a record's link, on the pages of the sample: fetched, indexed, matched, seen."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import real_pywb
+import requests
+from click.testing import CliRunner
+from ports import free_port
+
+from crawlmatch.kept import crawl_named
+from crawlmatch.outcomes import LinkOutcome
+from oaipmhprovider.sample.pages import Trap
+from recordsilo.cli import silo_command
+from silocrawl.cdxj import Segments, key_of
+from silocrawl.paths import index_directory
+from silocrawl.replay import replaying
+from webui import demo
+from webui.cli import demo as demo_command
+
+pytestmark = pytest.mark.long
+
+TRUTH = {
+    Trap.NOT_FOUND: LinkOutcome.CLIENT_ERROR,
+    Trap.FORBIDDEN: LinkOutcome.ROBOTS,
+    Trap.GONE_HOST: LinkOutcome.UNREACHABLE,
+    Trap.LOGIN: LinkOutcome.LANDING,
+    Trap.BROKEN: LinkOutcome.SERVER_ERROR,
+    Trap.LOOP: LinkOutcome.LOOP,
+}
+"""Of the links to pages; every other link leads to a document, right or wrong."""
+
+
+@dataclass(frozen=True)
+class Crawled:
+    """A Silo after the demo, what that printed, and its links with their outcomes."""
+
+    path: str
+    said: str
+    links: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    path = str(tmp_path_factory.mktemp("demo") / "d")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo, "SAMPLE_PORT", free_port())
+        result = CliRunner().invoke(demo_command, ["--crawl", "--no-serve", path])
+    assert result.exit_code == 0, result.output
+    rows = silo("crawl", "dump", f"{path}/crawls/own/crawl_result.sqlite")
+    links = {row["initial_url"]: row["outcome"] for row in map(json.loads, rows.splitlines())}
+    return Crawled(path, result.output, links)
+
+
+def silo(*arguments: str) -> str:
+    result = CliRunner().invoke(silo_command, arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_every_link_has_the_outcome_that_its_page_was_made_for(crawled: Crawled) -> None:
+    special = {f"/{one.value}/": outcome for one, outcome in TRUTH.items()}
+    calendar = [url for url in crawled.links if "/events/" in url]
+    for url, outcome in crawled.links.items():
+        path = "/" + url.split("/", 3)[3]
+        usual = LinkOutcome.LANDING if url in calendar else LinkOutcome.FULLTEXT
+        assert outcome == special.pop(path, usual), url
+    assert not special
+    receipt = crawl_named(crawled.path, "own").receipt
+    assert sum(receipt.outcomes.values()) == receipt.seed_rows == len(crawled.links)
+    assert "each with one outcome" in crawled.said
+
+
+def test_the_calendar_without_end_is_left(crawled: Crawled) -> None:
+    (log,) = Path(crawled.path, "crawling", "logs").glob("events-*.log")
+    statuses = [line.split()[1] for line in log.read_text().splitlines()]
+    assert set(statuses) == {"200", "-5000"}
+    assert 20 <= statuses.count("200") < 40
+
+
+def test_the_commands_after_the_demo_work_as_they_are_printed(crawled: Crawled) -> None:
+    assert "good" in silo("crawl", "status", crawled.path)
+    told = silo("crawl", "explain", crawled.path, "3002", "--no-lines")
+    assert "application/pdf" in told
+    assert "fulltext" in silo("crawl", "report", crawled.path)
+
+
+def test_a_second_demo_fetches_nothing_again(
+    crawled: Crawled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = CliRunner().invoke(demo_command, ["--crawl", "--no-serve", crawled.path])
+    assert result.exit_code == 0, result.output
+    assert "0 addresses" in result.output
+    assert len(list(Path(crawled.path, "crawling", "logs").iterdir())) == 2
+
+
+def test_every_document_is_replayed_by_pywb(crawled: Crawled) -> None:
+    pywb = real_pywb.installed("wayback")
+    index = Segments(index_directory(crawled.path))
+    port, seen = free_port(), 0
+    with replaying(crawled.path, pywb, port):
+        for url in crawled.links:
+            captures = [json.loads(one.split(" ", 2)[2]) for one in index.find(key_of(url))]
+            if not captures or captures[0]["mime"] != "application/pdf":
+                continue
+            found = requests.get(f"http://127.0.0.1:{port}/own/2026id_/{url}", timeout=30)
+            assert found.content.startswith(b"%PDF"), url
+            seen += 1
+    assert seen
