@@ -28,7 +28,7 @@ from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
 from recordsilo.disk.digest import Digest
 from recordsilo.errors import RecordNotFound
 from recordsilo.records.edit import RecordEdit, new_origin
-from recordsilo.records.manifest import Json, Manifest, Version
+from recordsilo.records.manifest import Json, Manifest
 
 NOTES = "crawled_files"
 DIRECTORY = "files"
@@ -282,9 +282,9 @@ def put_file(silo: Silo, one: WantedText, source: Source, staged: Staged) -> Put
     with silo.editing(one.identifier) as edit:
         if not edit.exists:
             return Put.UNKNOWN
-        current = edit.manifest.current
-        if one.final_url in _have(edit.manifest) or staged.digest in _digests(current):
+        if has_file(edit, one.final_url, staged.digest):
             return Put.PRESENT
+        current = edit.manifest.current
         if not current.is_curated and edit.manifest.has(WORKING_COPY):
             return Put.REFUSED
         _make_current_curated(edit, source)
@@ -311,8 +311,10 @@ def put_in_current(
     edit.set_metadata(NOTES, [*_notes(edit.manifest.metadata, NOTES), note])
 
 
-def _digests(version: Version) -> frozenset[Digest]:
-    return frozenset(one for one in (version.digests or {}).values() if one is not None)
+def has_file(edit: RecordEdit, url: str, digest: Digest) -> bool:
+    """Whether a record has a file from an address, or its current version one of that content."""
+    digests = edit.manifest.current.digests or {}
+    return url in _have(edit.manifest) or digest in digests.values()
 
 
 def _make_current_curated(edit: RecordEdit, source: Source) -> None:

@@ -1,4 +1,4 @@
-"""The links of a page: in HTML, in ``Link`` headers and in sitemaps (pure).
+"""The links of a page: in HTML, JSON-LD, ``Link`` headers and sitemaps (pure).
 
 Source: RFC 8288 (Link); Signposting, signposting.org; sitemaps.org 0.9; the names of
 ``citation_pdf_url`` and its like are those that Google Scholar reads.
@@ -7,6 +7,7 @@ Source: RFC 8288 (Link); Signposting, signposting.org; sitemaps.org 0.9; the nam
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import urljoin
 
 import requests
@@ -14,15 +15,16 @@ from lxml import etree
 
 from crawlmatch.errors import BadAddress
 from silocrawl.addresses import fetched_form
+from silocrawl.json_ld import works_of
 
 MOST_LINKS = 20_000
 """Of a page; those after it are not followed."""
 MOST_BYTES, MOST_ELEMENTS = 10_000_000, 500_000
 """Of a page that are read."""
 _LONGEST_TEXT = 8_192
-_DOCUMENT_NAMES = frozenset(
-    {"citation_pdf_url", "eprints.document_url", "bepress_citation_pdf_url", "wkhealth_pdf_url"}
-)
+DOCUMENT_NAMES = (
+    "citation_pdf_url", "eprints.document_url", "bepress_citation_pdf_url", "wkhealth_pdf_url",
+)  # fmt: skip
 _EMBEDS = {
     "img": "src", "script": "src", "iframe": "src", "frame": "src", "source": "src",
     "video": "src", "audio": "src", "embed": "src", "object": "data", "track": "src",
@@ -38,8 +40,8 @@ class FoundLink:
     Attributes:
         url: Absolute, in the form in which it is fetched.
         letter: As in crawl logs: L link, E what belongs to the page, M of a sitemap.
-        is_document: Whether the page says that it is a document: Signposting, or a name of
-            bibliographic metadata.
+        is_document: Whether the page says that it is a document: Signposting, a name of
+            bibliographic metadata, JSON-LD, or ``<a download>``.
     """
 
     url: str
@@ -71,9 +73,8 @@ def links_of_html(content: bytes, base: str, charset: str = "") -> Iterator[Foun
         charset: As the server said it; empty to find it out.
     """
     page = _Page()
-    with suppress(_Enough, etree.ParserError, etree.XMLSyntaxError, ValueError):
-        etree.fromstring(content, _parser(page, charset))
-    base = _joined(page.base, base) or base
+    read_html(page, content, charset)
+    base = joined(page.base, base) or base
     seen: set[FoundLink] = set()
     for text, letter, is_document in page.found:
         for found in _found(text, base, letter, is_document=is_document):
@@ -82,12 +83,58 @@ def links_of_html(content: bytes, base: str, charset: str = "") -> Iterator[Foun
                 yield found
 
 
+class Elements(Protocol):
+    """What gets the elements of a page from the parser."""
+
+    def start(self, name: str, said: Mapping[str, str]) -> None:
+        """An element begins.
+
+        Raises:
+            Enough: The rest is not read.
+        """
+
+    def end(self, name: str) -> None:
+        """An element ends."""
+
+    def data(self, text: str) -> None:
+        """Text of an element."""
+
+    def close(self) -> None:
+        """The page ends."""
+
+
+class Enough(Exception):
+    """The rest of a page is not read."""
+
+
+def read_html(page: Elements, content: bytes, charset: str = "") -> None:
+    """Tell the elements of an HTML page, without a tree; what is no page has none.
+
+    Args:
+        page: Is told.
+        content: The page, without its content coding.
+        charset: As the server said it; empty to find it out.
+    """
+    with suppress(Enough, etree.ParserError, etree.XMLSyntaxError, ValueError):
+        etree.fromstring(content[:MOST_BYTES], _parser(_Counted(page), charset))
+
+
+class _Counted:
+    """Tells another one the elements of a page, as long as they are not too many."""
+
+    def __init__(self, page: Elements) -> None:
+        self._page, self._elements = page, 0
+        self.end, self.data, self.close = page.end, page.data, page.close
+
+    def start(self, name: str, said: Mapping[str, str]) -> None:
+        self._elements += 1
+        if self._elements > MOST_ELEMENTS:
+            raise Enough
+        self._page.start(name, said)
+
+
 _Raw = tuple[str, str, bool]
 """An address as it stands on the page, its letter, and whether it is a document."""
-
-
-class _Enough(Exception):
-    """The rest of a page is not read."""
 
 
 class _Page:
@@ -96,21 +143,39 @@ class _Page:
     def __init__(self) -> None:
         self.base = ""
         self.found: dict[_Raw, None] = {}
-        self._elements = 0
+        self._script: list[str] | None = None
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """An element begins.
 
         Raises:
-            _Enough: The page has too many elements or links.
+            Enough: The page has too many links.
         """
-        self._elements += 1
-        if self._elements > MOST_ELEMENTS or len(self.found) >= MOST_LINKS:
-            raise _Enough
+        if len(self.found) >= MOST_LINKS:
+            raise Enough
         if name == "base":
             self.base = self.base or attributes.get("href", "")
-        elif (found := _of_element(name, attributes)) and 0 < len(found[0]) <= _LONGEST_TEXT:
+        else:
+            self._keep(_of_element(name, attributes))
+        if (name, attributes.get("type")) == ("script", "application/ld+json"):
+            self._script = []
+
+    def _keep(self, found: "_Raw | None") -> None:
+        if found and 0 < len(found[0]) <= _LONGEST_TEXT:
             self.found[found] = None
+
+    def data(self, text: str) -> None:
+        """Text of an element; only that of JSON-LD is read."""
+        if self._script is not None:
+            self._script.append(text)
+
+    def end(self, name: str) -> None:
+        """An element ends."""
+        if name == "script" and self._script is not None:
+            for work in works_of("".join(self._script)):
+                for place in work.documents:
+                    self._keep((place, "L", True))
+            self._script = None
 
     def close(self) -> None:
         """The page ends."""
@@ -118,7 +183,7 @@ class _Page:
 
 def _of_element(name: str, said: Mapping[str, str]) -> _Raw | None:
     if name in _PAGES:
-        return said.get("href", ""), "L", False
+        return said.get("href", ""), "L", "download" in said
     if name == "meta":
         return _of_meta(said)
     if name == "link":
@@ -131,7 +196,7 @@ def _of_element(name: str, said: Mapping[str, str]) -> _Raw | None:
 
 def _of_meta(said: Mapping[str, str]) -> _Raw | None:
     content = said.get("content", "")
-    if (said.get("name") or said.get("property") or "").lower() in _DOCUMENT_NAMES:
+    if (said.get("name") or said.get("property") or "").lower() in DOCUMENT_NAMES:
         return content, "L", True
     if said.get("http-equiv", "").lower() == "refresh":
         _, _, target = content.lower().partition("url=")
@@ -162,7 +227,7 @@ def is_html(mimetype: str) -> bool:
     return mimetype in {"text/html", "application/xhtml+xml"}
 
 
-def _parser(page: _Page, charset: str) -> etree.HTMLParser:
+def _parser(page: _Counted, charset: str) -> etree.HTMLParser:
     """A parser for pages; elements may be nested as deeply as they like."""
     try:
         return _html_parser(page, charset or None)
@@ -170,7 +235,7 @@ def _parser(page: _Page, charset: str) -> etree.HTMLParser:
         return _html_parser(page, None)
 
 
-def _html_parser(page: _Page, charset: str | None) -> etree.HTMLParser:
+def _html_parser(page: _Counted, charset: str | None) -> etree.HTMLParser:
     return etree.HTMLParser(
         target=page,  # type: ignore[arg-type]  # methods that it lacks are not called
         encoding=charset,
@@ -180,13 +245,13 @@ def _html_parser(page: _Page, charset: str | None) -> etree.HTMLParser:
 
 
 def _found(text: str, base: str, letter: str, *, is_document: bool = False) -> Iterator[FoundLink]:
-    url = _joined(text, base)
+    url = joined(text, base)
     if url:
         yield FoundLink(url, letter, is_document)
 
 
-def _joined(text: str, base: str) -> str:
-    """An absolute address of http or https in its fetched form; empty if it is not one."""
+def joined(text: str, base: str) -> str:
+    """Return an absolute address of http or https in its fetched form; empty if it is not one."""
     text = text.strip()
     if not text or text.startswith(("#", "javascript:", "mailto:", "data:", "tel:")):
         return ""

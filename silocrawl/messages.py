@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from crawlmatch.errors import BadAddress
 from silocrawl.addresses import fetched_form, without_login
@@ -17,12 +18,13 @@ from silocrawl.errors import MessageInvalid
 from silocrawl.scope import LONGEST, without_session
 from silowork.queues.values import Message
 
-CRAWL, CHECK = "uris-to-crawl", "uris-to-check"
-QUEUES = (CRAWL, CHECK)
+CRAWL, CHECK, CATALOGUE = "uris-to-crawl", "uris-to-check", "documents-to-catalogue"
+QUEUES = (CRAWL, CHECK, CATALOGUE)
 LAUNCH_FORM = "%Y%m%dT%H%M%SZ"
 """Of the time in the name of a launch; UTC."""
-_OURS = ("source", "launch", "record")
+_OURS = ("source", "launch", "record", "page")
 _LAUNCH = re.compile(r"(?:[a-z0-9][a-z0-9-]{0,63}/[0-9]{8}T[0-9]{6}Z)?")
+_DIGEST, _TIME = re.compile(r"[A-Z2-7]{32}"), re.compile(r"[0-9]{14}")
 _PATH = re.compile(r"(?:[0-9]{1,9}\+)?[A-Za-z]{0,1000}")
 
 
@@ -40,6 +42,7 @@ class Address:
             M sitemap; empty for a seed.
         via: The page on which it was found; the address itself for a seed.
         is_forced: Whether it is fetched although it was fetched in this launch.
+        page: The page on which it was found, or what was redirected to it; empty for a seed.
     """
 
     url: str
@@ -49,6 +52,7 @@ class Address:
     path: str = ""
     via: str = ""
     is_forced: bool = False
+    page: str = ""
 
     @property
     def target(self) -> str:
@@ -71,7 +75,8 @@ class Address:
     def hop(self, url: str, letter: str) -> "Address":
         """The address of something that was found on this page."""
         path = self.path + letter
-        return replace(self, url=url, path=path, via=self.url, is_forced=False)
+        page = self.page if letter == "R" else self.url
+        return replace(self, url=url, path=path, via=self.url, is_forced=False, page=page)
 
 
 def message_of(one: Address, queue: str = CRAWL, *, key: str = "", wait: float = 0.0) -> Message:
@@ -123,10 +128,77 @@ def address_of(body: bytes) -> Address:
         raise MessageInvalid("the launch of a message is not the name of a target and a time")
     if not _PATH.fullmatch(path):
         raise MessageInvalid("the path of a message has other characters than letters")
-    if not (_is_word(via or url) and _is_word(source)):
-        raise MessageInvalid("the source or the parent of a message is no address")
+    if not (_is_word(via or url) and _is_word(source) and _is_word(texts["page"])):
+        raise MessageInvalid("the source, the parent or the page of a message is no address")
     found = Address(url, path=path, via=via or url, is_forced=table.get("forceFetch") is True)
-    return replace(found, source=source, launch=texts["launch"], record=texts["record"])
+    return replace(
+        found,
+        source=source,
+        launch=texts["launch"],
+        record=texts["record"],
+        page=without_login(texts["page"]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDocument:
+    """A document that was fetched, to be catalogued.
+
+    Attributes:
+        url, digest, timestamp, mimetype: Of its capture, as in the index.
+        size: Bytes of its body.
+        record: Identifier of the record that has the seed; empty for a watched target.
+        seed: The address from which it was reached.
+        target: The watched target; empty for a record.
+        page: The page that links to it; empty for a seed, or if it is not known.
+    """
+
+    url: str
+    digest: str
+    timestamp: str
+    mimetype: str
+    size: int = 0
+    record: str = ""
+    seed: str = ""
+    target: str = ""
+    page: str = ""
+
+
+_TEXTS_OF_DOCUMENT = {
+    "url": "document_url", "digest": "digest", "timestamp": "wayback_timestamp",
+    "mimetype": "mimetype", "record": "record", "seed": "source", "target": "id_watched_target",
+    "page": "landing_page_url",
+}  # fmt: skip
+"""The field of `FoundDocument` → the name in a message; those of shepherd where it has one."""
+
+
+def document_message(one: FoundDocument) -> Message:
+    """Return the message of a document: the same content of an address is catalogued once."""
+    table: dict[str, Any] = {
+        name: getattr(one, own) for own, name in _TEXTS_OF_DOCUMENT.items() if getattr(one, own)
+    }
+    table |= {"filename": urlsplit(one.url).path.rpartition("/")[2], "size": one.size}
+    key = f"{one.record or one.target} {one.url} {one.digest}"
+    return Message(CATALOGUE, json.dumps(table).encode(), key)
+
+
+def document_of(body: bytes) -> FoundDocument:
+    """Read a message of `document_message`.
+
+    Raises:
+        MessageInvalid: It is no such message.
+    """
+    table = _table(body)
+    texts = {own: _text(table.get(name)) for own, name in _TEXTS_OF_DOCUMENT.items()}
+    if not all(_is_word(texts[own]) for own in texts if own not in {"record", "target"}):
+        raise MessageInvalid("a text of a message has blanks or control characters")
+    if not (_DIGEST.fullmatch(texts["digest"]) and _TIME.fullmatch(texts["timestamp"])):
+        raise MessageInvalid("a message has no digest, or no time of 14 digits")
+    if bool(texts["record"]) == bool(texts["target"]):
+        raise MessageInvalid("a message names a record or a watched target, and not both")
+    size = table.get("size")
+    url = _url_of({"url": texts.pop("url")})
+    return FoundDocument(url, size=size if isinstance(size, int) else 0, **texts)
 
 
 def _url_of(table: dict[str, Any]) -> str:

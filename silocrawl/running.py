@@ -25,6 +25,7 @@ from politeweb.warc.writing import WarcFiles
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
 from silocrawl.answers import Answers
+from silocrawl.cataloguing import documents_of
 from silocrawl.cdxj import Segments
 from silocrawl.checks import check_launched
 from silocrawl.crew import Crew
@@ -35,7 +36,7 @@ from silocrawl.launching import due_of, launch_due
 from silocrawl.messages import CRAWL, QUEUES, address_of, message_of
 from silocrawl.paths import answers_file, archives_directory, index_directory, log_file
 from silocrawl.targets import Target, load_target, target_names
-from silowork.queues.values import MessageState, Queued, Queues
+from silowork.queues.values import Message, MessageState, Queued, Queues
 from silowork.stop import Stop
 
 SECONDS_BETWEEN_LAUNCHES, SECONDS_BETWEEN_BATCHES, SECONDS_BETWEEN_RENEWALS = 10.0, 0.5, 5.0
@@ -365,9 +366,10 @@ class CrawlWorker:
              if one.is_counted],
             [(held.address.launch, held.address.url) for held, one in done if not one.is_counted],
         )  # fmt: skip
-        hops = [message_of(hop) for _, one in done for hop in one.hops]
+        following = [message_of(hop) for _, one in done for hop in one.hops]
+        following += [message for held, one in done for message in self._documents(held, one)]
         if done:
-            self._queues.done([held.message for held, _ in done], hops)
+            self._queues.done([held.message for held, _ in done], following)
         for held, one in results:
             if one.outcome is None:
                 self._queues.failed([held.message], one.reason, one.again)
@@ -377,6 +379,11 @@ class CrawlWorker:
         self.summary.fetched += len(done)
         self.summary.answered += sum(one.is_counted for _, one in done)
         self.summary.bytes += sum(one.size for _, one in done)
+
+    def _documents(self, held: Held, one: Fetched) -> list[Message]:
+        """The message of a document that is to be catalogued."""
+        assert one.outcome is not None
+        return documents_of(held.address, one.outcome)
 
     def _write_logs(self, done: list[tuple[Held, Fetched]]) -> None:
         lines: dict[str, list[str]] = {}

@@ -3,24 +3,29 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
 import click
 
-from crawlmatch.kept import Crawl
+from crawlmatch.errors import CrawlError
+from crawlmatch.kept import Crawl, crawl_named
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example
 from recordsilo.commands.options import Number, directory, json_object, quiet_option
+from recordsilo.extras import needed
 from recordsilo.progress import counting
 from recordsilo.wording import counted
+from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
-from silocrawl.messages import CRAWL
-from silocrawl.outcomes import match_own_logs
+from silocrawl.messages import CATALOGUE, CRAWL
+from silocrawl.outcomes import NAME, match_own_logs
 from silocrawl.paths import queues_file
+from silocrawl.proposals import Documents, State
 from silocrawl.running import MOST_TRIES, CrawlSettings, CrawlSummary, CrawlWorker
 from silocrawl.status import status_of
 from silocrawl.targets import target_names
 from silowork.queues.sqlite import SqliteQueues
-from silowork.queues.values import QueueSize
+from silowork.queues.values import Queues, QueueSize
 from silowork.stop import Stop
 
 SECONDS_OF_LEASE = 20.0
@@ -50,7 +55,7 @@ SECONDS_OF_LEASE = 20.0
 def run(
     *, silo_dir: str, until_idle: bool, threads: int, interval: float, private: bool, quiet: bool
 ) -> int:
-    """Launch what is due, fetch it, and index it, until interrupted.
+    """Launch what is due, fetch it, index it, and catalogue documents, until interrupted.
 
     robots.txt is obeyed. A second run goes on where the first one stopped; what a killed
     one had fetched and not yet noted is fetched again.
@@ -64,8 +69,15 @@ def run(
         ) as queues,
         stop.on_signals(),
     ):
+        needed("pypdfium2", "reading documents", "crawl")
+        last = _last_document(silo)
+        with suppress(CrawlError):
+            put_matched(queues, crawl_named(silo.path, NAME))
         worker = CrawlWorker(silo, queues, settings)
-        with counting("addresses", quiet=quiet) as show:
+        with (
+            cataloguing(silo.path, SECONDS_OF_LEASE),
+            counting("addresses", quiet=quiet) as show,
+        ):
             done = worker.run(
                 stop,
                 until_idle=until_idle,
@@ -73,13 +85,16 @@ def run(
             )
         if not quiet:
             click.echo(said(done), err=True)
-        if dead := queues.sizes().get(CRAWL, QueueSize()).dead:
-            many = counted(dead, "address", "addresses")
-            click.echo(f"{many} failed too often: silo crawl queue dead {silo_dir}", err=True)
         if not stop.asked and target_names(silo.path):
-            outcomes = match_own_logs(silo)
+            if (outcomes := match_own_logs(silo)) is not None:
+                put_matched(queues, outcomes)
             for line in () if quiet else outcome_lines(outcomes):
                 click.echo(line, err=True)
+        if not stop.asked:
+            catalogue_all(silo.path, SECONDS_OF_LEASE, stop)
+        for line in () if quiet else document_lines(silo, last):
+            click.echo(line, err=True)
+        dead = _show_dead(queues, silo_dir)
         refused = tell_refused(silo)
     if stop.asked:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
@@ -95,6 +110,33 @@ def outcome_lines(kept: Crawl | None) -> Iterator[str]:
     for outcome, count in receipt.outcomes.items():
         if count:
             yield f"{count:>11,}  {outcome:<20} {outcome.meaning}"
+
+
+def _last_document(silo: Silo) -> int:
+    with Documents(silo.path, "read") as documents:
+        return documents.last()
+
+
+def document_lines(silo: Silo, last: int = 0) -> Iterator[str]:
+    """What became of the documents that are newer than one of them: a line, or none."""
+    with Documents(silo.path, "read") as documents:
+        counts = documents.counts(after=last)
+    if counts:
+        found = ", ".join(f"{counts[state]:,} {state}" for state in State if state in counts)
+        more = "; silo crawl proposals list shows what is proposed"
+        yield f"documents: {found}{more if State.PROPOSED in counts else ''}"
+
+
+def _show_dead(queues: Queues, silo_dir: str) -> int:
+    """Tell of the messages that failed too often; return how many there are."""
+    sizes, dead = queues.sizes(), 0
+    for name, *words in ((CRAWL, "address", "addresses"), (CATALOGUE, "document")):
+        if number := sizes.get(name, QueueSize()).dead:
+            dead += number
+            many = counted(number, *words)
+            command = f"silo crawl queue dead {silo_dir} {name}"
+            click.echo(f"{many} failed too often: {command}", err=True)
+    return dead
 
 
 def _made(silo: Silo) -> str:
