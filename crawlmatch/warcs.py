@@ -121,7 +121,8 @@ def capture_of(record: Any) -> Capture | None:
     code = http.get_statuscode() if http else ""
     usual = 200 if record.rec_type == "resource" else 0
     status = int(code) if _STATUS.fullmatch(code or "") else usual
-    mime = (http.get_header("Content-Type") if http else None) or ""
+    about = headers if record.rec_type == "resource" else http
+    mime = (about.get_header("Content-Type") if about else None) or ""
     return Capture(
         url=_plain(url.strip("<>")),
         ts=date,

@@ -28,6 +28,11 @@ def archives_directory(silo_path: str) -> str:
     return _place(silo_path, "warcs")
 
 
+def imported_file(silo_path: str) -> str:
+    """Which WARC files were taken in from elsewhere: a line of JSON for each."""
+    return _place(silo_path, "imported.jsonl")
+
+
 def log_file(silo_path: str, launch: str) -> str:
     """What became of each address of a launch: a crawl log in the form of Heritrix."""
     name = launch.replace("/", "-") or "injected"

@@ -151,7 +151,7 @@ def read_exchange_at(
             for record in records:
                 found = _read(record, where, how)
                 records.read_to_end()
-                if isinstance(found, Damaged) or not _is_framed(record, records):
+                if isinstance(found, Damaged) or not is_framed(record, records):
                     raise WarcUnreadable(path, f"is damaged: {found or where}")
                 if isinstance(found, Recorded):
                     return found.answer
@@ -190,11 +190,11 @@ def _records(file: BinaryIO, name: str, how: _Reading) -> Iterator[Recorded | Da
             for record in records:
                 found = _read(record, f"record {number + 1} of {name}", how)
                 records.read_to_end()
-                is_framed = _is_framed(record, records)
-                is_told = is_framed or record.digest_checker.passed is not None
+                is_whole = is_framed(record, records)
+                is_told = is_whole or record.digest_checker.passed is not None
                 if found is not None and is_told:
                     yield found
-                if not is_framed:
+                if not is_whole:
                     raise _Incomplete("it is incomplete")
                 number += 1
                 start = records.offset
@@ -220,7 +220,7 @@ def _in_words(error: Exception) -> str:
     return shortened(" ".join(str(error).split()))
 
 
-def _is_framed(record: Any, records: ArchiveIterator) -> bool:
+def is_framed(record: Any, records: ArchiveIterator) -> bool:
     """Whether a record really ends where it was read to.
 
     warcio does not detect a member that cannot be decompressed completely, or a record without

@@ -1,0 +1,295 @@
+"""Take in WARC and WACZ files of elsewhere: copies in the archives, with lines in the index.
+
+A copy has its name from its digest, so the same file is taken in once. What was begun and not
+ended is taken up by the next import. Files may say anything: no name of theirs is used, nothing
+is larger in memory than a piece, and what unpacks to far more than it is is refused.
+
+Source: WACZ 1.1.1; WARC 1.1 (ISO 28500:2017).
+"""
+
+import hashlib
+import json
+import os
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from errno import EINVAL
+from itertools import islice
+from typing import IO, Any, BinaryIO
+from urllib.parse import urljoin
+
+from crawlmatch.warcs import DAMAGED, Capture, capture_of
+from politeweb.warc.files import next_record
+from politeweb.warc.reading import is_framed
+from politeweb.warc.records import warc_records
+from recordsilo.disk.atomic_file import append_lines, flush_directory
+from recordsilo.disk.locks import Locks
+from silocrawl.cdxj import Segments, line_of
+from silocrawl.crawl_log import Outcome
+from silocrawl.errors import CrawlingError
+from silocrawl.paths import archives_directory, imported_file, index_directory
+
+MOST_TIMES, MOST_PARTS, MOST_DESCRIBED = 100, 10_000, 16 << 20
+"""How many times larger than a file its parts may be; how many; bytes of a datapackage.json."""
+MOST_RECORD, LONGEST_URL, MOST_DAMAGED = 100_000_000_000, 8_000, 1_000
+_PART = re.compile(r"archive/[^/]+\.warc(?:\.gz)?")
+_GZIP, _PIECE, _TOGETHER = b"\x1f\x8b\x08", 1 << 20, 20_000
+_BROKEN_ZIP = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError,
+    UnicodeDecodeError,
+)  # fmt: skip
+
+Progress = Callable[[int], object]
+
+
+class ImportRefused(CrawlingError):
+    """A file that cannot be taken in."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """A WARC file that was taken in.
+
+    Attributes:
+        source: Where from.
+        name: Of the copy.
+        captures: Lines in the index.
+        damaged: Places that cannot be read.
+        is_new: Whether it was not there before.
+    """
+
+    source: str
+    name: str
+    captures: int
+    damaged: int
+    is_new: bool = True
+
+
+@contextmanager
+def importing(silo_path: str) -> Iterator[None]:
+    """Import during the block.
+
+    Raises:
+        ImportRefused: Another process imports into the Silo.
+    """
+    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
+    with locks.hold_name_if_free("crawl-import") as is_free:
+        if not is_free:
+            raise ImportRefused("another import into this Silo is running; try again later")
+        yield
+
+
+def take_in(silo_path: str, path: str, progress: Progress = lambda _: None) -> Iterator[TakenIn]:
+    """Take in a file; called within `importing`.
+
+    Args:
+        silo_path: The Silo.
+        path: A WARC file, compressed record by record or not at all, or a WACZ.
+        progress: Called with the number of captures of a WARC file that were read.
+
+    Yields:
+        Each WARC file after it was copied and indexed, durably.
+
+    Raises:
+        ImportRefused: It is neither, or not to be trusted; what was yielded stays.
+        OSError: It cannot be read, or the disk refused.
+    """
+    with open(path, "rb") as file:
+        if not zipfile.is_zipfile(file):
+            file.seek(0)
+            yield _take_in(silo_path, file, path, "", progress)
+            return
+        try:
+            with zipfile.ZipFile(file) as archive:
+                for info, digest in _parts(archive, os.fstat(file.fileno()).st_size, path):
+                    with archive.open(info) as part:
+                        source = f"{path}/{info.filename}"
+                        yield _take_in(silo_path, part, source, digest, progress)
+        except (*_BROKEN_ZIP, OSError) as error:
+            if isinstance(error, OSError) and error.errno != EINVAL:
+                raise
+            raise ImportRefused(f"{path} is damaged: {error}") from None  # EINVAL: a place below 0
+
+
+def _parts(archive: zipfile.ZipFile, size: int, path: str) -> list[tuple[zipfile.ZipInfo, str]]:
+    """The WARC files in a WACZ, each with its SHA-256 as the file says it; else empty."""
+    found = [info for info in archive.infolist() if _PART.fullmatch(info.filename)]
+    if not found:
+        raise ImportRefused(f"{path} is not a WACZ: it has no WARC file in archive/")
+    if len(found) > MOST_PARTS or sum(one.file_size for one in found) > MOST_TIMES * size:
+        raise ImportRefused(
+            f"{path} would unpack to more than {MOST_PARTS:,} files, or to more than"
+            f" {MOST_TIMES} times its size; it was not read"
+        )
+    digests = _digests(archive, path)
+    return [(one, digests.get(one.filename, "")) for one in found]
+
+
+def _digests(archive: zipfile.ZipFile, path: str) -> dict[str, str]:
+    try:
+        with archive.open("datapackage.json") as file:
+            table = json.loads(file.read(MOST_DESCRIBED))
+        said = {str(one["path"]): str(one["hash"]) for one in table["resources"]}
+    except KeyError:
+        return {}
+    except (ValueError, TypeError, RecursionError):
+        raise ImportRefused(f"{path} has a datapackage.json that cannot be read") from None
+    return {name: one[7:] for name, one in said.items() if one.startswith("sha256:")}
+
+
+# --------------------------------------------------------------------------- one WARC file
+
+
+def _take_in(
+    silo_path: str, file: IO[bytes], source: str, expected: str, progress: Progress
+) -> TakenIn:
+    directory = archives_directory(silo_path)
+    os.makedirs(directory, exist_ok=True)
+    staged = os.path.join(directory, "import.tmp")
+    try:
+        digest, begin = _copy(file, staged)
+        ending = _ending(begin, source)
+        if expected and digest != expected:
+            raise ImportRefused(f"{source} is damaged: its SHA-256 is not that of datapackage.json")
+        name = f"imported-{digest[:32]}{ending}"
+        if (known := _known(silo_path).get(digest)) is not None:
+            return TakenIn(source, name, known["captures"], known["damaged"], is_new=False)
+        _check_members(staged, source)
+        target = os.path.join(directory, name)
+        os.rename(staged, target)
+        flush_directory(directory)
+    finally:
+        if os.path.exists(staged):
+            os.unlink(staged)
+    captures, damaged = _index(silo_path, target, progress)
+    done = TakenIn(source, name, captures, damaged)
+    row = {
+        "sha256": digest,
+        "file": name,
+        "from": source,
+        "captures": captures,
+        "damaged": damaged,
+        "imported": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    append_lines(imported_file(silo_path), [json.dumps(row).encode()])
+    return done
+
+
+def _copy(file: IO[bytes], path: str) -> tuple[str, bytes]:
+    """Copy a file durably; return its SHA-256 and its first bytes."""
+    digest, begin = hashlib.sha256(), b""
+    with open(path, "wb") as copy:
+        while piece := file.read(_PIECE):
+            begin = begin or piece[:8]
+            digest.update(piece)
+            copy.write(piece)
+        copy.flush()
+        os.fsync(copy.fileno())
+    return digest.hexdigest(), begin
+
+
+def _ending(begin: bytes, source: str) -> str:
+    if begin.startswith(b"WARC/1."):
+        return ".warc"
+    if begin.startswith(_GZIP):
+        return ".warc.gz"
+    raise ImportRefused(f"{source} is neither a WARC file (plain or under gzip) nor a WACZ")
+
+
+def _check_members(path: str, source: str) -> None:
+    """Refuse a file whose first record cannot be read, or is compressed with others."""
+    with open(path, "rb") as file:
+        records = warc_records(file)
+        try:
+            first: Any = next(records, None)
+            is_packed = records.reader is not None and records.reader.decompressor is not None
+            records.read_to_end()
+            is_one = is_packed and bool(records.next_line)
+        except DAMAGED:
+            first, is_one = None, False
+    if first is None:
+        raise ImportRefused(f"{source} is not a WARC file: its first record cannot be read")
+    if is_one:
+        raise ImportRefused(
+            f"{source} is compressed as a whole, so no record of it can be found;"
+            " import what warcio recompress makes of it"
+        )
+
+
+def _known(silo_path: str) -> dict[str, dict[str, Any]]:
+    """What was taken in, by its SHA-256; a line that a crash cut off is ignored."""
+    try:
+        with open(imported_file(silo_path), encoding="utf-8") as file:
+            rows = [json.loads(line) for line in file if line.endswith("\n")]
+    except FileNotFoundError:
+        return {}
+    return {row["sha256"]: row for row in rows}
+
+
+def _index(silo_path: str, path: str, progress: Progress) -> tuple[int, int]:
+    """Index a file; return how many captures it has, and damaged places."""
+    name, count = os.path.basename(path), 0
+    damage: list[int] = []
+    with open(path, "rb") as file:
+        lines = _lines(_captures(file, damage), name)
+        while some := list(islice(lines, _TOGETHER)):
+            Segments(index_directory(silo_path)).add(some)
+            count += len(some)
+            progress(count)
+    return count, len(damage)
+
+
+def _captures(file: BinaryIO, damage: list[int]) -> Iterator[Capture]:
+    """Yield the captures of a file; go on with the next record after a damaged one."""
+    size = os.fstat(file.fileno()).st_size
+    begin: int | None = 0
+    while begin is not None and len(damage) < MOST_DAMAGED:
+        start = file.seek(begin)
+        records = warc_records(file)
+        try:
+            for record in records:
+                if (record.length or 0) > MOST_RECORD:
+                    raise ValueError("a record is too long")
+                found = capture_of(record)
+                place = records.get_record_offset()  # reads the record to its end
+                if not is_framed(record, records):
+                    raise ValueError("a record is incomplete")
+                start = records.offset
+                if found is not None:
+                    yield replace(found, offset=place, length=records.get_record_length())
+            if start < size:
+                damage.append(start)
+            begin = None
+        except DAMAGED:
+            damage.append(start)
+            begin = next_record(file, start + 1)
+
+
+def _lines(captures: Iterable[Capture], name: str) -> Iterator[str]:
+    for one in captures:
+        if len(one.url) > LONGEST_URL:
+            continue
+        try:
+            redirect = urljoin(one.url, one.redirect) if one.redirect else ""
+            yield line_of(_outcome(one, name, redirect[:LONGEST_URL]), one.length)
+        except ValueError:
+            continue  # an address that no index can have
+
+
+def _outcome(one: Capture, name: str, redirect: str) -> Outcome:
+    return Outcome(
+        timestamp=one.ts,
+        url=one.url,
+        status_code=one.status,
+        mimetype=one.mime or "unknown",
+        content_digest=one.sha1,
+        warc_filename=name,
+        warc_offset=one.offset,
+        redirect=redirect,
+        annotations=("duplicate:digest",) if one.is_revisit else (),
+    )
