@@ -59,6 +59,7 @@ _FAILURES = {
     FailureKind.PRIVATE: crawl_log.PRIVATE,
 }
 _FOR_EVER = frozenset({FailureKind.PRIVATE})
+_UNNOTICED = frozenset({FailureKind.PRIVATE, FailureKind.UNKNOWN_HOST})
 _OF_THE_NET = frozenset({crawl_log.DNS, crawl_log.CONNECT, crawl_log.LOST, crawl_log.TIME})
 """Failures that are archived, as other crawls may want to know them."""
 _CUT = {"length": "lenTrunc", "time": "timeTrunc", "disconnect": "midFetchTrunc"}
@@ -77,6 +78,7 @@ class Fetched:
         hops: Where the crawl goes on.
         is_counted: Whether it counts towards the limits.
         size: Bytes of the body.
+        is_asked: Whether the host may have noticed; if not, it need not be left alone.
     """
 
     outcome: crawl_log.Outcome | None = None
@@ -89,6 +91,7 @@ class Fetched:
     hops: list[Address] = field(default_factory=list)
     is_counted: bool = False
     size: int = 0
+    is_asked: bool = True
 
 
 class Fetcher:
@@ -126,6 +129,21 @@ class Fetcher:
         Raises:
             OSError: The disk refused.
         """
+        if (found := self._without_request(one, target, tries)) is not None:
+            found.is_asked = False
+            return found
+        last = None if one.is_forced else self._answers.last(one.url)
+        try:
+            taken = self._exchanges.take(one.url, known=last.known if last else None)
+        except RequestRefused as error:
+            return self._without_answer(one, crawl_log.BAD_ADDRESS, str(error))
+        with taken:
+            found = self._kept(one, target, tries, taken, last)
+        found.is_asked = taken.failure is None or taken.failure.kind not in _UNNOTICED
+        return found
+
+    def _without_request(self, one: Address, target: Target | None, tries: int) -> Fetched | None:
+        """What comes of an address that is not asked for; None if it is."""
         limits = target.limits if target is not None else Limits()
         if said := self._refused(one, target, limits):
             return self._without_answer(one, crawl_log.OUT_OF_SCOPE, said)
@@ -136,13 +154,7 @@ class Fetcher:
             return self._try_again(one, status, reason, tries)
         if not self.robots.allows(one.url):
             return self._without_answer(one, crawl_log.ROBOTS, "robots.txt")
-        last = None if one.is_forced else self._answers.last(one.url)
-        try:
-            taken = self._exchanges.take(one.url, known=last.known if last else None)
-        except RequestRefused as error:
-            return self._without_answer(one, crawl_log.BAD_ADDRESS, str(error))
-        with taken:
-            return self._kept(one, target, tries, taken, last)
+        return None
 
     def _refused(self, one: Address, target: Target | None, limits: Limits) -> str:
         """Why an address is not fetched; empty if it is."""

@@ -71,12 +71,19 @@ class Frontier:
         self._busy.add(host)
         return self._waiting[host].popleft()
 
-    def ended(self, one: Held) -> None:
-        """Note that an address is no longer being fetched; it is held until it is released."""
+    def ended(self, one: Held, *, is_asked: bool = True) -> None:
+        """Note that an address is no longer being fetched; it is held until it is released.
+
+        Args:
+            one: The address.
+            is_asked: Whether its host was; if not, the turn is left to its next address.
+        """
         host = one.host
         self._busy.discard(host)
-        if self._waiting[host]:
+        if self._waiting[host] and is_asked:
             self._reserve(host)
+        elif self._waiting[host]:
+            heapq.heappush(self._ready, (self._now(), host))
         else:
             del self._waiting[host]
 

@@ -237,7 +237,8 @@ class CrawlWorker:
                 return  # it may have been cut short by us; the next run fetches it
             try:
                 with self._held:
-                    self._frontier.ended(held)
+                    is_asked = not isinstance(found, Fetched) or found.is_asked
+                    self._frontier.ended(held, is_asked=is_asked)
                     self._held.notify()
             except OSError as error:  # the file of the hosts' turns
                 found = error

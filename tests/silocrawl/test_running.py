@@ -35,7 +35,7 @@ from silocrawl.cdxj import Segments, key_of
 from silocrawl.checks import check_launched
 from silocrawl.commands.queues import launch
 from silocrawl.commands.running import run
-from silocrawl.frontier import Held
+from silocrawl.frontier import Frontier, Held
 from silocrawl.launching import inject, launch_due, launch_now, launched
 from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, Address, message_of
 from silocrawl.outcomes import match_own_logs
@@ -187,6 +187,25 @@ def test_a_host_is_left_alone_where_robots_txt_says_so(
     assert site.asked["/robots.txt"] == 1
     *_, first, second = site.moments
     assert second - first > 0.9
+
+
+def test_addresses_that_are_not_asked_for_do_not_wait_for_their_host(
+    silo: Silo, site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserved, whole = [], Frontier._reserve
+
+    def reserve(frontier: Frontier, host: str) -> None:
+        reserved.append(host)
+        whole(frontier, host)
+
+    monkeypatch.setattr(Frontier, "_reserve", reserve)
+    site.pages["/robots.txt"] = Reply(200, b"User-agent: *\nDisallow: /closed/")
+    links = [f"{site.url}/closed/{number}" for number in range(50)]
+    gone = [f"http://no-such-host.invalid/{number}" for number in range(50)]
+    put_record(silo, "7", *links, *gone)
+    target(silo)
+    assert len(crawl(replace(QUICK, pauses=()))) == 100
+    assert len(reserved) < 10
 
 
 def test_a_host_without_an_answer_for_robots_txt_is_not_crawled(
