@@ -25,6 +25,7 @@ from recordsilo.panels import GROUP as PANELS
 from recordsilo.panels import Panel
 from recordsilo.records.differences import Change
 from recordsilo.records.manifest import STATES
+from silocrawl.proposals import Reason
 from siloexport.jobs import VERSIONS
 from siloexport.target_kinds import Asked, TargetKind, kinds
 from silowork.kinds import begun_by_form, kind_names, kind_of
@@ -33,6 +34,7 @@ from webui.bulk.rule_form import KINDS
 from webui.contributed import contributed, navigation
 from webui.crawling import form as crawl_form
 from webui.crawling import lists as crawl_lists
+from webui.crawling import proposals as crawl_proposals
 from webui.crawling import status as crawl_status
 from webui.crawling import targets as crawl_targets
 from webui.editing.edited_file import STALE
@@ -140,6 +142,8 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "crawling/form.py", crawl_form.FREQUENCIES.values()
     yield "crawling/form.py", (*crawl_form.SCOPES.values(), *crawl_form.LIMITS.values())
     yield "crawling/lists.py", (*crawl_lists.HEADINGS.values(), *crawl_lists.MEANINGS)
+    yield "crawling/proposals.py", crawl_proposals.DONE.values()
+    yield "silocrawl/proposals.py", (one.sentence for one in Reason)
     yield "crawling/status.py", (*crawl_status.NAMES.values(), *crawl_status.WORDS.values())
     yield "crawling/targets.py", crawl_targets.DONE.values()
     yield "usage/asked.py", (*ORDERS.values(), *KINDS_OF_USAGE.values(), *SINGULAR.values())

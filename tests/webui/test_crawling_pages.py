@@ -1,12 +1,18 @@
 """The pages of our own crawls: targets, their launches and outcomes, and how the crawls are."""
 
+import gzip
+import hashlib
 import os
+from base64 import b32encode
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pdfs import pdf_of
+from playwright.sync_api import Page
 
 from crawlmatch.crawls import match_into_silo
 from crawlmatch.matching import MatchRequest
@@ -22,7 +28,15 @@ from silocrawl.history import MOST_READ, failures_in
 from silocrawl.launching import inject, launch_now
 from silocrawl.messages import CRAWL
 from silocrawl.outcomes import NAME
-from silocrawl.paths import answers_file, index_directory, log_file, queues_file, replay_file
+from silocrawl.paths import (
+    answers_file,
+    archives_directory,
+    index_directory,
+    log_file,
+    queues_file,
+    replay_file,
+)
+from silocrawl.proposals import Documents, Proposal, Reason
 from silocrawl.record_panel import replay_address
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import (
@@ -35,6 +49,7 @@ from silocrawl.targets import (
 )
 from silocrawl.wishes import timetable_wished
 from silowork.queues.sqlite import SqliteQueues
+from tests.webui.test_browser import WCAG, fits, is_accessible
 from webui.contributed import offered_for_search
 from webui.people.roles import Role, User
 
@@ -456,3 +471,118 @@ def test_only_who_may_add_a_target_is_offered_it(silo: Silo) -> None:
         for role in (Role.VIEWER, Role.CURATOR)
     }
     assert labels == {Role.VIEWER: [], Role.CURATOR: ["Crawl their links"]}
+
+
+# --------------------------------------------------------------------------- proposed documents
+
+
+def archived(silo: Silo, url: str, kind: str, body: bytes) -> str:
+    """Archive an answer, and index it; returns the digest of its body."""
+    directory = Path(archives_directory(silo.path))
+    directory.mkdir(parents=True, exist_ok=True)
+    digest = b32encode(hashlib.sha1(body).digest()).decode()
+    content = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode() + body
+    head = (
+        f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:{digest}>\r\n"
+        f"WARC-Date: 2026-03-01T02:30:00Z\r\nWARC-Target-URI: {url}\r\n"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(content)}\r\n"
+    )
+    with (directory / "made.warc.gz").open("ab") as file:
+        place = file.tell()
+        file.write(gzip.compress(head.encode() + b"\r\n" + content + b"\r\n\r\n"))
+    one = Outcome("20260301023000", url, 200, kind, f"sha1:{digest}",
+                  warc_filename="made.warc.gz", warc_offset=place)  # fmt: skip
+    Segments(index_directory(silo.path)).add([index_line(one, 99)])
+    return digest
+
+
+@pytest.fixture
+def proposed(silo: Silo) -> Silo:
+    """A PDF and a text for a record, and the page that links to them, in the archive."""
+    landing = "https://example.org/landing/"
+    page = b"<html><head><title>\n On keeping &lt;b&gt; </title></head></html>"
+    archived(silo, landing, "text/html", page)
+    with Documents(silo.path) as documents:
+        for url, kind, body in (
+            ("https://example.org/paper.pdf", "application/pdf", pdf_of("On keeping")),
+            ("https://example.org/paper.ps", "application/postscript", b"%!PS"),
+        ):
+            digest = archived(silo, url, kind, body)
+            documents.keep(Proposal(
+                PLAIN, url, digest, "20260301023000", kind, Reason.SEVERAL_DOIS, seed=LINK,
+                landing=landing, score=71.4, doi="10.1234/abc.5 10.1/x",
+            ))  # fmt: skip
+    return silo
+
+
+def test_a_document_is_shown_beside_its_record_with_the_reason(client: Any, proposed: Silo) -> None:
+    page = client.get("/crawling/proposals").text
+    for said in ("2 wait for a decision", "On the keeping of records", "On keeping &lt;b&gt;",
+                 "https://example.org/landing/", "https://example.org/paper.pdf", "71 of 100",
+                 "10.1234/abc.5 10.1/x", "and others.",
+                 'src="/crawling/proposals/1/first-page.png"'):  # fmt: skip
+        assert said in page
+    assert client.json("/crawling/proposals")["proposal"]["number"] == 1
+    second = client.get("/crawling/proposals?after=1").text
+    assert "It is not a PDF" in second
+    assert "first-page.png" not in second
+    last = client.get("/crawling/proposals?after=2").text
+    assert "No more after this one" in last
+    assert 'href="/crawling/proposals">First page' in last
+    assert client.get("/crawling/proposals?after=x").status == 400
+
+
+def test_documents_are_attached_and_rejected_by_buttons(client: Any, proposed: Silo) -> None:
+    url = "/crawling/proposals"
+    assert client.post(f"{url}/1/burn", {}).status == 404
+    answer = client.post(f"{url}/1/attach", {}, accept="text/html")
+    assert (answer.status, answer.headers["Location"]) == (303, f"{url}?after=1&done=attach")
+    assert "Document attached." in client.get(answer.headers["Location"]).text
+    (note,) = proposed[PLAIN].metadata["crawled_files"]
+    assert note["accepted_by"] == "a.curator"
+    assert client.post(f"{url}/1/reject", {}).status == 409
+    assert client.post(f"{url}/2/reject", {}).json["state"] == "rejected"
+    assert "No documents wait for a decision" in client.get(url).text
+    for wrong in ("0", "3", "x", "9" * 30):
+        assert client.post(f"{url}/{wrong}/attach", {}).status == 404
+    assert "attach document" in client.get("/activity/log.csv").text
+
+
+def test_the_first_page_is_a_picture_if_there_is_one(client: Any, proposed: Silo) -> None:
+    answer = client.get("/crawling/proposals/1/first-page.png")
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "image/png")
+    assert answer.body.startswith(b"\x89PNG")
+    assert client.get("/crawling/proposals/2/first-page.png").status == 404
+    Path(archives_directory(proposed.path), "made.warc.gz").unlink()
+    assert client.get("/crawling/proposals/1/first-page.png").status == 409
+    assert client.post("/crawling/proposals/1/attach", {}).status == 409
+    assert client.get("/crawling/proposals").status == 200
+
+
+def test_without_proposals_the_page_says_so(client: Any, silo: Silo) -> None:
+    assert "No documents wait for a decision" in client.get("/crawling/proposals").text
+    assert client.json("/crawling/proposals") == {"proposal": None, "waiting": 0, "next": None}
+
+
+# --------------------------------------------------------------------------- in a browser
+
+
+@pytest.mark.browser
+@pytest.mark.long
+@pytest.mark.parametrize(("scheme", "width"), [("light", 320), ("dark", 1280)])
+def test_every_page_is_for_everybody(
+    open_page: Callable[..., Page],
+    crawled: Silo,
+    queued: Silo,
+    proposed: Silo,
+    scheme: str,
+    width: int,
+) -> None:
+    page = open_page("/", color_scheme=scheme, viewport={"width": width, "height": 800})
+    launch = "launch=20260301T023000Z"
+    for path in ("targets", "targets/links", f"targets/links/failures?{launch}", "proposals",
+                 "targets/links/seeds", "add", "status", "dead/uris-to-crawl"):  # fmt: skip
+        page.goto(f"/crawling/{path}")
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        fits(page, path)
+        is_accessible(page, path, WCAG)

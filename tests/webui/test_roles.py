@@ -112,6 +112,9 @@ GET    /crawling/status                                         - 200 200 200
 GET    /crawling/metrics                                        - 200 200 200
 GET    /crawling/dead/{queue}                                   - 404 404 404
 POST   /crawling/dead/{queue}                                   -   - 404 404
+GET    /crawling/proposals                                      - 200 200 200
+GET    /crawling/proposals/{number}/first-page.png              - 404 404 404
+POST   /crawling/proposals/{number}/{action}                    -   - 404 404
 GET    /schedules                                               -   -   - 200
 POST   /schedules/{name}/{action}                               -   -   - 404
 GET    /jobs/events                                             - 200 200 200
@@ -208,7 +211,7 @@ def ask(silo: Silo, working_copy: str) -> Ask:
     job = site.jobs.begin("harvest", "Harvest oai_dc", {"prefixes": ["oai_dc"]}, "mona")
     named = {"record": "oai+example,org+1", "version": "workingcopy", "path": "oai_dc",
              "job": job.job_id, "action": "retry", "name": "none", "form": "none",
-             "part": "none", "queue": "none", "key": "none", "report": "none",
+             "part": "none", "queue": "none", "number": "7", "key": "none", "report": "none",
              "token": "0" * 32}  # fmt: skip
 
     def ask(who: str, method: str, pattern: str, end: str = "", accept: str = "text/html") -> Any:

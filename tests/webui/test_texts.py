@@ -44,6 +44,7 @@ OF_TABLES = {
     "one",
     "one.hint",
     "one.label",
+    "one.reason.sentence",
     "one.title",
     "user.role.label",
     "version.state",

@@ -35,6 +35,16 @@ def dead(queue: str, **fields: object) -> str:
     return urls.with_query(urls.at(f"/crawling/dead/{urls.segment(queue)}"), fields)
 
 
+def proposals(**fields: object) -> str:
+    """The documents that wait for a decision."""
+    return urls.with_query(urls.at("/crawling/proposals"), fields)
+
+
+def proposal(number: int, part: str = "") -> str:
+    """One of them, or a part of it."""
+    return f"{proposals()}/{number}{part}"
+
+
 @contextmanager
 def queues_of(call: Call, mode: Mode = "read") -> Iterator[SqliteQueues | None]:
     """Open the queues of the Silo; None if nothing was launched or injected."""

@@ -1,0 +1,121 @@
+"""Documents that may belong to a record, one after the other: what speaks for it, and decisions."""
+
+from crawlmatch.errors import CrawlError
+from silocrawl.captures import Captures, CaptureUnreadable
+from silocrawl.proposals import (
+    Proposal,
+    ProposalRefused,
+    State,
+    accept,
+    counts,
+    first_page,
+    proposal,
+    proposals,
+    reject,
+)
+from silocrawl.record_panel import replay_address
+from webui import urls
+from webui.activity import note
+from webui.crawling import opening
+from webui.crawling.opening import told
+from webui.http.errors import BadRequest, Conflict, NotFound, told_as
+from webui.http.messages import Response, whole_number
+from webui.rendering import View, changed_answer
+from webui.site import Call
+from webui.words.texts import text as _
+
+DONE = {"attach": "Document attached.", "reject": "Document rejected."}
+"""English texts of the catalogue."""
+REFUSALS = ((ProposalRefused, Conflict), (CaptureUnreadable, Conflict), (CrawlError, Conflict))
+PDF = "application/pdf"
+
+
+def show(call: Call) -> View:
+    """Show the next document that waits for a decision: ``after`` one that was shown before."""
+    query = call.request.query
+    after = whole_number(query.get("after", "") or "0", 0, 2**62)
+    if after is None:
+        raise BadRequest("Unknown place in the list (after).")
+    with told(call):
+        found = proposals(call.site.path, after=after, most=1)
+        total = counts(call.site.path).get(State.PROPOSED, 0)
+    one = found[0] if found else None
+    data = {
+        "one": one,
+        "total": total,
+        "done": _(DONE.get(query.get("done", ""), "")),
+        "first_url": opening.proposals() if after and total else "",
+        "next_url": opening.proposals(after=one.number) if one else "",
+        "about": _about(call, one) if one else {},
+    }
+    told_of = _object(one) if one else None
+    twin = {"proposal": told_of, "waiting": total, "next": data["next_url"] or None}
+    return View("crawl_proposals.mako", data, twin, opening.proposals(after=after or None))
+
+
+def _about(call: Call, one: Proposal) -> dict[str, object]:
+    """What is shown beside a document: its record, and the page that links to it."""
+    silo = call.site.silo
+    described = silo.described([one.record]).get(one.record)
+    row = silo.rows([one.record]).get(one.record)
+    replay = replay_address(call.site.path)
+    page = one.landing or one.seed or one.url
+    return {
+        "record_url": urls.record(one.record),
+        "title": row.title if row else "",
+        "creators": "; ".join(described.creators) if described else "",
+        "doi": described.doi if described else "",
+        "landing": page if page != one.url else "",
+        "landing_title": Captures(call.site.path).title(page, one.timestamp),
+        "picture": opening.proposal(one.number, "/first-page.png") if one.mimetype == PDF else "",
+        "archived": f"{replay}{one.timestamp}/{one.url}" if replay else "",
+        "action": opening.proposal(one.number),
+    }
+
+
+def _object(one: Proposal) -> dict[str, object]:
+    names = ("number", "record", "url", "digest", "timestamp", "mimetype", "seed", "landing")
+    found: dict[str, object] = {name: getattr(one, name) for name in names}
+    more = {"reason": one.reason.code, "why": one.reason.sentence, "score": one.score}
+    return {**found, **more, "dois": one.doi.split(), "state": one.state.value}
+
+
+def picture(call: Call) -> Response:
+    """Draw the first page of a document as PNG."""
+    one = _named(call)
+    with told(call), told_as(*REFUSALS):
+        drawn = first_page(call.site.silo, one)
+    if not drawn:
+        raise NotFound("This document has no first page that can be drawn.")
+    return Response(200, drawn, "image/png", {"Cache-Control": "private, max-age=3600"})
+
+
+def decide(call: Call) -> Response:
+    """Attach a document to its record (``attach``), or reject it for good (``reject``).
+
+    Raises:
+        NotFound: There is no such document or action.
+        Conflict: It cannot be attached, or is attached already.
+    """
+    one, action = _named(call), call.params["action"]
+    if action not in DONE:
+        raise NotFound("There is no page at this address.")
+    with told(call), told_as(*REFUSALS):
+        if action == "attach":
+            (decided,) = accept(call.site.silo, [one.number], call.user.name)
+        else:
+            (decided,) = reject(call.site.path, [one.number], call.user.name)
+    note(call, f"{action} document", message=f"{one.record}: {one.url}")
+    url = opening.proposals(after=one.number, done=action)
+    return changed_answer(call, url, _object(decided), 200)
+
+
+def _named(call: Call) -> Proposal:
+    number = whole_number(call.params["number"], 1, 2**62)
+    if number is None:
+        raise NotFound("There is no document of this number.")
+    with told(call):
+        try:
+            return proposal(call.site.path, number)
+        except ProposalRefused:
+            raise NotFound("There is no document of this number.") from None
