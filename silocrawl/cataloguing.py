@@ -28,6 +28,7 @@ from silocrawl.messages import CATALOGUE, Address, FoundDocument, document_messa
 from silocrawl.papers import Expected, Verdict, verdict
 from silocrawl.paths import queues_file
 from silocrawl.proposals import AGENT, Documents, Proposal, Reason, State, source_of, wanted_text
+from silocrawl.targets import Target
 from silocrawl.tying import (
     DOCUMENTS,
     document_in,
@@ -35,6 +36,7 @@ from silocrawl.tying import (
     named_documents,
     rule_of,
 )
+from silocrawl.watched import catalogue_watched
 from silowork.queues.opening import open_queues
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.steps import MessageRefused, QueueStep, run_steps
@@ -48,19 +50,21 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 logger = logging.getLogger("silocrawl")
 
 
-def documents_of(address: Address, one: Outcome) -> list[Message]:
-    """Return the message of what was fetched, if it is a document of a record.
+def documents_of(address: Address, one: Outcome, target: Target | None) -> list[Message]:
+    """Return the message of what was fetched, if it is a document of a record or watched target.
 
     Args:
         address: The address.
         one: What became of it; also of a document that is unchanged.
+        target: Its target; None if it is gone.
     """
     is_there = one.status_code in (200, 304) and one.content_digest
-    if not (is_there and one.record and one.mimetype in DOCUMENTS):
+    is_watched = target is not None and bool(target.watched)
+    if not (is_there and one.mimetype in DOCUMENTS and (one.record or is_watched)):
         return []
     found = FoundDocument(
         one.url, one.content_digest.removeprefix("sha1:"), one.timestamp, one.mimetype, one.size,
-        one.record, one.seed, page=address.page,
+        one.record, one.seed, "" if one.record else address.target, address.page,
     )  # fmt: skip
     return [document_message(found)]
 
@@ -162,6 +166,9 @@ def catalogue(silo_path: str, message: Queued) -> Iterable[Message]:
             Silo(silo_path, create=False, agent=AGENT) as silo,
             Documents(silo_path) as documents,
         ):
+            if one.target:
+                catalogue_watched(silo, documents, one)
+                return ()
             if is_html(one.mimetype):
                 return list(map(document_message, named_documents(Captures(silo.path), one)))
             catalogue_document(silo, documents, one)

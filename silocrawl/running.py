@@ -384,7 +384,7 @@ class CrawlWorker:
     def _documents(self, held: Held, one: Fetched) -> list[Message]:
         """The message of a document that is to be catalogued."""
         assert one.outcome is not None
-        return documents_of(held.address, one.outcome)
+        return documents_of(held.address, one.outcome, self._target(held.address.target))
 
     def _write_logs(self, done: list[tuple[Held, Fetched]]) -> None:
         lines: dict[str, list[str]] = {}

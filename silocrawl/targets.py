@@ -25,7 +25,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(?:[/?#]\S*)?", re.IGNORECASE)
 _KEYS = frozenset(
     {"title", "url", "select", "scope", "plus_one", "ignore", "limits", "when", "agent",
-     "made"}
+     "made", "watched"}
 )  # fmt: skip
 
 
@@ -70,6 +70,8 @@ class Target:
         limits: Where the crawl of a seed ends.
         agent: Who made it.
         made: When; aware.
+        watched: The Silo of the documents below it: absolute, or seen from this Silo's directory.
+            Empty for a target that is not watched.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Target:
     limits: Limits = field(default_factory=Limits)
     agent: str = ""
     made: datetime = datetime(2026, 1, 1, tzinfo=UTC)
+    watched: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be crawled.
@@ -94,6 +97,8 @@ class Target:
             raise TargetRefused(f"{self.url!r} is not an address of http or https without a login")
         if self.url and not self.select.is_everything:
             raise TargetRefused("a target is an address, or the links of records, not both")
+        if self.watched and not self.url:
+            raise TargetRefused("only an address is watched: documents of records go to them")
 
     @property
     def seeds_said(self) -> str:
@@ -198,6 +203,7 @@ def _table(target: Target) -> dict[str, Any]:
         "plus_one": target.scope.plus_one,
         "ignore": list(target.scope.ignore),
         "agent": target.agent,
+        "watched": target.watched,
         "made": target.made.isoformat(),
         "limits": {one: getattr(target.limits, one) for one in Limits.__slots__},
         "when": timetable_table(target.when),
@@ -222,7 +228,7 @@ def _target(name: str, table: Mapping[str, Any]) -> Target:
     if kind not in list(ScopeKind):
         raise TargetRefused(f"{kind!r} is not a scope; there are {', '.join(ScopeKind)}")
     ignore = tuple(map(str, table.get("ignore", [])))
-    texts = {key: str(table.get(key, "")) for key in ("title", "url", "agent")}
+    texts = {key: str(table.get(key, "")) for key in ("title", "url", "agent", "watched")}
     try:
         when, made = timetable_of_texts(table.get("when", {})), moment_of(str(table.get("made")))
     except JobRefused as error:

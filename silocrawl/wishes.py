@@ -91,6 +91,7 @@ def as_object(queues: Queues | None, one: Target) -> Mapping[str, Any]:
         "ignore": list(one.scope.ignore),
         "limits": {key: getattr(one.limits, key) for key in Limits.__slots__},
         "when": timetable_table(one.when),
+        "watched": one.watched,
         "next": f"{due:%Y-%m-%dT%H:%M:%SZ}" if due else None,
         "last": f"{last.due:%Y-%m-%dT%H:%M:%SZ}" if last.due else None,
     }

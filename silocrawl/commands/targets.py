@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from silocrawl.targets import (
     remove_target,
     target_name_of,
 )
+from silocrawl.watched import make_silo, silo_of
 from silocrawl.wishes import OFFERED, amount_of, as_object, free_name, state_said, timetable_wished
 from silowork.due.timetable import Timetable, timetable_table
 from silowork.queues.values import Queues
@@ -171,6 +173,7 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
             "when": json.dumps(timetable_table(one.when)),
             "next": state_said(queues, one),
             "last": _last(queues, one),
+            "watched": silo_of(silo.path, one.watched) if one.watched else "",
             "made": f"{one.made:%Y-%m-%d %H:%M} UTC by {one.agent or 'nobody'}",
         }
         for key, value in lines.items():
@@ -211,6 +214,33 @@ def _set_paused(silo_dir: str, name: str, *, paused: bool) -> None:
         when = replace(load_target(silo.path, name).when, is_paused=paused)
         one = change_target(silo.path, name, when=when)
         click.echo(f"{name}: {state_said(queues, one)}")
+
+
+@target.command(epilog=example("silo crawl target watch myrepo reports reports-silo"))
+@directory
+@name_argument
+@click.argument("into", metavar="SILO", type=click.Path(file_okay=False))
+def watch(*, silo_dir: str, name: str, into: str) -> None:
+    """Make records of the documents that are found below a target, in a SILO of their own.
+
+    SILO is made if it is not there. Both Silos may be moved together.
+    """
+    with opened(silo_dir) as silo:
+        watched = os.path.relpath(into, silo.path)
+        replace(load_target(silo.path, name), watched=watched)  # refuses what cannot be watched
+        make_silo(silo.path, watched)
+        change_target(silo.path, name, watched=watched)
+        click.echo(f"{name}: documents become records of {into}")
+
+
+@target.command(epilog=example("silo crawl target unwatch myrepo reports"))
+@directory
+@name_argument
+def unwatch(*, silo_dir: str, name: str) -> None:
+    """Make no more records of a target's documents; those that were made stay."""
+    with opened(silo_dir) as silo:
+        change_target(silo.path, name, watched="")
+        click.echo(f"{name}: documents are only archived")
 
 
 @target.command(epilog=example("silo crawl target remove myrepo theses"))

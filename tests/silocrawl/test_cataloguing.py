@@ -90,13 +90,15 @@ def files(silo: Silo, identifier: str) -> dict[str, bytes]:
 Crawl = Callable[..., dict[tuple[str, str], Proposal]]
 _SOME = {("dspace_7", "right"), ("ojs_galley", "citing"), ("bare_list", "right")}
 TRIALS = [(layout, kind) for layout in LAYOUTS for kind in KINDS]
+_EACH = [(layout, kind) for layout, kind in TRIALS if kind == "right" or layout == "dspace_7"]
 
 
 @pytest.mark.parametrize(
     "trials",
     [
         pytest.param([one for one in TRIALS if one in _SOME], id="some"),
-        pytest.param(TRIALS, id="all", marks=pytest.mark.long),
+        pytest.param(_EACH, id="each", marks=pytest.mark.long),
+        pytest.param(TRIALS, id="all", marks=pytest.mark.slow),
     ],
 )
 def test_every_document_behind_every_layout_is_what_it_is(
@@ -296,7 +298,7 @@ def test_a_message_of_somebody_else_is_a_dead_letter_with_a_sentence(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kills", [8, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [5, pytest.param(100, marks=pytest.mark.slow)])
 def test_a_step_that_is_killed_again_and_again_attaches_each_document_once(
     silo: Silo, queues: SqliteQueues, site: Site, kills: int
 ) -> None:
