@@ -150,7 +150,7 @@ def answer(query: Query, index: Index) -> list[str]:
         raise QueryRefused(
             f"there are more than {MOST_LINES:,} lines; ask for less with from, to, filter or limit"
         )
-    said = _as_json if query.is_json else _as_text
+    said = _as_json if query.is_json else as_text
     return [said(row, query.fields) for row in rows]
 
 
@@ -284,8 +284,17 @@ def _looked_at(lines: Iterable[str]) -> Iterator[Row]:
                 f"more than {MOST_READ:,} lines of the index would have to be read; ask for less"
                 " with a longer url, or another matchType"
             )
-        key, timestamp, table = line.split(" ", 2)
-        yield {"urlkey": key, "timestamp": timestamp, **json.loads(table)}
+        yield row_of(line)
+
+
+def row_of(line: str) -> Row:
+    """Read a line of the index.
+
+    Raises:
+        ValueError: It is not one.
+    """
+    key, timestamp, table = line.split(" ", 2)
+    return {"urlkey": key, "timestamp": timestamp, **json.loads(table)}
 
 
 def _is_meant(query: Query, row: Row) -> bool:
@@ -313,7 +322,8 @@ def _as_json(row: Row, fields: Sequence[str]) -> str:
     return json.dumps({one: row[one] for one in fields or row if one in row}) + "\n"
 
 
-def _as_text(row: Row, fields: Sequence[str]) -> str:
+def as_text(row: Row, fields: Sequence[str] = ()) -> str:
+    """The line of a capture, with its line end; by default with all 11 fields."""
     return " ".join(_word(row.get(one, "")) for one in fields or FIELDS_OF_11) + "\n"
 
 

@@ -21,7 +21,9 @@ from recordsilo.extras import needed
 from silocrawl.crawl_log import Outcome
 
 MOST_SEGMENTS = 16
-"""Files of the same size class, after which they are merged."""
+"""Files of the same size class, after which the older ones are merged."""
+NEWEST = 4
+"""Files that are not merged yet, so that who follows the index by numbers reads a line once."""
 _NAME = re.compile(r"(\d{6,})-(\d)\.cdxj")
 
 
@@ -133,6 +135,7 @@ class Segments:
             mine = [one for one in self.names() if one.endswith(f"-{level}.cdxj")]
             if len(mine) < MOST_SEGMENTS:
                 return
+            del mine[-NEWEST:]
             with ExitStack() as stack:
                 paths = [os.path.join(self.directory, one) for one in mine]
                 files = [stack.enter_context(open(path, encoding="utf-8")) for path in paths]

@@ -2,8 +2,9 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import click
 
@@ -16,10 +17,12 @@ from recordsilo.extras import needed
 from recordsilo.progress import counting
 from recordsilo.wording import counted
 from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
+from silocrawl.cdxj import Segments
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
 from silocrawl.messages import CATALOGUE, CRAWL
 from silocrawl.outcomes import NAME, match_own_logs
-from silocrawl.paths import queues_file
+from silocrawl.paths import index_directory, queues_file
+from silocrawl.posting import Poster, posting
 from silocrawl.proposals import Documents, State
 from silocrawl.running import MOST_TRIES, CrawlSettings, CrawlSummary, CrawlWorker
 from silocrawl.status import status_of
@@ -29,6 +32,12 @@ from silowork.queues.values import Queues, QueueSize
 from silowork.stop import Stop
 
 SECONDS_OF_LEASE = 20.0
+
+
+def _collection(_ctx: click.Context, _param: click.Parameter, url: str | None) -> str | None:
+    if url is not None and not re.fullmatch(r"https?://[^/?#\s]+/[^?#\s]*[^/?#\s]/?", url):
+        raise click.BadParameter("it is an address such as http://127.0.0.1:8080/coll")
+    return url
 
 
 @click.command(
@@ -51,9 +60,22 @@ SECONDS_OF_LEASE = 20.0
     help="Least seconds between two requests to a host.",
 )
 @click.option("--private", is_flag=True, help="Fetch addresses that are not public, too.")
+@click.option(
+    "--outbackcdx",
+    metavar="URL",
+    callback=_collection,
+    help="Post the index to this collection of an OutbackCDX, too.",
+)
 @quiet_option  # fmt: skip
 def run(
-    *, silo_dir: str, until_idle: bool, threads: int, interval: float, private: bool, quiet: bool
+    *,
+    silo_dir: str,
+    until_idle: bool,
+    threads: int,
+    interval: float,
+    private: bool,
+    outbackcdx: str | None,
+    quiet: bool,
 ) -> int:
     """Launch what is due, fetch it, index it, and catalogue documents, until interrupted.
 
@@ -74,7 +96,9 @@ def run(
         with suppress(CrawlError):
             put_matched(queues, crawl_named(silo.path, NAME))
         worker = CrawlWorker(silo, queues, settings)
+        index = Segments(index_directory(silo.path))
         with (
+            posting(Poster(outbackcdx, index, queues)) if outbackcdx else nullcontext(),
             cataloguing(silo.path, SECONDS_OF_LEASE),
             counting("addresses", quiet=quiet) as show,
         ):

@@ -117,6 +117,7 @@ def zipped(path: Path, parts: dict[str, bytes], method: int = zipfile.ZIP_STORED
     return path
 
 
+@pytest.mark.long
 def test_a_wacz_comes_out_as_it_went_in(silo: Silo, tmp_path: Path) -> None:
     take = by_others(tmp_path / "x.warc.gz", PAGE, PAPER).read_bytes()
     first = zipped(tmp_path / "first.wacz", {"archive/x.warc.gz": take, "pages/p.warc.gz": b"no"})
@@ -190,6 +191,7 @@ def test_what_is_no_archive_is_refused(
     assert sorted(one.name for one in tmp_path.iterdir()) == ["bad", "silo"]
 
 
+@pytest.mark.long
 def test_one_that_is_refused_does_not_keep_the_others_out(silo: Silo, tmp_path: Path) -> None:
     good, bad = by_others(tmp_path / "x.warc", PAGE, packed=False), tmp_path / "nowhere.warc"
     done = import_command(silo, bad, tmp_path, good)
