@@ -205,6 +205,7 @@ class Taken(Closing):
         seconds: Seconds until the end of the body.
         head: The head of the response; None if there is none.
         body: As sent, without its transfer coding; empty if there is no answer.
+        sent: The body of the request.
     """
 
     url: str
@@ -217,6 +218,7 @@ class Taken(Closing):
     failure: NotAnswered | None
     body: StoredBody = field(compare=False, repr=False)
     truncated: Truncation = ""
+    sent: bytes = field(default=b"", repr=False)
 
     def content(self, limit: int) -> Iterator[bytes]:
         """Yield the body without its content coding, in pieces.
@@ -243,14 +245,14 @@ class Incoming:
     """An answer of which the body has not been read. One thread uses it, and closes it.
 
     Attributes:
-        url, asked, began, made, until_head, head, failure: See `Taken`.
+        url, asked, sent, began, made, until_head, head, failure: See `Taken`.
         received: Bytes of pieces so far.
         truncated: Why the body is not whole, once its pieces end.
         reason: In words, why there is no answer, or its body ended early but for its length.
     """
 
-    def __init__(self, url: str, asked: bytes, settings: HttpSettings) -> None:
-        self.url, self.asked = url, asked
+    def __init__(self, url: str, asked: bytes, settings: HttpSettings, sent: bytes = b"") -> None:
+        self.url, self.asked, self.sent = url, asked, sent
         self.began, self._start = datetime.now(UTC), time.monotonic()
         self.made = Made()
         self.head: ResponseHead | None = None
@@ -396,15 +398,17 @@ class Exchanges(Closing):
         method: str = "GET",
         known: Known | None = None,
         secrets: Mapping[str, str] = MappingProxyType({}),
+        body: bytes = b"",
     ) -> Incoming:
         """Send a request; return its answer with the body unread, or why there is none.
 
         Args:
             url: The address; credentials in it and a fragment are left out.
             headers: In place of those of the settings with the same names.
-            method: GET or HEAD, which can be sent again over a new connection.
+            method: It is sent again over a new connection if the old one turns out to be closed.
             known: Makes the request conditional.
             secrets: Further headers, which are not in `Incoming.asked`.
+            body: Of the request.
 
         Raises:
             RequestRefused: It is not an http or https URL, or a header cannot be sent.
@@ -414,9 +418,11 @@ class Exchanges(Closing):
         path = target.url if proxy and target.scheme == "http" else target.path
         said = {"Host": target.host, **self._settings.headers, **headers}
         said |= known.conditions if known is not None else {}
-        incoming = Incoming(target.url, _head_of(method, path, said), self._settings)
+        said |= {"Content-Length": str(len(body))} if body else {}
+        incoming = Incoming(target.url, _head_of(method, path, said), self._settings, body)
         try:
-            incoming.has(self._answer(target, proxy, method, path, {**said, **secrets}))
+            asked = {"method": method, "url": path, "headers": {**said, **secrets}}
+            incoming.has(self._answer(target, proxy, {**asked, "body": body or None}))
         except (PrivateAddress, *BROKEN) as error:
             incoming.fails(error)
         return incoming
@@ -451,27 +457,25 @@ class Exchanges(Closing):
         one = incoming
         return Taken(
             one.url, one.asked, one.began, one.made, one.until_head, one.seconds,
-            one.head, one.failure, body, one.truncated,
+            one.head, one.failure, body, one.truncated, one.sent,
         )  # fmt: skip
 
     # ------------------------------------------------------------------ connections
 
-    def _answer(
-        self, target: "_Target", proxy: str, method: str, path: str, headers: dict[str, str]
-    ) -> Any:
+    def _answer(self, target: "_Target", proxy: str, asked: dict[str, Any]) -> Any:
         timeout = urllib3.Timeout(
             connect=self._settings.connect_timeout,
             read=min(self._settings.read_timeout, self._settings.total_timeout),
         )
         manager = self._manager_of(proxy)
         if isinstance(manager, urllib3.ProxyManager) and target.scheme == "http":
-            headers = {**headers, **manager.proxy_headers}
+            asked = {**asked, "headers": {**asked["headers"], **manager.proxy_headers}}
         pool = manager.connection_from_host(target.name, target.port, target.scheme)
         while True:
             try:
                 return pool.urlopen(
-                    method, path, headers=headers, timeout=timeout, retries=False,
-                    redirect=False, assert_same_host=False, preload_content=False,
+                    **asked, timeout=timeout, retries=False, redirect=False,
+                    assert_same_host=False, preload_content=False,
                 )  # fmt: skip
             except urllib3.exceptions.ProtocolError as error:
                 if not any(isinstance(one, ClosedBefore) for one in causes_of(error)):

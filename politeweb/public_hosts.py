@@ -41,3 +41,8 @@ def _embedded(address: _Address) -> list[ipaddress.IPv4Address]:
     if address in _TRANSLATED:
         found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
     return [one for one in found if one is not None]
+
+
+def is_public_peer(_host: str, _port: int, address: str) -> bool:
+    """Whether a host of this address may be connected to, where only public ones may."""
+    return is_public(address)

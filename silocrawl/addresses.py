@@ -5,6 +5,9 @@ import re
 from crawlmatch.errors import BadAddress
 from crawlmatch.uris import heritrix_form
 
+PICTURE, DOM, TEXT, REQUESTS = "urn:fullPage:", "urn:dom:", "urn:text:", "urn:pageinfo:"
+"""Before the address of a page that a browser showed: its picture, its DOM, its text, and the list
+of its requests. Source: browsertrix-crawler, whose names these are but for the DOM."""
 _LOGIN = re.compile(r"\A(https?://)[^/?#]*@")
 
 

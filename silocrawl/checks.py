@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from silocrawl.answers import Answers
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.errors import MessageInvalid
-from silocrawl.messages import CHECK, CRAWL, Address, address_of, message_of
+from silocrawl.messages import CHECK, CRAWL, RENDER, Address, address_of, message_of
 from silowork.queues.values import Message, Queued, Queues
 
 SECONDS_BETWEEN_CHECKS = 6 * 3_600.0
@@ -41,7 +41,9 @@ def check_launched(
     again: list[Message] = []
     taken = [(one, _address_of(queues, one)) for one in queues.take(CHECK, MOST_CHECKED)]
     known = [(message, one) for message, one in taken if one is not None]
-    fetched = queues.done_keys(CRAWL, [one.key for _, one in known])
+    keys = [one.key for _, one in known]
+    rendered = queues.done_keys(RENDER, keys)
+    fetched = queues.done_keys(CRAWL, keys) | rendered
     oldest = (now or datetime.now(UTC)) - LONGEST_WAIT
     for message, one in known:
         if _is_known(one, segments, answers):
@@ -56,7 +58,10 @@ def check_launched(
         else:
             logger.warning("%s was fetched, and is not in the index; launched again", one.url)
             forced = replace(one, is_forced=True)
-            again += [message_of(forced), message_of(forced, CHECK, wait=SECONDS_BETWEEN_CHECKS)]
+            again += [
+                message_of(forced, RENDER if one.key in rendered else CRAWL),
+                message_of(forced, CHECK, wait=SECONDS_BETWEEN_CHECKS),
+            ]
             done.append(message)
     if done:
         queues.done(done, again)

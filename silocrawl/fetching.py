@@ -5,7 +5,7 @@ one, never an error of ours.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -79,6 +79,9 @@ class Fetched:
         is_counted: Whether it counts towards the limits.
         size: Bytes of the body.
         is_asked: Whether the host may have noticed; if not, it need not be left alone.
+        parts: What a browser fetched for the page.
+        links: What is on the page that the browser shows.
+        is_untouched: Whether there was no attempt, so that none is counted.
     """
 
     outcome: crawl_log.Outcome | None = None
@@ -92,6 +95,13 @@ class Fetched:
     is_counted: bool = False
     size: int = 0
     is_asked: bool = True
+    parts: list["Fetched"] = field(default_factory=list)
+    links: list[FoundLink] = field(default_factory=list)
+    is_untouched: bool = False
+
+
+Render = Callable[[Address, Taken, Target | None], Fetched]
+"""Shows an archived page to a browser; returns its `parts`, `links`, or a `reason` against it."""
 
 
 class Fetcher:
@@ -118,13 +128,16 @@ class Fetcher:
         self._silent: dict[str, tuple[int, str]] = {}  # host → why it has no robots.txt
         self.robots = Robots(self._robots_text)
 
-    def fetch(self, one: Address, target: Target | None, tries: int) -> Fetched:
+    def fetch(
+        self, one: Address, target: Target | None, tries: int, render: Render | None = None
+    ) -> Fetched:
         """Make an attempt.
 
         Args:
             one: The address.
             target: Its target; None if it is gone, or for what was injected.
             tries: Which attempt this is, from 1 on.
+            render: Called if it is a page.
 
         Raises:
             OSError: The disk refused.
@@ -134,11 +147,16 @@ class Fetcher:
             return found
         last = None if one.is_forced else self._answers.last(one.url)
         try:
-            taken = self._exchanges.take(one.url, known=last.known if last else None)
+            known = last.known if last is not None and render is None else None
+            taken = self._exchanges.take(one.url, known=known)
         except RequestRefused as error:
             return self._without_answer(one, crawl_log.BAD_ADDRESS, str(error))
         with taken:
-            found = self._kept(one, target, tries, taken, last)
+            found = self._unsettled(one, tries, taken)
+            if found is None:
+                shown = render(one, taken, target) if render and _is_page(taken) else Fetched()
+                is_again = shown.again and tries <= len(self._pauses)
+                found = shown if is_again else self._kept(one, target, taken, last, shown)
         found.is_asked = taken.failure is None or taken.failure.kind not in _UNNOTICED
         return found
 
@@ -155,6 +173,23 @@ class Fetcher:
         if not self.robots.allows(one.url):
             return self._without_answer(one, crawl_log.ROBOTS, "robots.txt")
         return None
+
+    def keep_part(self, one: Address, taken: Taken, last: LastAnswer | None) -> Fetched:
+        """Archive an exchange of a page; it has an outcome, and is not tried again.
+
+        Args:
+            one: The address.
+            taken: The exchange.
+            last: What the address answered before.
+
+        Raises:
+            OSError: The disk refused.
+        """
+        if taken.head is not None:
+            return self._archived(one, taken, last or self._answers.last(one.url))
+        assert taken.failure is not None
+        status = _FAILURES.get(taken.failure.kind, crawl_log.LOST)
+        return self._without_answer(one, status, taken.failure.reason, taken)
 
     def _refused(self, one: Address, target: Target | None, limits: Limits) -> str:
         """Why an address is not fetched; empty if it is."""
@@ -176,9 +211,8 @@ class Fetcher:
 
     # ------------------------------------------------------------------ answers
 
-    def _kept(
-        self, one: Address, target: Target | None, tries: int, taken: Taken, last: LastAnswer | None
-    ) -> Fetched:
+    def _unsettled(self, one: Address, tries: int, taken: Taken) -> Fetched | None:
+        """What is to be tried again, or has no answer; None if there is one to be archived."""
         if taken.head is None:
             assert taken.failure is not None
             kind, reason = taken.failure.kind, taken.failure.reason
@@ -186,24 +220,45 @@ class Fetcher:
             if kind in _FOR_EVER:
                 return self._without_answer(one, status, reason, taken)
             return self._try_again(one, status, reason, tries, taken)
-        head = taken.head
-        hold = _seconds_of(head.get("retry-after")) if head.status in _BUSY else 0.0
-        if head.status in _BUSY and tries <= len(self._pauses):
+        if taken.head.status in _BUSY and tries <= len(self._pauses):
+            hold = _hold_of(taken)
             pause = max(hold, self._pauses[tries - 1])
-            return Fetched(reason=f"status {head.status}", again=pause, hold=pause)
+            return Fetched(reason=f"status {taken.head.status}", again=pause, hold=pause)
         if taken.truncated == "disconnect" and tries <= len(self._pauses):
             return self._try_again(one, crawl_log.LOST, "the body broke off", tries)
-        hops = list(self._hops(one, target, taken))
-        found = self._archived(one, taken, last, _documents_of(one, target, hops))
-        found.hold, found.hops = hold, hops
+        return None
+
+    def _kept(
+        self,
+        one: Address,
+        target: Target | None,
+        taken: Taken,
+        last: LastAnswer | None,
+        shown: Fetched,
+    ) -> Fetched:
+        links = chain(self._links(taken), shown.links)
+        parts = {part.outcome.url for part in shown.parts if part.outcome is not None}
+        hops = [
+            hop
+            for hop in dict.fromkeys(self._hops(one, target, taken, links))
+            if not (hop.path.endswith("E") and hop.url in parts)
+        ]
+        notes = (shown.reason,) if shown.reason else ()
+        found = self._archived(one, taken, last, _documents_of(one, target, hops), notes)
+        found.hold, found.hops, found.parts = _hold_of(taken), hops, shown.parts
         return found
 
     def _archived(
-        self, one: Address, taken: Taken, last: LastAnswer | None, documents: tuple[str, ...]
+        self,
+        one: Address,
+        taken: Taken,
+        last: LastAnswer | None,
+        documents: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (),
     ) -> Fetched:
         assert taken.head is not None
         head, body = taken.head, taken.body
-        digest, annotations = body.digest, []
+        digest, annotations = body.digest, list(notes)
         mimetype = media_type_of(head.get("content-type"))
         revisit, status = None, head.status
         if status == _NOT_MODIFIED and last is not None:
@@ -216,7 +271,7 @@ class Fetcher:
         if taken.truncated:
             annotations.append(_CUT[taken.truncated])
         answered, asked = exchange_records(taken, self._about(one), revisit)
-        response = _Counted(answered)
+        response = Counted(answered)
         name, place = self._archive.append(chain(response, asked))
         outcome = crawl_log.Outcome(
             timestamp=f"{taken.began.astimezone(UTC):%Y%m%d%H%M%S}",
@@ -297,7 +352,9 @@ class Fetcher:
 
     # ------------------------------------------------------------------ hops
 
-    def _hops(self, one: Address, target: Target | None, taken: Taken) -> Iterator[Address]:
+    def _hops(
+        self, one: Address, target: Target | None, taken: Taken, links: Iterable[FoundLink]
+    ) -> Iterator[Address]:
         """Where the crawl goes on from an answer."""
         assert taken.head is not None
         if place := _target_of(taken):
@@ -309,7 +366,7 @@ class Fetcher:
             return
         is_seed = not one.path.strip("R")
         is_followed = is_seed or target.scope.has(one.source, one.url)
-        for link in self._links(taken):
+        for link in links:
             hop = one.hop(link.url, link.letter)
             if link.letter == "E":
                 embeds = len(hop.path) - len(hop.path.rstrip("E"))
@@ -378,16 +435,24 @@ def _documents_of(one: Address, target: Target | None, hops: list[Address]) -> t
     return tuple(islice(found, _MOST_DOCUMENTS))
 
 
-class _Counted:
+class Counted:
     """Pieces, and how many bytes they have."""
 
-    def __init__(self, pieces: Iterator[bytes]) -> None:
+    def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces, self.length = pieces, 0
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in self._pieces:
             self.length += len(piece)
             yield piece
+
+
+def _is_page(taken: Taken) -> bool:
+    """Whether a browser can show an answer."""
+    assert taken.head is not None
+    mimetype = media_type_of(taken.head.get("content-type"))
+    is_shown = not taken.head.get("content-disposition").lower().startswith("attachment")
+    return taken.head.status == 200 and is_html(mimetype) and is_shown
 
 
 def media_type_of(value: str) -> str:
@@ -417,6 +482,12 @@ def _target_of(taken: Taken) -> str:
     except (BadAddress, ValueError):
         return ""
     return url if url.startswith(("http://", "https://")) else ""
+
+
+def _hold_of(taken: Taken) -> float:
+    """Seconds for which a host asks to be left alone."""
+    head = taken.head
+    return _seconds_of(head.get("retry-after")) if head and head.status in _BUSY else 0.0
 
 
 def _seconds_of(text: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> float:

@@ -19,7 +19,7 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.selection import Selection
 from silocrawl.addresses import fetched_form
 from silocrawl.errors import TargetRefused
-from silocrawl.messages import CHECK, LAUNCH_FORM, Address, message_of
+from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, RENDER, Address, message_of
 from silocrawl.targets import Target, load_target, target_names
 from silowork.due.timetable import Past, next_due
 from silowork.queues.values import Queues
@@ -188,16 +188,24 @@ def _put(
     after: Launched,
 ) -> int:
     launch = launch_name(target.name, due)
+    queue = RENDER if target.is_rendered else CRAWL
     rest, put = iter(seeds), 0
     while some := list(islice(rest, _TOGETHER)):
         addresses = [Address(url, url, launch, record, via=url) for url, record in some]
-        put += queues.put(message_of(one) for one in addresses)
+        put += queues.put(message_of(one, queue) for one in addresses)
         queues.put(message_of(one, CHECK, wait=SECONDS_UNTIL_CHECK) for one in addresses)
     queues.put((), mark=(_mark(target.name), after.mark()))
     return put
 
 
-def inject(queues: Queues, urls: Iterable[str], *, force: bool, source: str = "") -> int:
+def inject(
+    queues: Queues,
+    urls: Iterable[str],
+    *,
+    force: bool,
+    source: str = "",
+    queue: str = CRAWL,
+) -> int:
     """Put single addresses; return how many were new.
 
     Args:
@@ -205,6 +213,7 @@ def inject(queues: Queues, urls: Iterable[str], *, force: bool, source: str = ""
         urls: Addresses of http or https.
         force: Fetch them although they were injected before.
         source: The seed they are said to come from; by default each itself.
+        queue: Where to: to be fetched, or to be rendered.
 
     Raises:
         BadAddress: One cannot be fetched; nothing was put.
@@ -214,7 +223,7 @@ def inject(queues: Queues, urls: Iterable[str], *, force: bool, source: str = ""
         if one.partition(":")[0] not in {"http", "https"}:
             raise BadAddress(one, "it is not an address of http or https")
     addresses = (Address(one, seed or one, via=one, is_forced=force) for one in known)
-    return queues.put(map(message_of, addresses))
+    return queues.put(message_of(one, queue) for one in addresses)
 
 
 def _mark(name: str) -> str:

@@ -18,8 +18,9 @@ from silocrawl.errors import MessageInvalid
 from silocrawl.scope import LONGEST, without_session
 from silowork.queues.values import Message
 
-CRAWL, CHECK, CATALOGUE = "uris-to-crawl", "uris-to-check", "documents-to-catalogue"
-QUEUES = (CRAWL, CHECK, CATALOGUE)
+RENDER, CRAWL, CHECK = "uris-to-render", "uris-to-crawl", "uris-to-check"
+CATALOGUE = "documents-to-catalogue"
+QUEUES = (RENDER, CRAWL, CHECK, CATALOGUE)
 LAUNCH_FORM = "%Y%m%dT%H%M%SZ"
 """Of the time in the name of a launch; UTC."""
 _OURS = ("source", "launch", "record", "page")

@@ -15,13 +15,13 @@ from recordsilo.contributions import warn_once
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.panels import Cell, Panel, PanelView, Table
 from recordsilo.selection import Selection
+from silocrawl.addresses import PICTURE
 from silocrawl.captures import Capture
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.paths import index_directory, replay_file
 
 MOST_LINKS, MOST_OF_A_LINK = 50, 10
 """Links on the page of a record, and captures of each, the newest."""
-_SCREENSHOT = "urn:screenshot:"
 
 
 def replay_address(silo_path: str) -> str:
@@ -78,7 +78,7 @@ def _newest(silo: Silo, url: str) -> list[Capture]:
     segments = Segments(index_directory(silo.path))
     found = [
         Capture.of(line)
-        for name in (url, _SCREENSHOT + url)
+        for name in (url, PICTURE + url)
         for line in deque(segments.find(key_of(name)), MOST_OF_A_LINK)
     ]
     return sorted(found, key=lambda one: one.timestamp, reverse=True)
@@ -88,7 +88,7 @@ def _row(link: str, one: Capture, replay: str) -> tuple[Cell, ...]:
     at = one.timestamp
     when = f"{at[:4]}-{at[4:6]}-{at[6:8]} {at[8:10]}:{at[10:12]}"
     seen = Cell(when, f"{replay}{at}/{one.url}" if replay else "")
-    if one.url.startswith(_SCREENSHOT):
+    if one.url.startswith(PICTURE):
         return seen, Cell(link, link), Cell("screenshot"), Cell(one.mimetype)
     status = f"{one.status} to {one.redirect}" if one.redirect else one.status
     return (

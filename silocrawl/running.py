@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from politeweb.exchange import Exchanges
 from politeweb.file_pace import FilePace
 from politeweb.pace import Turns
-from politeweb.public_hosts import is_public
+from politeweb.public_hosts import is_public_peer
 from politeweb.settings import HttpSettings
 from politeweb.shared_pace import PaceSpec, turns_of
 from politeweb.warc.writing import WarcFiles
@@ -33,14 +33,15 @@ from silocrawl.errors import CrawlingError, MessageInvalid, TargetRefused
 from silocrawl.fetching import MOST_ROBOTS, PAUSES, SECONDS_OF_ROBOTS, Fetched, Fetcher
 from silocrawl.frontier import Frontier, Held
 from silocrawl.launching import due_of, launch_due
-from silocrawl.messages import CRAWL, QUEUES, address_of, message_of
+from silocrawl.messages import CRAWL, QUEUES, RENDER, Address, address_of, message_of
 from silocrawl.paths import answers_file, archives_directory, index_directory, log_file
+from silocrawl.rendering import BrowserMissing, Renderer, browser_settings
 from silocrawl.targets import Target, load_target, target_names
 from silowork.queues.values import Message, MessageState, Queued, Queues
 from silowork.stop import Stop
 
 SECONDS_BETWEEN_LAUNCHES, SECONDS_BETWEEN_BATCHES, SECONDS_BETWEEN_RENEWALS = 10.0, 0.5, 5.0
-MOST_HELD, MOST_OF_A_HOST, MOST_TOGETHER = 2_000, 200, 500
+MOST_HELD, MOST_OF_A_HOST, MOST_TOGETHER = {CRAWL: 2_000, RENDER: 200}, 200, 500
 """Addresses that are held at a time, of one host, and that are kept together."""
 MOST_HOPS_TOGETHER, MOST_RESULTS = 20_000, 100
 """Hops that follow from what is kept together, about; and results that wait to be kept."""
@@ -80,6 +81,8 @@ class CrawlSettings:
         is_private: Whether addresses that are not public are fetched.
         http: Limits of size and time of an exchange.
         pauses: Seconds before further attempts at an address that did not answer.
+        browsers: Pages that are rendered at a time.
+        has_sandbox: Whether the browsers' processes are locked in.
     """
 
     threads: int = 16
@@ -91,6 +94,8 @@ class CrawlSettings:
         )
     )
     pauses: tuple[float, ...] = PAUSES
+    browsers: int = 1
+    has_sandbox: bool = True
 
 
 @dataclass(slots=True)
@@ -102,12 +107,14 @@ class CrawlSummary:
         answered: Of them, those that were answered.
         bytes: Of their bodies.
         overdue: Fetched addresses that were not in the index.
+        no_browser: Why nothing is rendered; empty if it is.
     """
 
     fetched: int = 0
     answered: int = 0
     bytes: int = 0
     overdue: int = 0
+    no_browser: str = ""
 
 
 class CrawlWorker:
@@ -126,9 +133,10 @@ class CrawlWorker:
         self._open_paces: dict[str, FilePace] = {}  # the one used last at the end
         self._paces_lock = threading.Lock()
         self._held = threading.Condition()
-        self._frontier = Frontier(self._turns_of, time.monotonic)
+        self._frontiers = {name: Frontier(self._turns_of, time.monotonic) for name in MOST_HELD}
         self._results: queue.Queue[tuple[Held, Fetched | OSError]] = queue.Queue(MOST_RESULTS)
         self._crew = Crew(self._fetch_all, settings.threads)
+        self._rendering: list[threading.Thread] = []
         self._ended = False
         self.summary = CrawlSummary()
 
@@ -156,7 +164,7 @@ class CrawlWorker:
             if not stack.enter_context(locks.hold_name_if_free("crawl")):
                 raise CrawlRunning(path)
             self._take_over()
-            allowed = None if settings.is_private else _is_public
+            allowed = None if settings.is_private else is_public_peer
             exchanges = stack.enter_context(Exchanges(settings.http, is_allowed=allowed))
             brief = stack.enter_context(Exchanges(_brief(settings.http), is_allowed=allowed))
             series = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}Z"
@@ -166,6 +174,7 @@ class CrawlWorker:
             self._archive, self._answers = archive, answers
             self._segments = Segments(index_directory(path))
             self._fetcher = Fetcher(exchanges, archive, answers, brief, settings.pauses)
+            self._start_rendering()
             try:
                 self._work(stop, until_idle, shown)
             finally:
@@ -174,8 +183,9 @@ class CrawlWorker:
 
     def _take_over(self) -> None:
         """Give back what a killed process had taken: there is no other one, as the lock shows."""
-        while taken := self._queues.peek(CRAWL, MessageState.TAKEN, MOST_TOGETHER):
-            self._queues.give_back(taken)
+        for name in self._frontiers:
+            while taken := self._queues.peek(name, MessageState.TAKEN, MOST_TOGETHER):
+                self._queues.give_back(taken)
 
     def _work(
         self,
@@ -196,14 +206,15 @@ class CrawlWorker:
             if now - renewed >= SECONDS_BETWEEN_RENEWALS:
                 renewed = now
                 with self._held:
-                    messages = self._frontier.messages
-                self._queues.renew(messages)
+                    messages = [one.messages for one in self._frontiers.values()]
+                for some in messages:
+                    self._queues.renew(some)
             self._crew.fill()
             self._refill()
             self._keep(self._next_results(SECONDS_BETWEEN_BATCHES))
             if shown is not None and self.summary.fetched > told:
                 told = self.summary.fetched
-                shown(self.summary, len(self._frontier))
+                shown(self.summary, sum(map(len, self._frontiers.values())))
             if until_idle and self._is_idle():
                 return
 
@@ -216,40 +227,75 @@ class CrawlWorker:
             some.abort()
         found, end = [], time.monotonic() + SECONDS_TO_END
         try:
-            while not self._crew.is_empty and time.monotonic() < end:
+            while self._is_at_work() and time.monotonic() < end:
                 found += self._next_results(0.1)  # threads may wait for room for theirs
             self._keep(found + self._next_results(0.0))
         finally:
             with self._held:
-                messages = self._frontier.messages
-            self._queues.give_back(messages)
+                messages = [one.messages for one in self._frontiers.values()]
+            for held in messages:
+                self._queues.give_back(held)
             with self._paces_lock:
                 self._close_paces(0)
 
+    def _is_at_work(self) -> bool:
+        return not self._crew.is_empty or any(one.is_alive() for one in self._rendering)
+
     # ------------------------------------------------------------------ threads
+
+    def _start_rendering(self) -> None:
+        """Start the threads that have pages shown by browsers, if there is one."""
+        one = self._settings
+        try:
+            browser = browser_settings(has_sandbox=one.has_sandbox, is_private=one.is_private)
+        except BrowserMissing as error:
+            self.summary.no_browser = str(error)
+            return
+        for _ in range(one.browsers):
+            renderer = Renderer(self._silo.path, browser, lambda: self._ended)
+            thread = threading.Thread(target=self._render_all, args=(renderer,), daemon=True)
+            self._rendering.append(thread)
+            thread.start()
+
+    def _render_all(self, renderer: Renderer) -> None:
+        """A thread: have one page after the other rendered."""
+        try:
+            while (held := self._next_address(RENDER)) is not None:
+                self._tell(held, self._fetched(held, renderer))
+        finally:
+            renderer.close()
 
     def _fetch_all(self) -> None:
         """A thread: fetch one address after the other."""
-        while not self._crew.has_surplus() and (held := self._next_address()) is not None:
+        while not self._crew.has_surplus() and (held := self._next_address(CRAWL)) is not None:
             with self._crew.busy():
                 found = self._fetched(held)
-            if self._ended and isinstance(found, Fetched):
-                return  # it may have been cut short by us; the next run fetches it
-            try:
-                with self._held:
-                    is_asked = not isinstance(found, Fetched) or found.is_asked
-                    self._frontier.ended(held, is_asked=is_asked)
-                    self._held.notify()
-            except OSError as error:  # the file of the hosts' turns
-                found = error
-            self._results.put((held, found))
+            self._tell(held, found)
 
-    def _fetched(self, held: Held) -> Fetched | OSError:
+    def _tell(self, held: Held, found: Fetched | OSError) -> None:
+        """Give the main thread what was fetched."""
+        if self._ended and isinstance(found, Fetched):
+            return  # it may have been cut short by us; the next run fetches it
+        try:
+            with self._held:
+                is_asked = not isinstance(found, Fetched) or found.is_asked
+                self._frontiers[held.message.queue].ended(held, is_asked=is_asked)
+                self._held.notify()
+        except OSError as error:  # the file of the hosts' turns
+            found = error
+        self._results.put((held, found))
+
+    def _fetched(self, held: Held, renderer: Renderer | None = None) -> Fetched | OSError:
         """Fetch an address, and leave its host alone afterwards for as long as it asks."""
         one = held.address
         try:
-            found = self._fetcher.fetch(one, self._target(one.target), held.message.tries)
+            if renderer is not None:
+                renderer.start()
+            found = self._fetcher.fetch(one, self._target(one.target), held.message.tries, renderer)
             self._pause(held, found.hold)
+        except BrowserMissing as error:
+            self.summary.no_browser = str(error)
+            return Fetched(is_untouched=True, is_asked=False)
         except OSError as error:
             return error
         except Exception:  # thread boundary: details go to the log only
@@ -265,10 +311,10 @@ class CrawlWorker:
         if pause:
             self._turns_of(held).hold(pause)
 
-    def _next_address(self) -> Held | None:
+    def _next_address(self, name: str) -> Held | None:
         with self._held:
             while not self._ended:
-                found = self._frontier.next()
+                found = self._frontiers[name].next()
                 if isinstance(found, Held):
                     return found
                 self._held.wait(found)
@@ -311,14 +357,18 @@ class CrawlWorker:
 
     def _refill(self) -> None:
         """Take messages; those of hosts that have enough are given back for later."""
-        while len(self._frontier) < MOST_HELD:
-            taken = self._queues.take(CRAWL, min(MOST_TOGETHER, MOST_HELD - len(self._frontier)))
+        for name in self._worked_on:
+            self._refill_from(name, self._frontiers[name])
+
+    def _refill_from(self, name: str, frontier: Frontier) -> None:
+        while len(frontier) < MOST_HELD[name]:
+            taken = self._queues.take(name, min(MOST_TOGETHER, MOST_HELD[name] - len(frontier)))
             if not taken:
                 return
             for message in taken:
                 self._hold(message)
             with self._held:
-                surplus = self._frontier.surplus(MOST_OF_A_HOST)
+                surplus = frontier.surplus(MOST_OF_A_HOST)
             for some in surplus.values():
                 wait = max(1.0, self._settings.interval * MOST_OF_A_HOST / 2)
                 self._queues.give_back([one.message for one in some], wait)
@@ -327,12 +377,12 @@ class CrawlWorker:
         try:
             one = Held(message, address_of(message.body))
         except MessageInvalid as error:
-            logger.warning("message %s of %s: %s", message.number, CRAWL, error)
+            logger.warning("message %s of %s: %s", message.number, message.queue, error)
             self._queues.failed([message], str(error), None)
             return
         with self._held:
-            self._frontier.add(one)
-            self._held.notify()
+            self._frontiers[message.queue].add(one)
+            self._held.notify_all()
 
     def _next_results(self, seconds: float) -> list[tuple[Held, Fetched]]:
         """What was fetched in the next seconds, or since the last call.
@@ -358,38 +408,50 @@ class CrawlWorker:
         if not results:
             return
         done = [(held, one) for held, one in results if one.outcome is not None]
+        parts = [(held.address, part) for held, one in done for part in (one, *one.parts)]
         self._archive.flush()
-        self._write_logs(done)
-        self._segments.add(one.index for _, one in done if one.index)
+        self._write_logs(parts)
+        self._segments.add(one.index for _, one in parts if one.index)
         self._answers.keep(
-            [(held.address.url, one.answer) for held, one in done if one.answer is not None],
-            [(held.address.launch, held.address.source, one.size) for held, one in done
+            [(one.outcome.url, one.answer) for _, one in parts if one.outcome and one.answer],
+            [(address.launch, address.source, one.size) for address, one in parts
              if one.is_counted],
-            [(held.address.launch, held.address.url) for held, one in done if not one.is_counted],
+            [(address.launch, one.outcome.url) for address, one in parts
+             if one.outcome and not one.is_counted],
         )  # fmt: skip
-        following = [message_of(hop) for _, one in done for hop in one.hops]
-        following += [message for held, one in done for message in self._documents(held, one)]
-        if done:
-            self._queues.done([held.message for held, _ in done], following)
-        for held, one in results:
-            if one.outcome is None:
-                self._queues.failed([held.message], one.reason, one.again)
+        self._acknowledge(results)
         with self._held:
             for held, _ in results:
-                self._frontier.release(held)
-        self.summary.fetched += len(done)
-        self.summary.answered += sum(one.is_counted for _, one in done)
-        self.summary.bytes += sum(one.size for _, one in done)
+                self._frontiers[held.message.queue].release(held)
+        self.summary.fetched += sum(one.outcome is not None for _, one in parts)
+        self.summary.answered += sum(one.is_counted for _, one in parts)
+        self.summary.bytes += sum(one.size for _, one in parts)
 
     def _documents(self, held: Held, one: Fetched) -> list[Message]:
         """The message of a document that is to be catalogued."""
         assert one.outcome is not None
         return documents_of(held.address, one.outcome, self._target(held.address.target))
 
-    def _write_logs(self, done: list[tuple[Held, Fetched]]) -> None:
+    def _acknowledge(self, results: list[tuple[Held, Fetched]]) -> None:
+        """Tell the queues; where a page leads by itself is rendered as the page is."""
+        for name in self._frontiers:
+            done = [(held, one) for held, one in results
+                    if held.message.queue == name and one.outcome is not None]  # fmt: skip
+            hops = [message_of(hop, name if hop.path.endswith("R") else CRAWL)
+                    for _, one in done for hop in one.hops]  # fmt: skip
+            documents = [message for held, one in done for message in self._documents(held, one)]
+            if done:
+                self._queues.done([held.message for held, _ in done], [*hops, *documents])
+        for held, one in results:
+            if one.is_untouched:
+                self._queues.give_back([held.message])
+            elif one.outcome is None:
+                self._queues.failed([held.message], one.reason, one.again)
+
+    def _write_logs(self, parts: list[tuple[Address, Fetched]]) -> None:
         lines: dict[str, list[str]] = {}
-        for held, one in done:
-            lines.setdefault(log_file(self._silo.path, held.address.launch), []).append(one.log)
+        for address, one in parts:
+            lines.setdefault(log_file(self._silo.path, address.launch), []).append(one.log)
         for path, some in lines.items():
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
@@ -397,11 +459,18 @@ class CrawlWorker:
                 file.flush()
                 os.fsync(file.fileno())
 
+    @property
+    def _worked_on(self) -> list[str]:
+        """The queues whose messages are taken."""
+        return [CRAWL] if self.summary.no_browser else [CRAWL, RENDER]
+
     def _is_idle(self) -> bool:
-        if len(self._frontier):
+        if any(map(len, self._frontiers.values())):
             return False
         open_states = (MessageState.WAITING, MessageState.LATER, MessageState.TAKEN)
-        if any(self._queues.peek(CRAWL, state, 1) for state in open_states):
+        if any(
+            self._queues.peek(name, state, 1) for name in self._worked_on for state in open_states
+        ):
             return False
         names = target_names(self._silo.path)
         return not any(_is_due(self._silo, self._queues, one) for one in names)
@@ -414,10 +483,6 @@ def _brief(http: HttpSettings) -> HttpSettings:
         max_response=min(http.max_response, MOST_ROBOTS),
         total_timeout=min(http.total_timeout, SECONDS_OF_ROBOTS),
     )
-
-
-def _is_public(_host: str, _port: int, address: str) -> bool:
-    return is_public(address)
 
 
 def _is_due(silo: Silo, queues: Queues, name: str) -> bool:

@@ -13,7 +13,7 @@ from politeweb.file_pace import resting_hosts
 from recordsilo.wording import counted
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import due_of
-from silocrawl.messages import CHECK, CRAWL, QUEUES
+from silocrawl.messages import CHECK, CRAWL, QUEUES, RENDER
 from silocrawl.targets import Target, load_targets
 from silowork.queues.values import Queues, QueueSize
 
@@ -117,9 +117,11 @@ def _of_launches(targets: int, overdue: tuple[str, ...]) -> Condition:
 
 
 def _of_queue(sizes: Mapping[str, QueueSize]) -> Condition:
-    waiting, checked = sizes[CRAWL], sizes[CHECK]
+    waiting, rendered, checked = sizes[CRAWL], sizes[RENDER], sizes[CHECK]
     said = f"{waiting.waiting:,} wait to be fetched, {checked.later:,} to be checked"
-    return Condition("queue", Word.WARNING if waiting.oldest > SECONDS_OLD else Word.GOOD, said)
+    said += f", {rendered.waiting:,} to be rendered" if rendered.waiting else ""
+    oldest = max(waiting.oldest, rendered.oldest)
+    return Condition("queue", Word.WARNING if oldest > SECONDS_OLD else Word.GOOD, said)
 
 
 def _of_disk(free: int) -> Condition:

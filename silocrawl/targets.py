@@ -25,7 +25,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(?:[/?#]\S*)?", re.IGNORECASE)
 _KEYS = frozenset(
     {"title", "url", "select", "scope", "plus_one", "ignore", "limits", "when", "agent",
-     "made", "watched"}
+     "made", "render", "watched"}
 )  # fmt: skip
 
 
@@ -68,6 +68,7 @@ class Target:
         title: For people.
         scope: What belongs to a seed.
         limits: Where the crawl of a seed ends.
+        is_rendered: Whether a browser loads the seeds.
         agent: Who made it.
         made: When; aware.
         watched: The Silo of the documents below it: absolute, or seen from this Silo's directory.
@@ -81,6 +82,7 @@ class Target:
     title: str = ""
     scope: Scope = field(default_factory=Scope)
     limits: Limits = field(default_factory=Limits)
+    is_rendered: bool = False
     agent: str = ""
     made: datetime = datetime(2026, 1, 1, tzinfo=UTC)
     watched: str = ""
@@ -202,6 +204,7 @@ def _table(target: Target) -> dict[str, Any]:
         "scope": target.scope.kind.value,
         "plus_one": target.scope.plus_one,
         "ignore": list(target.scope.ignore),
+        "render": target.is_rendered,
         "agent": target.agent,
         "watched": target.watched,
         "made": target.made.isoformat(),
@@ -239,6 +242,7 @@ def _target(name: str, table: Mapping[str, Any]) -> Target:
         select=selection_from(table.get("select", {})),
         scope=Scope(ScopeKind(kind), table.get("plus_one") is True, ignore),
         limits=Limits(**limits),
+        is_rendered=table.get("render") is True,
         made=made,
         **texts,
     )

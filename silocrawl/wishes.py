@@ -88,6 +88,7 @@ def as_object(queues: Queues | None, one: Target) -> Mapping[str, Any]:
         "select": selection_table(one.select),
         "scope": one.scope.kind.value,
         "plus_one": one.scope.plus_one,
+        "render": one.is_rendered,
         "ignore": list(one.scope.ignore),
         "limits": {key: getattr(one.limits, key) for key in Limits.__slots__},
         "when": timetable_table(one.when),

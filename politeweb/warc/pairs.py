@@ -153,7 +153,26 @@ def exchange_records(
     answering |= {name: value for name, value in about.items() if value}
     asking = {"WARC-Record-ID": first, "WARC-Concurrent-To": second, "WARC-Target-URI": taken.url}
     asking |= {"WARC-Date": _date(taken.began), **fields}
-    return _record(response, answering), _record(_Block("request", taken.asked, tuple, 0), asking)
+    sent = taken.sent
+    request = _Block("request", taken.asked, lambda: [sent], len(sent))
+    return _record(response, answering), _record(request, asking)
+
+
+def resource_record(
+    url: str, mimetype: str, content: bytes, moment: datetime, fields: Mapping[str, str]
+) -> Iterator[bytes]:
+    """Return a record ``resource``: content that no server sent, as the picture of a page.
+
+    Args:
+        url: Its name, such as ``urn:fullPage:http://example.org/``.
+        mimetype: Its media type.
+        content: The content.
+        moment: When it was made; aware.
+        fields: Further fields.
+    """
+    about = {"WARC-Record-ID": _new_id(), "WARC-Target-URI": url, "WARC-Date": _date(moment)}
+    block = _Block("resource", b"", lambda: [content], len(content), mimetype=mimetype)
+    return _record(block, {**about, **fields})
 
 
 # --------------------------------------------------------------------------- records
@@ -170,6 +189,7 @@ class _Block:
         length: Bytes of the body.
         packs: Whether to compress it: content that is already compressed is not.
         payload: The digest of the body, if it is known.
+        mimetype: Of content without a head of HTTP.
     """
 
     kind: str
@@ -178,6 +198,7 @@ class _Block:
     length: int
     packs: bool = True
     payload: str = ""
+    mimetype: str = "application/warc-fields"
 
 
 def _pair(
@@ -196,9 +217,9 @@ def _record(block: _Block, fields: Mapping[str, str]) -> Iterator[bytes]:
         whole.update(piece)
         if not block.payload:
             payload.update(piece)
-    is_http = block.kind not in {"warcinfo", "metadata"}
+    is_http = block.kind not in {"warcinfo", "metadata", "resource"}
     message = "request" if block.kind == "request" else "response"
-    of_kind = f"application/http; msgtype={message}" if is_http else "application/warc-fields"
+    of_kind = f"application/http; msgtype={message}" if is_http else block.mimetype
     lines = {"WARC-Type": block.kind, **fields}
     if is_http:
         lines["WARC-Payload-Digest"] = f"sha1:{block.payload or _base32(payload.digest())}"

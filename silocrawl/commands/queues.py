@@ -10,7 +10,7 @@ from recordsilo.commands.options import directory, json_array, json_lines, quiet
 from recordsilo.wording import counted
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
 from silocrawl.launching import Launch, inject, launch_due, launch_now
-from silocrawl.messages import CRAWL, QUEUES
+from silocrawl.messages import CRAWL, QUEUES, RENDER
 from silocrawl.targets import load_target, target_names
 from silowork.queues.values import MessageState, Queued, QueueSize
 
@@ -53,13 +53,17 @@ def _said(one: Launch) -> str:
 @click.argument("urls", metavar="URL…", nargs=-1, required=True)
 @click.option("--force", is_flag=True, help="Also if it was injected before.")
 @click.option("--source", default="", metavar="URL", help="The seed that it is said to come from.")
-def inject_command(*, silo_dir: str, urls: tuple[str, ...], force: bool, source: str) -> None:
+@click.option("--render", is_flag=True, help="Have them loaded by a browser.")
+def inject_command(
+    *, silo_dir: str, urls: tuple[str, ...], force: bool, source: str, render: bool
+) -> None:
     """Put single addresses into the queue."""
+    queue_name = RENDER if render else CRAWL
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
-        put = inject(queues, urls, force=force, source=source)
+        put = inject(queues, urls, force=force, source=source, queue=queue_name)
         known = len(urls) - put
         rest = f"; {known:,} known already (--force fetches again)" if known else ""
-        click.echo(f"{put:,} put into {CRAWL}{rest}")
+        click.echo(f"{put:,} put into {queue_name}{rest}")
 
 
 @click.group(cls=Group, epilog=example("silo crawl queue ls myrepo"))

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
+from typing import Any
 
 import click
 
@@ -19,7 +20,7 @@ from recordsilo.wording import counted
 from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
 from silocrawl.cdxj import Segments
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
-from silocrawl.messages import CATALOGUE, CRAWL
+from silocrawl.messages import CATALOGUE, CRAWL, RENDER
 from silocrawl.outcomes import NAME, match_own_logs
 from silocrawl.paths import index_directory, queues_file
 from silocrawl.posting import Poster, posting
@@ -66,23 +67,27 @@ def _collection(_ctx: click.Context, _param: click.Parameter, url: str | None) -
     callback=_collection,
     help="Post the index to this collection of an OutbackCDX, too.",
 )
-@quiet_option  # fmt: skip
+@click.option(
+    "--browsers",
+    type=click.IntRange(1, 32),
+    default=1,
+    show_default=True,
+    help="Pages rendered at a time, where targets want it.",
+)
+@click.option("--no-sandbox", is_flag=True, help="Do not lock the browsers in, as root cannot.")
+@quiet_option
 def run(
-    *,
-    silo_dir: str,
-    until_idle: bool,
-    threads: int,
-    interval: float,
-    private: bool,
-    outbackcdx: str | None,
-    quiet: bool,
+    *, silo_dir: str, until_idle: bool, outbackcdx: str | None, quiet: bool, **given: Any
 ) -> int:
     """Launch what is due, fetch it, index it, and catalogue documents, until interrupted.
 
     robots.txt is obeyed. A second run goes on where the first one stopped; what a killed
     one had fetched and not yet noted is fetched again.
     """
-    settings = CrawlSettings(threads, interval, private)
+    settings = CrawlSettings(
+        given["threads"], given["interval"], given["private"],
+        browsers=given["browsers"], has_sandbox=not given["no_sandbox"],
+    )  # fmt: skip
     stop = Stop()
     with (
         opened(silo_dir) as silo,
@@ -109,6 +114,7 @@ def run(
             )
         if not quiet:
             click.echo(said(done), err=True)
+        waiting = _show_waiting(queues, done.no_browser)
         if not stop.asked and target_names(silo.path):
             if (outcomes := match_own_logs(silo)) is not None:
                 put_matched(queues, outcomes)
@@ -122,7 +128,7 @@ def run(
         refused = tell_refused(silo)
     if stop.asked:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
-    return ExitCode.LOSSES if dead or refused else ExitCode.OK
+    return ExitCode.LOSSES if dead or refused or waiting else ExitCode.OK
 
 
 def outcome_lines(kept: Crawl | None) -> Iterator[str]:
@@ -151,10 +157,20 @@ def document_lines(silo: Silo, last: int = 0) -> Iterator[str]:
         yield f"documents: {found}{more if State.PROPOSED in counts else ''}"
 
 
+def _show_waiting(queues: Queues, reason: str) -> int:
+    """Tell of the pages that wait for a browser; return how many there are."""
+    waiting = queues.sizes().get(RENDER, QueueSize()).alive if reason else 0
+    if waiting:
+        pages = counted(waiting, "page waits", "pages wait")
+        click.echo(f"silo: {pages} to be rendered: {reason}", err=True)
+    return waiting
+
+
 def _show_dead(queues: Queues, silo_dir: str) -> int:
     """Tell of the messages that failed too often; return how many there are."""
     sizes, dead = queues.sizes(), 0
-    for name, *words in ((CRAWL, "address", "addresses"), (CATALOGUE, "document")):
+    names = (RENDER, "page"), (CRAWL, "address", "addresses"), (CATALOGUE, "document")
+    for name, *words in names:
         if number := sizes.get(name, QueueSize()).dead:
             dead += number
             many = counted(number, *words)

@@ -79,6 +79,7 @@ _extent = (
                  show_default=True, help="What belongs to a seed: the page; it and its documents; "
                  "what is below its directory; its host; its domain with subdomains."),
     click.option("--plus-one", is_flag=True, help="And what these pages link to, anywhere."),
+    click.option("--render", is_flag=True, help="Have the seeds loaded by a browser."),
     click.option("--ignore", multiple=True, metavar="PATTERN",
                  help="Never fetch such addresses, as '*/calendar/*'; repeatable."),
     click.option("--pages", type=_Amount(), default=_USUAL.pages, help="Most addresses a seed."),
@@ -120,7 +121,16 @@ def add(*, silo_dir: str, url: str, select: Selection, title: str, **given: Any)
         name = name if title else free_name(silo.path, name)
         now = datetime.now(UTC).replace(microsecond=0)
         made = Target(
-            name, when, url, select, title, scope, limits, agent=getpass.getuser(), made=now
+            name,
+            when,
+            url,
+            select,
+            title,
+            scope,
+            limits,
+            given["render"],
+            agent=getpass.getuser(),
+            made=now,
         )
         add_target(silo.path, made)
         click.echo(f"{name}: {made.seeds_said}; {state_said(None, made)}")
@@ -167,6 +177,7 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
             "title": one.title or one.name,
             "seeds": one.seeds_said,
             "scope": _scope(one),
+            "rendered": "by a browser" if one.is_rendered else "",
             "ignored": ", ".join(one.scope.ignore),
             "limits": f"{limits.pages:,} addresses, {limits.bytes:,} bytes,"
             f" {limits.seconds // 3600:,} hours and {limits.hops} hops a seed",

@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from warcio.archiveiterator import ArchiveIterator
 from politeweb.errors import WarcUnreadable
 from politeweb.exchange import Exchanges
 from politeweb.settings import HttpSettings
-from politeweb.warc.pairs import Revisit, exchange_records
+from politeweb.warc.pairs import Revisit, exchange_records, resource_record
 from politeweb.warc.reading import Recorded, read_exchange_at, read_exchanges
 from politeweb.warc.writing import WarcFiles
 
@@ -147,3 +148,43 @@ def test_pieces_that_fail_leave_a_file_as_it_was(tmp_path: Path) -> None:
     with pytest.raises(WarcUnreadable, match="no response"):
         read_exchange_at(str(path), place)
     files.close()
+
+
+def test_a_form_that_was_sent_is_in_the_request(tmp_path: Path) -> None:
+    files = WarcFiles(str(tmp_path), SERIES, {})
+    heads: list[bytes] = []
+
+    def answer(head: bytes) -> list[bytes]:
+        heads.append(head)
+        return [OK + b"Connection: close\r\n\r\nthanks"]
+
+    with (
+        raw_server(answer) as server,
+        Exchanges(HttpSettings()) as exchanges,
+        exchanges.take(server.url, method="POST", body=b"q=1&r=2") as taken,
+    ):
+        name, _ = files.append(chain(*exchange_records(taken, {})))
+    files.close()
+    assert heads[0].startswith(b"POST / HTTP/1.1\r\n")
+    with open(tmp_path / name, "rb") as file:
+        found = {one.rec_type: one.content_stream().read()
+                 for one in ArchiveIterator(file, check_digests="raise")}  # fmt: skip
+    assert (found["request"], found["response"]) == (b"q=1&r=2", b"thanks")
+
+
+def test_a_resource_is_content_without_a_server(tmp_path: Path) -> None:
+    moment = datetime(2026, 12, 1, 2, tzinfo=UTC)
+    files = WarcFiles(str(tmp_path), SERIES, {})
+    name, place = files.append(resource_record("urn:x:y", "image/png", b"PNG", moment, {}))
+    files.close()
+    with open(tmp_path / name, "rb") as file:
+        file.seek(place)
+        (one,) = [
+            (record.rec_type, record.rec_headers, record.raw_stream.read())
+            for record in ArchiveIterator(file, check_digests="raise")
+        ]
+    kind, said, content = one
+    assert (kind, content) == ("resource", b"PNG")
+    assert said.get_header("WARC-Target-URI") == "urn:x:y"
+    assert said.get_header("WARC-Date").startswith("2026-12-01T02:00:00")
+    assert said.get_header("Content-Type") == "image/png"

@@ -136,6 +136,10 @@ def served(site: Site) -> Iterator[Site]:
             except OSError:
                 self.close_connection = True
 
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.do_GET()
+
         def log_message(self, *_: Any) -> None:
             pass
 

@@ -20,6 +20,7 @@ from politeweb.file_pace import FilePace
 from recordsilo import Silo
 from recordsilo.index import SearchFilters
 from recordsilo.selection import Selection
+from silocrawl.addresses import PICTURE
 from silocrawl.answers import Answers
 from silocrawl.cdxj import Segments
 from silocrawl.cdxj import line_of as index_line
@@ -444,7 +445,7 @@ def test_the_page_of_a_record_has_its_captures(client: Any, silo: Silo) -> None:
         index_line(Outcome("20260301023000", LINK, 200, "text/html", "sha1:A"), 9),
         index_line(again, 9),
         index_line(Outcome("20260501023000", LINK, 302, redirect="https://b.example/"), 9),
-        index_line(Outcome("20260301023001", f"urn:screenshot:{LINK}", 200, "image/png"), 9),
+        index_line(Outcome("20260301023001", f"{PICTURE}{LINK}", 200, "image/png"), 9),
         index_line(Outcome("20260301023001", "https://example.org/other", 200, "text/html"), 9),
     ])  # fmt: skip
     page = client.get(record).text
