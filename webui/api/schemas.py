@@ -31,6 +31,11 @@ def members(**properties: Schema) -> Schema:
     }
 
 
+def each(schema: Schema, *names: str) -> dict[str, Schema]:
+    """Several members of one schema."""
+    return dict.fromkeys(names, schema)
+
+
 def several(schema: Schema) -> Schema:
     """The schema of an array."""
     return {"type": "array", "items": schema}
@@ -55,45 +60,35 @@ _NULL_TEXT = or_null(TEXT)
 _NULL_COUNT = or_null(COUNT)
 _OUTCOME = members(name=TEXT, word=TEXT)
 HARVEST_LINE = members(
-    id=TEXT,
-    started=TEXT,
-    what=TEXT,
-    state=TEXT,
-    outcome=_OUTCOME,
+    **each(TEXT, "id", "started", "what", "state"),
     missing=several(TEXT),
+    outcome=_OUTCOME,
     counts=table(or_null(COUNT)),
 )
 _ENDPOINT: Mapping[str, Schema] = {
-    **dict.fromkeys(
-        ("name", "url", "state", "said", "every", "depth", "window", "hours", "host", "node"), TEXT
+    **each(
+        TEXT, "name", "url", "state", "said", "every", "depth", "window", "hours", "host", "node"
     ),
-    **dict.fromkeys(("moved_to", "outcomes"), TEXT),
-    **dict.fromkeys(("last_whole", "started", "ended", "outcome", "due", "added"), _NULL_TEXT),
-    **dict.fromkeys(("records", "failures", "epoch"), COUNT),
-    **dict.fromkeys(("prefixes", "sets", "tags"), several(TEXT)),
+    **each(TEXT, "moved_to", "outcomes"),
+    **each(_NULL_TEXT, "last_whole", "started", "ended", "outcome", "due", "added"),
+    **each(COUNT, "records", "failures", "epoch"),
+    **each(several(TEXT), "prefixes", "sets", "tags"),
     "promised": _NULL_COUNT,
     "spread": TRUTH,
 }
 _NODE = members(
+    **each(COUNT, "slots", "room", "free_bytes", "free_inodes"),
     node=TEXT,
+    seen=TEXT,
     lost=TRUTH,
     open=TRUTH,
-    slots=COUNT,
-    room=COUNT,
-    free_bytes=COUNT,
-    free_inodes=COUNT,
-    seen=TEXT,
 )
 _RUN = members(
-    run=COUNT,
+    **each(COUNT, "run", "done", "changed"),
+    **each(_NULL_TEXT, "started", "ended", "outcome"),
     node=TEXT,
-    started=_NULL_TEXT,
-    ended=_NULL_TEXT,
-    outcome=_NULL_TEXT,
     said=TEXT,
-    done=COUNT,
     total=_NULL_COUNT,
-    changed=COUNT,
 )
 _PLACE: Schema = {
     "type": "object",
@@ -102,23 +97,14 @@ _PLACE: Schema = {
 }
 _SET = members(spec=TEXT, name=TEXT)
 _ROW = members(
-    identifier=TEXT,
-    url=TEXT,
-    title=TEXT,
-    creators=several(TEXT),
+    **each(TEXT, "identifier", "url", "title", "datestamp", "current_version"),
+    **each(several(TEXT), "creators", "types", "publishers"),
+    **each(TRUTH, "deleted", "curated", "upstream_newer", "unreadable"),
     year=_NULL_TEXT,
-    types=several(TEXT),
-    publishers=several(TEXT),
     doi=_NULL_TEXT,
-    datestamp=TEXT,
-    sets=several(_SET),
-    deleted=TRUTH,
-    curated=TRUTH,
-    upstream_newer=TRUTH,
-    current_version=TEXT,
     versions=COUNT,
     revision=COUNT,
-    unreadable=TRUTH,
+    sets=several(_SET),
     columns={
         **table(several(TEXT)),
         "description": "Values of the columns that packages contribute.",
@@ -139,7 +125,7 @@ _FILE: Schema = {
     "additionalProperties": False,
 }
 _ORIGIN = members(
-    kind=TEXT, of=_NULL_TEXT, prefixes=table(TEXT), agent=TEXT, message=TEXT, date=TEXT
+    **each(TEXT, "kind", "agent", "message", "date"), of=_NULL_TEXT, prefixes=table(TEXT)
 )
 _VERSION = {
     "name": TEXT,
@@ -202,21 +188,16 @@ SCHEMAS: Mapping[str, Schema] = {
     "Version": members(**_VERSION),
     "RecordVersion": members(identifier=TEXT, revision=COUNT, **_VERSION),
     "Records": members(
-        records=several(ref("Row")),
+        **each(_NULL_TEXT, "after", "next", "previous"),
         total=COUNT,
         limit=COUNT,
+        records=several(ref("Row")),
         filters=table(TEXT),
-        after=_NULL_TEXT,
-        next=_NULL_TEXT,
-        previous=_NULL_TEXT,
     ),
     "Home": members(
+        **each(COUNT, "records", "deleted", "curated", "with_findings"),
         name=TEXT,
         base_url=TEXT,
-        records=COUNT,
-        deleted=COUNT,
-        curated=COUNT,
-        with_findings=COUNT,
         formats=table(COUNT),
         findings=several(members(code=TEXT, means=TEXT, count=COUNT, url=TEXT)),
         harvests=several(HARVEST_LINE),
@@ -225,13 +206,7 @@ SCHEMAS: Mapping[str, Schema] = {
         ),
         activity=several(
             members(
-                date=TEXT,
-                agent=TEXT,
-                action=TEXT,
-                said=TEXT,
-                message=TEXT,
-                identifier=TEXT,
-                url=TEXT,
+                **each(TEXT, "date", "agent", "action", "said", "message", "identifier", "url"),
                 records=COUNT,
                 is_cut=TRUTH,
                 is_title=TRUTH,
@@ -244,9 +219,7 @@ SCHEMAS: Mapping[str, Schema] = {
         next=_NULL_TEXT,
         silos=several(
             members(
-                name=TEXT,
-                title=TEXT,
-                url=TEXT,
+                **each(TEXT, "name", "title", "url"),
                 records=_NULL_COUNT,
                 years=table(COUNT),
                 last_harvest=or_null(HARVEST_LINE),
@@ -303,31 +276,26 @@ SCHEMAS: Mapping[str, Schema] = {
         problems=several(TEXT),
     ),
     "Crawl": members(
+        **each(COUNT, "seed_rows", "full_texts", "held_before", "unseeded_full_texts"),
         name=TEXT,
         matched=TEXT,
-        seed_rows=COUNT,
         outcomes=table(COUNT),
-        full_texts=COUNT,
-        held_before=COUNT,
         dedupe_share={"type": ["number", "null"], "minimum": 0, "maximum": 1},
-        unseeded_full_texts=COUNT,
         **{name: several(ref("FacetValue")) for name in TABLES},
     ),
     "Sets": members(
         sets=several(members(spec=TEXT, name=TEXT, records=COUNT, years=table(COUNT), url=TEXT))
     ),
     "Found": members(
+        **each(_NULL_TEXT, "after", "next", "previous"),
         total=COUNT,
+        limit=COUNT,
         sort=TEXT,
         record={**_NULL_TEXT, "description": "The record that the words name."},
         remarks={**several(TEXT), "description": "Why the words may have found nothing."},
-        limit=COUNT,
         records=several(ref("Row")),
         facets=table(several(ref("FacetValue"))),
         filters={"type": "object", "description": "Words and filters, as in a selection."},
-        after=_NULL_TEXT,
-        next=_NULL_TEXT,
-        previous=_NULL_TEXT,
     ),
     "FacetValue": members(value=TEXT, count=COUNT),
     "FacetValues": members(
@@ -345,20 +313,14 @@ SCHEMAS: Mapping[str, Schema] = {
         count=COUNT, said=TEXT, search=TEXT, records=several(ref("Row")), next=_NULL_TEXT
     ),
     "Record": members(
+        **each(TEXT, "identifier", "url", "title", "current_version", "version"),
+        **each(TRUTH, "deleted", "curated", "upstream_newer"),
+        revision=COUNT,
         results=or_null(
             members(
                 url=TEXT, place=or_null(COUNT), total=COUNT, previous=_NULL_TEXT, next=_NULL_TEXT
             )
         ),
-        identifier=TEXT,
-        url=TEXT,
-        revision=COUNT,
-        title=TEXT,
-        deleted=TRUTH,
-        curated=TRUTH,
-        upstream_newer=TRUTH,
-        current_version=TEXT,
-        version=TEXT,
         description=table(several(_SAID)),
         findings=several(members(code=TEXT, field=TEXT, value=TEXT)),
         sets=several(_SET),
@@ -366,32 +328,28 @@ SCHEMAS: Mapping[str, Schema] = {
         versions=several(ref("Version")),
     ),
     "Differences": members(
-        identifier=TEXT, revision=COUNT, before=TEXT, after=TEXT, files=several(_FILE_DIFFERENCE)
+        **each(TEXT, "identifier", "before", "after"),
+        revision=COUNT,
+        files=several(_FILE_DIFFERENCE),
     ),
     "Source": members(
         identifier=TEXT,
         version=TEXT,
+        complete=TRUTH,
         harvest=or_null(
             members(
+                **each(_NULL_TEXT, "base_url", "started", "ended"),
                 id=TEXT,
                 state=TEXT,
-                base_url=_NULL_TEXT,
-                started=_NULL_TEXT,
-                ended=_NULL_TEXT,
                 files=several(TEXT),
             )
         ),
         response=or_null(
             members(where=TEXT, request=TEXT, status=COUNT, received=TEXT, size=COUNT, record=TEXT)
         ),
-        complete=TRUTH,
     ),
     "Question": members(
-        title=TEXT,
-        text=TEXT,
-        method=TEXT,
-        action=TEXT,
-        identifier=TEXT,
+        **each(TEXT, "title", "text", "method", "action", "identifier"),
         revision=COUNT,
         fields=several(members(name=TEXT, kind=TEXT, value=TEXT, required=TRUTH)),
     ),
