@@ -70,19 +70,7 @@ class NoSetHierarchy(OAIError):
     code = "noSetHierarchy"
 
 
-_BY_CODE: dict[str, type[OAIError]] = {
-    cls.code: cls
-    for cls in (
-        BadArgument,
-        BadResumptionToken,
-        BadVerb,
-        CannotDisseminateFormat,
-        IdDoesNotExist,
-        NoRecordsMatch,
-        NoMetadataFormats,
-        NoSetHierarchy,
-    )
-}
+_BY_CODE = {cls.code: cls for cls in OAIError.__subclasses__()}
 
 
 def error_for_code(code: str, message: str = "") -> OAIError:

@@ -43,7 +43,6 @@ class VersionContent:
 
     @contextmanager
     def open(self, path: str) -> Iterator[BinaryIO]:
-        """See `Content`."""
         source: BinaryIO
         if path in self._documents:
             source = BytesIO(self._documents[path])
@@ -53,7 +52,6 @@ class VersionContent:
             yield source
 
     def sha512(self, path: str) -> str:
-        """See `Content`."""
         if path in self._documents:
             return hashlib.sha512(self._documents[path]).hexdigest()
         listed = (self._version.digests or {})[path]

@@ -458,11 +458,9 @@ class EntryPen:
     number: int
 
     def opened(self, **facts: str) -> None:
-        """See `DepositJournal`."""
         self.ledger.note(self.number, DepositState.OPEN, facts)
 
     def committing(self, **facts: str) -> None:
-        """See `DepositJournal`."""
         self.ledger.note(self.number, DepositState.COMMITTING, facts)
 
 

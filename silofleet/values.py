@@ -37,10 +37,6 @@ class Outcome(StrEnum):
         self.letter = text[0]
 
 
-FAILURES = frozenset({Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED})
-"""Outcomes that delay the next run, each time longer."""
-
-
 class State(StrEnum):
     """The state of an endpoint, as shown; the first that applies in this order of `state_of`."""
 

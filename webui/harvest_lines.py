@@ -1,6 +1,5 @@
 """Harvests in words, for their own page, the home page and the directory of Silos."""
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -14,8 +13,6 @@ from webui.charts.pictures import BarFigures, Picture, Series, columns
 from webui.job_view import JobOutcome, SetName
 from webui.words.texts import counted
 from webui.words.texts import text as _
-
-logger = logging.getLogger("webui")
 
 
 @dataclass(frozen=True, slots=True)

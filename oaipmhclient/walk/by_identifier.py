@@ -12,13 +12,11 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 
 from oaipmhclient.endpoint import Endpoint
-from oaipmhclient.mending.repair import read_record_mended
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.listed_pages import HEADERS, ListedPage
 from oaipmhclient.walk.single_records import (
     AT_ONCE,
     PendingRecords,
-    ReadRecord,
     Together,
     get_one,
     get_several,
@@ -40,7 +38,6 @@ def pages_by_identifier(
     known: Container[str],
     quirks: EndpointMemory,
     *,
-    read: ReadRecord = read_record_mended,
     together: Together | None = None,
 ) -> Iterator[WalkPage]:
     """Yield the records of a window that are not known yet, in small pages.
@@ -56,7 +53,6 @@ def pages_by_identifier(
         window: The bounds sent.
         known: Identifiers that are not needed.
         quirks: The endpoint's known habits; updated.
-        read: Reads responses to GetRecord.
         together: Requests several records; by default one after the other.
 
     Raises:
@@ -75,7 +71,7 @@ def pages_by_identifier(
             wanted = [one for one in listed.page.items if one.identifier not in known]
             while wanted:
                 some, wanted = _parted(wanted, AT_ONCE - len(batch))
-                get_several(some, job, read, batch, together or one_after_the_other(client))
+                get_several(some, job, batch, together or one_after_the_other(client))
                 if len(batch) >= AT_ONCE:
                     yield batch.page(ended=False)
                     batch.clear()
@@ -110,13 +106,7 @@ def _instead(
     return SingleList()
 
 
-def pages_again(
-    client: Endpoint,
-    job: ListJob,
-    identifiers: Iterable[str],
-    *,
-    read: ReadRecord = read_record_mended,
-) -> Iterator[WalkPage]:
+def pages_again(client: Endpoint, job: ListJob, identifiers: Iterable[str]) -> Iterator[WalkPage]:
     """Yield records that were set aside or not available, requested again one by one.
 
     Records that an earlier harvest lacked and GetRecord denies are reported as gone. If the
@@ -128,7 +118,7 @@ def pages_again(
     batch = PendingRecords()
     try:
         for identifier in identifiers:
-            get_one(client, Header(identifier, ""), job, read, batch)
+            get_one(client, Header(identifier, ""), job, batch)
             if job.owed and batch.denied:
                 batch.gone.append(batch.unreachable.pop().identifier)
             if len(batch) >= AT_ONCE:

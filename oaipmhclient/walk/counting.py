@@ -23,7 +23,7 @@ from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.listed_pages import RECORDS, ListedPage
 from oaipmhclient.walk.page_facts import DateSample, are_strictly_outside, headers_of, names_on
 from oaipmhclient.walk.recovery import Rung
-from oaipmhclient.walk.single_records import AT_ONCE, PendingRecords, ReadRecord, get_one
+from oaipmhclient.walk.single_records import AT_ONCE, PendingRecords, get_one
 from oaipmhclient.walk.values import GiveUp, ListJob, WalkPage, WindowBroken
 from oaipmhclient.walk.whole_lists import whole_list
 from oaipmhclient.walk.windows import Window, around, cut_at, number_of, of_at_most
@@ -83,8 +83,6 @@ def settle(
     known: Container[str],
     quirks: EndpointMemory,
     what: Counting,
-    *,
-    read: ReadRecord = read_record_mended,
 ) -> Iterator[WalkPage]:
     """Count the identifiers of a whole list; yield the records that were not received yet.
 
@@ -97,7 +95,6 @@ def settle(
         known: Identifiers that are not needed; grows while pages are stored.
         quirks: The endpoint's known habits; updated.
         what: The list.
-        read: Reads responses to GetRecord.
 
     Yields:
         Pages with the missing records. The last one's position has the number of
@@ -106,7 +103,7 @@ def settle(
     Raises:
         WindowBroken, EndpointError: As `pages_by_identifier` does.
     """
-    return _Count(client, job, quirks, what, known=known, read=read).pages()
+    return _Count(client, job, quirks, what, known=known).pages()
 
 
 @dataclass(slots=True)
@@ -153,14 +150,12 @@ class _Count:
         what: Counting,
         *,
         known: Container[str],
-        read: ReadRecord,
     ) -> None:
         self._client = client
         self._job = job
         self._known = known
         self._quirks = quirks
         self._what = what
-        self._read = read
         self._whole = Window(job.from_, job.until)
         self._batch = PendingRecords()
         self._counted = IdentifierSet()
@@ -405,7 +400,7 @@ class _Count:
             name = header.identifier
             if name not in self._known and name not in self._asked:
                 self._asked.add(name)
-                get_one(self._client, header, self._job, self._read, self._batch)
+                get_one(self._client, header, self._job, self._batch)
             if len(self._batch) >= AT_ONCE:
                 yield from self._flushed()
 
@@ -455,7 +450,7 @@ class _Count:
         """Whether a record is still in the list, or that is unknown."""
         request = get_record_request(name, self._job.metadata_prefix)
         try:
-            page, _ = self._client.exchange(request, self._read)
+            page, _ = self._client.exchange(request, read_record_mended)
             page.raise_errors()
         except RetryLater:
             raise

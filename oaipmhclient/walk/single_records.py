@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from oaipmhclient.endpoint import Endpoint
+from oaipmhclient.mending.repair import read_record_mended
 from oaipmhclient.pages.requests_and_pages import (
     ListPage,
     SetAside,
@@ -28,7 +29,6 @@ logger = logging.getLogger("OAIPMH Harvester")
 AT_ONCE = 25
 """Number of records got one by one that are returned as a page."""
 
-ReadRecord = Callable[[bytes], ListPage[Record]]
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -127,17 +127,14 @@ class _Single:
     error: Exception | None = None
 
 
-def get_one(
-    client: Endpoint, header: Header, job: ListJob, read: ReadRecord, batch: PendingRecords
-) -> None:
+def get_one(client: Endpoint, header: Header, job: ListJob, batch: PendingRecords) -> None:
     """Add one record to the batch, or note why it is not available."""
-    get_several([header], job, read, batch, one_after_the_other(client))
+    get_several([header], job, batch, one_after_the_other(client))
 
 
 def get_several(
     headers: Sequence[Header],
     job: ListJob,
-    read: ReadRecord,
     batch: PendingRecords,
     together: Together,
 ) -> None:
@@ -148,7 +145,7 @@ def get_several(
     """
 
     def ask(client: Endpoint, header: Header) -> _Single:
-        return _asked(client, header, job, read)
+        return _asked(client, header, job)
 
     singles = iter(together(ask, [header for header in headers if not header.deleted]))
     for header in headers:
@@ -158,10 +155,10 @@ def get_several(
             _add(batch, next(singles))
 
 
-def _asked(client: Endpoint, header: Header, job: ListJob, read: ReadRecord) -> _Single:
+def _asked(client: Endpoint, header: Header, job: ListJob) -> _Single:
     request = get_record_request(header.identifier, job.metadata_prefix)
     try:
-        page, answer = client.exchange(request, read)
+        page, answer = client.exchange(request, read_record_mended)
         page.raise_errors()
     except RetryLater:
         raise

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from oaipmhclient.pages.requests_and_pages import ListPage, SetAside, VerbRequest
 from oaipmhprotocol import Record
@@ -34,16 +34,6 @@ class ListJob:
     def is_all(self) -> bool:
         """Whether it is the whole list of its format and set."""
         return self.from_ is None and self.until is None and not self.owed
-
-
-class Bounds(Protocol):
-    """A window: datestamps as sent, inclusive; None for an open bound."""
-
-    @property
-    def from_(self) -> str | None: ...
-
-    @property
-    def until(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,11 +84,9 @@ class StrictBarrier:
         self._directories: dict[str, None] = {}
 
     def file_written(self, fd: int) -> None:
-        """See `Barrier`."""
         flush_fd(fd)
 
     def directory_changed(self, path: str) -> None:
-        """See `Barrier`."""
         self._directories[path] = None
 
     def flush(self) -> None:

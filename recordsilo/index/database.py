@@ -82,7 +82,7 @@ class OtherSchema(sqlite3.DatabaseError):
 
 
 class SqliteIndex:
-    """The index of one Silo in SQLite.
+    """The `Index` of one Silo, in SQLite.
 
     Where its directory cannot be written, the file is read as it is. A change goes to a private
     copy, in a temporary file that SQLite deletes; without a usable file, to an index in memory.
@@ -120,7 +120,6 @@ class SqliteIndex:
 
     @property
     def is_private(self) -> bool:
-        """Whether what changes is this object's own, because its directory is not writable."""
         with self._lost_if_damaged(), self._lock:
             self._open()
             return self._is_private
@@ -189,17 +188,14 @@ class SqliteIndex:
     # -- asked ----------------------------------------------------------------------------
 
     def rows(self, identifiers: Sequence[str]) -> dict[str, Row]:
-        """Record → the record as lists show it, without unknown records."""
         with self.asking() as connection:
             return query.rows(connection, identifiers)
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
-        """Record → its description for lists, without unknown records."""
         with self.asking() as connection:
             return query.described(connection, identifiers)
 
     def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
-        """Record → the stamp of the manifest that was indexed."""
         with self.asking() as connection:
             return {} if _is_fresh(connection) else query.stamps(connection, list(identifiers))
 
@@ -223,12 +219,10 @@ class SqliteIndex:
             )
 
     def count(self, filters: query.Filters) -> int:
-        """The number of records that pass the filters."""
         with self.asking() as connection:
             return query.count(connection, filters)
 
     def set_counts(self) -> dict[str, int]:
-        """setSpec → number of its records, sorted by setSpec."""
         with self.asking() as connection:
             return query.set_counts(connection)
 
@@ -238,7 +232,6 @@ class SqliteIndex:
             return self.columns(connection, large=False).crossed("set", "year")
 
     def is_in_step(self, facet: Facet, path: str) -> bool:
-        """Whether the index has the current values of a contributed facet."""
         return is_in_step(self, facet, path)
 
     def bring_in_step(self, facet: Facet, path: str) -> None:
@@ -325,7 +318,6 @@ class SqliteIndex:
 
     @contextlib.contextmanager
     def unless_busy(self) -> Iterator[None]:
-        """Do not wait for other writers."""
         with self._lock:
             connection = self._open()
             connection.execute("PRAGMA busy_timeout = 0")
@@ -417,7 +409,6 @@ class SqliteIndex:
         return self._writer.number_of(connection, field, storable(value[:MAX_FACET]))
 
     def changes(self) -> int:
-        """The number of changes written to the index, by any process."""
         with self.asking() as connection:
             return _about(connection, "change")
 
@@ -449,7 +440,6 @@ class SqliteIndex:
                 _take_notes_back(connection, [one.identifier])
 
     def unread(self, after: str = "", limit: int | None = None) -> list[Unread]:
-        """The records whose manifests cannot be read, by identifier."""
         sql = "SELECT * FROM unreadable WHERE identifier > ? ORDER BY identifier LIMIT ?"
         with self.asking() as connection:
             found = connection.execute(sql, (after, -1 if limit is None else limit)).fetchall()
@@ -462,7 +452,6 @@ class SqliteIndex:
 
     @property
     def complete(self) -> bool:
-        """Whether every record of the Silo has been indexed since the index was made."""
         with self.asking() as connection:
             return _about(connection, "complete") == 1
 
@@ -513,7 +502,6 @@ class SqliteIndex:
         return records
 
     def problems(self) -> list[tuple[str, str]]:
-        """(path, sentence) for each path or record that could not be read, sorted by path."""
         with self.asking() as connection:
             return connection.execute(_PROBLEMS).fetchall()
 

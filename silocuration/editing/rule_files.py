@@ -16,7 +16,7 @@ import tomli_w
 
 from recordsilo.disk.atomic_file import replace_file
 from recordsilo.disk.regular_file import open_regular
-from recordsilo.disk.toml_files import MOST_BYTES, SUFFIX, TomlInvalid, load_toml, toml_of
+from recordsilo.disk.toml_files import MOST_BYTES, SUFFIX, TomlInvalid, load_toml
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.formats import FORMATS, format_of_file
 from recordsilo.records.manifest import STATES
@@ -252,18 +252,6 @@ def load_rules(silo_path: str, name: str) -> RuleSet:
     except (OSError, ValueError) as error:  # ValueError: a path with a null character
         reason = getattr(error, "strerror", None) or error
         raise RuleRefused(f"{path!r} cannot be read: {reason}") from None
-
-
-def read_rules(content: bytes) -> RuleSet:
-    """Read the content of a rule file.
-
-    Raises:
-        RuleRefused: It is not TOML, or a key or a value is invalid.
-    """
-    try:
-        return from_table(toml_of(content))
-    except TomlInvalid as error:
-        raise RuleRefused(str(error)) from None
 
 
 def rules_text(silo_path: str, name: str) -> str | None:

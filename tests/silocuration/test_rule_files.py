@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recordsilo import Silo, patterns
+from recordsilo.disk.toml_files import TomlInvalid, toml_of
 from silocuration.batch.job import create_job, preview, run_job
 from silocuration.batch.journal import Doing
 from silocuration.batch.specs import rules_job
@@ -21,7 +22,6 @@ from silocuration.editing.rule_files import (
     RuleSet,
     from_table,
     load_rules,
-    read_rules,
     rules_directory,
     rules_text,
     save_rules,
@@ -163,8 +163,8 @@ def no_process_for_each_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 @example(b"[[change]]\ndo = []")
 def test_any_bytes_are_rules_or_a_sentence(content: bytes) -> None:
-    with suppress(RuleRefused):
-        read_rules(content)
+    with suppress(RuleRefused, TomlInvalid):
+        from_table(toml_of(content))
 
 
 DOCUMENTS = (
@@ -191,8 +191,8 @@ contents = st.builds(
 def test_any_table_is_rules_or_a_sentence_and_rules_do_something_or_say_why_not(
     table: dict[str, Any], content: bytes
 ) -> None:
-    with suppress(CurationError):
-        rule_set = read_rules(tomli_w.dumps(table).encode(errors="replace"))
+    with suppress(CurationError, TomlInvalid):
+        rule_set = from_table(toml_of(tomli_w.dumps(table).encode(errors="replace")))
         assert from_table(to_table(rule_set)) == rule_set
         after = apply(rule_set.rules, read_fields(content))
         written = write_fields(content, after)

@@ -18,7 +18,7 @@ from recordsilo import Granary
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import FleetLedger
 from silofleet.rebuild import rebuild
-from silofleet.values import FAILURES, Ended, Endpoint, Facts, Node, Outcome
+from silofleet.values import Ended, Endpoint, Facts, Node, Outcome
 from silofleet.wishes import load_wishes
 from tests.webui.test_browser import fits, is_accessible
 from webui.app import create_app
@@ -46,6 +46,9 @@ def _run(ledger: FleetLedger, name: str, outcome: Outcome, said: str) -> None:
         )  # fmt: skip
 
     ledger.end(run, Ended(outcome, said, now, 40, changed=3), now, over)
+
+
+FAILURES = (Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED)
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ from usagestats.store.ledger import HINT, Mark, UsageLedger, hint_of
 TAIL = MAX_LINE
 """Bytes before a mark that its digest is of."""
 _CHUNK = 1 << 20
-_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
 @dataclass(frozen=True, slots=True)

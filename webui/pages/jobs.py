@@ -1,6 +1,5 @@
 """Jobs: the list, the page of one job, and its actions."""
 
-import logging
 import os
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -31,7 +30,6 @@ from webui.rendering import View, changed_answer
 from webui.site import Call
 from webui.words.texts import text as _
 
-logger = logging.getLogger("webui")
 DOWNLOADS = {"zip": "Download zip", "links": "Download list"}
 """Form of an export → the label of its file, an English text of the catalogue."""
 PAGE = 50
