@@ -9,8 +9,10 @@ import click
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail
 from recordsilo.progress import counting
+from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
 from silocrawl.commands.opening import opened, opened_queues
-from silocrawl.commands.running import outcome_lines, said
+from silocrawl.commands.running import SECONDS_OF_LEASE as LEASE
+from silocrawl.commands.running import document_lines, outcome_lines, said
 from silocrawl.outcomes import match_own_logs
 from silocrawl.running import CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope, ScopeKind
@@ -38,12 +40,15 @@ def crawl_sample(silo_path: str, site: str) -> None:
         _add_targets(silo, site)
         click.echo(f"The landing pages and documents are at {site}/; crawling them:")
         worker = CrawlWorker(silo, queues, _SETTINGS)
-        with counting("addresses") as show:
+        with cataloguing(silo.path, LEASE), counting("addresses") as show:
             done = worker.run(stop, until_idle=True, shown=lambda one, _held: show(one.fetched))
         if stop.asked:
             fail("interrupted; run the same command to continue", ExitCode.INTERRUPTED)
         click.echo(said(done))
-        for line in outcome_lines(match_own_logs(silo)):
+        if (outcomes := match_own_logs(silo)) is not None:
+            put_matched(queues, outcomes)
+        catalogue_all(silo.path, LEASE, stop)
+        for line in (*outcome_lines(outcomes), *document_lines(silo)):
             click.echo(line)
     name = shlex.quote(os.path.relpath(silo_path))
     click.echo(f"Look at them: silo crawl report {name}, silo crawl explain {name} 3002")

@@ -153,8 +153,7 @@ def document_lines(silo: Silo, last: int = 0) -> Iterator[str]:
         counts = documents.counts(after=last)
     if counts:
         found = ", ".join(f"{counts[state]:,} {state}" for state in State if state in counts)
-        more = "; silo crawl proposals list shows what is proposed"
-        yield f"documents: {found}{more if State.PROPOSED in counts else ''}"
+        yield f"documents: {found} (silo crawl proposals list shows them)"
 
 
 def _show_waiting(queues: Queues, reason: str) -> int:

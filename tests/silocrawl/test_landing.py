@@ -1,11 +1,17 @@
 """What landing pages say of their documents."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from landing_pages import DOI, LAYOUTS, TITLE
 
 from silocrawl.found_links import links_of_header, links_of_html
 from silocrawl.landing import Landing, Rule, dois_in, iso_date, landing_of
 
+PIECES = [
+    b"", b"<a href='", b'<meta name="citation_doi" content="', b"<link rel=item href=",
+    b'<script type="application/ld+json">{"@type":"Thesis","encoding":', b"<base href='",
+]  # fmt: skip
 PAGE, DOCUMENT = "https://repo.example.org/item/7", "https://repo.example.org/files/7.pdf"
 
 
@@ -102,3 +108,11 @@ def test_what_is_no_page_names_no_document(broken: bytes) -> None:
     assert set(found.named) <= {Rule.ONLY_PDF}
     assert found.dois == frozenset()
     assert (found.title, found.date) == ("", "")
+
+
+@given(content=st.binary(max_size=400), link=st.text(max_size=100), before=st.sampled_from(PIECES))
+def test_no_page_of_anybody_is_an_error(content: bytes, link: str, before: bytes) -> None:
+    found = landing_of(PAGE, before + content, link)
+    assert found.dois is not None
+    places = [*found.anchors, *(place for some in found.named.values() for place in some)]
+    assert all(not place or place.startswith(("http://", "https://")) for place in places)

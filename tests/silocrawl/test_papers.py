@@ -1,6 +1,8 @@
 """Whether a document is that of a record."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from landing_pages import DOI, KINDS, TITLE
 
 from silocrawl.landing import Rule
@@ -127,3 +129,16 @@ def test_what_cannot_be_read_is_named_as_such(
 def test_every_kind_of_the_trials_is_a_reason() -> None:
     for kind in KINDS.values():
         assert Reason.named(kind.reason).sentence.endswith(".")
+
+
+@given(
+    text=st.text(max_size=300), titles=st.lists(st.text(max_size=60), max_size=3),
+    begin=st.binary(max_size=60), pages=st.integers(0, 5), rule=st.sampled_from(list(Rule)),
+)  # fmt: skip
+def test_no_document_of_anybody_is_attached_by_chance(
+    text: str, titles: list[str], begin: bytes, pages: int, rule: Rule
+) -> None:
+    document = Document(begin, END, FirstPages(text, pages))
+    found = verdict(Expected(tuple(titles), frozenset({DOI})), document, rule)
+    assert found.state is not State.ATTACHED
+    assert 0 <= found.score <= 100

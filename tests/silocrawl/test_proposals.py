@@ -146,6 +146,16 @@ def test_what_is_no_pdf_has_no_pages(tmp_path: Path, given: bytes, fault: Fault)
     assert picture_of(str(path)) == b""
 
 
+def test_a_pdf_with_a_password_is_named_as_such(tmp_path: Path) -> None:
+    lock = b"/Encrypt<</Filter/Standard/V 1/R 2/Length 40/P -4/O<%b>/U<%b>>>" % (
+        b"41" * 32,
+        b"42" * 32,
+    )
+    path = tmp_path / "some.pdf"
+    path.write_bytes(PAPER.replace(b"/Root 1 0 R", b"/Root 1 0 R/ID[<00><00>]" + lock))
+    assert first_pages(str(path)).fault is Fault.ENCRYPTED
+
+
 def test_a_reader_that_takes_too_much_memory_ends_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

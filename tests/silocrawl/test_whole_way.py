@@ -1,6 +1,7 @@
 """The whole way of a record's link, on the pages of the sample: fetched, indexed, matched, seen."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,6 +72,15 @@ def test_every_link_has_the_outcome_that_its_page_was_made_for(crawled: Crawled)
     receipt = crawl_named(crawled.path, "own").receipt
     assert sum(receipt.outcomes.values()) == receipt.seed_rows == len(crawled.links)
     assert "each with one outcome" in crawled.said
+
+
+def test_documents_come_to_their_records_and_doubts_to_people(crawled: Crawled) -> None:
+    found = json.loads(silo("crawl", "proposals", "list", crawled.path, "--state", "all", "--json"))
+    states = Counter(one["state"] for one in found)
+    assert min(states["attached"], states["proposed"], states["rejected"]) >= 1
+    for one in found:
+        if one["state"] == "attached":
+            assert (one["reason"], one["score"] >= 97, len(one["dois"])) == ("right", True, 1)
 
 
 def test_the_calendar_without_end_is_left(crawled: Crawled) -> None:
