@@ -27,16 +27,11 @@ from recordsilo.errors import VersionNameError
 from recordsilo.granary import fault_of_silo_name
 from silofleet.errors import FleetRefused, WishesInvalid
 from silofleet.values import Endpoint, Policy
-from silowork.due.hours import Hours, hours_of, hours_text
-from silowork.due.timetable import duration_of, duration_text
+from silowork.due.hours import hours_of, hours_text
+from silowork.due.timetable import are_texts, duration_of, duration_text
 from silowork.errors import JobRefused
 
 _TABLES = ("endpoint", "defaults", "policy", "hosts", "nodes", "notices")
-_TEXTS = ("name", "url", "every", "depth", "hours", "node", "window", "warc_store")
-_LISTS = ("prefixes", "sets", "tags")
-_FLAGS = {
-    "adaptive": "adaptive", "giant": "is_giant", "paused": "is_paused", "spread": "is_spread",
-}  # fmt: skip
 _LONGEST_ADDRESS = 2_000
 _LONGEST_INTERVAL = 86_400.0
 _MOST = {"jitter": 0.5, "fewer": 1.0, "interval": _LONGEST_INTERVAL}
@@ -200,21 +195,11 @@ def table_of(endpoint: Endpoint, defaults: Mapping[str, Any] | None = None) -> d
     """The table of an endpoint, as in the file: what it has other than defaults."""
     plain = Endpoint(endpoint.name, endpoint.url, **(defaults or {}))
     table: dict[str, Any] = {"name": endpoint.name, "url": endpoint.url}
-    for one in fields(Endpoint):
-        value = getattr(endpoint, one.name)
-        if one.name in {"name", "url"} or value in (None, getattr(plain, one.name)):
-            continue
-        named = next((key for key, flag in _FLAGS.items() if flag == one.name), one.name)
-        table[named] = _plain(value)
+    for key, one in _KEYS.items():
+        value = getattr(endpoint, one.field)
+        if value not in (None, getattr(plain, one.field)):
+            table[key] = one.write(value)
     return table
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, timedelta):
-        return duration_text(value)
-    if isinstance(value, Hours):
-        return hours_text(value)
-    return list(value) if isinstance(value, tuple) else value
 
 
 # --------------------------------------------------------------------------- reading
@@ -262,46 +247,59 @@ def check_node(name: str) -> str:
         raise FleetRefused(f"{name!r} cannot name a node: {error.reason}") from None
 
 
-def _node(text: str) -> str:
-    return check_node(text) if text else ""
+def _depth(text: str) -> str:
+    if text not in {"records", "pages"}:
+        raise FleetRefused("depth is records or pages")
+    return text
 
 
-def _store_address(text: str) -> str:
-    return check_address(text) if text else ""
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A key of the table of an endpoint.
+
+    Attributes:
+        field: Of `Endpoint`.
+        kind: Its type in TOML; a list is of texts.
+        read, write: From the value in TOML to that of the field, and back.
+    """
+
+    field: str
+    kind: type = str
+    read: Callable[[Any], Any] = lambda value: value
+    write: Callable[[Any], Any] = lambda value: value
 
 
-_READ: Mapping[str, Callable[[str], Any]] = {
-    "every": duration_of,
-    "hours": hours_of,
-    "window": read_length,
-    "node": _node,
-    "warc_store": _store_address,
+_KEYS: Mapping[str, _Key] = {
+    "name": _Key("name"),
+    "url": _Key("url"),
+    "every": _Key("every", read=duration_of, write=duration_text),
+    "prefixes": _Key("prefixes", list, tuple, list),
+    "sets": _Key("sets", list, tuple, list),
+    "depth": _Key("depth", read=_depth),
+    "hours": _Key("hours", read=hours_of, write=hours_text),
+    "tags": _Key("tags", list, tuple, list),
+    "adaptive": _Key("adaptive", bool),
+    "window": _Key("window", read=read_length, write=duration_text),
+    "spread": _Key("is_spread", bool),
+    "giant": _Key("is_giant", bool),
+    "paused": _Key("is_paused", bool),
+    "node": _Key("node", read=lambda text: check_node(text) if text else ""),
+    "warc_store": _Key("warc_store", read=lambda text: check_address(text) if text else ""),
 }
+_KINDS = {str: "a text", list: "a list of texts", bool: "true or false"}
 
 
 def _endpoint_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
-    _known(table, (*_TEXTS, *_LISTS, *_FLAGS), where)
+    _known(table, tuple(_KEYS), where)
     values: dict[str, Any] = {}
     for key, value in table.items():
-        if key in _FLAGS:
-            if not isinstance(value, bool):
-                raise FleetRefused(f"{where}: {key} is true or false")
-            values[_FLAGS[key]] = value
-        elif key in _LISTS:
-            if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-                raise FleetRefused(f"{where}: {key} is a list of texts")
-            values[key] = tuple(value)
-        elif not isinstance(value, str):
-            raise FleetRefused(f"{where}: {key} is a text")
-        else:
-            values[key] = value
-    try:
-        for key in values.keys() & _READ.keys():
-            values[key] = _READ[key](values[key])
-    except (JobRefused, FleetRefused, RequestRefused) as error:
-        raise FleetRefused(f"{where}: {error}") from None
-    if values.get("depth", "records") not in {"records", "pages"}:
-        raise FleetRefused(f"{where}: depth is records or pages")
+        one = _KEYS[key]
+        if not (are_texts(value) if one.kind is list else isinstance(value, one.kind)):
+            raise FleetRefused(f"{where}: {key} is {_KINDS[one.kind]}")
+        try:
+            values[one.field] = one.read(value)
+        except (JobRefused, FleetRefused, RequestRefused) as error:
+            raise FleetRefused(f"{where}: {error}") from None
     return values
 
 

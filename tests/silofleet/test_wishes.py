@@ -1,6 +1,6 @@
 """The file of a fleet's wishes: read, refused, and changed without losing what people wrote."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import time, timedelta
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import pytest
 from silofleet.errors import FleetRefused, WishesInvalid
 from silofleet.values import Endpoint
 from silofleet.wishes import (
+    _KEYS,
     append_endpoints,
     change_endpoints,
     load_wishes,
@@ -196,3 +197,7 @@ def test_an_addition_that_makes_the_file_invalid_changes_nothing(fleet: Path) ->
 def test_hours_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(JobRefused):
         hours_of(text)
+
+
+def test_every_field_of_an_endpoint_has_a_key_in_the_file() -> None:
+    assert [one.field for one in _KEYS.values()] == [one.name for one in fields(Endpoint)]
