@@ -9,8 +9,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from lxml import etree, html
-
 from crawlmatch.attach import MAX_SIZE
 from crawlmatch.warcs import DAMAGED
 from politeweb.codings import CodingBroken, decoded
@@ -20,10 +18,8 @@ from recordsilo import Silo
 from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.errors import CrawlingError
-from silocrawl.found_links import is_html
 from silocrawl.paths import archives_directory, index_directory
 
-_MOST_OF_A_PAGE = 1_000_000
 _CHUNK, _MOST_REDIRECTS = 1 << 20, 10
 
 
@@ -144,20 +140,6 @@ class Captures:
                 content += piece
         pieces.close()
         return Answer(headers, bytes(content))
-
-    def title(self, url: str, until: str) -> str:
-        """Return the title of the web page to which an address led; empty if it has none.
-
-        Args:
-            url, until: See `where_it_leads`.
-        """
-        one = self.where_it_leads(url, until)
-        if one is None or not is_html(one.mimetype):
-            return ""
-        with suppress(CaptureUnreadable, etree.LxmlError):
-            found = html.document_fromstring(self.begin(one, _MOST_OF_A_PAGE).content or b" ")
-            return " ".join(str(found.findtext(".//title") or "").split())[:500]
-        return ""
 
     def staged(self, silo: Silo, one: Capture) -> "StagedBody":
         """Copy a body, without its content coding, into the staging directory of a Silo.

@@ -191,7 +191,7 @@ def catalogue_document(silo: Silo, documents: Documents, one: FoundDocument) -> 
     if found := documents.find(identifier, one.digest):
         return found
     captures = Captures(silo.path)
-    landing = landing_page(captures, one.seed, one)
+    landing = landing_page(captures, one.seed, one.timestamp)
     rule = rule_of(captures, landing, one)
     if rule is None:
         return None

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from crawlmatch.errors import BadAddress
+from crawlmatch.uris import heritrix_form
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.toml_files import TomlFiles
 from recordsilo.errors import SearchError
@@ -22,6 +24,7 @@ from silowork.due.timetable import Timetable, moment_of, timetable_of_texts, tim
 from silowork.errors import JobRefused
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+MOST_OF_A_TITLE = 500
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(?:[/?#]\S*)?", re.IGNORECASE)
 _KEYS = frozenset(
     {"title", "url", "select", "scope", "plus_one", "ignore", "limits", "when", "agent",
@@ -97,6 +100,13 @@ class Target:
             raise TargetRefused(f"{self.name!r} cannot name a target; use a-z, digits and -")
         if self.url and not (_ADDRESS.fullmatch(self.url) and len(self.url) <= LONGEST):
             raise TargetRefused(f"{self.url!r} is not an address of http or https without a login")
+        if self.url:
+            try:
+                heritrix_form(self.url)
+            except BadAddress as error:
+                raise TargetRefused(str(error)) from None
+        if len(self.title) > MOST_OF_A_TITLE:
+            raise TargetRefused(f"a title has at most {MOST_OF_A_TITLE} characters")
         if self.url and not self.select.is_everything:
             raise TargetRefused("a target is an address, or the links of records, not both")
         if self.watched and not self.url:

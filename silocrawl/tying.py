@@ -27,13 +27,17 @@ _EVER = "9" * 14
 _BEGIN, _END = 64 << 10, 4 << 10
 
 
-def landing_page(captures: Captures, url: str, one: FoundDocument) -> Landing | None:
-    """Return the page to which an address led when a document was fetched; None for none.
+def landing_page(captures: Captures, url: str, until: str) -> Landing | None:
+    """Return the page to which an address led; None for none.
+
+    Args:
+        captures: The archive.
+        url, until: See `Captures.where_it_leads`.
 
     Raises:
         CaptureUnreadable: It is not in the archive as the index says.
     """
-    found = captures.where_it_leads(url, one.timestamp) if url else None
+    found = captures.where_it_leads(url, until) if url else None
     if found is None or not is_html(found.mimetype) or found.status != "200":
         return None
     page = captures.begin(found, MOST_BYTES)
@@ -73,7 +77,7 @@ def named_documents(captures: Captures, page: FoundDocument) -> Iterator[FoundDo
     Raises:
         CaptureUnreadable: The page is not in the archive as the index says.
     """
-    landing = landing_page(captures, page.seed, page)
+    landing = landing_page(captures, page.seed, page.timestamp)
     for places in landing.named.values() if landing is not None else ():
         ends = [captures.where_it_leads(place, _EVER) for place in places]
         if found := [end for end in ends if end is not None and end.mimetype in DOCUMENTS]:

@@ -107,3 +107,9 @@ def test_amounts_are_whole_numbers_with_a_unit(silo: Silo) -> None:
     for name in ("theses", "theses-2"):
         assert free_name(silo.path, "theses") == name
         add_target(silo.path, replace(DAILY, name=name))
+
+
+def test_an_address_that_cannot_be_fetched_is_no_target() -> None:
+    for url in ("http://[::1", "http://a.example:99999999/", "http://%zz.example/"):
+        with pytest.raises(TargetRefused):
+            replace(DAILY, url=url)

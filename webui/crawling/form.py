@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from silocrawl.scope import Scope, ScopeKind
-from silocrawl.targets import Limits, Target
+from silocrawl.targets import MOST_OF_A_TITLE, Limits, Target
 from silocrawl.wishes import OFFERED, amount_of, frequency_of, timetable_wished
 from silowork.due.timetable import Timetable, moment_of
 from webui.crawling.opening import told
@@ -80,6 +80,8 @@ def read(call: Call, one: Target | None = None) -> Mapping[str, Any]:
         BadRequest: Names the field that is wrong.
     """
     given = _Given(call, filled_in(one))
+    if len(given.text("title")) > MOST_OF_A_TITLE:
+        raise BadRequest("A title has at most {n} characters.", n=MOST_OF_A_TITLE).at("title")
     kind = given.converted("scope", _scope)
     ignore = tuple(filter(None, map(str.strip, given.text("ignore").splitlines())))
     with told(call, "ignore"):

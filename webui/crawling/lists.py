@@ -134,6 +134,7 @@ def _moment(text: str) -> datetime:
 def _row(one: Failure) -> tuple[Cell, ...]:
     number = f" ({one.status})" if not 200 <= one.status < 400 else ""
     reason = f"{_(one.meaning)}{number}" if one.meaning else str(one.status)
-    said = f"{reason}: {one.detail}" if one.detail else reason
+    is_said = one.detail in one.meaning
+    said = reason if is_said else f"{reason}: {one.detail}"
     when = one.when[:16].replace("T", " ")
     return Cell(one.url, one.url), Cell(said), Cell(one.via, one.via), Cell(when)

@@ -14,6 +14,7 @@ from silocrawl.proposals import (
     reject,
 )
 from silocrawl.record_panel import replay_address
+from silocrawl.tying import PDF, landing_page
 from webui import urls
 from webui.activity import note
 from webui.crawling import opening
@@ -27,7 +28,6 @@ from webui.words.texts import text as _
 DONE = {"attach": "Document attached.", "reject": "Document rejected."}
 """English texts of the catalogue."""
 REFUSALS = ((ProposalRefused, Conflict), (CaptureUnreadable, Conflict), (CrawlError, Conflict))
-PDF = "application/pdf"
 
 
 def show(call: Call) -> View:
@@ -66,11 +66,19 @@ def _about(call: Call, one: Proposal) -> dict[str, object]:
         "creators": "; ".join(described.creators) if described else "",
         "doi": described.doi if described else "",
         "landing": page if page != one.url else "",
-        "landing_title": Captures(call.site.path).title(page, one.timestamp),
-        "picture": opening.proposal(one.number, "/first-page.png") if one.mimetype == PDF else "",
+        "landing_title": _title_of(call, page, one.timestamp),
+        "picture": opening.proposal(one.number, "/first-page.png") if one.mimetype in PDF else "",
         "archived": f"{replay}{one.timestamp}/{one.url}" if replay else "",
         "action": opening.proposal(one.number),
     }
+
+
+def _title_of(call: Call, url: str, until: str) -> str:
+    try:
+        page = landing_page(Captures(call.site.path), url, until)
+    except CaptureUnreadable:  # the decision is possible without it
+        return ""
+    return page.title if page else ""
 
 
 def _object(one: Proposal) -> dict[str, object]:

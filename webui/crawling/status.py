@@ -1,6 +1,7 @@
 """How the crawls are: conditions, queues and hosts; messages that failed; figures for programs."""
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -21,6 +22,7 @@ from webui.words.texts import counted
 from webui.words.texts import text as _
 
 LISTED = 50
+_DUE = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?")
 NAMES = {
     "targets": "Targets",
     "messages": "Messages",
@@ -150,7 +152,6 @@ def _after(call: Call) -> Queued | None:
     if not text:
         return None
     due, _dash, number = text.rpartition("-")
-    try:
-        return Queued("", str(int(number)), "", b"", 0, due=float(due))
-    except (ValueError, OverflowError):
-        raise BadRequest("Unknown place in the list (after).") from None
+    if not (_DUE.fullmatch(due) and whole_number(number, 0, 2**62) is not None):
+        raise BadRequest("Unknown place in the list (after).")
+    return Queued("", number, "", b"", 0, due=float(due))
