@@ -30,6 +30,7 @@ REASONS = {
     "sizeLimit": "the limit of bytes was reached",
     "lenTrunc": "only its beginning was kept: too long",
     "timeTrunc": "only its beginning was kept: too slow",
+    "notRendered": "no browser could show it; its HTML was kept",
     "midFetchTrunc": "only its beginning was kept: the body broke off",
 }
 """Annotation of the log → what it means."""
@@ -44,7 +45,7 @@ STATUSES = {
     crawl_log.ROBOTS: "excluded by robots.txt",
 }
 """Status of the log that is not one of HTTP → what it means."""
-_STATUS = slice(25, 30)
+_STATUS, _IN_PART = slice(25, 30), (b"Trunc", b"notRendered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ def _failure_of(line: bytes) -> Failure | None:
         status = int(line[_STATUS])
     except ValueError:
         return None
-    if 200 <= status < 400 and b"Trunc" not in line:
+    if 200 <= status < 400 and not any(note in line for note in _IN_PART):
         return None
     fields = line.decode("utf-8", "replace").split(None, 12)
     if len(fields) < 13:

@@ -9,13 +9,12 @@ from urllib.parse import urlsplit
 
 from crawlmatch.errors import BadAddress
 from crawlmatch.record_links import links_of_records
-from crawlmatch.uris import heritrix_form
 from recordsilo import Silo
 from recordsilo.contributions import warn_once
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.panels import Cell, Panel, PanelView, Table
 from recordsilo.selection import Selection
-from silocrawl.addresses import PICTURE
+from silocrawl.addresses import PICTURE, fetched_form
 from silocrawl.captures import Capture
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.paths import index_directory, replay_file
@@ -65,7 +64,7 @@ def _links(silo: Silo, identifier: str) -> Iterator[str]:
     seen = set()
     for link in links_of_records(silo, Selection(identifiers=(identifier,))):
         try:
-            url = heritrix_form(link.url)
+            url = fetched_form(link.url)
         except BadAddress:
             continue
         if url not in seen:

@@ -66,7 +66,7 @@ def catalogue_watched(silo: Silo, documents: Documents, one: FoundDocument) -> N
     if not target.watched:
         return
     captures = Captures(silo.path)
-    landing = landing_page(captures, one.page, one)
+    landing = landing_page(captures, one.page, one.timestamp)
     rule = rule_of(captures, landing, replace(one, seed=one.page or one.seed)) or Rule.LISTED
     seed = captures.where_it_leads(one.seed, one.timestamp)
     if landing is None or (rule is Rule.ONLY_PDF and seed is not None and seed.url == landing.url):

@@ -97,8 +97,8 @@ def test_an_address_becomes_a_target(client: Any, silo: Silo) -> None:
     assert '<option value="monthly" selected>Every month</option>' in form
     sent = {"url": "https://example.org/reports/", "title": "Reports of the library",
             "frequency": "quarterly", "start": "2026-12-31T02:30", "end": "2027-12-31T00:00",
-            "zone": "Europe/London", "scope": "path", "plus_one": "yes", "pages": "20k",
-            "bytes": "2G", "hours": "48", "hops": "5",
+            "zone": "Europe/London", "scope": "path", "plus_one": "yes", "render": "yes",
+            "pages": "20k", "bytes": "2G", "hours": "48", "hops": "5",
             "ignore": "*/calendar/*\r\n\r\n*.mp4"}  # fmt: skip
     answer = client.post("/crawling/targets", sent, accept="text/html")
     assert (answer.status, answer.headers["Location"]) == (
@@ -107,6 +107,7 @@ def test_an_address_becomes_a_target(client: Any, silo: Silo) -> None:
     made = load_target(silo.path, "reports-of-the-library")
     assert (made.url, made.title, made.agent) == (sent["url"], sent["title"], "a.curator")
     assert made.scope == Scope(ScopeKind.PATH, plus_one=True, ignore=("*/calendar/*", "*.mp4"))
+    assert made.is_rendered
     assert made.limits == Limits(20_000, 2 * 10**9, 48 * 3600, 5)
     assert (made.when.months, made.when.days) == ((3, 6, 9, 12), (31,))
     assert made.when.end == datetime(2027, 12, 31, tzinfo=UTC)
@@ -175,6 +176,8 @@ def test_the_list_has_each_target_and_names_what_cannot_be_read(client: Any, tar
     found = client.json("/crawling/targets")
     assert [one["name"] for one in found["targets"]] == ["links", "reports"]
     assert found["problems"] == ["The target broken is invalid: limits is not a table."]
+    change_target(targets.path, "reports", watched="../reports-silo")
+    assert "../reports-silo" in client.get("/crawling/targets/reports").text
     page = client.get("/crawling/targets").text
     assert ">Réports &lt;b&gt;</a>" in page
     assert "due now" in page
@@ -251,6 +254,7 @@ def crawled(targets: Silo) -> Silo:
         ("https://e.example/", 200, ""),
         ("https://f.example/", 200, "midFetchTrunc"),
         ("https://g.example/Truncated", 301, ""),
+        ("https://h.example/", 200, "notRendered"),
     )
     seeds = ((LINK, PLAIN), ("https://doi.org/10.1234/abc.5", PLAIN), (PAGE.url, ""))
     match_into_silo(targets.path, NAME, MatchRequest([str(log)], seed_rows=seeds))
@@ -324,8 +328,9 @@ def test_failures_and_what_was_skipped_are_in_one_list_with_reasons(
         ("https://c.example/a", "the limit of addresses was reached (-5000)"),
         ("https://d.example/", "unknown host (-1): no address for d.example"),
         ("https://f.example/", "only its beginning was kept: the body broke off"),
+        ("https://h.example/", "no browser could show it; its HTML was kept"),
     ]
-    assert client.get(url).text.count("<tr>") == 6
+    assert client.get(url).text.count("<tr>") == 7
     assert client.json("/crawling/targets/links/failures?launch=20270101T000000Z")["rows"] == []
     for wrong in ("", "?launch=x", "?launch=../../x", "?launch=20260301T023000Z&from=-1"):
         assert client.get(f"/crawling/targets/links/failures{wrong}").status == 400

@@ -15,6 +15,7 @@ _FIELDS = {
     "zone": "Time zone of days and times.",
     "scope": "`page`, `documents`, `path`, `root`, `subdomains`.",
     "plus_one": "`yes`: what these pages link to is fetched, too.",
+    "render": "`yes`: a browser shows the seeds.",
     "ignore": "Patterns of addresses that are never fetched, each on a line.",
     "pages": "Most addresses of a seed.",
     "bytes": "Most bytes of a seed, such as `2G`.",

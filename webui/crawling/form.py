@@ -53,6 +53,7 @@ def filled_in(one: Target | None = None) -> dict[str, str]:
         "title": one.title if one else "",
         "scope": scope.kind.value,
         "plus_one": "yes" if scope.plus_one else "",
+        "render": "yes" if one and one.is_rendered else "",
         "ignore": "\n".join(scope.ignore),
         "pages": str(limits.pages),
         "bytes": _short(limits.bytes),
@@ -94,7 +95,13 @@ def read(call: Call, one: Target | None = None) -> Mapping[str, Any]:
         with told(call, "hours" if name == "seconds" else name):
             Limits(**{name: number})
     when = _when(given, one)
-    return {"title": given.text("title"), "scope": scope, "limits": Limits(**numbers), "when": when}
+    return {
+        "title": given.text("title"),
+        "scope": scope,
+        "limits": Limits(**numbers),
+        "when": when,
+        "is_rendered": given.is_ticked("render", beside="scope"),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ ${_("none")}\
     </select></p>
     </div>
     <p class="tick"><input id="plus_one" name="plus_one" type="checkbox" value="yes"${" checked" if values["plus_one"] else ""}> <label for="plus_one">${_("And what these pages link to, anywhere")}</label></p>
+    <p class="tick"><input id="render" name="render" type="checkbox" value="yes"${" checked" if values["render"] else ""}> <label for="render">${_("Show the seeds in a browser, for pages that are empty without their scripts")}</label></p>
     <div class="pair">
     <p><label for="start">${_("First launch (UTC)")} <span class="optional">${_("(optional)")}</span></label>
     <input id="start" name="start" type="datetime-local" value="${values["start"]}" aria-describedby="start-hint">

@@ -21,6 +21,12 @@ ${said}\
 % endif
  · <a href="${at('/seeds')}">${_("Seeds")}</a></dd>
   <dt>${_("What belongs to it")}</dt><dd>${scope}${" " + _("and what these pages link to") if one.scope.plus_one else ""}</dd>
+% if one.is_rendered:
+  <dt>${_("Browser")}</dt><dd>${_("The seeds are shown in a browser.")}</dd>
+% endif
+% if one.watched:
+  <dt>${_("Watched")}</dt><dd>${_("Its documents become records of a Silo of their own:")} <span dir="ltr">${one.watched}</span></dd>
+% endif
   <dt>${_("Limits")}</dt><dd>${_("{pages} addresses, {bytes} bytes, {hours} hours and {hops} hops of each seed", pages=f"{one.limits.pages:,}", bytes=f"{one.limits.bytes:,}", hours=f"{hours:,}", hops=one.limits.hops)}</dd>
   <dt>${_("How often")}</dt><dd>${line.frequency}</dd>
   <dt>${_("Next launch")}</dt><dd>${crawls.next_launch(line)}</dd>
