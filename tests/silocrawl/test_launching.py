@@ -187,7 +187,7 @@ def test_a_target_is_stored_as_it_is_read(silo: Silo) -> None:
         ("[limits]\npages = 'many'", "limits are whole numbers"),
         ("url = 'ftp://a.example'", "not an address of http or https"),
         ("url = 'http://ada:secret@a.example/'", "without a login"),
-        ("watched = '../d'", "a target has no 'watched'"),
+        ("watched = '../d'", "only an address is watched"),
         ("[select]\nshape = 'round'", "shape"),
         ("select = 3", "select is not a table"),
         ("ignore = 'x'", "ignore is not a list"),
