@@ -3,6 +3,9 @@
 import gzip
 import hashlib
 import os
+import re
+import subprocess
+import sys
 from base64 import b32encode
 from collections.abc import Callable
 from dataclasses import replace
@@ -594,3 +597,26 @@ def test_every_page_is_for_everybody(
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         fits(page, path)
         is_accessible(page, path, WCAG)
+
+
+def test_the_pages_are_loaded_without_the_packages_of_the_extra() -> None:
+    program = (
+        "import sys; import webui.crawling.contribution, silocrawl.record_panel; "
+        "print(*{'duckdb', 'ada_url', 'surt', 'pypdfium2', 'playwright'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == ""
+
+
+def test_no_link_leaves_a_silo_that_is_mounted(
+    client: Any, stage: Any, mount_at: Any, crawled: Silo, queued: Silo, proposed: Silo
+) -> None:
+    mount_at("/silos/first", stage.app)
+    for path in ("targets", "targets/links", "targets/links/seeds", "add", "proposals", "status",
+                 "dead/uris-to-crawl"):  # fmt: skip
+        page = client.get(f"/silos/first/crawling/{path}")
+        assert page.status == 200, path
+        for url in re.findall(r'(?:href|action|src)="(/[^"]*)"', page.text):
+            assert url.startswith("/silos/first/"), (path, url)
