@@ -15,7 +15,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Awaitable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, TypeVar
@@ -92,12 +92,14 @@ class BrowserSettings:
         program: Path of the browser.
         has_sandbox: Whether its processes are locked in, which they refuse under root.
         is_private: Whether addresses that are not public are fetched.
+        proxy: Answers all requests instead of the hosts, with any certificate; empty for none.
         seconds: For a page to load; half of it until it asks for nothing more, and for a picture.
     """
 
     program: str
     has_sandbox: bool = True
     is_private: bool = False
+    proxy: str = ""
     seconds: float = 20.0
 
 
@@ -175,7 +177,9 @@ async def _show_pages(parent: Parent, silo_path: str, settings: BrowserSettings)
     api = needed("playwright.async_api", "rendering", "render", package="playwright")
     allowed = None if settings.is_private else is_public_peer
     async with AsyncExitStack() as stack:
-        exchanges = stack.enter_context(Exchanges(_HTTP, is_allowed=allowed))
+        proxy = settings.proxy or None
+        http = replace(_HTTP, proxy=proxy, insecure=proxy is not None)
+        exchanges = stack.enter_context(Exchanges(http, is_allowed=allowed))
         series = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}Z"
         archive = WarcFiles(archives_directory(silo_path), series, {"isPartOf": "crawl"})
         stack.callback(archive.close)

@@ -49,5 +49,10 @@ def replay_file(silo_path: str) -> str:
     return _place(silo_path, "replay.toml")
 
 
+def comparison_directory(silo_path: str, name: str) -> str:
+    """How a page out of the archive differs from the page as it was crawled."""
+    return os.path.join(_place(silo_path, "comparisons"), name)
+
+
 def _place(silo_path: str, name: str) -> str:
     return os.path.join(silo_path, "crawling", name)

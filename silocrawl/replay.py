@@ -53,23 +53,33 @@ def program_of(name: str) -> str:
     return os.path.abspath(found)
 
 
-def configuration(silo_path: str) -> str:
-    """The ``config.yaml`` of pywb: the collection ``own`` (JSON, which is YAML)."""
+def configuration(silo_path: str, *, is_proxy: bool = False) -> str:
+    """The ``config.yaml`` of pywb: the collection ``own`` (JSON, which is YAML).
+
+    Args:
+        silo_path: The Silo.
+        is_proxy: Whether it answers as a proxy, too, and rewrites nothing then.
+    """
     own = {
         "index_paths": index_directory(silo_path),
         "archive_paths": os.path.join(archives_directory(silo_path), ""),
     }
-    return json.dumps({"collections": {"own": own}}, indent=1) + "\n"
+    proxy = {"coll": "own", "enable_banner": False, "enable_content_rewrite": False}
+    table = {"collections": {"own": own}} | ({"proxy": proxy} if is_proxy else {})
+    return json.dumps(table, indent=1) + "\n"
 
 
 @contextmanager
-def replaying(silo_path: str, program: str, port: int) -> Iterator[Child]:
+def replaying(
+    silo_path: str, program: str, port: int, *, is_proxy: bool = False
+) -> Iterator[Child]:
     """Run pywb during the block; it answers on loopback when the block begins.
 
     Args:
         silo_path: The Silo.
         program: See `program_of`.
         port: Where it listens.
+        is_proxy: See `configuration`.
 
     Raises:
         ReplayFailed: The port is taken, or pywb ended or does not answer; with its last words.
@@ -78,7 +88,7 @@ def replaying(silo_path: str, program: str, port: int) -> Iterator[Child]:
         raise ReplayFailed(f"port {port} is taken by another program; name another --port")
     with tempfile.TemporaryDirectory(prefix="silo-replay-") as directory:
         with open(os.path.join(directory, "config.yaml"), "w", encoding="utf-8") as file:
-            file.write(configuration(os.path.abspath(silo_path)))
+            file.write(configuration(os.path.abspath(silo_path), is_proxy=is_proxy))
         log_path = os.path.join(directory, "log")
         with open(log_path, "wb") as log:
             child = subprocess.Popen(  # noqa: S603  # the program that the user named

@@ -1,13 +1,17 @@
 """A Silo of a few records with links, its queues, and a site."""
 
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import real_pywb
 from site_of_traps import Site, served
 
 from recordsilo import Silo
 from silocrawl.paths import queues_file
+from silocrawl.rendering import PROGRAMS
 from silowork.queues.sqlite import SqliteQueues
 
 
@@ -29,3 +33,19 @@ def queues(silo: Silo) -> Iterator[SqliteQueues]:
 def site() -> Iterator[Site]:
     with served(Site()) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def program() -> str:
+    """A real pywb."""
+    return real_pywb.installed("wayback")
+
+
+@pytest.fixture
+def browser() -> str:
+    """The browser that shows pages."""
+    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if found is None:
+        reason = f"no browser: apt-get install {PROGRAMS[0]}"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    return found

@@ -5,7 +5,6 @@ from itertools import product
 from urllib.parse import parse_qsl, quote
 
 import pytest
-import real_pywb
 import requests
 from site_of_traps import Site, page
 from test_cdx_query import CAPTURES, outcome
@@ -27,11 +26,6 @@ MATCHES = ("", "&matchType=exact", "&matchType=prefix", "&matchType=host", "&mat
 REST = ("", "&from=2025", "&to=2025&limit=1", "&sort=reverse&limit=2", "&filter=!~mime:.*html",
         "&closest=20250602120000&limit=2", "&filter==status:404&filter=mime:html",
         "&fl=url,timestamp")  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def program() -> str:
-    return real_pywb.installed("wayback")
 
 
 def test_pywb_replays_what_was_crawled_and_answers_queries_as_we_do(

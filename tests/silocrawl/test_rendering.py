@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -28,7 +27,7 @@ from silocrawl.fetching import Fetched
 from silocrawl.launching import inject, launch_due, launch_now
 from silocrawl.messages import CHECK, CRAWL, RENDER, Address, address_of, message_of
 from silocrawl.paths import answers_file, index_directory
-from silocrawl.rendering import PROGRAMS, BrowserMissing, Renderer, browser_settings
+from silocrawl.rendering import BrowserMissing, Renderer, browser_settings
 from silocrawl.running import CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope
 from silocrawl.targets import Target, add_target, load_target
@@ -63,15 +62,6 @@ def crawl(silo: Silo, queues: SqliteQueues, site: Site) -> dict[str, list[str]]:
         for line in path.read_text().splitlines()
     ]
     return {one[3].removeprefix(site.url): one for one in lines}
-
-
-@pytest.fixture
-def browser() -> str:
-    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if found is None:
-        reason = f"no browser: apt-get install {PROGRAMS[0]}"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
-    return found
 
 
 @pytest.fixture
