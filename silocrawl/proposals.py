@@ -198,7 +198,7 @@ class Documents(Closing):
         for one in self._rows("number = ?", (number,)):
             return one
         raise ProposalRefused(
-            f"there is no document {number} here; silo crawl proposals lists them"
+            f"there is no document {number} here; silo crawl proposals list shows them"
         )
 
     def last(self) -> int:

@@ -14,7 +14,7 @@ from silocrawl.proposals import Proposal, State, accept, proposals, reject
 
 _STATES = [*(one.value for one in State), "all"]
 numbers_argument = click.argument("numbers", metavar="ID…", nargs=-1, required=True,
-                                  type=click.IntRange(1))  # fmt: skip
+                                  type=click.IntRange(1, 2**63 - 1))  # fmt: skip
 agent_option = click.option("--agent", default="", help="Who decides (default: the user).")
 
 

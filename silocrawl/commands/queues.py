@@ -15,6 +15,8 @@ from silocrawl.targets import load_target, target_names
 from silowork.queues.values import MessageState, Queued, QueueSize
 
 _STATES = [one.value for one in MessageState]
+_LONGEST_NUMBER = 19
+"""Digits, from which on SQLite has no such number."""
 queue_argument = click.argument("queue_name", metavar="QUEUE", type=click.Choice(QUEUES))
 
 
@@ -156,7 +158,7 @@ def _message(one: Queued, body: str) -> dict[str, Any]:
 @click.argument("numbers", metavar="[NUMBER]…", nargs=-1)
 def retry(*, silo_dir: str, queue_name: str, numbers: tuple[str, ...]) -> None:
     """Revive dead messages of a queue: all, or those of these NUMBERs."""
-    if not all(one.isdecimal() for one in numbers):
+    if not all(one.isdecimal() and len(one) < _LONGEST_NUMBER for one in numbers):
         fail("a number of a message has digits only; silo crawl queue dead prints them")
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
         revived = queues.revive(queue_name, numbers or None)

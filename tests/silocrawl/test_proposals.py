@@ -184,3 +184,16 @@ def test_the_commands_list_accept_and_reject(silo: Silo, proposed: Callable[...,
     missing = run("accept", silo.path, "99")
     assert missing.exit_code == 2
     assert "there is no document 99 here" in missing.stderr
+
+
+def test_a_number_that_nothing_can_have_is_refused(silo: Silo, queues: SqliteQueues) -> None:
+    huge = "9" * 30
+    for given in (
+        ("proposals", "accept", silo.path, huge),
+        ("proposals", "reject", silo.path, huge),
+        ("queue", "retry", silo.path, "uris-to-crawl", huge),
+    ):
+        done = CliRunner().invoke(silo_command, ["crawl", *given])
+        assert done.exit_code == 2
+        assert "number" in done.stderr or "range" in done.stderr
+    assert queues.sizes() == {}
