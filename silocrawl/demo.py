@@ -12,7 +12,7 @@ def _run(silo_path: str, site: str) -> None:
 
 CRAWL = DemoPart(
     "crawl",
-    "Serve landing pages and documents for 60 records, crawl them, and show the outcomes.",
+    "Serve landing pages and documents of 40 records, crawl them, and show the outcomes.",
     check_extra,
     _run,
     needs_pages=True,

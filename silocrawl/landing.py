@@ -14,6 +14,7 @@ import requests
 
 from silocrawl.found_links import DOCUMENT_NAMES, MOST_LINKS, Enough, joined, read_html
 from silocrawl.json_ld import Work, works_of
+from silocrawl.scope import without_session
 
 MOST_OF_A_RULE = 20
 """Addresses that a rule names; a page that names more is a list of documents."""
@@ -183,7 +184,7 @@ def _documents(items: list[tuple[str, str]]) -> list[str]:
 
 
 def _is_paper(place: str, text: str) -> bool:
-    is_pdf = place.partition("?")[0].partition("#")[0].lower().endswith(".pdf")
+    is_pdf = without_session(place).partition("?")[0].lower().endswith(".pdf")
     return is_pdf and not _LEFT_OUT.search(place.rpartition("/")[2]) and not _LEFT_OUT.search(text)
 
 

@@ -8,17 +8,12 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail
-from recordsilo.progress import counting
-from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
-from silocrawl.commands.opening import opened, opened_queues
-from silocrawl.commands.running import SECONDS_OF_LEASE as LEASE
-from silocrawl.commands.running import document_lines, outcome_lines, said
-from silocrawl.outcomes import match_own_logs
-from silocrawl.running import CrawlSettings, CrawlWorker
+from silocrawl.commands.opening import opened
+from silocrawl.commands.running import crawl
+from silocrawl.running import CrawlSettings
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import Limits, Target, add_target, target_names
 from silowork.due.timetable import repeated
-from silowork.stop import Stop
 
 CALENDAR_PAGES = 20
 _SETTINGS = CrawlSettings(interval=0.0, is_private=True, pauses=(0.2,))
@@ -35,21 +30,12 @@ def crawl_sample(silo_path: str, site: str) -> None:
         silo_path: The Silo.
         site: The address of the sample's pages.
     """
-    stop = Stop()
-    with opened(silo_path) as silo, opened_queues(silo) as queues, stop.on_signals():
+    with opened(silo_path) as silo:
         _add_targets(silo, site)
         click.echo(f"The landing pages and documents are at {site}/; crawling them:")
-        worker = CrawlWorker(silo, queues, _SETTINGS)
-        with cataloguing(silo.path, LEASE), counting("addresses") as show:
-            done = worker.run(stop, until_idle=True, shown=lambda one, _held: show(one.fetched))
-        if stop.asked:
-            fail("interrupted; run the same command to continue", ExitCode.INTERRUPTED)
-        click.echo(said(done))
-        if (outcomes := match_own_logs(silo)) is not None:
-            put_matched(queues, outcomes)
-        catalogue_all(silo.path, LEASE, stop)
-        for line in (*outcome_lines(outcomes), *document_lines(silo)):
-            click.echo(line)
+        code = crawl(silo, _SETTINGS, until_idle=True, tell=click.echo)
+    if code:
+        fail("the crawl is not complete; run the same command to continue", ExitCode(code))
     name = shlex.quote(os.path.relpath(silo_path))
     click.echo(f"Look at them: silo crawl report {name}, silo crawl explain {name} 3002")
 

@@ -20,7 +20,7 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.silo import VERSION_FILE
 from webui.server import PortTaken, probe
 
-SAMPLE_PORT, SIZE_WITH_PAGES = 8081, 60
+SAMPLE_PORT, SIZE_WITH_PAGES = 8081, 40
 PREFIXES = ("oai_dc", "uketd_dc", "pmc_fm")
 AGENT = "silo demo"
 

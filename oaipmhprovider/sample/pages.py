@@ -41,9 +41,9 @@ class Trap(Enum):
     FORBIDDEN = 3013
     """robots.txt forbids the page."""
     GONE_HOST = 3014
-    LICENCE_ONLY = 3015
+    LICENCE_ONLY = 3016
     """The only document is a licence."""
-    COVER_ONLY = 3016
+    COVER_ONLY = 3015
     """The document is a cover sheet."""
     WRONG_PAPER = 3017
     """The document is another paper, which cites the work."""

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from typing import Any
 
@@ -88,16 +88,42 @@ def run(
         given["threads"], given["interval"], given["private"],
         browsers=given["browsers"], has_sandbox=not given["no_sandbox"],
     )  # fmt: skip
-    stop = Stop()
+    with opened(silo_dir) as silo:
+        return crawl(silo, settings, until_idle=until_idle, outbackcdx=outbackcdx, quiet=quiet)
+
+
+def _on_stderr(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def crawl(
+    silo: Silo,
+    settings: CrawlSettings,
+    *,
+    until_idle: bool,
+    outbackcdx: str | None = None,
+    quiet: bool = False,
+    tell: Callable[[str], object] = _on_stderr,
+) -> int:
+    """Crawl, catalogue what was found, and tell what became of it; return an exit code.
+
+    Args:
+        silo: The Silo.
+        settings: How it is crawled.
+        until_idle: End when nothing is due or queued.
+        outbackcdx: Address of a collection to which the index is posted.
+        quiet: Tell only what is not well.
+        tell: Gets each line about what is well.
+    """
+    needed("pypdfium2", "reading documents", "crawl")
+    stop, last = Stop(), _last_document(silo)
+    say = (lambda _line: None) if quiet else tell
     with (
-        opened(silo_dir) as silo,
         SqliteQueues(
             _made(silo), "create", lease=SECONDS_OF_LEASE, most_tries=MOST_TRIES
         ) as queues,
         stop.on_signals(),
     ):
-        needed("pypdfium2", "reading documents", "crawl")
-        last = _last_document(silo)
         with suppress(CrawlError):
             put_matched(queues, crawl_named(silo.path, NAME))
         worker = CrawlWorker(silo, queues, settings)
@@ -112,26 +138,25 @@ def run(
                 until_idle=until_idle,
                 shown=lambda summary, _held: show(summary.fetched),
             )
-        if not quiet:
-            click.echo(said(done), err=True)
+        say(_said(done))
         waiting = _show_waiting(queues, done.no_browser)
         if not stop.asked and target_names(silo.path):
             if (outcomes := match_own_logs(silo)) is not None:
                 put_matched(queues, outcomes)
-            for line in () if quiet else outcome_lines(outcomes):
-                click.echo(line, err=True)
+            for line in _outcome_lines(outcomes):
+                say(line)
         if not stop.asked:
             catalogue_all(silo.path, SECONDS_OF_LEASE, stop)
-        for line in () if quiet else document_lines(silo, last):
-            click.echo(line, err=True)
-        dead = _show_dead(queues, silo_dir)
+        for line in _document_lines(silo, last):
+            say(line)
+        dead = _show_dead(queues, silo.path)
         refused = tell_refused(silo)
     if stop.asked:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
     return ExitCode.LOSSES if dead or refused or waiting else ExitCode.OK
 
 
-def outcome_lines(kept: Crawl | None) -> Iterator[str]:
+def _outcome_lines(kept: Crawl | None) -> Iterator[str]:
     """The outcomes of the links of all targets, a line each; none if nothing was fetched."""
     if kept is None:
         return
@@ -147,7 +172,7 @@ def _last_document(silo: Silo) -> int:
         return documents.last()
 
 
-def document_lines(silo: Silo, last: int = 0) -> Iterator[str]:
+def _document_lines(silo: Silo, last: int = 0) -> Iterator[str]:
     """What became of the documents that are newer than one of them: a line, or none."""
     with Documents(silo.path, "read") as documents:
         counts = documents.counts(after=last)
@@ -184,8 +209,7 @@ def _made(silo: Silo) -> str:
     return path
 
 
-def said(one: CrawlSummary) -> str:
-    """What a run did, in words."""
+def _said(one: CrawlSummary) -> str:
     return f"{one.fetched:,} addresses, of which {one.answered:,} answered; {one.bytes:,} bytes"
 
 

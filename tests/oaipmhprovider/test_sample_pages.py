@@ -14,13 +14,13 @@ from recordsilo.formats import links_of
 
 @pytest.fixture
 def sample() -> SampleRepository:
-    found = sample_repository(60)
+    found = sample_repository(40)
     found.site = "http://localhost:9"
     return found
 
 
 def test_all_links_of_the_records_lead_to_the_site_or_to_nobody(sample: SampleRepository) -> None:
-    for number in range(3000, 3060):
+    for number in range(3000, 3040):
         name = f"oai:eprints.example.org:{number}"
         for one in sample.formats_of(name):
             metadata = sample.record(name, one.prefix).metadata or b""
@@ -29,7 +29,7 @@ def test_all_links_of_the_records_lead_to_the_site_or_to_nobody(sample: SampleRe
 
 
 def test_every_trap_is_at_a_work_and_every_layout_is_there(sample: SampleRepository) -> None:
-    works = [work for number in range(3000, 3060) if (work := sample.work(number))]
+    works = [work for number in range(3000, 3040) if (work := sample.work(number))]
     assert {one.value for one in Trap} <= {one.number for one in works}
     assert {layout_of(one) for one in works} == set(Layout)
 
@@ -46,7 +46,7 @@ def test_a_document_has_its_pages_and_the_table_of_its_objects() -> None:
 
 
 def test_the_pages_are_served_beside_the_repository() -> None:
-    with SampleServer(size=60, with_pages=True) as server:
+    with SampleServer(size=40, with_pages=True) as server:
         found = requests.get(f"{server.site_url}/3002/", timeout=10)
         place = re.findall("<(/[^>]+)>", found.headers["Link"])[0]
         document = requests.get(server.site_url + place, timeout=10)

@@ -1,8 +1,8 @@
 """The whole way of a record's link, on the pages of the sample: fetched, indexed, matched, seen."""
 
 import json
-from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,11 +13,14 @@ from ports import free_port
 
 from crawlmatch.kept import crawl_named
 from crawlmatch.outcomes import LinkOutcome
+from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.sample.pages import Trap
 from recordsilo.cli import silo_command
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.paths import index_directory
+from silocrawl.proposals import Documents, Reason, State
 from silocrawl.replay import replaying
+from silocrawl.running import CrawlSettings
 from webui import demo
 from webui.cli import demo as demo_command
 
@@ -32,6 +35,16 @@ TRUTH = {
     Trap.LOOP: LinkOutcome.LOOP,
 }
 """Of the links to pages; every other link leads to a document, right or wrong."""
+
+DOCUMENTS = {
+    Trap.MOVED: Reason.TITLE_ONLY,  # a bare list of files, which names no DOI
+    Trap.LICENCE_ONLY: Reason.LICENCE,
+    Trap.COVER_ONLY: Reason.COVER_SHEET,
+    Trap.WRONG_PAPER: Reason.OTHER_PAPER,
+    Trap.TWICE: Reason.SEVERAL_DOCUMENTS,
+    Trap.SCAN: Reason.NO_TEXT,
+}
+"""Of the works whose document is not to be attached, though there is one."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +87,21 @@ def test_every_link_has_the_outcome_that_its_page_was_made_for(crawled: Crawled)
     assert "each with one outcome" in crawled.said
 
 
-def test_documents_come_to_their_records_and_doubts_to_people(crawled: Crawled) -> None:
-    found = json.loads(silo("crawl", "proposals", "list", crawled.path, "--state", "all", "--json"))
-    states = Counter(one["state"] for one in found)
-    assert min(states["attached"], states["proposed"], states["rejected"]) >= 1
-    for one in found:
-        if one["state"] == "attached":
-            assert (one["reason"], one["score"] >= 97, len(one["dois"])) == ("right", True, 1)
+def test_every_document_comes_to_its_record_or_not_as_it_was_made_for(crawled: Crawled) -> None:
+    works = sample_repository(demo.SIZE_WITH_PAGES)
+    expected = {}
+    for number in range(3000, 3000 + demo.SIZE_WITH_PAGES):
+        work = works.work(number)
+        trap = next((one for one in Trap if one.value == number), None)
+        if work is not None and trap not in TRUTH:
+            usual = Reason.RIGHT if work.doi else Reason.TITLE_ONLY
+            expected[f"oai:eprints.example.org:{number}"] = DOCUMENTS.get(trap, usual)
+    with Documents(crawled.path, "read") as documents:
+        found = documents.listed(None, "", 0, 1_000)
+    assert {one.record: one.reason for one in found} == expected
+    attached = {one.record for one in found if one.state is State.ATTACHED}
+    assert attached == {name for name, reason in expected.items() if reason is Reason.RIGHT}
+    assert set(silo("ls", crawled.path, "--search", "has_file:true", "-n", "0").split()) >= attached
 
 
 def test_the_calendar_without_end_is_left(crawled: Crawled) -> None:
@@ -119,3 +140,20 @@ def test_every_document_is_replayed_by_pywb(crawled: Crawled) -> None:
             assert found.content.startswith(b"%PDF"), url
             seen += 1
     assert seen
+
+
+def test_the_links_of_records_that_still_have_no_document_are_asked_again(
+    crawled: Crawled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "silocrawl.commands.running.CrawlSettings", partial(CrawlSettings, pauses=())
+    )
+    search = ("--search", "has_file:false", "--frequency", "monthly")
+    assert "due now" in silo("crawl", "target", "add", crawled.path, *search)
+    silo("crawl", "run", crawled.path, "--until-idle")  # not --private: the site is gone anyway
+    (log,) = Path(crawled.path, "crawling", "logs").glob("has-file-false-*.log")
+    asked = {line.split()[3] for line in log.read_text().splitlines()}
+    listed = silo("ls", crawled.path, "--search", "has_file:false", "-n", "0").splitlines()
+    without = {one.split("\t")[0].rpartition(":")[2] for one in listed}
+    assert len(asked) >= len(without) > 0
+    assert all(any(number in url for number in without) for url in asked)
