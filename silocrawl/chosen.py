@@ -9,6 +9,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -178,8 +179,10 @@ class Chosen:
             line: The line of the revisit.
             url, timestamp: What it refers to; empty if it does not say.
         """
-        found = None
-        for one in map(Line.read, self._index.find(key_of(url) if url else line.key)):
+        key, found = line.key, None
+        with suppress(ValueError):  # an address that is none
+            key = key_of(url) if url else key
+        for one in map(Line.read, self._index.find(key)):
             is_same = one.fields["digest"] == line.fields["digest"]
             if is_same and one.fields["mime"] != REVISIT:
                 found = one
