@@ -7,6 +7,7 @@ from base64 import b32encode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from crawlmatch.attach import MAX_SIZE
@@ -19,8 +20,11 @@ from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.errors import CrawlingError
 from silocrawl.paths import archives_directory, index_directory
+from silocrawl.scope import without_session
 
 _CHUNK, _MOST_REDIRECTS = 1 << 20, 10
+_MOST_LINES = 10_000
+"""Of the index that are looked at for an address."""
 
 
 class CaptureUnreadable(CrawlingError):
@@ -96,9 +100,11 @@ class Captures:
         self._archives = archives_directory(silo_path)
 
     def of(self, url: str) -> list[Capture]:
-        """Return the captures of an address, the oldest first."""
-        found = (Capture.of(line) for line in self._segments.find(key_of(url)))
-        return [one for one in found if one.url == url]
+        """Return the captures of an address, the oldest first; ids of sessions do not count."""
+        own = without_session(url)
+        lines = self._segments.find(key_of(own), is_prefix=own != url)
+        found = sorted(map(Capture.of, islice(lines, _MOST_LINES)), key=lambda one: one.timestamp)
+        return [one for one in found if without_session(one.url) == own]
 
     def where_it_leads(self, url: str, until: str) -> Capture | None:
         """Return what an address led to, after its redirects; a revisit is what it refers to.

@@ -62,8 +62,8 @@ def rule_of(captures: Captures, landing: Landing | None, one: FoundDocument) -> 
         return Rule.DIRECT if found is not None and found.url == one.url else None
     is_first = True
     for rule, places in landing.named.items():
-        ends = [_end_of(captures, place, one) for place in places]
-        if any(end is not None and end.url == one.url for end in ends):
+        ends = [captures.where_it_leads(place, one.timestamp) for place in places]
+        if any(_is_at(one, place, end) for place, end in zip(places, ends, strict=True)):
             return rule if is_first else Rule.LISTED
         if any(end is not None and end.mimetype in DOCUMENTS for end in ends):
             return None
@@ -89,17 +89,20 @@ def named_documents(captures: Captures, page: FoundDocument) -> Iterator[FoundDo
             return
 
 
-def _end_of(captures: Captures, place: str, one: FoundDocument) -> Capture | None:
-    return captures.where_it_leads(place, one.timestamp)
+def _is_at(one: FoundDocument, place: str, end: Capture | None) -> bool:
+    """Whether a document is at an address, or where that led; ids of sessions do not count."""
+    is_end = end is not None and end.url == one.url
+    return is_end or without_session(place) == without_session(one.url)
 
 
 def _is_listed(captures: Captures, landing: Landing, one: FoundDocument) -> bool:
     """Whether a page links to a document, perhaps over redirects."""
-    own = without_session(one.url)
-    if any(without_session(place) == own for place in landing.anchors):
+    if any(_is_at(one, place, None) for place in landing.anchors):
         return True
-    ends = (_end_of(captures, place, one) for place in islice(landing.anchors, MOST_FOLLOWED))
-    return any(end is not None and end.url == one.url for end in ends)
+    places = islice(landing.anchors, MOST_FOLLOWED)
+    return any(
+        _is_at(one, place, captures.where_it_leads(place, one.timestamp)) for place in places
+    )
 
 
 def document_in(body: StagedBody, capture: Capture) -> Document:

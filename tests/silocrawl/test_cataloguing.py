@@ -195,6 +195,23 @@ def test_a_document_comes_to_each_record_that_has_its_link(
     assert len(proposals(silo.path, State.ATTACHED)) == 3
 
 
+def test_the_id_of_a_session_makes_no_other_document(
+    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
+) -> None:
+    for number in (7, 8):
+        path = f"/7.pdf;jsessionid={number:032X}"
+        site.pages |= {f"/{number}": LAYOUTS["ojs"](path), path: with_type(RIGHT)}
+    records = [put_work(silo, name, f"{site.url}/{name}") for name in ("7", "8")]
+    target(silo)
+    crawl()
+    kept = match_own_logs(silo)
+    assert kept is not None
+    put_matched(queues, kept)
+    catalogue(silo, queues)
+    assert [list(files(silo, one).values()) for one in records] == [[RIGHT]] * 2
+    assert sum(count for path, count in site.asked.items() if "/7.pdf" in path) == 1
+
+
 def test_what_was_fetched_before_documents_were_catalogued_is(
     silo: Silo, queues: SqliteQueues, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
