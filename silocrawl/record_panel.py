@@ -15,7 +15,7 @@ from recordsilo.disk.regular_file import regular_fd
 from recordsilo.panels import Cell, Panel, PanelView, Table
 from recordsilo.selection import Selection
 from silocrawl.addresses import PICTURE, fetched_form
-from silocrawl.captures import Capture
+from silocrawl.captures import Capture, Captures
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.paths import index_directory, replay_file
 
@@ -73,11 +73,13 @@ def _links(silo: Silo, identifier: str) -> Iterator[str]:
 
 
 def _newest(silo: Silo, url: str) -> list[Capture]:
-    """The captures of an address and of its pictures, the newest first."""
+    """The captures of an address, and of the pictures of the page it leads to, the newest first."""
     segments = Segments(index_directory(silo.path))
+    page = Captures(silo.path).where_it_leads(url, "9" * 14)
+    shown = page.url if page is not None else url
     found = [
         Capture.of(line)
-        for name in (url, PICTURE + url)
+        for name in dict.fromkeys((url, PICTURE + url, PICTURE + shown))
         for line in deque(segments.find(key_of(name)), MOST_OF_A_LINK)
     ]
     return sorted(found, key=lambda one: one.timestamp, reverse=True)

@@ -462,6 +462,15 @@ def test_the_page_of_a_record_has_its_captures(client: Any, silo: Silo) -> None:
     panel = page[page.index('id="panel-captures"') :]
     assert [one in panel for one in ("2026-05-01 02:30", "302 to https://b.example/", "unchanged",
                                      "screenshot", "silo crawl replay")] == [True] * 5  # fmt: skip
+    assert panel.count("screenshot") == 1
+    shown = f"{PICTURE}https://b.example/"
+    Segments(index_directory(silo.path)).add([
+        index_line(Outcome("20260501023001", "https://b.example/", 200, "text/html"), 9),
+        index_line(Outcome("20260501023001", shown, 200, "image/png"), 9),
+    ])  # fmt: skip
+    page = client.get(record).text
+    panel = page[page.index('id="panel-captures"') :]
+    assert panel.count("screenshot") == 2, "of the page that the link leads to"
     Path(replay_file(silo.path)).write_text('address = "https://wayback.example/own"\n')
     page = client.get(record).text
     assert "https://wayback.example/own/20260301023000/https://example.org/1/" in page
