@@ -15,9 +15,9 @@ from typing import Any, Self
 
 from crawlmatch.errors import BadAddress
 from crawlmatch.record_links import links_of_records
-from crawlmatch.uris import heritrix_form
 from recordsilo import Silo
 from recordsilo.selection import Selection
+from silocrawl.addresses import DOM, PICTURE, REQUESTS, TEXT, fetched_form
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.crawl_log import place_of
 from silocrawl.paths import log_file
@@ -26,6 +26,7 @@ MOST_LOOKED_UP = 5_000
 """Keys that are looked up one by one; for more, the whole index is read."""
 REVISIT = "warc/revisit"
 _AT_ONCE = 1_000
+_SEEN = re.compile(r"urn:[A-Za-z]+:(?P<url>http.*)")
 _LOG = re.compile(r"(?P<target>.+)-\d{8}T\d{6}Z\.log")
 _SCHEMA = """
 CREATE TABLE seed (url TEXT PRIMARY KEY, key TEXT) WITHOUT ROWID;
@@ -33,6 +34,7 @@ CREATE INDEX key_of_seed ON seed (key);
 CREATE TABLE capture (
   filename TEXT, offset INTEGER, key TEXT, line TEXT, place INTEGER, length INTEGER,
   PRIMARY KEY (filename, offset)) WITHOUT ROWID;
+CREATE INDEX key_of_capture ON capture (key);
 """
 
 
@@ -98,7 +100,7 @@ class Chosen:
         """Choose what was reached from the links of records, and all captures of the links."""
         for link in links_of_records(silo, selection):
             try:
-                url = heritrix_form(link.url)
+                url = fetched_form(link.url)
                 row = url, key_of(url)
             except (BadAddress, ValueError):
                 continue  # such a link was never fetched
@@ -133,6 +135,26 @@ class Chosen:
         else:
             for key in some:
                 self._note(self._index.find(key))
+        self._add_seen(are_many=len(some) > MOST_LOOKED_UP)
+
+    def _add_seen(self, *, are_many: bool) -> None:
+        """Choose what a browser showed of the pages: records of the same moment."""
+        if are_many:
+            self._note_seen(self._index.find("urn:", is_prefix=True))
+            return
+        sql = "SELECT line FROM capture WHERE line LIKE '%\"text/html\"%'"
+        for (text,) in self._base.execute(sql).fetchall():
+            url = Line.read(text).fields["url"]
+            for name in (PICTURE, DOM, TEXT, REQUESTS):
+                self._note_seen(self._index.find(key_of(f"{name}{url}")))
+
+    def _note_seen(self, lines: Iterable[str]) -> None:
+        known = "SELECT 1 FROM capture WHERE key = ? AND instr(line, ?) = 1"
+        for line in map(Line.read, lines):
+            if page := _SEEN.fullmatch(line.fields["url"]):
+                key = key_of(page["url"])
+                if self._base.execute(known, (key, f"{key} {line.timestamp} ")).fetchone():
+                    self.add(line)
 
     def _note(self, lines: Iterable[str]) -> None:
         known = (

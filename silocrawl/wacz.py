@@ -235,7 +235,8 @@ def _write_pages(chosen: Chosen, out: "_Entry") -> int:
     count = 0
     for line in chosen.lines(WARC):
         one = line.fields
-        if one["mime"] in _PAGES and one["status"] == "200":
+        is_page = one["mime"] in _PAGES and one["status"] == "200"
+        if is_page and one["url"].startswith("http"):
             known = hashlib.sha256(f"{line.timestamp} {one['url']}".encode()).hexdigest()[:22]
             out.write(_json({"id": known, "url": one["url"], "ts": _date(line.timestamp)}))
             count += 1

@@ -18,13 +18,20 @@ from crawl_records import put_record
 from site_of_traps import PDF, Reply, Site, page, pdf, tagged
 from warcio.archiveiterator import ArchiveIterator
 
+from politeweb.warc.pairs import resource_record
+from politeweb.warc.writing import WarcFiles
 from recordsilo import Silo
-from silocrawl.cdxj import Segments
+from recordsilo.selection import Selection
+from silocrawl.addresses import DOM, PICTURE
+from silocrawl.cdxj import Segments, line_of
+from silocrawl.chosen import Chosen
+from silocrawl.crawl_log import Outcome
 from silocrawl.launching import inject, launch_now
-from silocrawl.paths import index_directory
+from silocrawl.paths import archives_directory, index_directory
 from silocrawl.replay import free_port
 from silocrawl.running import CrawlSettings, CrawlWorker
 from silocrawl.targets import Target, add_target, load_target
+from silocrawl.wacz import write_wacz
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.stop import Stop
@@ -113,6 +120,40 @@ def test_a_record_has_what_was_reached_from_its_links(
     assert {one["path"] for one in package["resources"]} == {
         name for name in archive.parts if not name.startswith("datapackage")
     }
+
+
+@pytest.mark.parametrize("most", [0, 5_000])
+def test_a_page_comes_with_what_a_browser_showed_of_it(
+    silo: Silo, crawled: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("silocrawl.chosen.MOST_LOOKED_UP", most)
+    index = Segments(index_directory(silo.path))
+    times = {
+        json.loads(line.split(" ", 2)[2])["url"]: line.split(" ")[1]
+        for line in index.find("", is_prefix=True)
+    }
+    archive = WarcFiles(archives_directory(silo.path), "20260101T000000.000000Z", {})
+    for url, moment in (
+        (f"{crawled.url}/paper/7", times[f"{crawled.url}/paper/7"]),
+        (f"{crawled.url}/paper/7", "20200101000000"),
+        (f"{crawled.url}/8", times[f"{crawled.url}/8"]),
+    ):
+        for name, mimetype in ((PICTURE, "image/png"), (DOM, "text/html")):
+            began = datetime.strptime(f"{moment}+0000", "%Y%m%d%H%M%S%z")
+            record = b"".join(resource_record(f"{name}{url}", mimetype, b"seen", began, {}))
+            filename, place = archive.append(record)
+            one = Outcome(moment, f"{name}{url}", 200, mimetype,
+                          warc_filename=filename, warc_offset=place)  # fmt: skip
+            index.add([line_of(one, len(record))])
+    archive.close()
+    with Chosen(index) as chosen, (tmp_path / "7.wacz").open("wb") as file:
+        chosen.add_records(silo, Selection(identifiers=("oai:example.org:7",)))
+        done = write_wacz(chosen, archives_directory(silo.path), file, "seven")
+    assert (done.captures, done.pages, done.losses) == (6, 2, 0)
+    seen = [one for one in Archive(tmp_path / "7.wacz").captures if one["url"].startswith("urn:")]
+    assert [one["url"] for one in seen] == [
+        f"{DOM}{crawled.url}/paper/7", f"{PICTURE}{crawled.url}/paper/7",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
