@@ -88,8 +88,10 @@ def _newest(silo: Silo, url: str) -> list[Capture]:
 def _row(link: str, one: Capture, replay: str) -> tuple[Cell, ...]:
     at = one.timestamp
     when = f"{at[:4]}-{at[4:6]}-{at[6:8]} {at[8:10]}:{at[10:12]}"
-    seen = Cell(when, f"{replay}{at}/{one.url}" if replay else "")
-    if one.url.startswith(PICTURE):
+    is_picture = one.url.startswith(PICTURE)
+    frame = "mp_" if is_picture else ""  # pywb shows a picture as it is, a page below its banner
+    seen = Cell(when, f"{replay}{at}{frame}/{one.url}" if replay else "")
+    if is_picture:
         return seen, Cell(link, link), Cell("screenshot"), Cell(one.mimetype)
     status = f"{one.status} to {one.redirect}" if one.redirect else one.status
     return (
