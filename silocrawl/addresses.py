@@ -1,6 +1,7 @@
 """The form in which an address is fetched, logged and indexed (pure)."""
 
 import re
+from functools import lru_cache
 
 from crawlmatch.errors import BadAddress
 from crawlmatch.uris import heritrix_form
@@ -11,6 +12,7 @@ of its requests. Source: browsertrix-crawler, whose names these are but for the 
 _LOGIN = re.compile(r"\A(https?://)[^/?#]*@")
 
 
+@lru_cache(20_000)  # the pages of a site have most of their links in common
 def fetched_form(address: str) -> str:
     """Return Heritrix's form of an address, without the login that it may have.
 

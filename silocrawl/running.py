@@ -10,10 +10,11 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 
 from politeweb.exchange import Exchanges
 from politeweb.file_pace import FilePace
@@ -45,6 +46,8 @@ MOST_HELD, MOST_OF_A_HOST, MOST_TOGETHER = {CRAWL: 2_000, RENDER: 200}, 200, 500
 """Addresses that are held at a time, of one host, and that are kept together."""
 MOST_HOPS_TOGETHER, MOST_RESULTS = 20_000, 100
 """Hops that follow from what is kept together, about; and results that wait to be kept."""
+MOST_REMEMBERED = 50_000
+"""Addresses of which a process knows that they are in the queue: most links lead to these."""
 SECONDS_TO_END = 10.0
 LEAST_RATE = 1_000.0
 """Bytes a second, at the mean of a minute, below which a body is cut."""
@@ -137,6 +140,7 @@ class CrawlWorker:
         self._results: queue.Queue[tuple[Held, Fetched | OSError]] = queue.Queue(MOST_RESULTS)
         self._crew = Crew(self._fetch_all, settings.threads)
         self._rendering: list[threading.Thread] = []
+        self._put: dict[tuple[str, str], None] = {}  # messages of hops that were put
         self._ended = False
         self.summary = CrawlSummary()
 
@@ -437,16 +441,25 @@ class CrawlWorker:
         for name in self._frontiers:
             done = [(held, one) for held, one in results
                     if held.message.queue == name and one.outcome is not None]  # fmt: skip
-            hops = [message_of(hop, name if hop.path.endswith("R") else CRAWL)
-                    for _, one in done for hop in one.hops]  # fmt: skip
-            documents = [message for held, one in done for message in self._documents(held, one)]
+            hops = {(name if hop.path.endswith("R") else CRAWL, hop.key): hop
+                    for _, one in done for hop in one.hops}  # fmt: skip
+            new = {place: hop for place, hop in hops.items() if place not in self._put}
+            following = [message_of(hop, queue) for (queue, _), hop in new.items()]
+            following += [message for held, one in done for message in self._documents(held, one)]
             if done:
-                self._queues.done([held.message for held, _ in done], [*hops, *documents])
+                self._queues.done([held.message for held, _ in done], following)
+            self._remember(new)
         for held, one in results:
             if one.is_untouched:
                 self._queues.give_back([held.message])
             elif one.outcome is None:
                 self._queues.failed([held.message], one.reason, one.again)
+
+    def _remember(self, places: Iterable[tuple[str, str]]) -> None:
+        """Note the queues and keys of messages that were put, and forget the oldest."""
+        self._put |= dict.fromkeys(places)
+        for place in list(islice(self._put, max(0, len(self._put) - MOST_REMEMBERED))):
+            del self._put[place]
 
     def _write_logs(self, parts: list[tuple[Address, Fetched]]) -> None:
         lines: dict[str, list[str]] = {}

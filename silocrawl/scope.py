@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import translate
-from functools import cached_property
-from urllib.parse import SplitResult, urlsplit
+from functools import cached_property, lru_cache
+from urllib.parse import urlsplit
 
 from silocrawl.errors import TargetRefused
 
@@ -71,15 +71,15 @@ class Scope:
     def has(self, seed: str, url: str) -> bool:
         """Whether a page belongs to a seed, so that its links are followed."""
         begin, found = urlsplit(seed), urlsplit(url)
-        host, mine = (found.hostname or ""), (begin.hostname or "")
         if self.kind is ScopeKind.SUBDOMAINS:
+            host, mine = (found.hostname or ""), (begin.hostname or "")
             bare = mine.removeprefix("www.")
             return host in (mine, bare) or host.endswith(f".{bare}")
         if self.kind is ScopeKind.ROOT:
-            return _server(found) == _server(begin)
+            return _server(url) == _server(seed)
         if self.kind is ScopeKind.PATH:
             below = begin.path[: begin.path.rfind("/") + 1] or "/"
-            return _server(found) == _server(begin) and (found.path or "/").startswith(below)
+            return _server(url) == _server(seed) and (found.path or "/").startswith(below)
         return without_session(url) == without_session(seed)
 
     def accepts(self, seed: str, url: str, *, is_document: bool = False) -> bool:
@@ -134,7 +134,9 @@ def _repeats(segments: list[str]) -> int:
     return most
 
 
-def _server(parts: SplitResult) -> tuple[str, int | None]:
+@lru_cache(20_000)
+def _server(url: str) -> tuple[str, int | None]:
+    parts = urlsplit(url)
     try:
         port = parts.port
     except ValueError:
