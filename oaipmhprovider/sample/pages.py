@@ -187,7 +187,7 @@ def _text_of(work: SampleWork, trap: Trap | None) -> list[str]:
 
 
 def _document(pages: list[str], title: str = "") -> Answer:
-    return Answer(body=pdf_of(pages, title), headers={"Content-Type": PDF})
+    return Answer(body=pdf_of(*pages, title=title), headers={"Content-Type": PDF})
 
 
 # --- pages

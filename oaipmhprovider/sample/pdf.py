@@ -24,7 +24,7 @@ _DESCRIPTOR = (
 )
 
 
-def pdf_of(pages: Iterable[str], title: str = "") -> bytes:
+def pdf_of(*pages: str, title: str = "") -> bytes:
     """Return a PDF file.
 
     Args:

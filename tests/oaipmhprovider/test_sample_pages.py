@@ -35,7 +35,7 @@ def test_every_trap_is_at_a_work_and_every_layout_is_there(sample: SampleReposit
 
 
 def test_a_document_has_its_pages_and_the_table_of_its_objects() -> None:
-    content = pdf_of(["Latin (text) \\ é", "שירה", ""], "A title")
+    content = pdf_of("Latin (text) \\ é", "שירה", "", title="A title")
     assert content.count(b"/Type /Page ") == 3
     assert rb"Latin \(text\) \\ " + "é".encode("cp1252") in content
     assert "הריש".encode("utf-16-be").hex().encode() in content  # as it is shown, from the left

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 
-from pdfs import pdf_of
 from site_of_traps import HTML, Reply, page
+
+from oaipmhprovider.sample.pdf import pdf_of
 
 TITLE = "Seasonal storage of solar heat in abandoned mines: a field study"
 DOI = "10.1234/solar.2024.07"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from crawl_records import put_record
-from pdfs import pdf_of
 from site_of_traps import Site, packed, pdf
 
+from oaipmhprovider.sample.pdf import pdf_of
 from recordsilo import Silo
 from recordsilo.cli import silo_command
 from silocrawl.captures import Captures, CaptureUnreadable

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pdfs import pdf_of
 from playwright.sync_api import Page
 
 from crawlmatch.crawls import match_into_silo
 from crawlmatch.matching import MatchRequest
+from oaipmhprovider.sample.pdf import pdf_of
 from politeweb.file_pace import FilePace
 from recordsilo import Silo
 from recordsilo.index import SearchFilters
