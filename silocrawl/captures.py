@@ -116,7 +116,7 @@ class Captures:
         seen: set[str] = set()
         while url not in seen and len(seen) <= _MOST_REDIRECTS:
             seen.add(url)
-            one = _latest(self.of(url), until)
+            one = latest(self.of(url), until)
             if one is None or not one.redirect:
                 return one
             url = one.redirect
@@ -246,7 +246,7 @@ def _headers(record: Any) -> dict[str, str]:
     return found
 
 
-def _latest(found: list[Capture], until: str) -> Capture | None:
+def latest(found: list[Capture], until: str) -> Capture | None:
     """The latest capture up to a time, or the first one; of a revisit, what it refers to."""
     if not found:
         return None

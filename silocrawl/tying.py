@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from silocrawl.captures import Capture, Captures, StagedBody
+from silocrawl.addresses import DOM
+from silocrawl.captures import Capture, Captures, StagedBody, latest
 from silocrawl.found_links import MOST_BYTES, is_html
 from silocrawl.landing import Landing, Rule, landing_of
 from silocrawl.messages import FoundDocument
@@ -28,7 +29,7 @@ _BEGIN, _END = 64 << 10, 4 << 10
 
 
 def landing_page(captures: Captures, url: str, until: str) -> Landing | None:
-    """Return the page to which an address led; None for none.
+    """Return the page to which an address led, as a browser showed it if one did; None for none.
 
     Args:
         captures: The archive.
@@ -41,9 +42,18 @@ def landing_page(captures: Captures, url: str, until: str) -> Landing | None:
     if found is None or not is_html(found.mimetype) or found.status != "200":
         return None
     page = captures.begin(found, MOST_BYTES)
-    charset = page.headers.get("content-type", "").lower().partition("charset=")[2]
     link = page.headers.get("link", "")
+    if shown := _shown(captures, found, until):
+        return landing_of(found.url, shown, link, "utf-8")
+    charset = page.headers.get("content-type", "").lower().partition("charset=")[2]
     return landing_of(found.url, page.content, link, charset.split(";")[0].strip("\"' "))
+
+
+def _shown(captures: Captures, page: Capture, until: str) -> bytes:
+    """What scripts made of a page; empty if no browser has shown it since it was captured."""
+    found = [one for one in captures.of(f"{DOM}{page.url}") if one.timestamp >= page.timestamp]
+    one = latest(found, until)
+    return captures.begin(one, MOST_BYTES).content if one is not None else b""
 
 
 def rule_of(captures: Captures, landing: Landing | None, one: FoundDocument) -> Rule | None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from crawl_records import DC
@@ -26,7 +27,7 @@ from silocrawl.outcomes import match_own_logs
 from silocrawl.paths import archives_directory, catalogue_file
 from silocrawl.proposals import Proposal, State, proposals, reject
 from silocrawl.running import CrawlSettings, CrawlWorker
-from silocrawl.targets import Target, add_target, load_target
+from silocrawl.targets import Target, add_target, change_target, load_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.steps import StepWorker
@@ -34,7 +35,7 @@ from silowork.queues.values import Message, MessageState
 from silowork.stop import Stop
 
 NOW = datetime.now(UTC).replace(microsecond=0)
-QUICK = CrawlSettings(8, 0.0, is_private=True, pauses=(0.05, 0.05, 0.05))
+QUICK = CrawlSettings(8, 0.0, is_private=True, pauses=(0.05,) * 3, has_sandbox=os.geteuid() != 0)
 RIGHT = KINDS["right"].content
 
 
@@ -47,7 +48,7 @@ def put_work(silo: Silo, name: str, *links: str, title: str = TITLE, doi: str = 
     return identifier
 
 
-def target(silo: Silo, url: str = "", **more: str) -> None:
+def target(silo: Silo, url: str = "", **more: Any) -> None:
     add_target(silo.path, Target("t", Timetable(once=NOW), url, made=NOW, **more))
 
 
@@ -147,6 +148,31 @@ def test_a_document_is_attached_with_its_origin(silo: Silo, site: Site, crawl: C
     }  # fmt: skip
     name, _, offset = note["warc"].rpartition(":")
     assert int(offset) < Path(archives_directory(silo.path), name).stat().st_size
+
+
+@pytest.mark.long
+def test_a_link_that_a_script_makes_ties_a_document(
+    silo: Silo, site: Site, crawl: Crawl, browser: str
+) -> None:
+    script = "document.body.innerHTML = '<a href=\"/{}.pdf\">Full text</a>'"
+    site.pages |= {
+        "/7": page(f"<p>wait<script>{script.format(7)}</script>"),
+        "/8": page(f"<p>wait<script>{script.format(8)}</script>"),
+        "/7.pdf": with_type(RIGHT),
+        "/8.pdf": with_type(KINDS["other-doi"].content),
+    }
+    records = [put_work(silo, name, f"{site.url}/{name}") for name in "78"]
+    target(silo, is_rendered=True)
+    found = {key: (one.rule, one.reason.code) for key, one in crawl().items()}
+    assert found == {
+        (records[0], "/7.pdf"): ("only-pdf", "right"),
+        (records[1], "/8.pdf"): ("only-pdf", "other-doi"),
+    }
+    assert [files(silo, one) for one in records] == [{"files/7.pdf": RIGHT}, {}]
+    time.sleep(1.1)  # captures are told apart by the second
+    change_target(silo.path, "t", is_rendered=False)
+    site.pages |= {"/8": page("<a href=/new.pdf>Full text</a>"), "/new.pdf": with_type(RIGHT)}
+    assert crawl(is_again=True)[records[1], "/new.pdf"].state is State.ATTACHED
 
 
 @pytest.mark.long

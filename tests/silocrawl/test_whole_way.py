@@ -1,6 +1,7 @@
 """The whole way of a record's link, on the pages of the sample: fetched, indexed, matched, seen."""
 
 import json
+import os
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -9,12 +10,16 @@ import pytest
 import real_pywb
 import requests
 from click.testing import CliRunner
+from crawl_records import put_record
+from landing_pages import DOI, KINDS, TITLE, with_type
 from ports import free_port
+from site_of_traps import Reply, Site, page
 
 from crawlmatch.kept import crawl_named
 from crawlmatch.outcomes import LinkOutcome
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.sample.pages import Trap
+from recordsilo import Silo
 from recordsilo.cli import silo_command
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.paths import index_directory
@@ -157,3 +162,54 @@ def test_the_links_of_records_that_still_have_no_document_are_asked_again(
     without = {one.split("\t")[0].rpartition(":")[2] for one in listed}
     assert len(asked) >= len(without) > 0
     assert all(any(number in url for number in without) for url in asked)
+
+
+SCRIPT = """<main>wait</main><script>
+fetch('/api' + location.pathname).then(answer => answer.text())
+  .then(html => document.querySelector('main').innerHTML = html)</script>"""
+BEHIND_SCRIPTS = {
+    "7": (with_type(KINDS["right"].content), Reason.RIGHT, LinkOutcome.FULLTEXT),
+    "8": (with_type(KINDS["citing"].content), Reason.OTHER_PAPER, LinkOutcome.FULLTEXT),
+    "9": (Reply(404), None, LinkOutcome.LANDING),
+}
+"""What is behind the link that the script of a record's page makes, and what becomes of it."""
+
+
+def test_what_only_a_browser_finds_comes_to_its_record_and_is_replayed(
+    tmp_path: Path, site: Site, browser: str, program: str
+) -> None:
+    path, url = str(tmp_path / "silo"), site.url
+    with Silo(path, "info:", identifier_uri_prefix="oai:example.org:") as made:
+        for number, (document, _, _) in BEHIND_SCRIPTS.items():
+            html = f'<a href="/files/{number}.pdf">Full text</a>'
+            site.pages |= {
+                f"/id/{number}": Reply(302, b"", {"Location": f"/paper/{number}"}),
+                f"/paper/{number}": page(SCRIPT),
+                f"/api/paper/{number}": Reply(200, html.encode(), {"Content-Type": "text/plain"}),
+                f"/files/{number}.pdf": document,
+            }
+            put_record(made, number, f"{url}/id/{number}", f"doi:{DOI}", title=TITLE)
+    silo("crawl", "target", "add", path, "--render")
+    sandbox = [] if os.geteuid() else ["--no-sandbox"]
+    silo("crawl", "run", path, "--until-idle", "--private", "--interval", "0", *sandbox)
+    assert set(site.asked.values()) == {1}
+    with Documents(path, "read") as documents:
+        found = {one.record[-1]: one.reason for one in documents.listed(None, "", 0, 1_000)}
+    assert found == {name: why for name, (_, why, _) in BEHIND_SCRIPTS.items() if why}
+    assert silo("ls", path, "--search", "has_file:true", "-n", "0").split()[:1] == [
+        "oai:example.org:7"
+    ]
+    rows = silo("crawl", "dump", f"{path}/crawls/own/crawl_result.sqlite").splitlines()
+    outcomes = {row["initial_url"]: row["outcome"] for row in map(json.loads, rows)}
+    assert outcomes == {
+        f"{url}/id/{name}": outcome for name, (_, _, outcome) in BEHIND_SCRIPTS.items()
+    }
+    port = free_port()
+    with replaying(path, program, port):
+        place = f"http://127.0.0.1:{port}/own"
+        for address, begin in (
+            (f"{url}/paper/7", b"<!doctype html>"), (f"{url}/api/paper/7", b"<a href="),
+            (f"{url}/files/7.pdf", b"%PDF"), (f"urn:fullPage:{url}/paper/7", b"\x89PNG"),
+        ):  # fmt: skip
+            seen = requests.get(f"{place}/2026id_/{address}", timeout=30)
+            assert (seen.status_code, seen.content[: len(begin)]) == (200, begin), address
