@@ -33,6 +33,12 @@ def key_of(url: str) -> str:
     return str(needed("surt", "The index of crawls", "crawl").surt(url))
 
 
+def minute_of(timestamp: str) -> str:
+    """A time of 14 digits for people, such as ``2026-03-01 02:30``; UTC."""
+    at = timestamp
+    return f"{at[:4]}-{at[4:6]}-{at[6:8]} {at[8:10]}:{at[10:12]}"
+
+
 def line_of(one: Outcome, length: int) -> str:
     """Return the CDXJ line of an archived outcome, with its line end.
 

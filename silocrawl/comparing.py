@@ -4,7 +4,6 @@ pywb answers in proxy mode, in which nothing is rewritten: what differs then is 
 archive. Three numbers are found: of the pictures, of the texts, and of the requests.
 """
 
-import hashlib
 import json
 import os
 import tempfile
@@ -14,7 +13,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +20,16 @@ from numpy.typing import NDArray
 from politeweb.exchange import Exchanges
 from politeweb.loopback import LOOPBACK
 from politeweb.settings import HttpSettings
-from recordsilo.disk.atomic_file import replace_file
 from recordsilo.extras import needed
 from silocrawl.addresses import PICTURE, REQUESTS, TEXT
 from silocrawl.answers import Answers
 from silocrawl.browser import BrowserSettings
 from silocrawl.captures import Captures
 from silocrawl.cdxj import Segments
+from silocrawl.comparisons import Comparison, keep
 from silocrawl.errors import CrawlingError
 from silocrawl.messages import CRAWL, Address, message_of
-from silocrawl.paths import answers_file, comparison_directory, index_directory
+from silocrawl.paths import answers_file, index_directory
 from silocrawl.rendering import Renderer
 from silocrawl.replay import free_port, replaying
 from silowork.queues.values import Queues
@@ -66,34 +64,22 @@ class Seen:
     requests: dict[str, bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """How a page out of the archive differs from the page as it was; 0 is the same, 1 nothing is.
-
-    Attributes:
-        url: The page.
-        captured: When it was crawled; 14 digits.
-        tiles: Share of the tiles with anything on them that differ.
-        text: Share of the words that differ.
-        failed: Requests that failed only in the archive.
-    """
-
-    url: str
-    captured: str
-    tiles: float
-    text: float
-    failed: tuple[str, ...]
-
-
 # --------------------------------------------------------------------------- the three numbers
 
 
-def compared(url: str, captured: str, then: Seen, now: Seen) -> Comparison:
-    """Compare what a browser showed (pure)."""
+def compared(url: str, moments: tuple[str, str], then: Seen, now: Seen) -> Comparison:
+    """Compare what a browser showed (pure).
+
+    Args:
+        url: The page.
+        moments: When it was crawled, and when it is compared; see `Comparison`.
+        then: What was seen when it was crawled.
+        now: What is seen out of the archive.
+    """
     failed = tuple(sorted(one for one, is_good in now.requests.items()
                           if not is_good and then.requests.get(one, True)))  # fmt: skip
     tiles = tiles_that_differ(then.picture, now.picture)
-    return Comparison(url, captured, tiles, words_that_differ(then.text, now.text), failed)
+    return Comparison(url, *moments, tiles, words_that_differ(then.text, now.text), failed)
 
 
 def words_that_differ(one: str, other: str) -> float:
@@ -264,8 +250,9 @@ def compare(silo_path: str, url: str, pages: ArchivedPages) -> Comparison:
     """
     captured, then = seen_of(silo_path, url)
     now = pages.seen(url)
-    found = compared(url, captured, then, now)
-    _keep(silo_path, found, then, now)
+    moments = captured, datetime.now(UTC).isoformat(timespec="seconds")
+    found = compared(url, moments, then, now)
+    keep(silo_path, found, then.picture, now.picture)
     return found
 
 
@@ -273,31 +260,3 @@ def queue_missing(queues: Queues, one: Comparison) -> int:
     """Have the requests that failed only in the archive fetched, each once; return how many."""
     missing = (Address(url, one.url, path="E", via=one.url) for url in one.failed)
     return queues.put(message_of(each, CRAWL, key=f"compared {each.url}") for each in missing)
-
-
-def comparison_of(silo_path: str, url: str) -> tuple[dict[str, Any], str] | None:
-    """Return what was kept of the last comparison of a page, and its directory; None if nothing."""
-    directory = comparison_directory(silo_path, _name(url))
-    try:
-        with open(os.path.join(directory, "comparison.json"), encoding="utf-8") as file:
-            return json.load(file), directory
-    except FileNotFoundError:
-        return None
-
-
-def _name(url: str) -> str:
-    return hashlib.sha256(url.encode()).hexdigest()[:32]
-
-
-def _keep(silo_path: str, one: Comparison, then: Seen, now: Seen) -> None:
-    directory = comparison_directory(silo_path, _name(one.url))
-    os.makedirs(directory, exist_ok=True)
-    table = {
-        "format": 1, "url": one.url, "captured": one.captured,
-        "compared": datetime.now(UTC).isoformat(timespec="seconds"),
-        "tiles": round(one.tiles, 4), "text": round(one.text, 4), "failed": one.failed,
-    }  # fmt: skip
-    files = {"crawled.png": then.picture, "archived.png": now.picture,
-             "comparison.json": json.dumps(table, indent=1).encode()}  # fmt: skip
-    for name, content in files.items():
-        replace_file(os.path.join(directory, name), content)

@@ -16,7 +16,8 @@ from recordsilo.panels import Cell, Panel, PanelView, Table
 from recordsilo.selection import Selection
 from silocrawl.addresses import PICTURE, fetched_form
 from silocrawl.captures import Capture, Captures
-from silocrawl.cdxj import Segments, key_of
+from silocrawl.cdxj import Segments, key_of, minute_of
+from silocrawl.comparisons import ComparisonUnreadable, comparison_named, name_of
 from silocrawl.paths import index_directory, replay_file
 
 MOST_LINKS, MOST_OF_A_LINK = 50, 10
@@ -49,7 +50,7 @@ def _show(silo: Silo, identifier: str, _language: str) -> PanelView | None:
         return None
     replay = replay_address(silo.path)
     rows = [
-        _row(link, one, replay)
+        _row(silo.path, link, one, replay)
         for link in islice(_links(silo, identifier), MOST_LINKS)
         for one in _newest(silo, link)
     ]
@@ -85,14 +86,14 @@ def _newest(silo: Silo, url: str) -> list[Capture]:
     return sorted(found, key=lambda one: one.timestamp, reverse=True)
 
 
-def _row(link: str, one: Capture, replay: str) -> tuple[Cell, ...]:
-    at = one.timestamp
-    when = f"{at[:4]}-{at[4:6]}-{at[6:8]} {at[8:10]}:{at[10:12]}"
+def _row(silo_path: str, link: str, one: Capture, replay: str) -> tuple[Cell, ...]:
     is_picture = one.url.startswith(PICTURE)
     frame = "mp_" if is_picture else ""  # pywb shows a picture as it is, a page below its banner
-    seen = Cell(when, f"{replay}{at}{frame}/{one.url}" if replay else "")
+    replayed = f"{replay}{one.timestamp}{frame}/{one.url}" if replay else ""
+    seen = Cell(minute_of(one.timestamp), replayed)
     if is_picture:
-        return seen, Cell(link, link), Cell("screenshot"), Cell(one.mimetype)
+        shown = Cell("screenshot", _compared(silo_path, one))
+        return seen, Cell(link, link), shown, Cell(one.mimetype)
     status = f"{one.status} to {one.redirect}" if one.redirect else one.status
     return (
         seen,
@@ -100,6 +101,17 @@ def _row(link: str, one: Capture, replay: str) -> tuple[Cell, ...]:
         Cell(status),
         Cell("unchanged" if one.is_revisit else one.mimetype),
     )
+
+
+def _compared(silo_path: str, picture: Capture) -> str:
+    """Where a picture is beside that out of the archive; empty if they were not compared."""
+    name = name_of(picture.url.removeprefix(PICTURE))
+    try:
+        found = comparison_named(silo_path, name)
+    except ComparisonUnreadable:  # its own page says so
+        return ""
+    is_this = found is not None and found.captured == picture.timestamp
+    return f"/crawling/comparisons/{name}" if is_this else ""
 
 
 CAPTURES = Panel("captures", "Captures", 11, _show)

@@ -1,9 +1,7 @@
 """Pages out of the archive beside the pages as they were: three numbers."""
 
-import json
 import os
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw
@@ -18,13 +16,13 @@ from silocrawl.comparing import (
     archived_pages,
     compare,
     compared,
-    comparison_of,
     pages_shown,
     queue_missing,
     seen_of,
     tiles_that_differ,
     words_that_differ,
 )
+from silocrawl.comparisons import PICTURES, comparison_named, comparisons, picture_of
 from silocrawl.launching import inject
 from silocrawl.messages import CRAWL, RENDER, address_of
 from silocrawl.rendering import browser_settings
@@ -72,14 +70,15 @@ def test_words_that_only_one_text_has() -> None:
 def test_requests_that_failed_only_in_the_archive() -> None:
     then = Seen(b"", "", {"http://a/": True, "http://b/": False, "http://c/": True})
     now = Seen(b"", "", dict.fromkeys(("http://a/", "http://b/", "http://new/"), False))
-    assert compared("http://x/", "20261201020000", then, now).failed == ("http://a/", "http://new/")
+    moments = "20261201020000", "2026-12-02T02:00:00+00:00"
+    assert compared("http://x/", moments, then, now).failed == ("http://a/", "http://new/")
 
 
 def test_a_page_that_no_browser_has_shown_is_not_compared(silo: Silo) -> None:
     with pytest.raises(NotComparable, match="inject --render"):
         seen_of(silo.path, "http://example.org/")
     assert pages_shown(silo.path) == []
-    assert comparison_of(silo.path, "http://example.org/") is None
+    assert comparisons(silo.path) == []
 
 
 @pytest.mark.long
@@ -109,13 +108,9 @@ def test_a_page_is_compared_with_itself_out_of_the_archive(
     assert one.failed == (f"{site.url}/long.png",), "it was too long for the browser"
     assert [queue_missing(queues, one) for _ in range(2)] == [1, 0]
     assert [address_of(each.body).url for each in queues.peek(CRAWL)] == list(one.failed)
-    kept = comparison_of(silo.path, one.url)
-    assert kept is not None
-    table, directory = kept
-    assert (table["tiles"], table["text"], table["failed"]) == (0.0, 0.0, list(one.failed))
-    picture = Captures(silo.path).of(f"{PICTURE}{one.url}")[0]
-    assert table["captured"] == picture.timestamp
-    assert (
-        Path(directory, "crawled.png").read_bytes() == Path(directory, "archived.png").read_bytes()
-    )
-    assert json.loads(Path(directory, "comparison.json").read_text())["url"] == one.url
+    (kept,) = comparisons(silo.path)
+    assert kept == one == comparison_named(silo.path, one.name)
+    assert kept.captured == Captures(silo.path).of(f"{PICTURE}{one.url}")[0].timestamp
+    crawled, archived = (picture_of(silo.path, one.name, which) for which in PICTURES)
+    assert crawled.startswith(b"\x89PNG")
+    assert crawled == archived

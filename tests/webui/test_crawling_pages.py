@@ -27,6 +27,7 @@ from silocrawl.addresses import PICTURE
 from silocrawl.answers import Answers
 from silocrawl.cdxj import Segments
 from silocrawl.cdxj import line_of as index_line
+from silocrawl.comparisons import Comparison, keep
 from silocrawl.crawl_log import Outcome, line_of
 from silocrawl.history import MOST_READ, failures_in
 from silocrawl.launching import inject, launch_now
@@ -35,6 +36,7 @@ from silocrawl.outcomes import NAME
 from silocrawl.paths import (
     answers_file,
     archives_directory,
+    comparison_directory,
     index_directory,
     log_file,
     queues_file,
@@ -585,6 +587,85 @@ def test_without_proposals_the_page_says_so(client: Any, silo: Silo) -> None:
     assert client.json("/crawling/proposals") == {"proposal": None, "waiting": 0, "next": None}
 
 
+# --------------------------------------------------------------------------- compared pages
+
+
+WHOLE = Comparison(LINK, "20260301023000", "2026-03-02T02:30:00+00:00", 0.0, 0.031, ())
+PARTLY = replace(
+    WHOLE, url="https://b.example/<b>", tiles=0.25, failed=("https://b.example/a?b&c",)
+)
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture
+def compared(silo: Silo) -> Silo:
+    """Two pages that were compared; of one the archive shows nothing."""
+    keep(silo.path, WHOLE, PNG + b"then", PNG + b"now")
+    keep(silo.path, PARTLY, PNG + b"then", b"")
+    return silo
+
+
+def test_pages_that_miss_most_are_listed_first(
+    client: Any, compared: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "/crawling/comparisons"
+    found = client.json(url)
+    assert [one["name"] for one in found["comparisons"]] == [PARTLY.name, WHOLE.name]
+    assert found["next"] is None
+    page = client.get(url).text
+    for said in ("https://b.example/&lt;b&gt;", "different (25.0%)", "1 missing",
+                 "2026-03-01 02:30", "the same", "nearly the same (3.1%)",
+                 f'href="{url}/{PARTLY.name}"'):  # fmt: skip
+        assert said in page
+    monkeypatch.setattr("webui.crawling.comparisons.LISTED", 1)
+    following = client.json(url)["next"]
+    assert [one["url"] for one in client.json(following)["comparisons"]] == [LINK]
+    assert client.get(f"{url}?start=x").status == 400
+
+
+def test_both_pictures_and_what_is_missing_are_on_the_page(client: Any, compared: Silo) -> None:
+    url = "/crawling/comparisons"
+    page = client.get(f"{url}/{PARTLY.name}").text
+    assert re.findall('<img[^>]* src="([^"]*)"', page) == [f"{url}/{PARTLY.name}/crawled.png"]
+    assert "There is no picture." in page
+    assert 'href="https://b.example/a?b&amp;c"' in page
+    whole = client.get(f"{url}/{WHOLE.name}").text
+    assert "Missing only in the archive" not in whole
+    assert whole.count("<img") == 2
+    assert client.json(f"{url}/{WHOLE.name}")["tiles"] == 0.0
+
+
+def test_only_the_pictures_of_a_comparison_are_sent_and_none_runs(
+    client: Any, compared: Silo
+) -> None:
+    url = f"/crawling/comparisons/{WHOLE.name}"
+    answer = client.get(f"{url}/archived.png")
+    assert (answer.headers["Content-Type"], answer.body) == ("image/png", PNG + b"now")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
+    for wrong in (f"{WHOLE.name}/comparison.json", f"{WHOLE.name}/..%2Farchived.png",
+                  f"{PARTLY.name}/archived.png", "0" * 32, "x/crawled.png"):  # fmt: skip
+        assert client.get(f"/crawling/comparisons/{wrong}").status == 404, wrong
+
+
+def test_a_damaged_comparison_is_told(client: Any, compared: Silo) -> None:
+    path = Path(comparison_directory(compared.path, WHOLE.name), "comparison.json")
+    for damaged in ("{", "[]", '{"url": 3}'):
+        path.write_text(damaged)
+        for url in ("/crawling/comparisons", f"/crawling/comparisons/{WHOLE.name}"):
+            answer = client.get(url)
+            assert (answer.status, compared.path in answer.text) == (500, False)
+            assert "compare the page again" in answer.text
+
+
+def test_a_picture_in_the_captures_leads_to_its_comparison(client: Any, compared: Silo) -> None:
+    for moment in ("20260301023000", "20260201023000"):
+        shown = Outcome(moment, f"{PICTURE}{LINK}", 200, "image/png")
+        Segments(index_directory(compared.path)).add([index_line(shown, 9)])
+    page = client.get("/records/oai+example,org+1").text
+    assert page.count(f'href="/crawling/comparisons/{WHOLE.name}"') == 1
+
+
 # --------------------------------------------------------------------------- in a browser
 
 
@@ -596,13 +677,15 @@ def test_every_page_is_for_everybody(
     crawled: Silo,
     queued: Silo,
     proposed: Silo,
+    compared: Silo,
     scheme: str,
     width: int,
 ) -> None:
     page = open_page("/", color_scheme=scheme, viewport={"width": width, "height": 800})
     launch = "launch=20260301T023000Z"
     for path in ("targets", "targets/links", f"targets/links/failures?{launch}", "proposals",
-                 "targets/links/seeds", "add", "status", "dead/uris-to-crawl"):  # fmt: skip
+                 "targets/links/seeds", "add", "status", "dead/uris-to-crawl", "comparisons",
+                 f"comparisons/{PARTLY.name}"):  # fmt: skip
         page.goto(f"/crawling/{path}")
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         fits(page, path)
@@ -621,11 +704,17 @@ def test_the_pages_are_loaded_without_the_packages_of_the_extra() -> None:
 
 
 def test_no_link_leaves_a_silo_that_is_mounted(
-    client: Any, stage: Any, mount_at: Any, crawled: Silo, queued: Silo, proposed: Silo
+    client: Any,
+    stage: Any,
+    mount_at: Any,
+    crawled: Silo,
+    queued: Silo,
+    proposed: Silo,
+    compared: Silo,
 ) -> None:
     mount_at("/silos/first", stage.app)
     for path in ("targets", "targets/links", "targets/links/seeds", "add", "proposals", "status",
-                 "dead/uris-to-crawl"):  # fmt: skip
+                 "dead/uris-to-crawl", "comparisons", f"comparisons/{PARTLY.name}"):  # fmt: skip
         page = client.get(f"/silos/first/crawling/{path}")
         assert page.status == 200, path
         for url in re.findall(r'(?:href|action|src)="(/[^"]*)"', page.text):

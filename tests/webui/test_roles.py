@@ -115,6 +115,9 @@ POST   /crawling/dead/{queue}                                   -   - 404 404
 GET    /crawling/proposals                                      - 200 200 200
 GET    /crawling/proposals/{number}/first-page.png              - 404 404 404
 POST   /crawling/proposals/{number}/{action}                    -   - 404 404
+GET    /crawling/comparisons                                    - 200 200 200
+GET    /crawling/comparisons/{name}                             - 404 404 404
+GET    /crawling/comparisons/{name}/{picture}                   - 404 404 404
 GET    /schedules                                               -   -   - 200
 POST   /schedules/{name}/{action}                               -   -   - 404
 GET    /jobs/events                                             - 200 200 200
@@ -212,7 +215,7 @@ def ask(silo: Silo, working_copy: str) -> Ask:
     named = {"record": "oai+example,org+1", "version": "workingcopy", "path": "oai_dc",
              "job": job.job_id, "action": "retry", "name": "none", "form": "none",
              "part": "none", "queue": "none", "number": "7", "key": "none", "report": "none",
-             "token": "0" * 32}  # fmt: skip
+             "token": "0" * 32, "picture": "crawled.png"}  # fmt: skip
 
     def ask(who: str, method: str, pattern: str, end: str = "", accept: str = "text/html") -> Any:
         path = pattern.replace("static/{path...}", "static/silo.css")

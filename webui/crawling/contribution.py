@@ -1,7 +1,7 @@
 """The pages of our own crawls, as a package contributes pages."""
 
 from webui.contributed import Pages
-from webui.crawling import lists, proposals, status, targets
+from webui.crawling import comparisons, lists, proposals, status, targets
 from webui.navigation import NavigationLink
 from webui.people.roles import Role
 from webui.route import Body, Operation, Query, Route
@@ -26,7 +26,7 @@ _WHAT = {"url": "An address.", "search": "The query of a search's address, inste
 _ASK = "/crawling/add"
 _LIST, _DEAD = "/crawling/targets", "/crawling/dead/{queue}"
 _ONE = f"{_LIST}/{{name}}"
-_PROPOSALS = "/crawling/proposals"
+_PROPOSALS, _COMPARED = "/crawling/proposals", "/crawling/comparisons"
 _HEADING = "Harvest & export"
 _LAUNCH = Query("launch", text="Its time, such as `20261201T020000Z`.", required=True)
 
@@ -54,10 +54,15 @@ PAGES = Pages(
         Route("GET", f"{_PROPOSALS}/{{number}}/first-page.png", proposals.picture,
               told=Operation("image/png")),
         Route("POST", f"{_PROPOSALS}/{{number}}/{{action}}", proposals.decide, Body.FIELDS),
+        Route("GET", _COMPARED, comparisons.show, told=Operation("", (Query("start", _COUNT),))),
+        Route("GET", f"{_COMPARED}/{{name}}", comparisons.show_one),
+        Route("GET", f"{_COMPARED}/{{name}}/{{picture}}", comparisons.picture,
+              told=Operation("image/png")),
     ),
     (
         (_HEADING, NavigationLink("Crawl targets", _LIST, also=(_ASK,))),
         (_HEADING, NavigationLink("Proposed documents", _PROPOSALS)),
+        (_HEADING, NavigationLink("Compared pages", _COMPARED)),
         (_HEADING, NavigationLink("Crawl status", "/crawling/status", also=("/crawling/dead",))),
     ),
     (NavigationLink("Crawl their links", f"{_ASK}/records", Role.CURATOR),),

@@ -12,6 +12,8 @@ from silowork.ledger_file import Mode
 from silowork.queues.sqlite import SqliteQueues
 from webui import urls
 from webui.http.errors import BadRequest, NotFound, WebError, as_sentence
+from webui.http.messages import Response
+from webui.http.security import FILE_POLICY
 from webui.site import Call
 
 
@@ -43,6 +45,31 @@ def proposals(**fields: object) -> str:
 def proposal(number: int, part: str = "") -> str:
     """One of them, or a part of it."""
     return f"{proposals()}/{number}{part}"
+
+
+def comparisons(**fields: object) -> str:
+    """The pages that were compared with the archive."""
+    return urls.with_query(urls.at("/crawling/comparisons"), fields)
+
+
+def comparison(name: str, part: str = "") -> str:
+    """One of them, or a part of it."""
+    return f"{comparisons()}/{urls.segment(name)}{part}"
+
+
+def png(content: bytes, missing: str) -> Response:
+    """Send a picture of what strangers made.
+
+    Args:
+        content: PNG; empty if there is none.
+        missing: What is said then.
+
+    Raises:
+        NotFound: There is none.
+    """
+    if not content:
+        raise NotFound(missing)
+    return Response(200, content, "image/png", {"Content-Security-Policy": FILE_POLICY})
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from silocrawl.tying import PDF, landing_page
 from webui import urls
 from webui.activity import note
 from webui.crawling import opening
-from webui.crawling.opening import told
+from webui.crawling.opening import png, told
 from webui.http.errors import BadRequest, Conflict, NotFound, told_as
 from webui.http.messages import Response, whole_number
 from webui.rendering import View, changed_answer
@@ -93,9 +93,7 @@ def picture(call: Call) -> Response:
     one = _named(call)
     with told(call), told_as(*REFUSALS):
         drawn = first_page(call.site.silo, one)
-    if not drawn:
-        raise NotFound("This document has no first page that can be drawn.")
-    return Response(200, drawn, "image/png", {"Cache-Control": "private, max-age=3600"})
+    return png(drawn, "This document has no first page that can be drawn.")
 
 
 def decide(call: Call) -> Response:

@@ -196,6 +196,7 @@ def show_one(call: Call) -> View:
         "values": values,
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "list_url": opening.targets(),
+        "compared_url": opening.comparisons(),
         "at": lambda part, **fields: opening.target(one.name, part, **fields),
         **_choices(*own),
     }

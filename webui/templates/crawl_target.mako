@@ -22,7 +22,7 @@ ${said}\
  · <a href="${at('/seeds')}">${_("Seeds")}</a></dd>
   <dt>${_("What belongs to it")}</dt><dd>${scope}${" " + _("and what these pages link to") if one.scope.plus_one else ""}</dd>
 % if one.is_rendered:
-  <dt>${_("Browser")}</dt><dd>${_("The seeds are shown in a browser.")}</dd>
+  <dt>${_("Browser")}</dt><dd>${_("The seeds are shown in a browser.")} · <a href="${compared_url}">${_("Compared pages")}</a></dd>
 % endif
 % if one.watched:
   <dt>${_("Watched")}</dt><dd>${_("Its documents become records of a Silo of their own:")} <span dir="ltr">${one.watched}</span></dd>
