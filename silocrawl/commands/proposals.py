@@ -33,7 +33,7 @@ def proposals_group() -> None:
 
 @proposals_group.command("list", epilog=example("silo crawl proposals list myrepo --json"))
 @directory
-@click.option("--state", type=click.Choice(_STATES), default=State.PROPOSED.value,
+@click.option("--which", "state", type=click.Choice(_STATES), default=State.PROPOSED.value,
               show_default=True, help="Which documents.")  # fmt: skip
 @click.option("--record", default="", metavar="ID", help="Only those of a record.")
 @json_array

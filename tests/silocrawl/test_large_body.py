@@ -13,7 +13,7 @@ from recordsilo import Silo
 
 MOST_MEMORY, SENT = 150_000_000, 10_000_000_000
 CRAWL = """
-import resource, sys
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from recordsilo import Silo
@@ -32,7 +32,9 @@ with Silo(path, create=False) as silo:
     add_target(path, Target("t", Timetable(once=now), made=now))
     with SqliteQueues(queues_file(path)) as queues:
         done = CrawlWorker(silo, queues, settings).run(Stop(), until_idle=True)
-print(done.bytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+with open("/proc/self/status") as file:  # not ru_maxrss, which begins with the parent's
+    peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+print(done.bytes, peak * 1024)
 """
 
 

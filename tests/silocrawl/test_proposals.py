@@ -180,7 +180,7 @@ def test_the_commands_list_accept_and_reject(silo: Silo, proposed: Callable[...,
     )  # fmt: skip
     assert run("reject", silo.path, str(one.number), "--agent", "ada").exit_code == 0
     assert "no documents wait" in run("list", silo.path).stderr
-    assert "rejected, no-text" in run("list", silo.path, "--state", "all").stdout
+    assert "rejected, no-text" in run("list", silo.path, "--which", "all").stdout
     missing = run("accept", silo.path, "99")
     assert missing.exit_code == 2
     assert "there is no document 99 here" in missing.stderr

@@ -92,17 +92,28 @@ OTHER_TESTS = {
     "/usage/widgets/{part}": "test_browser_usage.py",
     "/bulk/jobs/{job}": "test_browser_people.py",
     "/bulk/jobs/{job}/changes": "test_browser_people.py",
+    "/crawling/targets": "test_crawling_pages.py",
+    "/crawling/targets/{name}": "test_crawling_pages.py",
+    "/crawling/targets/{name}/seeds": "test_crawling_pages.py",
+    "/crawling/targets/{name}/failures": "test_crawling_pages.py",
+    "/crawling/add": "test_crawling_pages.py",
+    "/crawling/add/records": "test_crawling_pages.py",
+    "/crawling/status": "test_crawling_pages.py",
+    "/crawling/dead/{queue}": "test_crawling_pages.py",
+    "/crawling/proposals": "test_crawling_pages.py",
+    "/crawling/comparisons": "test_crawling_pages.py",
+    "/crawling/comparisons/{name}": "test_crawling_pages.py",
 }
 """Pages of what has to be made first, with the tests that look at them."""
 NOT_PAGES = {
     "/records/{record}/citation",
     "/records/{record}/citation.bib",
     "/jobs/events", "/jobs/{job}/events", "/jobs/{job}/file", "/openapi.json", "/favicon.ico",
-    "/robots.txt", "/records",
+    "/robots.txt", "/records", "/crawling/metrics", "/crawling/comparisons/{name}/{picture}",
     "/r51/status", "/r51/reports", "/r51/reports/{report}", "/r51/members",
 }  # fmt: skip
 """Files and streams, and an address that redirects."""
-FILES = (".csv", ".jsonl", ".zip")
+FILES = (".csv", ".jsonl", ".png", ".zip")
 
 
 @pytest.mark.parametrize(

@@ -684,8 +684,8 @@ def test_every_page_is_for_everybody(
     page = open_page("/", color_scheme=scheme, viewport={"width": width, "height": 800})
     launch = "launch=20260301T023000Z"
     for path in ("targets", "targets/links", f"targets/links/failures?{launch}", "proposals",
-                 "targets/links/seeds", "add", "status", "dead/uris-to-crawl", "comparisons",
-                 f"comparisons/{PARTLY.name}"):  # fmt: skip
+                 "targets/links/seeds", "add", "add/records?q=x", "status", "dead/uris-to-crawl",
+                 "comparisons", f"comparisons/{PARTLY.name}"):  # fmt: skip
         page.goto(f"/crawling/{path}")
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         fits(page, path)
