@@ -11,10 +11,11 @@ import asyncio
 import json
 import os
 import re
+import tempfile
 from base64 import b64decode, b64encode
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -28,6 +29,7 @@ from politeweb.public_hosts import is_public_peer
 from politeweb.settings import HttpSettings, own_name
 from politeweb.warc.pairs import exchange_records, resource_record
 from politeweb.warc.writing import WarcFiles
+from recordsilo.disk.atomic_file import Staging
 from recordsilo.extras import needed
 from silocrawl.addresses import DOM, PICTURE, REQUESTS, TEXT, fetched_form
 from silocrawl.answers import Answers, LastAnswer
@@ -185,14 +187,15 @@ async def _show_pages(parent: Parent, silo_path: str, settings: BrowserSettings)
         stack.callback(archive.close)
         answers = stack.enter_context(Answers(answers_file(silo_path)))
         fetcher = Fetcher(exchanges, archive, answers, exchanges)
-        playwright = await stack.enter_async_context(api.async_playwright())
         try:
+            os.environ["TMPDIR"] = stack.enter_context(_temporary_directory())
+            playwright = await stack.enter_async_context(api.async_playwright())
             browser = await playwright.chromium.launch(
                 executable_path=settings.program,
                 chromium_sandbox=settings.has_sandbox,
                 args=_ARGUMENTS,
             )
-        except api.Error as error:
+        except (api.Error, OSError) as error:
             parent.say(str(error))
             return
         parent.say("")
@@ -208,6 +211,26 @@ async def _show_pages(parent: Parent, silo_path: str, settings: BrowserSettings)
             if is_last:
                 break
         await _within(step, browser.close())
+
+
+@contextmanager
+def _temporary_directory() -> Iterator[str]:
+    """A directory for the browser's files; those of browsers that were killed are removed.
+
+    It is not in the Silo, where the path of a socket of the full browser could be too long.
+
+    Raises:
+        OSError: It cannot be made, or somebody else has made the one above it.
+    """
+    above = os.path.join(tempfile.gettempdir(), f"silo-browsers-{os.geteuid()}")
+    os.makedirs(above, 0o700, exist_ok=True)
+    if os.path.islink(above) or os.lstat(above).st_uid != os.geteuid():
+        raise PermissionError(f"{above} is another user's; remove it, or set TMPDIR")
+    staging = Staging(above)
+    try:
+        yield staging.directory()
+    finally:
+        staging.close()
 
 
 async def _within(seconds: float, what: Awaitable[T], *, of: type[Exception] = OSError) -> T | None:

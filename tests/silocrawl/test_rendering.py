@@ -2,20 +2,26 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from crawl_records import put_record
 from site_of_traps import PDF, Reply, Site, endless, page, pdf
+from waiting import wait_until
 
+from crawlmatch.kept import crawl_named
+from crawlmatch.outcomes import LinkOutcome
 from politeweb.exchange import Exchanges
 from recordsilo import Silo
 from silocrawl.addresses import DOM, PICTURE, REQUESTS, TEXT
@@ -221,28 +227,84 @@ def test_a_page_whose_browser_dies_is_shown_again(
     assert shown(renderer, f"{site.url}/page").again == 0
 
 
+def crawling(silo: Silo, *options: str) -> "subprocess.Popen[bytes]":
+    """A process that crawls; its temporary files are below the Silo."""
+    temporary = Path(silo.path, "tmp")
+    temporary.mkdir(exist_ok=True)
+    main = "from recordsilo.cli import main; main()"
+    command = [sys.executable, "-c", main, "crawl", "run", silo.path, "--private", *options]
+    command += [] if QUICK.has_sandbox else ["--no-sandbox"]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment)
+
+
+def browsers_files(silo: Silo) -> list[Path]:
+    """What browsers have in the temporary directory."""
+    (above,) = Path(silo.path, "tmp").glob("silo-browsers-*")
+    return [*above.iterdir(), *Path(silo.path, "tmp").glob("*hrom*")]
+
+
 @pytest.mark.long
-def test_no_browser_survives_a_killed_crawl(
-    silo: Silo, queues: SqliteQueues, site: Site, browser: str
+@pytest.mark.parametrize("are_all_killed", [False, True])
+def test_neither_a_browser_nor_its_files_survive_a_killed_crawl(
+    silo: Silo, queues: SqliteQueues, site: Site, browser: str, are_all_killed: bool
 ) -> None:
     site.pages |= {"/page": page("<script src=/slow.js></script>"), "/slow.js": endless()}
     inject(queues, [f"{site.url}/page"], force=False, queue=RENDER)
-    main = "from recordsilo.cli import main; main()"
-    command = [sys.executable, "-c", main, "crawl", "run", silo.path, "--private"]
-    command += [] if QUICK.has_sandbox else ["--no-sandbox"]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as run:
-        _until(lambda: site.asked["/slow.js"] > 0)
+    with crawling(silo) as run:
+        wait_until(lambda: site.asked["/slow.js"] > 0)
         below = _below(run.pid)
         assert any("type=renderer" in _command(pid) for pid in below)
-        run.kill()
-    _until(lambda: not any(map(_command, below)))
+        for pid in (run.pid, *(below if are_all_killed else ())):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not any(map(_command, below)))
+    assert bool(browsers_files(silo)) == are_all_killed
+    site.pages["/page"] = page("text")
+    assert crawling(silo, "--until-idle").wait(120) == 0
+    assert Captures(silo.path).of(f"{PICTURE}{site.url}/page")
+    assert browsers_files(silo) == []
 
 
-def _until(holds: Any) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [5, pytest.param(50, marks=pytest.mark.slow)])
+def test_a_crawl_with_a_browser_that_is_killed_again_and_again_has_every_outcome(
+    silo: Silo, site: Site, browser: str, kills: int
+) -> None:
+    names = [str(number) for number in range(3 * kills)]
+    for one in names:
+        script = f"fetch('/{one}.txt').then(a => a.text()).then(t => document.body.innerHTML = t)"
+        link = f"<a href=/{one}.pdf>pdf</a>".encode()
+        site.pages |= {
+            f"/id/{one}": Reply(302, b"", {"Location": f"/paper/{one}"}),
+            f"/paper/{one}": page(f"<script>{script}</script>"),
+            f"/{one}.txt": Reply(200, link, {"Content-Type": "text/plain"}),
+            f"/{one}.pdf": pdf(PDF + one.encode()),
+        }
+    put_record(silo, "7", *(f"{site.url}/id/{one}" for one in names))
+    target(silo, "")
+    below: set[int] = set()
+    for _ in range(kills):
+        asked = site.asked.total() + random.randint(1, 20)
+        end = time.monotonic() + 60
+        with crawling(silo, "--until-idle", "--interval", "0.02") as run:
+            while site.asked.total() < asked and run.poll() is None and time.monotonic() < end:
+                below |= {*_below(run.pid)}
+                time.sleep(0.01)
+            run.kill()
+    wait_until(lambda: not any(map(_command, below)))
+    last = crawling(silo, "--until-idle", "--interval", "0.02")
+    assert last.wait(600) == 0
+    (log,) = Path(silo.path, "crawling", "logs").glob("*.log")
+    paths = {line.split()[3].removeprefix(site.url) for line in log.read_text().splitlines()}
+    assert paths == set(site.pages) - {"/robots.txt"}
+    captures = Captures(silo.path)
+    for one in names:
+        for url in (f"{PICTURE}{site.url}/paper/{one}", f"{site.url}/{one}.pdf"):
+            assert captures.begin(captures.of(url)[0], 10**7).content, url
+    receipt = crawl_named(silo.path, "own").receipt
+    assert receipt.outcomes[LinkOutcome.FULLTEXT] == receipt.seed_rows == len(names)
+    assert browsers_files(silo) == []
 
 
 def _below(pid: int) -> list[int]:
