@@ -159,6 +159,7 @@ def _navigation() -> Iterator[str]:
         yield from (entry.label for entry in group.entries)
     for pages in contributed():
         yield from (link.label for link in pages.of_search)
+        yield from pages.actions.values()
 
 
 def _words_of_jobs() -> Iterator[str]:

@@ -14,6 +14,7 @@ from silocuration.batch.specs import summary
 from silowork.kinds import begun_by_form, kind_of
 from silowork.values import Job
 from webui import urls
+from webui.contributed import contributed
 from webui.site import AnyCall, Call
 from webui.words.texts import text as _
 
@@ -112,7 +113,9 @@ ACTIONS: Mapping[str, str] = {
 def action_labels() -> Mapping[str, str]:
     """Return the actions in words; others are shown as the log has them."""
     kinds = {name: kind_of(name).begun_label for name in begun_by_form()}
-    return {name: _(label) for name, label in {**kinds, **ACTIONS}.items()}
+    of_packages = {code: label for one in contributed() for code, label in one.actions.items()}
+    labels = {**kinds, **of_packages, **ACTIONS}
+    return {name: _(label) for name, label in labels.items()}
 
 
 _PAGES: Mapping[str, Callable[[str], str]] = {

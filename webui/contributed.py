@@ -4,7 +4,8 @@ An entry point of the group ``webui.pages`` names a `Pages`. The usage of the re
 through this door, too.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from recordsilo.contributions import contributions
 from webui.navigation import NAVIGATION, Menu, NavigationLink
@@ -26,12 +27,15 @@ class Pages:
             ``Browse``; a label that no group has makes one.
         of_search: What is offered for the records of a search; its address gets the query of the
             search.
+        actions: Codes of actions in the activity log (`webui.activity.note`) → what they are
+            called, English texts of the catalogue.
     """
 
     name: str
     routes: tuple[Route, ...]
     menu: tuple[tuple[str, NavigationLink], ...] = ()
     of_search: tuple[NavigationLink, ...] = ()
+    actions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for route in self.routes:

@@ -57,6 +57,7 @@ from silocrawl.wishes import timetable_wished
 from silowork.queues.sqlite import SqliteQueues
 from tests.webui.test_browser import WCAG, fits, is_accessible
 from webui.contributed import offered_for_search
+from webui.crawling.targets import DONE
 from webui.people.roles import Role, User
 
 PLAIN, LINK = "oai:example.org:1", "https://example.org/1/?a=1&b=2"
@@ -585,6 +586,22 @@ def test_the_first_page_is_a_picture_if_there_is_one(client: Any, proposed: Silo
 def test_without_proposals_the_page_says_so(client: Any, silo: Silo) -> None:
     assert "No documents wait for a decision" in client.get("/crawling/proposals").text
     assert client.json("/crawling/proposals") == {"proposal": None, "waiting": 0, "next": None}
+
+
+def test_what_people_do_is_in_the_activity_log_in_words(
+    client: Any, queued: Silo, proposed: Silo
+) -> None:
+    client.post("/crawling/targets", {"url": "https://example.org/new/"})
+    for path in (*(f"targets/reports/{action}" for action in DONE if action != "add"),
+                 "proposals/1/attach", "proposals/2/reject", "dead/uris-to-crawl"):  # fmt: skip
+        assert client.post(f"/crawling/{path}", {}).status == 200, path
+    said = [one["action"] for one in client.json("/activity")["entries"]]
+    assert said[-2:] == ["Crawl target changed", "Crawl target added"]
+    assert {"Proposed document attached", "Crawl messages retried"} <= set(said)
+    assert all(one[0].isupper() for one in said)
+    assert [
+        one["action"] for one in client.json("/activity?action=attach+document")["entries"]
+    ] == ["Proposed document attached"]
 
 
 # --------------------------------------------------------------------------- compared pages

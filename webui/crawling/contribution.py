@@ -30,6 +30,17 @@ _PROPOSALS, _COMPARED = "/crawling/proposals", "/crawling/comparisons"
 _HEADING = "Harvest & export"
 _LAUNCH = Query("launch", text="Its time, such as `20261201T020000Z`.", required=True)
 
+_ACTIONS = {
+    "add crawl target": "Crawl target added",
+    "change crawl target": "Crawl target changed",
+    "pause crawl target": "Crawl target paused",
+    "resume crawl target": "Crawl target resumed",
+    "remove crawl target": "Crawl target removed",
+    "attach document": "Proposed document attached",
+    "reject document": "Proposed document rejected",
+    "retry crawl messages": "Crawl messages retried",
+}
+
 PAGES = Pages(
     "crawling",
     (
@@ -66,4 +77,5 @@ PAGES = Pages(
         (_HEADING, NavigationLink("Crawl status", "/crawling/status", also=("/crawling/dead",))),
     ),
     (NavigationLink("Crawl their links", f"{_ASK}/records", Role.CURATOR),),
+    _ACTIONS,
 )  # fmt: skip
