@@ -4,7 +4,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from crawlmatch.errors import CrawlNotFound
@@ -62,6 +62,7 @@ class Explanation:
     url: str
     identifiers: tuple[str, ...]
     outcome: LinkOutcome
+    next_step: str
     rule: str | None
     state: str | None
     ways: tuple[tuple[Hop, ...], ...]
@@ -73,7 +74,7 @@ class Explanation:
             self.url,
             *(f"  of {identifier}" for identifier in self.identifiers),
             f"  {self.outcome}: {self.outcome.meaning}",
-            f"  next: {self.outcome.next_step}",
+            f"  next: {self.next_step}",
             f"  {found}",
         ]
         for number, way in enumerate(self.ways, 1):
@@ -98,7 +99,7 @@ class Explanation:
             "identifiers": list(self.identifiers),
             "outcome": str(self.outcome),
             "meaning": self.outcome.meaning,
-            "next": self.outcome.next_step,
+            "next": self.next_step,
             "rule": self.rule,
             "ways": [
                 [
@@ -155,7 +156,7 @@ def _explained(engine: Any, crawl: Crawl, url: str) -> Explanation:
         " WHERE initial_url = ? AND terminal IS NOT NULL ORDER BY terminal",
         (url,),
     )
-    outcome = ends[0]["outcome"]
+    outcome = LinkOutcome(ends[0]["outcome"])
     ways = []
     for final in (end["final_url"] for end in ends if end["final_url"] is not None):
         steps = _way(engine, crawl, page, final, path or [])
@@ -163,7 +164,8 @@ def _explained(engine: Any, crawl: Crawl, url: str) -> Explanation:
     return Explanation(
         url,
         tuple(row["identifier"] for row in identifiers),
-        LinkOutcome(outcome),
+        outcome,
+        outcome.next_step_in(crawl.name),
         rule,
         state,
         tuple(ways),
@@ -262,4 +264,4 @@ def _with_lines(one: Explanation, logged: Mapping[str, list[str]]) -> Explanatio
         )
         for way in one.ways
     )
-    return Explanation(one.url, one.identifiers, one.outcome, one.rule, one.state, ways)
+    return replace(one, ways=ways)

@@ -2,6 +2,9 @@
 
 from enum import StrEnum
 
+OWN = "own"
+"""The name of the crawl by `silo crawl run`, which brings documents to their records itself."""
+
 
 class LinkOutcome(StrEnum):
     """The outcome of a seed row; every row has exactly one."""
@@ -33,6 +36,10 @@ class LinkOutcome(StrEnum):
     def next_step(self) -> str:
         """Return what to do about it."""
         return _TOLD[self][1]
+
+    def next_step_in(self, crawl: str) -> str:
+        """Return what to do about it in a crawl of this name."""
+        return _TOLD_OF_OWN.get(self, self.next_step) if crawl == OWN else self.next_step
 
 
 _TOLD = {
@@ -86,4 +93,9 @@ _TOLD = {
         "excluded by the settings of the crawl",
         "widen the scope of the crawl",
     ),
+}
+
+_TOLD_OF_OWN = {
+    LinkOutcome.FULLTEXT: "nothing; silo crawl run puts it into the record, or proposes it",
+    LinkOutcome.NOT_ATTEMPTED: "nothing; silo crawl run fetches it when its target is due",
 }

@@ -11,12 +11,11 @@ from typing import Any
 
 from crawlmatch.errors import CrawlNotFound
 from crawlmatch.kept import crawl_named
-from crawlmatch.outcomes import LinkOutcome
+from crawlmatch.outcomes import OWN, LinkOutcome
 from silocrawl import crawl_log
 from silocrawl.answers import Answers, Spent
 from silocrawl.launching import launch_name
 from silocrawl.messages import LAUNCH_FORM
-from silocrawl.outcomes import NAME
 from silocrawl.paths import answers_file, log_file
 
 MOST_READ = 16_000_000
@@ -133,7 +132,7 @@ def outcomes_of_seeds(
 def _matched(silo_path: str, where: str, value: str) -> list[dict[str, Any]]:
     asked = f"SELECT identifier, initial_url, outcome FROM crawl_result WHERE {where}"  # noqa: S608
     try:
-        return crawl_named(silo_path, NAME).rows(asked, (value,))
+        return crawl_named(silo_path, OWN).rows(asked, (value,))
     except CrawlNotFound:
         return []
 

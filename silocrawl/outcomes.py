@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from crawlmatch.crawls import match_into_silo
 from crawlmatch.kept import Crawl
 from crawlmatch.matching import MatchRequest
+from crawlmatch.outcomes import OWN
 from crawlmatch.record_links import links_of_records
 from recordsilo import Silo
 from silocrawl.addresses import without_login
 from silocrawl.paths import log_file
 from silocrawl.targets import Target, load_targets
-
-NAME = "own"
-"""Of the crawl in the Silo; see docs/crawl.md."""
 
 
 def match_own_logs(silo: Silo) -> Crawl | None:
@@ -35,7 +33,7 @@ def match_own_logs(silo: Silo) -> Crawl | None:
         return None
     targets, _ = load_targets(silo.path)
     request = MatchRequest(inputs=logs, seed_rows=tuple(dict.fromkeys(_seeds(silo, targets))))
-    kept, _ = match_into_silo(silo.path, NAME, request)
+    kept, _ = match_into_silo(silo.path, OWN, request)
     return kept
 
 

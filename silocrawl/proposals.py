@@ -12,6 +12,7 @@ from enum import Enum, StrEnum
 from typing import Self
 
 from crawlmatch.attach import Put, Source, WantedText, put_file
+from crawlmatch.outcomes import OWN
 from recordsilo import Silo
 from recordsilo.closing import Closing
 from silocrawl.captures import Captures
@@ -20,7 +21,7 @@ from silocrawl.paths import catalogue_file
 from silocrawl.pdf_pages import picture_of
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 
-CRAWL, AGENT = "own", "silo crawl run"
+AGENT = "silo crawl run"
 """In the notes of records: the name of the crawl, as of its outcomes, and who attaches."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (
@@ -358,7 +359,7 @@ def source_of(one: Proposal, place: str, agent: str = "") -> Source:
     more = {"landing": one.landing, "rule": one.rule, "reason": one.reason.code}
     if agent:
         more |= {"accepted_by": agent, "accepted": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"}
-    return Source(CRAWL, one.timestamp, one.digest, place, agent or AGENT, more)
+    return Source(OWN, one.timestamp, one.digest, place, agent or AGENT, more)
 
 
 def first_page(silo: Silo, one: Proposal, width: int = 800) -> bytes:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import get_args
 
 import webui
+from crawlmatch.outcomes import OWN, LinkOutcome
 from recordsilo.contributions import contributions
 from recordsilo.formats.quality import CODES
 from recordsilo.index.facets import additions_to, contributed_facets
@@ -138,7 +139,8 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     for labels in (upstream.KIND_LABELS, upstream.CHANGE_LABELS, upstream.DONE):
         yield "pages/upstream.py", labels.values()
     yield "pages/crawls.py", (*crawls.TITLES.values(), *crawls.COLUMNS.values(), "Domain")
-    yield "crawlmatch/outcomes.py", crawls.NEXT.values()
+    yield "crawlmatch/outcomes.py", (one.next_step for one in LinkOutcome)
+    yield "crawlmatch/outcomes.py", (one.next_step_in(OWN) for one in LinkOutcome)
     yield "crawling/form.py", crawl_form.FREQUENCIES.values()
     yield "crawling/form.py", (*crawl_form.SCOPES.values(), *crawl_form.LIMITS.values())
     yield "crawling/lists.py", (*crawl_lists.HEADINGS.values(), *crawl_lists.MEANINGS)

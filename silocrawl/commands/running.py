@@ -11,6 +11,7 @@ import click
 
 from crawlmatch.errors import CrawlError
 from crawlmatch.kept import Crawl, crawl_named
+from crawlmatch.outcomes import OWN
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example
 from recordsilo.commands.options import Number, directory, json_object, quiet_option
@@ -21,7 +22,7 @@ from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
 from silocrawl.cdxj import Segments
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
 from silocrawl.messages import CATALOGUE, CRAWL, RENDER
-from silocrawl.outcomes import NAME, match_own_logs
+from silocrawl.outcomes import match_own_logs
 from silocrawl.paths import index_directory, queues_file
 from silocrawl.posting import Poster, posting
 from silocrawl.proposals import Documents, State
@@ -125,7 +126,7 @@ def crawl(
         stop.on_signals(),
     ):
         with suppress(CrawlError):
-            put_matched(queues, crawl_named(silo.path, NAME))
+            put_matched(queues, crawl_named(silo.path, OWN))
         worker = CrawlWorker(silo, queues, settings)
         index = Segments(index_directory(silo.path))
         with (

@@ -15,6 +15,7 @@ from crawl_silo import put
 from known_truth import HTML, PDF, Crawl, sha1_of
 
 from crawlmatch.kept import crawls
+from crawlmatch.outcomes import OWN
 from recordsilo import Silo
 
 Invoke = Callable[..., Result]
@@ -166,6 +167,22 @@ def test_identifiers_are_no_seeds(records: Silo, log: Path, tmp_path: Path, invo
     invoke("everything", seeds, log, "-o", tmp_path / "all.sqlite", code=2)
     seeds.write_text(f"oai:example.org:1\n{PAPER}\toai:example.org:1\n")
     invoke("match", records.path, log, "--seeds", seeds)  # one is enough
+
+
+def test_what_is_next_for_a_full_text_depends_on_whose_crawl_it_was(
+    records: Silo, log: Path, told: Told, invoke: Invoke
+) -> None:
+    steps = {}
+    for name in ("spring", OWN):
+        invoke("match", records.path, log, "--name", name)
+        steps[name] = [one["next"] for one in told("explain", records.path, "1", "--name", name)]
+    assert "silo crawl attach puts it into the record" in steps["spring"][0]
+    assert "silo crawl run puts it into the record, or proposes it" in steps[OWN][0]
+    assert "the seeds of the next crawl" in steps["spring"][1]
+    assert "when its target is due" in steps[OWN][1]
+    text = invoke("explain", records.path, "1", "--name", OWN).stdout
+    assert "next: nothing; silo crawl run" in text
+    assert "silo crawl attach" not in text
 
 
 def test_explain_shows_each_hop_with_the_line_of_the_log(

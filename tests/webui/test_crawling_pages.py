@@ -18,6 +18,7 @@ from playwright.sync_api import Page
 
 from crawlmatch.crawls import match_into_silo
 from crawlmatch.matching import MatchRequest
+from crawlmatch.outcomes import OWN
 from oaipmhprovider.sample.pdf import pdf_of
 from politeweb.file_pace import FilePace
 from recordsilo import Silo
@@ -32,7 +33,6 @@ from silocrawl.crawl_log import Outcome, line_of
 from silocrawl.history import MOST_READ, failures_in
 from silocrawl.launching import inject, launch_now
 from silocrawl.messages import CRAWL
-from silocrawl.outcomes import NAME
 from silocrawl.paths import (
     answers_file,
     archives_directory,
@@ -263,7 +263,7 @@ def crawled(targets: Silo) -> Silo:
         ("https://h.example/", 200, "notRendered"),
     )
     seeds = ((LINK, PLAIN), ("https://doi.org/10.1234/abc.5", PLAIN), (PAGE.url, ""))
-    match_into_silo(targets.path, NAME, MatchRequest([str(log)], seed_rows=seeds))
+    match_into_silo(targets.path, OWN, MatchRequest([str(log)], seed_rows=seeds))
     with Answers(answers_file(targets.path)) as answers:
         answers.keep([], [(LAUNCH, LINK, 100), (LAUNCH, "https://x/", 23)], [])
     return targets
@@ -279,6 +279,9 @@ def test_outcomes_lead_to_the_records_that_have_them(client: Any, crawled: Silo)
     assert found["launches"] == [{"due": "2026-03-01T02:30:00Z", "pages": 2, "bytes": 123}]
     page = client.get("/crawling/targets/links").text
     assert "/failures?launch=20260301T023000Z" in page
+    fetched_later = "Nothing; silo crawl run fetches it when its target is due"
+    assert fetched_later in page
+    assert fetched_later in client.get(f"/crawls/{OWN}").text
     (of_page,) = client.json("/crawling/targets/reports")["outcomes"]
     assert (of_page["outcome"], of_page["url"]) == ("not-attempted", "")
 

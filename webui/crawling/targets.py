@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from crawlmatch.link_outcomes import LINK_OUTCOME, values_of
-from crawlmatch.outcomes import LinkOutcome
+from crawlmatch.outcomes import OWN, LinkOutcome
 from recordsilo.index import PageRequest
 from recordsilo.selection import Selection
 from silocrawl.errors import TargetRefused
@@ -267,7 +267,7 @@ def _lines(
         for name, count in counts.most_common():
             if name in list(LinkOutcome):
                 outcome = LinkOutcome(name)
-                texts = (capital(_(outcome.meaning)), capital(_(outcome.next_step)))
+                texts = (capital(_(outcome.meaning)), capital(_(outcome.next_step_in(OWN))))
                 yield OutcomeLine(outcome, *texts, count, url_of(name))
 
     return list(lines())

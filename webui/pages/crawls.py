@@ -36,8 +36,6 @@ COLUMNS = {
 """Table of a report → the head of its first column, where that is not a domain."""
 FACETS = {"status": "link_status", "initial_domains": "link_domain"}
 """Table of a report → the facet of its values."""
-NEXT = {one: one.next_step for one in LinkOutcome}
-"""Outcome → what to do about it; English texts of the catalogue."""
 DRAWN = 20
 """The newest crawls that the list's chart shows."""
 
@@ -113,7 +111,7 @@ def show_one(call: Call) -> View:
         OutcomeLine(
             one,
             capital(_(one.meaning)),
-            capital(_(NEXT[one])),
+            capital(_(one.next_step_in(report.name))),
             count,
             _percent(count, total),
             urls.search([("link_outcome", str(one))]),
