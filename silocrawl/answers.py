@@ -6,9 +6,9 @@ The file may be deleted: everything is then fetched and archived once more, and 
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
 
 from politeweb.exchange import Known
+from recordsilo.closing import Closing
 from silocrawl.errors import CrawlingError
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 
@@ -67,7 +67,7 @@ class Spent:
     bytes: int = 0
 
 
-class Answers:
+class Answers(Closing):
     """The file; threads may share it.
 
     Args:
@@ -81,12 +81,6 @@ class Answers:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def last(self, url: str) -> LastAnswer | None:
         """Return the last archived answer of an address; None if there is none."""

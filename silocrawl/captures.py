@@ -23,6 +23,7 @@ from silocrawl.paths import archives_directory, index_directory
 from silocrawl.scope import without_session
 
 _CHUNK, _MOST_REDIRECTS = 1 << 20, 10
+_EVER = "9" * 14
 _MOST_LINES = 10_000
 """Of the index that are looked at for an address."""
 
@@ -106,7 +107,7 @@ class Captures:
         found = sorted(map(Capture.of, islice(lines, _MOST_LINES)), key=lambda one: one.timestamp)
         return [one for one in found if without_session(one.url) == own]
 
-    def where_it_leads(self, url: str, until: str) -> Capture | None:
+    def where_it_leads(self, url: str, until: str = _EVER) -> Capture | None:
         """Return what an address led to, after its redirects; a revisit is what it refers to.
 
         Args:

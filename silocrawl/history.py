@@ -15,7 +15,7 @@ from crawlmatch.outcomes import OWN, LinkOutcome
 from silocrawl import crawl_log
 from silocrawl.answers import Answers, Spent
 from silocrawl.launching import launch_name
-from silocrawl.messages import LAUNCH_FORM
+from silocrawl.messages import moment_of_launch
 from silocrawl.paths import answers_file, log_file
 
 MOST_READ = 16_000_000
@@ -105,7 +105,7 @@ def past_launches(silo_path: str, target: str, most: int = 20) -> list[PastLaunc
         for name in os.listdir(directory):
             with suppress(ValueError):  # a log of another target
                 text = name.removeprefix(begin).removesuffix(".log")
-                moments.append(datetime.strptime(f"{text}+0000", f"{LAUNCH_FORM}%z"))
+                moments.append(moment_of_launch(text))
     found = []
     with Answers(answers_file(silo_path), "read") as answers:
         for due in sorted(moments, reverse=True)[:most]:

@@ -7,6 +7,7 @@ it stands in its heritable data. Source: ukwa/python-shepherd,
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -27,6 +28,15 @@ _OURS = ("source", "launch", "record", "page")
 _LAUNCH = re.compile(r"(?:[a-z0-9][a-z0-9-]{0,63}/[0-9]{8}T[0-9]{6}Z)?")
 _DIGEST, _TIME = re.compile(r"[A-Z2-7]{32}"), re.compile(r"[0-9]{14}")
 _PATH = re.compile(r"(?:[0-9]{1,9}\+)?[A-Za-z]{0,1000}")
+
+
+def moment_of_launch(text: str) -> datetime:
+    """Read the time in the name of a launch, such as ``20261201T020000Z``.
+
+    Raises:
+        ValueError: It is none.
+    """
+    return datetime.strptime(f"{text}+0000", f"{LAUNCH_FORM}%z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +73,9 @@ class Address:
     @property
     def launched(self) -> datetime | None:
         """When its launch was due; None for what was injected."""
-        try:
-            return datetime.strptime(f"{self.launch.rpartition('/')[2]}+0000", f"{LAUNCH_FORM}%z")
-        except ValueError:
-            return None
+        with suppress(ValueError):
+            return moment_of_launch(self.launch.rpartition("/")[2])
+        return None
 
     @property
     def key(self) -> str:

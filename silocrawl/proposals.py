@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
-from typing import Self
 
 from crawlmatch.attach import Put, Source, WantedText, put_file
 from crawlmatch.outcomes import OWN
@@ -152,9 +151,6 @@ class Documents(Closing):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def find(self, record: str, digest: str, target: str = "") -> Proposal | None:
         """Return what became of a document of a record; None if it is not known."""

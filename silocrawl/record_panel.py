@@ -76,7 +76,7 @@ def _links(silo: Silo, identifier: str) -> Iterator[str]:
 def _newest(silo: Silo, url: str) -> list[Capture]:
     """The captures of an address, and of the pictures of the page it leads to, the newest first."""
     segments = Segments(index_directory(silo.path))
-    page = Captures(silo.path).where_it_leads(url, "9" * 14)
+    page = Captures(silo.path).where_it_leads(url)
     shown = page.url if page is not None else url
     found = [
         Capture.of(line)

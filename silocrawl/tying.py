@@ -24,7 +24,6 @@ DOCUMENTS = PDF | _BYTES | {
 """Media types of what may be the document of a record."""
 MOST_FOLLOWED = 200
 """Links of a page whose redirects are looked up."""
-_EVER = "9" * 14
 _BEGIN, _END = 64 << 10, 4 << 10
 
 
@@ -89,7 +88,7 @@ def named_documents(captures: Captures, page: FoundDocument) -> Iterator[FoundDo
     """
     landing = landing_page(captures, page.seed, page.timestamp)
     for places in landing.named.values() if landing is not None else ():
-        ends = [captures.where_it_leads(place, _EVER) for place in places]
+        ends = [captures.where_it_leads(place) for place in places]
         if found := [end for end in ends if end is not None and end.mimetype in DOCUMENTS]:
             for end in found:
                 yield replace(

@@ -13,7 +13,7 @@ from recordsilo.commands.options import directory, json_array
 from recordsilo.wording import counted
 from silocrawl.addresses import fetched_form
 from silocrawl.captures import Captures, CaptureUnreadable
-from silocrawl.commands.opening import opened, opened_queues
+from silocrawl.commands.opening import opened, opened_queues, pywb_option
 from silocrawl.comparing import (
     NotComparable,
     archived_pages,
@@ -36,8 +36,7 @@ from silocrawl.targets import load_target
 )
 @directory
 @click.argument("what", metavar="[TARGET|URL]", default="")
-@click.option("--pywb", default="wayback", metavar="PATH",
-              help="The program wayback of pywb; by default the one on PATH.")  # fmt: skip
+@pywb_option
 @click.option("--no-sandbox", is_flag=True, help="Do not lock the browser in, as root cannot.")
 @json_array
 def compare_command(*, silo_dir: str, what: str, pywb: str, no_sandbox: bool, as_json: bool) -> int:
@@ -91,7 +90,7 @@ def _pages(silo: Silo, what: str) -> Iterator[str]:
         seeds = [target.url] if target.url else list(links)
     captures, shown = Captures(silo.path), set(pages_shown(silo.path))
     for seed in seeds:
-        last = captures.where_it_leads(fetched_form(seed), "9" * 14)
+        last = captures.where_it_leads(fetched_form(seed))
         if last is not None and last.url in shown:
             yield last.url
         elif "://" in what:

@@ -19,6 +19,12 @@ from silowork.queues.sqlite import SqliteQueues
 name_argument = click.argument(
     "name", metavar="NAME", shell_complete=completion.among(target_names)
 )
+pywb_option = click.option(
+    "--pywb",
+    default="wayback",
+    metavar="PATH",
+    help="The program wayback of pywb; by default the one on PATH.",
+)
 
 
 @contextmanager

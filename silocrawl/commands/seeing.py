@@ -9,7 +9,7 @@ from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory
 from silocrawl.cdx_server import CdxApp
 from silocrawl.cdxj import Segments
-from silocrawl.commands.opening import opened
+from silocrawl.commands.opening import opened, pywb_option
 from silocrawl.paths import index_directory
 from silocrawl.replay import free_port, program_of, replaying
 from silowork.stop import Stop
@@ -44,12 +44,7 @@ def cdx_server(*, silo_dir: str, port: int | None) -> None:
 @click.command(epilog=example("silo crawl replay myrepo --pywb pywb/bin/wayback"))
 @directory
 @port_option
-@click.option(
-    "--pywb",
-    default="wayback",
-    metavar="PATH",
-    help="The program wayback of pywb; by default the one on PATH.",
-)
+@pywb_option
 def replay(*, silo_dir: str, port: int | None, pywb: str) -> None:
     """Show what was crawled, as it was, by a pywb of your own, until Ctrl-C.
 

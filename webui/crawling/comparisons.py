@@ -14,8 +14,8 @@ from silocrawl.comparisons import (
 )
 from webui.crawling import opening
 from webui.crawling.opening import png, told
-from webui.http.errors import BadRequest, NotFound
-from webui.http.messages import Response, whole_number
+from webui.http.errors import NotFound
+from webui.http.messages import Response
 from webui.record.panels import ShownPanel
 from webui.rendering import View
 from webui.site import Call
@@ -29,9 +29,7 @@ NEARLY = 0.05
 
 def show(call: Call) -> View:
     """List the pages that were compared, those that miss most first."""
-    start = whole_number(call.request.query.get("start", "") or "0", 0, 10**9)
-    if start is None:
-        raise BadRequest("The start of a list is a whole number (start).")
+    start = call.request.start
     with told(call):
         found = comparisons(call.site.path)
     shown, end = found[start : start + LISTED], start + LISTED

@@ -14,7 +14,7 @@ from recordsilo.panels import Cell, PanelView, Table
 from recordsilo.selection import Selection
 from silocrawl.history import REASONS, STATUSES, Failure, failures_in, outcomes_of_seeds
 from silocrawl.launching import launch_name
-from silocrawl.messages import LAUNCH_FORM
+from silocrawl.messages import moment_of_launch
 from silocrawl.targets import Target
 from webui.crawling import opening
 from webui.crawling.opening import target_of, told
@@ -125,7 +125,7 @@ def _list(
 
 def _moment(text: str) -> datetime:
     try:
-        return datetime.strptime(f"{text}+0000", f"{LAUNCH_FORM}%z")
+        return moment_of_launch(text)
     except ValueError:
         said = "Name a launch by its time, such as 20261201T020000Z (launch)."
         raise BadRequest(said) from None

@@ -29,7 +29,7 @@ from webui.activity import note
 from webui.crawling import form, opening
 from webui.crawling.opening import queues_of, target_of, told
 from webui.http.errors import BadRequest, NotFound, as_sentence
-from webui.http.messages import Response, whole_number
+from webui.http.messages import Response
 from webui.rendering import View, changed_answer
 from webui.search.chosen_records import selected
 from webui.search.request import SearchRequest
@@ -85,10 +85,8 @@ class OutcomeLine:
 
 def show(call: Call) -> View:
     """List the targets, by name."""
-    start = whole_number(call.request.query.get("start", "") or "0", 0, 10**9)
-    if start is None:
-        raise BadRequest("The start of a list is a whole number (start).")
-    names, lines, faults = target_names(call.site.path), [], []
+    start, names = call.request.start, target_names(call.site.path)
+    lines, faults = [], []
     with told(call), queues_of(call) as queues:
         for name in names[start : start + LISTED]:
             try:
