@@ -52,7 +52,7 @@ Truncation = Literal["", "length", "time", "disconnect"]
 MOST_IN_MEMORY = 1 << 20
 """Bytes of a body above which it is in a file on the disk."""
 _PIECE = 65_536
-_HOSTS_CONNECTED = 64
+_HOSTS_CONNECTED, _CONNECTIONS_KEPT = 64, 8
 _IN_TARGETS = "%/?:@!$&'()*+,;=~"
 _PERCENT = re.compile("%[0-9A-Fa-f]{2}|%")
 
@@ -483,7 +483,10 @@ class Exchanges(Closing):
 
     def _manager_of(self, proxy: str) -> urllib3.PoolManager:
         if proxy not in self._managers:
-            how: dict[str, Any] = {"num_pools": _HOSTS_CONNECTED, "ssl_context": self._tls}
+            how: dict[str, Any] = {
+                "num_pools": _HOSTS_CONNECTED, "maxsize": _CONNECTIONS_KEPT,
+                "ssl_context": self._tls,
+            }  # fmt: skip
             if proxy:
                 user = ":".join(requests.utils.get_auth_from_url(proxy)).strip(":")
                 login = urllib3.make_headers(proxy_basic_auth=user) if user else None
