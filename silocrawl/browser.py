@@ -74,15 +74,21 @@ _REASONS = {
     FailureKind.PRIVATE: "BlockedByClient",
     FailureKind.NO_CONNECTION: "ConnectionRefused",
 }
-_SCROLL = """async most => {
-  const end = () => Math.min(document.documentElement.scrollHeight, most);
-  for (let y = 0; y < end(); y += innerHeight) {
+_LONGEST_TITLE = 10_000
+_MOST_PLACES = 10
+"""To which a page goes by itself; each is a page to be shown."""
+_IS_COMPLETE = "document.readyState === 'complete'"
+_SCROLL = f"""(async () => {{
+  const end = () => Math.min(document.documentElement.scrollHeight, {MOST_HEIGHT});
+  for (let y = 0; y < end(); y += innerHeight) {{
     scrollTo(0, y);
     await new Promise(done => setTimeout(done, 50));
-  }
+  }}
   scrollTo(0, 0);
-  return [end(), document.title, document.body ? document.body.innerText : ''];
-}"""
+  const begin = (value, most) => String(value).slice(0, most);
+  return [end(), begin(document.title, {_LONGEST_TITLE}),
+          document.body ? begin(document.body.innerText, {MOST_OF_A_TEXT}) : ''];
+}})()"""
 T = TypeVar("T")
 
 
@@ -122,6 +128,28 @@ class Order:
     headers: list[dict[str, str]]
     body: bytes
     scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a page looks like.
+
+    Attributes:
+        height: In pixels, from 1 to `MOST_HEIGHT`.
+        title, text: At most so much as is kept.
+    """
+
+    height: int
+    title: str
+    text: str
+
+    @classmethod
+    def of(cls, said: Any) -> "Measured":
+        """Read what the page says, which is the work of anybody: its elements may have any name."""
+        height, title, text = said if isinstance(said, list) and len(said) == 3 else (0, "", "")
+        is_number = isinstance(height, (int, float)) and 0 < height < float("inf")
+        texts = [one if isinstance(one, str) else "" for one in (title, text)]
+        return cls(min(max(1, int(height)), MOST_HEIGHT) if is_number else HEIGHT, *texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,8 +396,8 @@ class _Page:
         self._keep_resources(content, picture, said)
         return Fetched(parts=self.parts, links=self.links)
 
-    async def _loaded(self, context: Any) -> tuple[str, bytes | None, Any]:
-        """The DOM; a picture, if one could be taken; height, title and text, if it answers."""
+    async def _loaded(self, context: Any) -> tuple[str, bytes | None, Measured | None]:
+        """The DOM; a picture, if one could be taken; what it looks like, if it answers."""
         page = await context.new_page()
         context.on("page", lambda other: asyncio.ensure_future(self._tried(other.close())))
         self._session = await context.new_cdp_session(page)
@@ -379,20 +407,36 @@ class _Page:
         await self._session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
         begun = page.goto(self.order.address.url, wait_until="commit", timeout=0)
         await self._tried(begun)
-        await self._tried(self._quiet(page), 2 * self._step)
-        said = await self._tried(page.evaluate(_SCROLL, MOST_HEIGHT))
+        await self._tried(self._quiet(), 2 * self._step)
+        said = await self._tried(self._measured())
         if said is None:
             return "", None, None
-        await self._tried(self._quiet(page))
-        said = await self._tried(page.evaluate(_SCROLL, MOST_HEIGHT)) or said
-        clip = {"x": 0, "y": 0, "width": WIDTH, "height": max(1, said[0])}
+        await self._tried(self._quiet())
+        said = await self._tried(self._measured()) or said
+        clip = {"x": 0, "y": 0, "width": WIDTH, "height": said.height}
         picture = await self._tried(
             page.screenshot(full_page=True, clip=clip, animations="disabled")
         )
         content = await self._tried(page.content()) or ""
         return content[:MOST_OF_A_TEXT], picture, said
 
-    async def _quiet(self, page: Any) -> None:
+    async def _measured(self) -> Measured:
+        """Scroll to the end of the page and back; return what it looks like."""
+        return Measured.of(await self._evaluated(_SCROLL))
+
+    async def _evaluated(self, code: str) -> Any:
+        """The value of an expression, in a world that has the page's elements, but not its scripts.
+
+        So no page can replace what the expression uses.
+        """
+        world = {"frameId": self._frame, "worldName": "silo"}  # the same one if it is there
+        made = await self._session.send("Page.createIsolatedWorld", world)
+        wish = {"contextId": made["executionContextId"], "awaitPromise": True,
+                "returnByValue": True, "expression": code}  # fmt: skip
+        answer = await self._session.send("Runtime.evaluate", wish)
+        return answer["result"].get("value")
+
+    async def _quiet(self) -> None:
         """Wait until the page is complete, and has asked for nothing for a while.
 
         Playwright's own states do not come once a page has tried to go elsewhere.
@@ -400,7 +444,7 @@ class _Page:
         looks = 0
         while looks < LOOKS_THAT_ARE_QUIET:
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-            is_busy = self._tasks or await page.evaluate("document.readyState") != "complete"
+            is_busy = self._tasks or await self._evaluated(_IS_COMPLETE) is not True
             looks = 0 if is_busy else looks + 1
 
     async def _tried(self, what: Awaitable[T], seconds: float = 0.0) -> T | None:
@@ -445,7 +489,9 @@ class _Page:
             return Reply(200, self.order.headers, self.order.body)
         with suppress(BadAddress):
             url = fetched_form(request["url"])
-            if request["method"] == "GET" and url != self.order.address.url:
+            places = sum(link.letter == "R" for link in self.links)
+            is_new = url != self.order.address.url and places < _MOST_PLACES
+            if request["method"] == "GET" and is_new:
                 self.links.append(FoundLink(url, "R"))
         return Reply(failure="Aborted")
 
@@ -472,12 +518,12 @@ class _Page:
 
     # ------------------------------------------------------------------ what is kept of it
 
-    def _keep_resources(self, content: str, picture: bytes | None, said: Any) -> None:
-        url, (_, title, text) = self.order.address.url, said
-        about = {"url": url, "ts": self.order.began.isoformat(), "title": title,
+    def _keep_resources(self, content: str, picture: bytes | None, said: Measured) -> None:
+        url = self.order.address.url
+        about = {"url": url, "ts": self.order.began.isoformat(), "title": said.title,
                  "requests": self._listed}  # fmt: skip
         self._keep(DOM, "text/html", content.encode("utf-8", "replace"))
-        self._keep(TEXT, "text/plain", text[:MOST_OF_A_TEXT].encode("utf-8", "replace"))
+        self._keep(TEXT, "text/plain", said.text.encode("utf-8", "replace"))
         self._keep(REQUESTS, "application/json", json.dumps(about).encode())
         if picture is not None:
             self._keep(PICTURE, "image/png", picture)

@@ -26,6 +26,7 @@ from politeweb.exchange import Exchanges
 from recordsilo import Silo
 from silocrawl.addresses import DOM, PICTURE, REQUESTS, TEXT
 from silocrawl.answers import Answers
+from silocrawl.browser import HEIGHT, Measured
 from silocrawl.captures import Captures
 from silocrawl.cdxj import Segments
 from silocrawl.checks import check_launched
@@ -198,6 +199,56 @@ def test_a_page_reaches_nothing_that_is_not_public(
     assert outcomes == {f"http://{host}:{port}/{path}": -5000 for host, path in (
         ("127.0.0.1", "secret"), ("localhost", ""))}  # fmt: skip
     assert found.reason == ""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>Math.min = () => 'x'</script>",
+        "<script>Math.min = () => 1e9; innerHeight = 0</script>",
+        "<script>document.__defineGetter__('readyState', () => 'never')</script>",
+        "<script>HTMLElement.prototype.__defineGetter__('innerText', () => [1])</script>",
+        "<script>Array.prototype.toJSON = () => 'x'; Promise = setTimeout = null</script>",
+        "<script>Object.defineProperty(document, 'title', {get: () => ({a: 1})})</script>",
+        "<script>document.title = 'x'.repeat(1e7)</script>",
+        "<img name=title><form name=readyState></form>",
+    ],
+)
+def test_a_page_cannot_replace_what_it_is_looked_at_with(
+    renderer: Renderer, silo: Silo, site: Site, browser: str, hostile: str
+) -> None:
+    url = f"{site.url}/page"
+    site.pages["/page"] = page(f"text{hostile}")
+    found = shown(renderer, url)
+    assert found.reason == ""
+    Segments(index_directory(silo.path)).add(one.index for one in found.parts if one.index)
+    captures = Captures(silo.path)
+    assert captures.begin(captures.of(f"{TEXT}{url}")[0], 100).content.startswith(b"text")
+    assert len(captures.begin(captures.of(f"{REQUESTS}{url}")[0], 10**8).content) < 20_000
+    assert len(captures.of(f"{PICTURE}{url}")) == 1
+
+
+@pytest.mark.parametrize("said", [None, "x", [], ["1", {}, []], [float("nan"), 1, None]])
+def test_what_a_page_says_of_itself_may_be_anything(said: object) -> None:
+    assert Measured.of(said) == Measured(HEIGHT, "", "")
+
+
+@pytest.mark.long
+def test_a_page_that_asks_for_much_and_goes_elsewhere_again_and_again_is_quiet(
+    renderer: Renderer, site: Site, browser: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    site.pages["/page"] = page(
+        "<script>for (let i = 0; i < 60; i++) fetch('/f' + i);"
+        "let n = 0; const going = setInterval(() => n < 60 ? location = '/n' + n++ :"
+        " clearInterval(going), 20)</script>"
+    )
+    with Exchanges() as exchanges, exchanges.take(f"{site.url}/page") as taken:
+        renderer._settings = replace(renderer._settings, is_private=True)
+        found = renderer(Address(taken.url, taken.url), taken, None)
+    assert found.reason == ""
+    assert 0 < sum(link.letter == "R" for link in found.links) <= 10
+    assert "Connection pool" not in capfd.readouterr().err
 
 
 @pytest.mark.long
