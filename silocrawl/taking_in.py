@@ -29,6 +29,7 @@ from politeweb.warc.reading import is_framed
 from politeweb.warc.records import warc_records
 from recordsilo.disk.atomic_file import append_lines, flush_directory
 from recordsilo.disk.locks import Locks
+from recordsilo.disk.regular_file import regular_fd
 from silocrawl.cdxj import Segments, line_of
 from silocrawl.crawl_log import Outcome
 from silocrawl.errors import CrawlingError
@@ -157,10 +158,10 @@ def _take_in(
         if expected and digest != expected:
             raise ImportRefused(f"{source} is damaged: its SHA-256 is not that of datapackage.json")
         name = f"imported-{digest[:32]}{ending}"
-        if (known := _known(silo_path).get(digest)) is not None:
+        target, known = os.path.join(directory, name), _known(silo_path).get(digest)
+        if known is not None and os.path.exists(target):
             return TakenIn(source, name, known["captures"], known["damaged"], is_new=False)
         _check_members(staged, source)
-        target = os.path.join(directory, name)
         os.rename(staged, target)
         flush_directory(directory)
     finally:
@@ -222,13 +223,34 @@ def _check_members(path: str, source: str) -> None:
 
 
 def _known(silo_path: str) -> dict[str, dict[str, Any]]:
-    """What was taken in, by its SHA-256; a line that a crash cut off is ignored."""
+    """What was taken in, by its SHA-256; a line that a crash cut off is ignored.
+
+    Raises:
+        ImportRefused: The file has something else.
+    """
+    path = imported_file(silo_path)
     try:
-        with open(imported_file(silo_path), encoding="utf-8") as file:
+        with open(path, encoding="utf-8", opener=regular_fd) as file:
             rows = [json.loads(line) for line in file if line.endswith("\n")]
+        return {row["sha256"]: _checked(row) for row in rows}
     except FileNotFoundError:
         return {}
-    return {row["sha256"]: row for row in rows}
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise ImportRefused(
+            f"{path} is damaged; remove it, and import again what is to be taken in:"
+            " what is here already is not copied twice"
+        ) from None
+
+
+def _checked(row: dict[str, Any]) -> dict[str, Any]:
+    """A line of it.
+
+    Raises:
+        TypeError, KeyError: It is none.
+    """
+    if not (isinstance(row["captures"], int) and isinstance(row["damaged"], int)):
+        raise TypeError
+    return row
 
 
 def _index(silo_path: str, path: str, progress: Progress) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -70,6 +71,38 @@ def test_an_import_that_was_killed_is_done_again(silo: Silo, tmp_path: Path) -> 
     [again] = take_in(silo.path, str(path))
     assert (again, len(captures(silo))) == (done, 2)
     assert len(Path(imported_file(silo.path)).read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [b"\xff\xfe\n", b"{\n", b'{"a": 1}\n', b"[" * 100_000 + b"\n", b"7\n", b'{"sha256": []}\n'],
+)
+def test_a_damaged_list_of_imports_is_named(silo: Silo, tmp_path: Path, lines: bytes) -> None:
+    path = by_others(tmp_path / "x.warc.gz", PAGE, PAPER)
+    [done] = take_in(silo.path, str(path))
+    listed = Path(imported_file(silo.path))
+    listed.write_bytes(lines)
+    with pytest.raises(ImportRefused, match=r"imported\.jsonl is damaged; remove it"):
+        next(take_in(silo.path, str(path)))
+    listed.unlink()
+    assert [*take_in(silo.path, str(path))] == [done]
+    assert (len(captures(silo)), names(silo)) == (2, [done.name])
+
+
+def test_a_list_of_imports_that_is_a_pipe_is_not_waited_for(silo: Silo, tmp_path: Path) -> None:
+    listed = Path(imported_file(silo.path))
+    listed.parent.mkdir(exist_ok=True)
+    os.mkfifo(listed)
+    with pytest.raises(OSError, match="no regular file"):
+        next(take_in(silo.path, str(by_others(tmp_path / "x.warc.gz", PAGE))))
+
+
+def test_a_copy_that_was_removed_is_taken_in_again(silo: Silo, tmp_path: Path) -> None:
+    path = by_others(tmp_path / "x.warc.gz", PAGE)
+    [done] = take_in(silo.path, str(path))
+    Path(archives_directory(silo.path), done.name).unlink()
+    assert [*take_in(silo.path, str(path))] == [done]
+    assert body_of(silo, captures(silo)[0]) == PAGE[2]
 
 
 def record(kind: str, url: str, mimetype: str, content: bytes) -> bytes:
