@@ -296,7 +296,7 @@ class CrawlWorker:
             if renderer is not None:
                 renderer.start()
             found = self._fetcher.fetch(one, self._target(one.target), held.message.tries, renderer)
-            self._pause(held, found.hold)
+            self._pause(held, found)
         except BrowserMissing as error:
             self.summary.no_browser = str(error)
             return Fetched(is_untouched=True, is_asked=False)
@@ -308,10 +308,13 @@ class CrawlWorker:
             return Fetched(reason="an unexpected error occurred; see the log", again=again)
         return found
 
-    def _pause(self, held: Held, asked: float) -> None:
-        """Leave a host alone for as long as it asks, in an answer or in its robots.txt."""
-        delay = self._fetcher.robots.delay(held.address.url)
-        pause = max(asked, delay if delay > self._settings.interval else 0.0)
+    def _pause(self, held: Held, found: Fetched) -> None:
+        """Leave a host alone for as long as it asks, in an answer or in its robots.txt.
+
+        For an address that is not asked for, its robots.txt is not asked for either.
+        """
+        delay = self._fetcher.robots.delay(held.address.url) if found.is_asked else 0.0
+        pause = max(found.hold, delay if delay > self._settings.interval else 0.0)
         if pause:
             self._turns_of(held).hold(pause)
 

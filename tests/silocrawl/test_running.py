@@ -499,6 +499,15 @@ def test_what_is_injected_is_fetched(
     assert list(crawl()) == ["/a"]
 
 
+def test_for_an_address_that_is_not_fetched_nothing_is_asked(
+    queues: SqliteQueues, site: Site, crawl: Crawl
+) -> None:
+    path = "/a" * 21
+    inject(queues, [f"{site.url}{path}"], force=False)
+    assert crawl()[path][1] == "-5000"
+    assert site.asked == Counter()
+
+
 def held(url: str, number: int = 1) -> Held:
     return Held(Queued(CRAWL, str(number), "", b"", 1), Address(url))
 
@@ -521,7 +530,7 @@ def test_an_error_of_ours_ends_no_thread(silo: Silo, queues: SqliteQueues) -> No
 
     worker = CrawlWorker(silo, queues, QUICK)
     robots = SimpleNamespace(delay=broken)
-    fetch = lambda *_: SimpleNamespace(hold=0.0)  # noqa: E731
+    fetch = lambda *_: SimpleNamespace(hold=0.0, is_asked=True)  # noqa: E731
     worker._fetcher = SimpleNamespace(fetch=fetch, robots=robots)  # type: ignore[assignment]
     found = worker._fetched(held("http://a.example/"))
     assert "unexpected" in found.reason  # type: ignore[union-attr]
