@@ -1,4 +1,4 @@
-"""What a crawl costs, beside wget on the same pages in the same run; and what its index costs.
+"""What a crawl costs, beside wget on the same pages in the same run; its index, and its steps.
 
     .venv/bin/python benchmarks/crawling.py                      5,000 pages, without a delay
     .venv/bin/python benchmarks/crawling.py --profile out.prof   where the CPU goes, for pstats
@@ -7,6 +7,9 @@ One page links to all others, each of which has 20 links and a text of some kilo
 follow the links, obey robots.txt and write a WARC file with an index; wget also takes the
 addresses from a list, without looking for links. Whole processes with their start; the server
 is not counted. Goals: 1.15 times the CPU of wget that follows links; 20,000 index lines a second.
+Steps are messages that are taken, worked on and acknowledged without network: addresses that are
+not asked for, documents that become their records', and those about which was decided before.
+What a browser costs is in rendering.py.
 """
 
 import argparse
@@ -26,11 +29,27 @@ from processes import Process, measured, median
 from store import timed
 
 from recordsilo import Silo
+from silocrawl.cataloguing import cataloguing_step
 from silocrawl.cdxj import Segments, line_of
 from silocrawl.crawl_log import Outcome
+from silocrawl.launching import inject
+from silocrawl.messages import CATALOGUE
+from silocrawl.paths import queues_file
+from silocrawl.proposals import State, proposals
+from silocrawl.running import CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import Limits, Target, add_target
 from silowork.due.timetable import Timetable
+from silowork.queues.sqlite import SqliteQueues
+from silowork.queues.steps import StepWorker
+from silowork.queues.values import Message, MessageState
+from silowork.stop import Stop
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "silocrawl"))
+from crawl_records import put_record
+from landing_pages import paper
+from site_of_traps import Reply, Site
+from site_of_traps import served as served_site
 
 LINKS, TOGETHER = 20, 500
 
@@ -149,11 +168,69 @@ def outcome(number: int) -> Outcome:
     )  # fmt: skip
 
 
+# --------------------------------------------------------------------------- the steps
+
+
+@contextmanager
+def counting_cpu(what: str, messages: int) -> Iterator[None]:
+    """Print how many messages a second of CPU, that of children included, and of wall time."""
+    began, before = time.perf_counter(), sum(os.times()[:4])
+    yield
+    wall, cpu = time.perf_counter() - began, sum(os.times()[:4]) - before
+    print(f"{messages:6,} {what}: {messages / wall:,.0f}/s wall, {messages / cpu:,.0f}/s CPU")
+
+
+def steps(addresses: int, documents: int, directory: Path) -> None:
+    """Measure messages of ``uris-to-crawl`` and of ``documents-to-catalogue``."""
+    place, settings = str(directory / "steps"), CrawlSettings(interval=0.0, is_private=True)
+    deep = "/a" * 21
+    with Silo(place, "info:", identifier_uri_prefix="oai:example.org:") as silo:
+        os.makedirs(os.path.dirname(queues_file(place)))
+        with SqliteQueues(queues_file(place)) as queues:
+            traps = (f"http://h{one % 97}.example.org{deep}/{one}" for one in range(addresses))
+            inject(queues, traps, force=False)
+            with counting_cpu("addresses that are not asked for", addresses):
+                done = CrawlWorker(silo, queues, settings).run(Stop(), until_idle=True)
+            assert done.fetched == addresses, done
+            fetch_papers(silo, queues, documents, settings)
+            messages = queues.peek(CATALOGUE, MessageState.WAITING, documents)
+            assert len(messages) == documents, len(messages)
+            worker = StepWorker(queues, [cataloguing_step(place)], Stop())
+            with counting_cpu("documents that are attached", documents):
+                _work_all(worker)
+            assert sum(one.state is State.ATTACHED for one in proposals(place, None)) == documents
+            queues.put(Message(CATALOGUE, one.body, f"again {one.number}") for one in messages)
+            with counting_cpu("documents that were decided about", documents):
+                _work_all(worker)
+
+
+def _work_all(worker: StepWorker) -> None:
+    while (done := worker.work_once()) is not None:
+        assert (done.failed, done.later) == (0, 0), done
+
+
+def fetch_papers(silo: Silo, queues: SqliteQueues, papers: int, settings: CrawlSettings) -> None:
+    """Fetch a document for each of some records, whose links lead to them."""
+    site = Site()
+    with served_site(site):
+        for number in range(papers):
+            title, doi = f"On the number {number} and its place among others", f"10.1234/{number}"
+            content = paper(title, doi)
+            site.pages[f"/{number}.pdf"] = Reply(200, content, {"Content-Type": "application/pdf"})
+            links = (f"{site.url}/{number}.pdf", f"doi:{doi}")
+            put_record(silo, str(number), *links, title=title)
+        now = datetime.now(UTC).replace(microsecond=0)
+        add_target(silo.path, Target("papers", Timetable(once=now), made=now))
+        CrawlWorker(silo, queues, settings).run(Stop(), until_idle=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", type=int, default=5_000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--lines", type=int, default=100_000)
+    parser.add_argument("--steps", type=int, default=20_000, help="addresses that are not fetched")
+    parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--directory", help="where to work (default: a temporary directory)")
     parser.add_argument("--profile", default="", help="write a profile of one crawl, and end")
     given = parser.parse_args()
@@ -172,6 +249,9 @@ def main() -> None:
                 one = wget(url, given.pages, directory / name, follows=follows)
                 found.setdefault(name, []).append(one)
         print(f"{given.lines:,} index lines: {index_lines(given.lines, Path(place))}")
+        steps(given.steps, given.documents, Path(place))
+    if not found:
+        return
     mine = median(found["silo"])
     for name, runs in found.items():
         one = median(runs)

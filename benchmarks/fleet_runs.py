@@ -11,22 +11,19 @@ At the end, what the fleet costs while nothing is due, with 8 and with 64 slots.
 """
 
 import argparse
-import ctypes
 import os
-import resource
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
+from processes import adopt_orphans, cpu_of, family, measured_family, proportional_megabytes
+
 SILO = str(Path(sys.executable).parent / "silo")
 SLOTS = 8
-_SUBREAPER = 36
 SECONDS_TO_START, SECONDS_IDLE = 5.0, 20.0
 DELAY = 0.05
 """Seconds until an answer, as over a network."""
@@ -104,86 +101,19 @@ def serve(port_file: str, records: int) -> None:
     server.serve_forever()
 
 
-def run(server: int, command: list[str], given: str = "") -> tuple[float, float, float]:
-    """Seconds of wall time and CPU, and the largest PSS in MB, of a command and its children.
-
-    Args:
-        server: A child of this process that goes on.
-        command: The command.
-        given: On its standard input.
-    """
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    begin = time.perf_counter()
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    assert process.stdin
-    process.stdin.write(given.encode())
-    process.stdin.close()
-    most = [0.0]
-    watching = threading.Thread(target=_watch, args=(process, most), daemon=True)
-    watching.start()
-    process.wait()
-    wall = time.perf_counter() - begin
-    watching.join()
-    while _family(os.getpid()) - {os.getpid(), server}:  # processes that outlive the command
-        with suppress(ChildProcessError):
-            os.waitpid(-1, os.WNOHANG)
-        time.sleep(0.05)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return wall, cpu, most[0]
-
-
-def _watch(process: "subprocess.Popen[bytes]", most: list[float]) -> None:
-    while process.poll() is None:
-        most[0] = max(most[0], sum(_pss(pid) for pid in _family(process.pid)) / 1024)
-        time.sleep(0.5)
-
-
-def _family(root: int) -> set[int]:
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text(errors="replace")
-            except OSError:
-                continue
-            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
-    found = {root}
-    while new := {pid for pid, above in parents.items() if above in found} - found:
-        found |= new
-    return found
-
-
-def _cpu(pid: int) -> float:
-    """Seconds of CPU that a process used so far."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return 0.0
-    return sum(map(int, stat.rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
-
-
 def idle(many: str, slots: int) -> tuple[float, float]:
     """Percent of a core, and PSS in MB, of a fleet that has nothing to do."""
     command = [SILO, "fleet", "run", many, "--quiet", "--slots", str(slots)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
             time.sleep(SECONDS_TO_START)
-            family = _family(process.pid)
-            before = sum(map(_cpu, family))
+            found = family(process.pid)
+            before = sum(map(cpu_of, found))
             time.sleep(SECONDS_IDLE)
-            used = sum(map(_cpu, family)) - before
-            return 100 * used / SECONDS_IDLE, sum(map(_pss, family)) / 1024
+            used = sum(map(cpu_of, found)) - before
+            return 100 * used / SECONDS_IDLE, proportional_megabytes(found)
         finally:
             process.terminate()
-
-
-def _pss(pid: int) -> int:
-    try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
-    except OSError:
-        return 0
-    return int(next(line.split()[1] for line in text.splitlines() if line.startswith("Pss:")))
 
 
 def measure(count: int, place: Path, records: int, metha: str | None) -> None:
@@ -202,11 +132,18 @@ def measure(count: int, place: Path, records: int, metha: str | None) -> None:
         }
         xargs = ["xargs", "-r", "-P", str(SLOTS), "-L", "1", SILO]
         rows = [
-            ("first harvest", how, run(server.pid, running(many))) for how, many in fleets.items()
+            ("first harvest", how, measured_family(running(many), beside=server.pid, check=False))
+            for how, many in fleets.items()
         ]
         given = "".join(f"{url} {loop}/r{number}\n" for number, url in enumerate(urls))
         rows.append(
-            ("first harvest", "loop", run(server.pid, [*xargs, "harvest", "--quiet"], given))
+            (
+                "first harvest",
+                "loop",
+                measured_family(
+                    [*xargs, "harvest", "--quiet"], given, beside=server.pid, check=False
+                ),
+            )
         )
         syncs = {
             how: [*xargs[:-1], metha, "-q", f"-no-intervals={flag}", "-base-dir", str(place / flag)]
@@ -214,14 +151,30 @@ def measure(count: int, place: Path, records: int, metha: str | None) -> None:
             if metha
         }
         given = "\n".join(urls)
-        rows += [("first harvest", how, run(server.pid, one, given)) for how, one in syncs.items()]
+        rows += [
+            ("first harvest", how, measured_family(one, given, beside=server.pid, check=False))
+            for how, one in syncs.items()
+        ]
         for how, many in fleets.items():
             ask_again(many)
-            rows.append(("nothing new", how, run(server.pid, running(many))))
+            rows.append(
+                ("nothing new", how, measured_family(running(many), beside=server.pid, check=False))
+            )
         given = "".join(f"{loop}/r{number}\n" for number in range(count))
-        rows.append(("nothing new", "loop", run(server.pid, [*xargs, "update", "--quiet"], given)))
+        rows.append(
+            (
+                "nothing new",
+                "loop",
+                measured_family(
+                    [*xargs, "update", "--quiet"], given, beside=server.pid, check=False
+                ),
+            )
+        )
         given = "\n".join(urls)
-        rows += [("nothing new", how, run(server.pid, one, given)) for how, one in syncs.items()]
+        rows += [
+            ("nothing new", how, measured_family(one, given, beside=server.pid, check=False))
+            for how, one in syncs.items()
+        ]
         idles = {slots: idle(fleets["fleet"], slots) for slots in (SLOTS, 8 * SLOTS)}
     finally:
         server.kill()
@@ -229,9 +182,10 @@ def measure(count: int, place: Path, records: int, metha: str | None) -> None:
     load = os.getloadavg()[0]
     print(f"{count} endpoints of {records:,} records, {SLOTS} at a time, load {load:.1f}")
     print("| | | CPU, ms a run | runs a second | memory, MB |\n|---|---|---|---|---|")
-    for what, how, (wall, cpu, memory) in rows:
+    for what, how, one in rows:
         print(
-            f"| {what} | {how} | {1000 * cpu / count:,.0f} | {count / wall:,.1f} | {memory:,.0f} |"
+            f"| {what} | {how} | {1000 * one.cpu / count:,.0f} | {count / one.wall:,.1f} |"
+            f" {one.megabytes:,.0f} |"
         )
     for slots, (percent, memory) in idles.items():
         print(f"{slots} slots, nothing due: {percent:.2f} % of a core, {memory:,.0f} MB")
@@ -268,7 +222,7 @@ def main() -> None:
     if arguments.serve:
         serve(arguments.serve, arguments.records)
         return
-    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)  # orphans become children, and are counted
+    adopt_orphans()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as place:
         measure(arguments.endpoints, Path(place), arguments.records, arguments.metha)
 

@@ -1,15 +1,21 @@
 """Whole processes: the CPU seconds and the peak memory of a command, its start included."""
 
+import ctypes
 import os
+import resource
 import runpy
 import statistics
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 _REPORT = "SILO_BENCHMARK_REPORT"
+_SUBREAPER = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +24,7 @@ class Process:
 
     Attributes:
         cpu: CPU seconds of the process and of the processes that it waited for.
-        megabytes: Peak memory of the process itself.
+        megabytes: Peak memory of the process itself, or of all its family.
         output: What it printed.
     """
 
@@ -83,6 +89,98 @@ def measured(program: str, *arguments: str) -> Process:
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command, output)
     return Process(wall, used.ru_utime + used.ru_stime, float(peak), output)
+
+
+# --------------------------------------------------------------------------- families
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants that lose theirs, so that their CPU counts."""
+    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+
+
+def measured_family(
+    command: list[str], given: str = "", *, beside: int = 0, check: bool = True
+) -> Process:
+    """Run a command; measure it and all its descendants, also those that outlive it.
+
+    Memory is the largest proportional set size (PSS) of all together. Call `adopt_orphans` first.
+
+    Args:
+        command: The command.
+        given: On its standard input.
+        beside: A child of this process that goes on; 0 for none.
+        check: Whether its exit code has to be 0.
+
+    Raises:
+        subprocess.CalledProcessError: It is not.
+    """
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.perf_counter()
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    most = [0.0]
+    watching = threading.Thread(target=_watch, args=(process, most), daemon=True)
+    watching.start()
+    process.communicate(given.encode())
+    wall = time.perf_counter() - began
+    watching.join()
+    while family(os.getpid()) - {os.getpid(), beside}:
+        with suppress(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+        time.sleep(0.05)
+    if check and process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Process(wall, cpu, most[0], "")
+
+
+def _watch(process: "subprocess.Popen[bytes]", most: list[float]) -> None:
+    while process.poll() is None:
+        most[0] = max(most[0], proportional_megabytes(family(process.pid)))
+        time.sleep(0.25)
+
+
+def family(root: int) -> set[int]:
+    """A process and all its descendants."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (found := _stat(int(entry.name))):
+            parents[int(entry.name)] = int(found[1])
+    family = {root}
+    while new := {pid for pid, above in parents.items() if above in family} - family:
+        family |= new
+    return family
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds of CPU that a process used so far; 0 if it has ended."""
+    return sum(map(int, _stat(pid)[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def _stat(pid: int) -> list[str]:
+    """State, parent and further fields of a process; none if it has ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return []
+    return stat.rpartition(")")[2].split()
+
+
+def proportional_megabytes(pids: Iterable[int]) -> float:
+    """The proportional set size (PSS) of processes together."""
+    return sum(map(_pss, pids)) / 1024
+
+
+def _pss(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0)
+
+
+# --------------------------------------------------------------------------- in the process
 
 
 def _main() -> None:

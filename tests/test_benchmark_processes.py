@@ -34,3 +34,21 @@ def test_the_peak_is_not_that_of_the_parent(program: str) -> None:
 def test_a_program_that_fails_is_an_error(program: str) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         measured(program, "a", "b")
+
+
+@pytest.mark.long
+def test_a_process_that_outlives_its_command_is_measured_with_it() -> None:
+    busy = "import time\nwhile time.process_time() < 0.4: pass"
+    begin = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {busy!r}])"
+    command = [sys.executable, "-c", begin]
+    measure = (
+        "from processes import adopt_orphans, measured_family\n"
+        f"adopt_orphans()\none = measured_family({command!r})\nprint(one.cpu, one.megabytes)"
+    )
+    benchmarks = Path(__file__).parents[1] / "benchmarks"
+    done = subprocess.run(
+        [sys.executable, "-c", measure], cwd=benchmarks, capture_output=True, text=True, check=True
+    )
+    cpu, megabytes = map(float, done.stdout.split())
+    assert cpu > 0.4
+    assert 1 < megabytes < 100
