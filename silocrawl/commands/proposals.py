@@ -2,6 +2,7 @@
 
 import getpass
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -10,11 +11,19 @@ from recordsilo.cli import Group, example
 from recordsilo.commands.options import directory, json_array
 from recordsilo.wording import counted
 from silocrawl.commands.opening import opened
-from silocrawl.proposals import Proposal, State, accept, proposals, reject
+from silocrawl.proposals import Proposal, State, accept, proposal, proposals, reject
 
 _STATES = [*(one.value for one in State), "all"]
+
+
+class _Number(click.IntRange):
+    """The number of a document; click's errors have the name."""
+
+    name = "number of a document"
+
+
 numbers_argument = click.argument("numbers", metavar="ID…", nargs=-1, required=True,
-                                  type=click.IntRange(1, 2**63 - 1))  # fmt: skip
+                                  type=_Number(1, 2**63 - 1))  # fmt: skip
 agent_option = click.option("--agent", default="", help="Who decides (default: the user).")
 
 
@@ -84,8 +93,9 @@ def proposal_object(one: Proposal) -> dict[str, Any]:
 def accept_command(*, silo_dir: str, numbers: tuple[int, ...], agent: str) -> None:
     """Attach documents to their records, also rejected ones."""
     with opened(silo_dir) as silo:
+        before = [proposal(silo.path, number).state for number in dict.fromkeys(numbers)]
         done = accept(silo, numbers, agent or getpass.getuser())
-        click.echo(f"{counted(len(done), 'document')} attached")
+        click.echo(_decided_said(State.ATTACHED, before, len(done)))
 
 
 @proposals_group.command("reject", epilog=example("silo crawl proposals reject myrepo 14"))
@@ -95,5 +105,13 @@ def accept_command(*, silo_dir: str, numbers: tuple[int, ...], agent: str) -> No
 def reject_command(*, silo_dir: str, numbers: tuple[int, ...], agent: str) -> None:
     """Reject documents; they are never proposed again."""
     with opened(silo_dir) as silo:
+        before = [proposal(silo.path, number).state for number in dict.fromkeys(numbers)]
         done = reject(silo.path, numbers, agent or getpass.getuser())
-        click.echo(f"{counted(len(done), 'document')} rejected")
+        click.echo(_decided_said(State.REJECTED, before, len(done)))
+
+
+def _decided_said(state: State, before: Sequence[State], count: int) -> str:
+    """Tell how many documents have got a state, and how many had it before."""
+    known = before.count(state)
+    parts = [f"{counted(count - known, 'document')} {state}"] if count > known else []
+    return "; ".join([*parts, f"{counted(known, 'document')} already {state}"] if known else parts)

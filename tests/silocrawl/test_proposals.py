@@ -186,6 +186,23 @@ def test_the_commands_list_accept_and_reject(silo: Silo, proposed: Callable[...,
     assert "there is no document 99 here" in missing.stderr
 
 
+def test_the_commands_say_what_was_decided_before(
+    silo: Silo, proposed: Callable[..., Proposal]
+) -> None:
+    number = str(proposed().number)
+
+    def run(*given: str) -> Result:
+        return CliRunner().invoke(silo_command, ["crawl", "proposals", *given])
+
+    assert run("reject", silo.path, number).stdout == "1 document rejected\n"
+    assert run("reject", silo.path, number).stdout == "1 document already rejected\n"
+    assert run("accept", silo.path, number, number).stdout == "1 document attached\n"
+    assert run("accept", silo.path, number).stdout == "1 document already attached\n"
+    unread = run("accept", silo.path, "abc")
+    assert unread.exit_code == 2
+    assert "'abc' is not a valid number of a document" in unread.stderr
+
+
 def test_a_number_that_nothing_can_have_is_refused(silo: Silo, queues: SqliteQueues) -> None:
     huge = "9" * 30
     for given in (
