@@ -37,6 +37,7 @@ from silocrawl.tying import (
     rule_of,
 )
 from silocrawl.watched import catalogue_watched
+from silowork.errors import JobsError
 from silowork.queues.opening import open_queues
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.steps import MessageRefused, QueueStep, run_steps
@@ -141,7 +142,7 @@ def _catalogue_until(silo_path: str, lease: float, stop: Stop) -> None:
                 if stop.wait(_SECONDS_BETWEEN_LOOKS):
                     return
         run_steps(opened, [cataloguing_step(silo_path)], 1, stop)
-    except (RecordSiloError, OSError) as error:
+    except (RecordSiloError, JobsError, OSError) as error:
         logger.warning("documents are not catalogued: %s", error)
 
 

@@ -92,7 +92,7 @@ def replaying(
         log_path = os.path.join(directory, "log")
         with open(log_path, "wb") as log:
             child = subprocess.Popen(  # noqa: S603  # the program that the user named
-                [sys.executable, "-m", "silocrawl.replay",
+                [sys.executable, "-P", "-m", "silocrawl.replay",
                  program, "-p", str(port), "-b", LOOPBACK],
                 stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=directory,
                 start_new_session=True,

@@ -13,7 +13,7 @@ from politeweb.file_pace import resting_hosts
 from recordsilo.wording import counted
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import due_of
-from silocrawl.messages import CHECK, CRAWL, QUEUES, RENDER
+from silocrawl.messages import CATALOGUE, CHECK, CRAWL, QUEUES, RENDER
 from silocrawl.targets import Target, load_targets
 from silowork.queues.values import Queues, QueueSize
 
@@ -118,9 +118,11 @@ def _of_launches(targets: int, overdue: tuple[str, ...]) -> Condition:
 
 def _of_queue(sizes: Mapping[str, QueueSize]) -> Condition:
     waiting, rendered, checked = sizes[CRAWL], sizes[RENDER], sizes[CHECK]
+    documents = sizes[CATALOGUE]
     said = f"{waiting.waiting:,} wait to be fetched, {checked.later:,} to be checked"
     said += f", {rendered.waiting:,} to be rendered" if rendered.waiting else ""
-    oldest = max(waiting.oldest, rendered.oldest)
+    said += f", {documents.alive:,} to be catalogued" if documents.alive else ""
+    oldest = max(waiting.oldest, rendered.oldest, documents.oldest)
     return Condition("queue", Word.WARNING if oldest > SECONDS_OLD else Word.GOOD, said)
 
 

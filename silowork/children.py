@@ -24,7 +24,7 @@ def started(*arguments: str, log: IO[bytes] | None = None) -> Child:
         OSError: No process can be started.
     """
     return subprocess.Popen(  # noqa: S603  # our own module and paths
-        [sys.executable, "-m", "silowork", *arguments],
+        [sys.executable, "-P", "-m", "silowork", *arguments],
         stdin=subprocess.PIPE,
         stdout=log,
         stderr=log,

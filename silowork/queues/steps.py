@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 
 from recordsilo.child_process import SECONDS_TO_END
+from silowork.errors import JobsError
 from silowork.queues.values import Message, Queued, Queues
 from silowork.stop import Stop
 from silowork.warm_children import ChildEnded, Parent, WarmChild, warm
@@ -26,10 +27,23 @@ _SECONDS_BETWEEN_SIZES = 0.5
 _SECONDS_AFTER_A_FAULT = 2.0
 _SECONDS_AFTER_AN_END = 0.2
 _LONGEST_PAUSE = 3600.0
+_MOST_THAT_NEVER_BEGAN = 3
 _MOST_OF_A_CHILD = 2000
 """Messages after which a child is replaced, so that no memory is lost for long."""
 
+_BEGUN, _AS_ASKED = "begun", "ended with 0"
+
 logger = logging.getLogger("silowork")
+
+
+class ChildrenEnd(JobsError):
+    """Child after child ends before it has begun to work."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(
+            f"the messages wait, as each process that is to work on them {how} at once;"
+            " what it printed says why"
+        )
 
 
 class MessageRefused(Exception):
@@ -104,11 +118,12 @@ def run_steps(
         until_empty: End when only dead letters are left in the queues of the steps.
 
     Raises:
+        ChildrenEnd: Children end before they have begun to work.
         JobsError, OSError: With `until_empty`, the store cannot be used.
         OSError: No process can be started.
     """
     warm(*{getattr(step.work, "func", step.work).__module__ for step in steps})
-    working: list[WarmChild] = []
+    crew = _Crew(told)
     looked = time.monotonic()
     try:
         while not stop.asked:
@@ -116,21 +131,65 @@ def run_steps(
                 looked = time.monotonic()
                 if _are_empty(opened, steps):
                     break
-            while len(working) < children:
-                working.append(WarmChild(_work, opened, tuple(steps)))
-            pipes = {child.fileno(): child for child in working}
-            for pipe in wait(list(pipes), _SECONDS_BETWEEN_LOOKS):
-                child = pipes[pipe]  # type: ignore[index]  # of descriptors only
-                if not _heard(child, told, stop):
-                    working.remove(child)
+            while len(crew.working) < children:
+                crew.working.append(WarmChild(_work, opened, tuple(steps)))
+            if not crew.hear(_SECONDS_BETWEEN_LOOKS):
+                stop.wait(_SECONDS_AFTER_AN_END)
     finally:
-        for child in working:
+        crew.end()
+
+
+class _Crew:
+    """The children at work."""
+
+    def __init__(self, told: Callable[[StepsDone], object]) -> None:
+        self._told = told
+        self.working: list[WarmChild] = []
+        self._begun: set[WarmChild] = set()
+        self._never_began = 0
+
+    def hear(self, seconds: float) -> bool:
+        """Tell what they do; return whether all are well.
+
+        Raises:
+            ChildrenEnd: See `run_steps`.
+        """
+        pipes = {child.fileno(): child for child in self.working}
+        is_well = True
+        for pipe in wait(list(pipes), seconds):
+            child = pipes[pipe]  # type: ignore[index]  # of descriptors only
+            try:
+                self._tell(child)
+            except ChildEnded as how:
+                self._part_with(child, str(how))
+                is_well = is_well and str(how) == _AS_ASKED
+        return is_well
+
+    def _tell(self, child: WarmChild) -> None:
+        for said in child.heard():
+            if said == _BEGUN:
+                self._begun.add(child)
+            else:
+                self._told(said)
+
+    def _part_with(self, child: WarmChild, how: str) -> None:
+        if how != _AS_ASKED:
+            logger.warning("a process that works on messages %s", how)
+        child.join()
+        self.working.remove(child)
+        self._never_began = 0 if child in self._begun else self._never_began + 1
+        self._begun.discard(child)
+        if self._never_began == _MOST_THAT_NEVER_BEGAN:
+            raise ChildrenEnd(how)
+
+    def end(self) -> None:
+        """Ask all to end, and tell what they did."""
+        for child in self.working:
             child.ask_to_end()
-        for child in working:
+        for child in self.working:
             with contextlib.suppress(ChildEnded):
                 while wait([child.fileno()], SECONDS_TO_END):
-                    for done in child.heard():
-                        told(done)
+                    self._tell(child)
             child.join()
 
 
@@ -143,26 +202,13 @@ def _are_empty(opened: Callable[[], Queues], steps: Sequence[QueueStep]) -> bool
         )
 
 
-def _heard(child: WarmChild, told: Callable[[StepsDone], object], stop: Stop) -> bool:
-    """Tell what a child did; return whether it is at work."""
-    try:
-        for done in child.heard():
-            told(done)
-    except ChildEnded as how:
-        if str(how) != "ended with 0":
-            logger.warning("a child that worked on messages %s", how)
-            stop.wait(_SECONDS_AFTER_AN_END)
-        child.join()
-        return False
-    return True
-
-
 # --------------------------------------------------------------------------- in a child
 
 
 def _work(parent: Parent, opened: Callable[[], Queues], steps: Sequence[QueueStep]) -> None:
     """Work on messages in this process, until it is time for another one."""
     problem, left = "", _MOST_OF_A_CHILD
+    parent.say(_BEGUN)
     with opened() as queues:
         worker = StepWorker(queues, steps, parent.stop)
         threading.Thread(target=worker.watch, daemon=True).start()

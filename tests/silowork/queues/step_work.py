@@ -33,3 +33,8 @@ def wait(notes: str, message: Queued) -> Iterable[Message]:
     note(notes, message)
     time.sleep(600)
     return ()
+
+
+def end_at_once(*_arguments: object) -> None:
+    """A child that ends before it has begun."""
+    os._exit(3)

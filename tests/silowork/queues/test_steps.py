@@ -14,7 +14,14 @@ from stores import Opened, store_at
 from waiting import wait_until
 
 from silowork.queues import steps
-from silowork.queues.steps import MessageLater, QueueStep, StepsDone, StepWorker, run_steps
+from silowork.queues.steps import (
+    ChildrenEnd,
+    MessageLater,
+    QueueStep,
+    StepsDone,
+    StepWorker,
+    run_steps,
+)
 from silowork.queues.values import Message, MessageState, Queued, Queues, QueueSize
 from silowork.stop import Stop
 from silowork.warm_children import warm
@@ -85,6 +92,16 @@ def test_steps_end_when_nothing_is_left(address: str, queues: Queues, notes: Pat
     assert sum(one.done for one in told) == 4
     assert size(queues, "numbers") == QueueSize(dead=1, done=2)
     assert size(queues, "doubled") == QueueSize(done=2)
+
+
+def test_children_that_end_before_they_work_are_told_and_not_replaced_for_ever(
+    address: str, queues: Queues, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers(queues, 1)
+    monkeypatch.setattr(steps, "_work", step_work.end_at_once)
+    with pytest.raises(ChildrenEnd, match="ended with 3 at once"):
+        run_steps(partial(store_at, address), [DOUBLE], 2, Stop(), until_empty=True)
+    assert size(queues, "numbers").waiting == 1
 
 
 def test_what_fails_comes_again_and_what_is_refused_does_not(opened: Opened) -> None:
