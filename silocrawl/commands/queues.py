@@ -134,7 +134,10 @@ def dead(*, silo_dir: str, queue_name: str, most: int, as_json: bool) -> None:
 
 def _print(silo_dir: str, name: str, state: MessageState, most: int, *, as_json: bool) -> None:
     with opened(silo_dir) as silo, opened_queues(silo, changes=False) as queues:
-        for one in queues.peek(name, state, most):
+        found = queues.peek(name, state, most)
+        if not found:
+            click.echo(f"silo: no message of {name} is {state}", err=True)
+        for one in found:
             body = one.body.decode("utf-8", "replace")
             if as_json:
                 click.echo(json.dumps(_message(one, body)))
@@ -156,10 +159,25 @@ def _message(one: Queued, body: str) -> dict[str, Any]:
 @directory
 @queue_argument
 @click.argument("numbers", metavar="[NUMBER]…", nargs=-1)
-def retry(*, silo_dir: str, queue_name: str, numbers: tuple[str, ...]) -> None:
-    """Revive dead messages of a queue: all, or those of these NUMBERs."""
+def retry(*, silo_dir: str, queue_name: str, numbers: tuple[str, ...]) -> int:
+    """Revive dead messages of a queue: all, or those of these NUMBERs.
+
+    Exit code 2 if none of them is the number of one, 1 if some are not.
+    """
     if not all(one.isdecimal() and len(one) < _LONGEST_NUMBER for one in numbers):
         fail("a number of a message has digits only; silo crawl queue dead prints them")
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
-        revived = queues.revive(queue_name, numbers or None)
-        click.echo(f"{revived:,} revived")
+        if not numbers:
+            click.echo(f"{queues.revive(queue_name):,} revived")
+            return ExitCode.OK
+        known = dict.fromkeys(numbers)
+        unknown = [one for one in known if not queues.revive(queue_name, [one])]
+        if revived := len(known) - len(unknown):
+            click.echo(f"{revived:,} revived")
+        if unknown:
+            fail(
+                f"no dead message of {queue_name} has the number {', '.join(unknown)};"
+                " silo crawl queue dead lists them",
+                ExitCode.LOSSES if revived else ExitCode.USAGE,
+            )
+    return ExitCode.OK
