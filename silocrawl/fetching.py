@@ -82,6 +82,7 @@ class Fetched:
         parts: What a browser fetched for the page.
         links: What is on the page that the browser shows.
         is_untouched: Whether there was no attempt, so that none is counted.
+        is_private: Whether it was refused because its host is not public.
     """
 
     outcome: crawl_log.Outcome | None = None
@@ -98,6 +99,7 @@ class Fetched:
     parts: list["Fetched"] = field(default_factory=list)
     links: list[FoundLink] = field(default_factory=list)
     is_untouched: bool = False
+    is_private: bool = False
 
 
 Render = Callable[[Address, Taken, Target | None], Fetched]
@@ -328,7 +330,12 @@ class Fetcher:
             warc_offset=place,
             annotations=(reason.replace(",", ";"),) if reason else (),
         )
-        return Fetched(outcome, log=crawl_log.line_of(outcome, began, seconds))
+        failure = taken.failure if taken is not None else None
+        return Fetched(
+            outcome,
+            log=crawl_log.line_of(outcome, began, seconds),
+            is_private=failure is not None and failure.kind in _FOR_EVER,
+        )
 
     def _archived_failure(
         self, one: Address, status: int, reason: str, began: datetime, seconds: float

@@ -109,6 +109,7 @@ class CrawlSummary:
         fetched: Addresses with an outcome.
         answered: Of them, those that were answered.
         bytes: Of their bodies.
+        private: Refused because their hosts are not public.
         overdue: Fetched addresses that were not in the index.
         no_browser: Why nothing is rendered; empty if it is.
     """
@@ -116,6 +117,7 @@ class CrawlSummary:
     fetched: int = 0
     answered: int = 0
     bytes: int = 0
+    private: int = 0
     overdue: int = 0
     no_browser: str = ""
 
@@ -433,6 +435,7 @@ class CrawlWorker:
         self.summary.fetched += sum(one.outcome is not None for _, one in parts)
         self.summary.answered += sum(one.is_counted for _, one in parts)
         self.summary.bytes += sum(one.size for _, one in parts)
+        self.summary.private += sum(one.is_private for _, one in parts)
 
     def _documents(self, held: Held, one: Fetched) -> list[Message]:
         """The message of a document that is to be catalogued."""

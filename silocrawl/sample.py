@@ -38,6 +38,7 @@ def crawl_sample(silo_path: str, site: str) -> None:
         fail("the crawl is not complete; run the same command to continue", ExitCode(code))
     name = shlex.quote(os.path.relpath(silo_path))
     click.echo(f"Look at them: silo crawl report {name}, silo crawl explain {name} 3002")
+    click.echo(f"The pages are on this machine: a further silo crawl run {name} needs --private")
 
 
 def _add_targets(silo: Silo, site: str) -> None:

@@ -140,6 +140,9 @@ def crawl(
                 shown=lambda summary, _held: show(summary.fetched),
             )
         say(_said(done))
+        if done.private:
+            said = counted(done.private, "address is", "addresses are")
+            click.echo(f"silo: {said} not public; give --private to fetch them", err=True)
         waiting = _show_waiting(queues, done.no_browser)
         if not stop.asked and target_names(silo.path):
             if (outcomes := match_own_logs(silo)) is not None:

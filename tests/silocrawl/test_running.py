@@ -491,6 +491,23 @@ def test_a_target_that_cannot_be_read_does_not_hold_up_the_others(
     assert launched_anew.return_value == ExitCode.LOSSES
 
 
+@pytest.mark.long
+def test_a_run_says_how_many_addresses_are_not_public(
+    silo: Silo, queues: SqliteQueues, site: Site
+) -> None:
+    site.pages["/a.pdf"] = pdf()
+    put_record(silo, "7", f"{site.url}/a.pdf", f"{site.url}/b.pdf")
+    target(silo)
+    given = [silo.path, "--until-idle", "--interval", "0"]
+    done = CliRunner().invoke(run, given, standalone_mode=False)
+    assert not site.asked
+    assert "silo: 2 addresses are not public; give --private to fetch them\n" in done.stderr
+    launch_now(silo, queues, load_target(silo.path, "t"), NOW + timedelta(seconds=1))
+    done = CliRunner().invoke(run, [*given, "--private"], standalone_mode=False)
+    assert site.asked["/a.pdf"] == 1
+    assert "not public" not in done.stderr
+
+
 def test_what_is_injected_is_fetched(
     silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
 ) -> None:
