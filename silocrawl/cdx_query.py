@@ -31,6 +31,7 @@ _NAMES = {name: name for name in FIELDS_OF_11} | {
     "original": "url", "mimetype": "mime", "statuscode": "status",
 } | dict(zip("NbamskrMSVg", FIELDS_OF_11, strict=True))  # fmt: skip
 _LATEST, _EARLIEST = "29991231235959", "10000101000000"
+_HOST_AND_PORT = re.compile(r"[^/?#:]+:([0-9]{1,5})(?=[/?#]|\Z)")
 _REPEATED_GROUP = re.compile(r"\)[*+?{]")
 _REPETITION = re.compile(r"[*+{]")
 MOST_REPETITIONS = 2
@@ -164,18 +165,26 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
 
 
 def _address_of(url: str, match: str) -> tuple[str, Match]:
-    """The address without a wildcard, and what is meant by it."""
+    """The address with a scheme and without a wildcard, and what is meant by it."""
     if not url:
         raise QueryRefused("url is missing, as in ?url=https://example.org/")
     if len(url) > LONGEST_URL:
         raise QueryRefused(f"url is longer than {LONGEST_URL:,} characters")
     if match:
-        return url, Match(_one_of("matchType", match, [one.value for one in Match]))
+        kind = Match(_one_of("matchType", match, [one.value for one in Match]))
+        return _with_scheme(url), kind
     if url.startswith("*."):
-        return url[2:], Match.DOMAIN
+        return _with_scheme(url[2:]), Match.DOMAIN
     if url.endswith("*"):
-        return url[:-1], Match.PREFIX
-    return url, Match.EXACT
+        return _with_scheme(url[:-1]), Match.PREFIX
+    return _with_scheme(url), Match.EXACT
+
+
+def _with_scheme(url: str) -> str:
+    """An address that begins with a host and a port has a scheme, or the host is read as one."""
+    if (found := _HOST_AND_PORT.match(url)) is None:
+        return url
+    return f"{'https' if found[1] == '443' else 'http'}://{url}"
 
 
 def _padded(name: str, value: str, rest: str) -> str:

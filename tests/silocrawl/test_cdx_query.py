@@ -48,6 +48,27 @@ def times(index: Segments, query: str) -> list[str]:
     return [line.split()[1] for line in asked(index, query)]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "url=localhost:8081/3002/",
+        "url=http://localhost:8081/3002/",
+        "url=localhost:8081/3*",
+        "url=localhost:8081*",
+        "url=localhost:8081&matchType=host",
+        "url=*.localhost:8081",
+    ],
+)
+def test_a_host_with_a_port_needs_no_scheme(index: Segments, query: str) -> None:
+    index.add([line_of(outcome("http://localhost:8081/3002/", "20250101000000", 200, "a/b"), 9)])
+    assert times(index, query) == ["20250101000000"]
+
+
+@pytest.mark.parametrize("port", [80, 443])
+def test_a_usual_port_is_no_other_address(index: Segments, port: int) -> None:
+    assert len(times(index, f"url=example.org:{port}/")) == 3
+
+
 def test_a_line_has_the_eleven_fields(index: Segments) -> None:
     where = "http://b.example/ä b"
     index.add([line_of(outcome("https://r.example/", "20250101000000", 302, "a / b", redirect=where,
