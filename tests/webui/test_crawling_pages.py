@@ -633,8 +633,8 @@ def test_pages_that_miss_most_are_listed_first(
     assert [one["name"] for one in found["comparisons"]] == [PARTLY.name, WHOLE.name]
     assert found["next"] is None
     page = client.get(url).text
-    for said in ("https://b.example/&lt;b&gt;", "different (25.0%)", "1 missing",
-                 "2026-03-01 02:30", "the same", "nearly the same (3.1%)",
+    for said in ("https://b.example/&lt;b&gt;", "different (25.0% differs)", "1 missing",
+                 "2026-03-01 02:30", "the same", "nearly the same (3.1% differs)",
                  f'href="{url}/{PARTLY.name}"'):  # fmt: skip
         assert said in page
     monkeypatch.setattr("webui.crawling.comparisons.LISTED", 1)

@@ -62,7 +62,7 @@ def _share(share: float) -> str:
     if not share:
         return _("the same")
     word = _("nearly the same") if share <= NEARLY else _("different")
-    return f"{word} ({share:.1%})"
+    return _("{word} ({share} differs)", word=word, share=f"{share:.1%}")
 
 
 def _object(one: Comparison) -> dict[str, object]:

@@ -3,14 +3,14 @@
 <%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${_("Compared pages")} · ${one.url}</%def>
 <p class="crumbs"><a href="${list_url}">← ${_("Compared pages")}</a></p>
-<h1 dir="ltr">${one.url}</h1>
+<h1>${_("Compared page")}</h1>
 <dl class="facts">
+  <dt>${_("Address")}</dt><dd dir="ltr"><a href="${one.url}" rel="noopener noreferrer">${one.url}</a></dd>
 % for label, said in numbers:
   <dt>${label}</dt><dd>${said}</dd>
 % endfor
-  <dt>${_("Captured")}</dt><dd>${captured}</dd>
+  <dt>${_("Captured")}</dt><dd>${parts.date(captured)}</dd>
   <dt>${_("Compared")}</dt><dd>${parts.date(one.compared)}</dd>
-  <dt>${_("Address")}</dt><dd dir="ltr"><a href="${one.url}" rel="noopener noreferrer">${one.url}</a></dd>
 </dl>
 <div class="columns halves">
 % for name, heading, alternative, url in pictures:
