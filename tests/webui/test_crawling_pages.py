@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from base64 import b32encode
 from collections.abc import Callable
 from dataclasses import replace
@@ -57,6 +58,7 @@ from silocrawl.wishes import timetable_wished
 from silowork.queues.sqlite import SqliteQueues
 from tests.webui.test_browser import WCAG, fits, is_accessible
 from webui.contributed import offered_for_search
+from webui.crawling import proposals as proposals_page
 from webui.crawling.targets import DONE
 from webui.people.roles import Role, User
 
@@ -584,6 +586,33 @@ def test_the_first_page_is_a_picture_if_there_is_one(client: Any, proposed: Silo
     assert client.get("/crawling/proposals/1/first-page.png").status == 409
     assert client.post("/crawling/proposals/1/attach", {}).status == 409
     assert client.get("/crawling/proposals").status == 200
+
+
+def test_few_first_pages_are_drawn_at_a_time(
+    client: Any, proposed: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proposals_page, "_PATIENCE", 0.01)
+    drawing, goes_on, codes = threading.Semaphore(0), threading.Event(), list[int]()
+
+    def slow(*_: object) -> bytes:
+        drawing.release()
+        assert goes_on.wait(60)
+        return b"\x89PNG"
+
+    monkeypatch.setattr(proposals_page, "first_page", slow)
+    picture = "/crawling/proposals/1/first-page.png"
+    two = [threading.Thread(target=lambda: codes.append(client.get(picture).status)) for _ in "12"]
+    for one in two:
+        one.start()
+    for _ in two:
+        assert drawing.acquire(timeout=60)
+    answer = client.get(picture)
+    assert (answer.status, "Retry-After" in answer.headers) == (503, True)
+    goes_on.set()
+    for one in two:
+        one.join()
+    assert codes == [200, 200]
+    assert client.get(picture).status == 200
 
 
 def test_without_proposals_the_page_says_so(client: Any, silo: Silo) -> None:

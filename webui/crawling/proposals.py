@@ -1,5 +1,7 @@
 """Documents that may belong to a record, one after the other: what speaks for it, and decisions."""
 
+import threading
+
 from crawlmatch.errors import CrawlError
 from silocrawl.captures import Captures, CaptureUnreadable
 from silocrawl.proposals import (
@@ -19,14 +21,18 @@ from webui import urls
 from webui.activity import note
 from webui.crawling import opening
 from webui.crawling.opening import png, told
-from webui.http.errors import BadRequest, Conflict, NotFound, told_as
+from webui.http.errors import BadRequest, Busy, Conflict, NotFound, told_as
 from webui.http.messages import Response, whole_number
+from webui.http.streams import RETRY
 from webui.rendering import View, changed_answer
 from webui.site import Call
 from webui.words.texts import text as _
 
 DONE = {"attach": "Document attached.", "reject": "Document rejected."}
 """English texts of the catalogue."""
+_DRAWING, _PATIENCE = threading.BoundedSemaphore(2), 2.0
+"""First pages that are drawn at a time, as each may take a GB of memory and 20 s of a processor;
+and seconds for which another one waits."""
 REFUSALS = ((ProposalRefused, Conflict), (CaptureUnreadable, Conflict), (CrawlError, Conflict))
 
 
@@ -89,10 +95,20 @@ def _object(one: Proposal) -> dict[str, object]:
 
 
 def picture(call: Call) -> Response:
-    """Draw the first page of a document as PNG."""
+    """Draw the first page of a document as PNG.
+
+    Raises:
+        NotFound: There is no such document, or no such page.
+        Busy: As many are drawn as may be at a time.
+    """
     one = _named(call)
-    with told(call), told_as(*REFUSALS):
-        drawn = first_page(call.site.silo, one)
+    if not _DRAWING.acquire(timeout=_PATIENCE):
+        raise Busy("Too many first pages are drawn. Try again in some seconds.", RETRY)
+    try:
+        with told(call), told_as(*REFUSALS):
+            drawn = first_page(call.site.silo, one)
+    finally:
+        _DRAWING.release()
     return png(drawn, "This document has no first page that can be drawn.")
 
 
