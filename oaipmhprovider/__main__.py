@@ -8,6 +8,7 @@ import threading
 from oaipmhprotocol import Granularity
 from oaipmhprovider.provider import Settings
 from oaipmhprovider.server import SampleServer
+from politeweb.listening import CannotListen
 
 _GRANULARITIES = {"day": Granularity.DAY, "second": Granularity.SECOND}
 
@@ -44,10 +45,8 @@ def main() -> int:
             granularity=_GRANULARITIES[given.granularity],
             settings=Settings(page_size=given.page_size),
         )
-    except OSError as error:
-        taken = "in use" in str(error)
-        reason = "another program uses it" if taken else str(error)
-        sys.stderr.write(f"cannot listen on port {given.port}: {reason}\n")
+    except CannotListen as error:
+        sys.stderr.write(f"{error}\n")
         return 1
     with server:
         sys.stdout.write(f"{server.base_url}\n")

@@ -10,6 +10,8 @@ from typing import Any, Self
 
 from cheroot import wsgi
 
+from politeweb.listening import probe
+
 LOOPBACK = "127.0.0.1"
 _THREADS = 4
 _SECONDS_TO_STOP = 5
@@ -48,13 +50,14 @@ class LoopbackServer:
         port: 0 chooses a free port.
 
     Raises:
-        OSError: The port is in use.
+        CannotListen: Another program listens there, or the port is not permitted.
 
     Attributes:
         port: Where it listens.
     """
 
     def __init__(self, app: Any, port: int = 0) -> None:
+        probe(LOOPBACK, port)
         self._server: Any = _QuietServer((LOOPBACK, port), app, numthreads=_THREADS)
         self._server.shutdown_timeout = _SECONDS_TO_STOP
         self._server.max_request_header_size = _LARGEST_REQUEST

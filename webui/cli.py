@@ -23,6 +23,7 @@ from oaipmhscraper.errors import NoBaseURL, ScraperError
 from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import HarvestInterrupted
 from politeweb.addresses import is_loopback
+from politeweb.listening import CannotListen, PortTaken
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory
@@ -44,7 +45,7 @@ from webui.job_events import CLOSING
 from webui.multi_silo import Shelf
 from webui.people.accounts import account_names
 from webui.people.authentication import Gate
-from webui.server import CannotListen, PageServer, PortTaken, long_lived
+from webui.server import PageServer, long_lived
 from webui.site import Settings
 
 DEFAULT_PORT = 8080
@@ -232,7 +233,7 @@ def _run(app: WsgiApp, name: str, host: str, port: int | None) -> None:
             sys.stdout.flush()
             stop.wait()
             CLOSING.set()
-    except (PortTaken, CannotListen) as error:
+    except CannotListen as error:
         fail(str(error))
     click.echo("Stopped.")
 

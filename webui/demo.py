@@ -14,11 +14,11 @@ from oaipmhprovider.server import SampleServer
 from oaipmhscraper.progress import Display
 from oaipmhscraper.receipt import Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
+from politeweb.listening import PortTaken, probe
 from politeweb.loopback import LOOPBACK
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.silo import VERSION_FILE
-from webui.server import PortTaken, probe
 
 SAMPLE_PORT, SIZE_WITH_PAGES = 8081, 40
 PREFIXES = ("oai_dc", "uketd_dc", "pmc_fm")

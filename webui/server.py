@@ -5,16 +5,15 @@ unfinished handshake would block cheroot's only accepting thread.
 """
 
 import contextlib
-import errno
 import gc
 import logging
-import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 from cheroot.wsgi import Gateway_10, Server
 
+from politeweb.listening import CannotListen, probe
 from recordsilo.closing import Closing
 from webui.http.intake import SECONDS, Connection, Intake
 from webui.http.messages import AWAIT_BODY, WsgiApp
@@ -27,18 +26,6 @@ MOST_UNFINISHED, MOST_UPLOADS = 256, 32
 """Maximum number of connections that are sending a request or are idle, and of those that are
 sending a large body that the application requested."""
 _WITHOUT_BODY = (b"204", b"304")
-
-
-class PortTaken(Exception):
-    """Another program listens there."""
-
-    def __init__(self, host: str, port: int) -> None:
-        self.host, self.port = host, port
-        super().__init__(f"port {port} of {host} is taken by another program; name another --port")
-
-
-class CannotListen(Exception):
-    """The server cannot listen on the address."""
 
 
 @contextlib.contextmanager
@@ -93,26 +80,6 @@ class _Gateway(Gateway_10):
             self.req.ensure_headers_sent()
         else:
             super().write(chunk)
-
-
-def probe(host: str, port: int) -> None:
-    """Test the address first, because cheroot reports every reason with one text.
-
-    Raises:
-        PortTaken, CannotListen: See `PageServer`.
-    """
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise PortTaken(host, port) from None
-        reason = error.strerror or str(error)
-        raise CannotListen(f"cannot listen on {host}, port {port}: {reason}") from None
 
 
 class _Server(Server):

@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from politeweb.listening import CannotListen, probe
 from politeweb.loopback import LOOPBACK, LoopbackServer
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import directory
@@ -32,10 +33,11 @@ def cdx_server(*, silo_dir: str, port: int | None) -> None:
     with opened(silo_dir) as silo, Stop().on_signals() as stop:
         try:
             server = LoopbackServer(CdxApp(Segments(index_directory(silo.path))), port or 0)
-        except OSError as error:
-            fail(f"cannot listen on {LOOPBACK}, port {port}: {error}")
+        except CannotListen as error:
+            fail(str(error))
         with server.start():
-            click.echo(f"{silo.storage_dir} is at {server.url}?url= (stop with Ctrl-C)")
+            click.echo(f"The index of {silo.storage_dir} answers at {server.url} (Ctrl-C ends)")
+            click.echo(f"Ask for an address: {server.url}?url=example.org/*")
             sys.stdout.flush()
             stop.wait()
     click.echo("Stopped.")
@@ -52,6 +54,10 @@ def replay(*, silo_dir: str, port: int | None, pywb: str) -> None:
     """
     with opened(silo_dir) as silo, Stop().on_signals() as stop:
         where = port or free_port()
+        try:
+            probe(LOOPBACK, where)
+        except CannotListen as error:
+            fail(str(error))
         with replaying(silo.path, program_of(pywb), where) as child:
             click.echo(f"{silo.storage_dir} is at http://{LOOPBACK}:{where}/own/ (Ctrl-C ends)")
             sys.stdout.flush()

@@ -177,5 +177,5 @@ def test_as_a_process_it_says_that_the_port_is_taken(server: SampleServer) -> No
         out, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert out == ""
-    assert err.startswith(f"cannot listen on port {server.port}: ")
+    assert err.startswith(f"port {server.port} of 127.0.0.1 is taken by another program; ")
     assert err.count("\n") == 1

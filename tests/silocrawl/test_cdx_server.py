@@ -75,13 +75,17 @@ def test_the_command_serves_until_it_is_told_to_end(silo: Silo, index: Segments)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            url = process.stdout.readline().split()[3]
-            assert requests.get(f"{url}example.org", timeout=9).text.count("\n") == 3
+            url = process.stdout.readline().split()[6]
+            assert process.stdout.readline() == f"Ask for an address: {url}?url=example.org/*\n"
+            assert requests.get(f"{url}?url=example.org", timeout=9).text.count("\n") == 3
             taken = url.rpartition(":")[2].partition("/")[0]
             command += ["--port", taken]
             second = subprocess.run(command, check=False, capture_output=True, text=True)
             assert second.returncode == 2
-            assert f"cannot listen on 127.0.0.1, port {taken}" in second.stderr
+            assert second.stderr == (
+                f"silo: port {taken} of 127.0.0.1 is taken by another program;"
+                " name another --port\n"
+            )
         finally:
             process.terminate()
         assert process.wait(20) == 0

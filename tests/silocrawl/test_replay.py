@@ -1,6 +1,7 @@
 """pywb over the archives: how it is found, started and ended; with a stand-in for it."""
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +69,14 @@ def test_without_a_pywb_that_starts_it_says_what_to_do(
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_port_of_another_program_is_named_and_nothing_is_started(
+    silo: Silo, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [*SILO, silo.path, "--pywb", stand_in(tmp_path), "--port", port]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"port {port} of 127.0.0.1 is taken by another program" in done.stderr

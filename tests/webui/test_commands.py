@@ -22,6 +22,7 @@ from ports import free_port
 
 from oaipmhprovider.server import SampleServer
 from oaipmhscraper.progress import display
+from politeweb.listening import CannotListen, PortTaken
 from recordsilo import Silo
 from recordsilo.cli import _run
 from recordsilo.extras import PackageMissing
@@ -29,7 +30,7 @@ from webui import cli, demo
 from webui.app import create_app
 from webui.people.accounts import add_account
 from webui.people.roles import Role
-from webui.server import CannotListen, PageServer, PortTaken
+from webui.server import PageServer
 from webui.site import Site
 
 PYTHON = [sys.executable, "-c", "from recordsilo.cli import main; main()"]
