@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from recordsilo.cli import ExitCode, Group, example
+from recordsilo.cli import ExitCode, Group, example, fail
 from recordsilo.commands.options import directory, json_array, json_object, selecting
 from recordsilo.selection import Selection
 from silocrawl.commands.opening import name_argument, opened, opened_queues
@@ -108,10 +108,15 @@ def _all(command: Any, options: tuple[Any, ...]) -> Any:
 @directory
 @click.argument("url", metavar="[URL]", default="")
 @selecting
+@click.option("--all", "everything", is_flag=True, help="The links of all records.")
 @click.option("--title", default="", help="For people; the name is made of it.")
 @(lambda command: _all(command, _timing + _extent))
-def add(*, silo_dir: str, url: str, select: Selection, title: str, **given: Any) -> None:
+def add(
+    *, silo_dir: str, url: str, select: Selection, everything: bool, title: str, **given: Any
+) -> None:
     """Add a target: URL, or the links of all records that are selected."""
+    if bool(url) + (not select.is_everything) + everything != 1:
+        fail("give an address, or choose records as with --search, or give --all", ExitCode.USAGE)
     with opened(silo_dir) as silo:
         select.check(silo)
         when = _when(given)

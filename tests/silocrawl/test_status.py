@@ -12,12 +12,12 @@ from click.testing import CliRunner
 from politeweb.file_pace import FilePace
 from recordsilo import Silo
 from silocrawl.commands.running import status
-from silocrawl.commands.targets import pause, schedule
+from silocrawl.commands.targets import add, pause, schedule
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import inject, launch_now
 from silocrawl.messages import CRAWL
 from silocrawl.status import Word, status_of
-from silocrawl.targets import Target, add_target, load_target
+from silocrawl.targets import Target, add_target, load_target, target_names
 from silocrawl.wishes import OFFERED, amount_of, free_name, frequency_of, timetable_wished
 from silowork.due.timetable import Timetable
 from silowork.errors import JobRefused
@@ -113,3 +113,18 @@ def test_an_address_that_cannot_be_fetched_is_no_target() -> None:
     for url in ("http://[::1", "http://a.example:99999999/", "http://%zz.example/"):
         with pytest.raises(TargetRefused):
             replace(DAILY, url=url)
+
+
+@pytest.mark.parametrize(
+    "given", [[], [""], ["http://a.example/", "--all"], ["--all", "--search", "solar"]]
+)
+def test_a_target_is_one_address_or_a_choice_of_records(silo: Silo, given: list[str]) -> None:
+    done = CliRunner().invoke(add, [silo.path, *given], standalone_mode=False)
+    assert "give an address, or choose records" in str(done.exception)
+    assert target_names(silo.path) == []
+
+
+def test_all_records_are_a_target_if_they_are_asked_for(silo: Silo) -> None:
+    done = CliRunner().invoke(add, [silo.path, "--all"], standalone_mode=False)
+    assert done.stdout.startswith("links: links of all records")
+    assert target_names(silo.path) == ["links"]

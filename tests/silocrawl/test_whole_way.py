@@ -189,7 +189,7 @@ def test_what_only_a_browser_finds_comes_to_its_record_and_is_replayed(
                 f"/files/{number}.pdf": document,
             }
             put_record(made, number, f"{url}/id/{number}", f"doi:{DOI}", title=TITLE)
-    silo("crawl", "target", "add", path, "--render")
+    silo("crawl", "target", "add", path, "--all", "--render")
     sandbox = [] if os.geteuid() else ["--no-sandbox"]
     silo("crawl", "run", path, "--until-idle", "--private", "--interval", "0", *sandbox)
     assert set(site.asked.values()) == {1}
