@@ -10,9 +10,12 @@ from typing import Any
 
 import click
 
+from recordsilo import Silo
 from recordsilo.cli import ExitCode, Group, example, fail
 from recordsilo.commands.options import directory, json_array, json_object, selecting
-from recordsilo.selection import Selection
+from recordsilo.errors import RecordSiloError
+from recordsilo.selection import Selection, unknown_fields
+from recordsilo.wording import counted
 from silocrawl.commands.opening import name_argument, opened, opened_queues
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import launched
@@ -119,6 +122,8 @@ def add(
         fail("give an address, or choose records as with --search, or give --all", ExitCode.USAGE)
     with opened(silo_dir) as silo:
         select.check(silo)
+        for remark in unknown_fields(select.query):
+            fail(f"no target was added: {remark}; words in quotes are searched as text")
         when = _when(given)
         scope = Scope(ScopeKind(given["scope"]), given["plus_one"], given["ignore"])
         limits = Limits(given["pages"], given["most_bytes"], given["hours"] * 3600, given["hops"])
@@ -138,7 +143,7 @@ def add(
             made=now,
         )
         add_target(silo.path, made)
-        click.echo(f"{name}: {made.seeds_said}; {state_said(None, made)}")
+        click.echo(f"{name}: {_seeds(silo, made)}; {state_said(None, made)}")
 
 
 def _when(given: Mapping[str, Any]) -> Timetable:
@@ -158,7 +163,8 @@ def list_targets(*, silo_dir: str, as_json: bool) -> int:
         if as_json:
             click.echo(json.dumps([as_object(queues, one) for one in found], indent=2))
         for one in () if as_json else found:
-            click.echo("\t".join((one.name, one.seeds_said, _scope(one), state_said(queues, one))))
+            texts = (one.name, _seeds(silo, one), _scope(one), state_said(queues, one))
+            click.echo("\t".join(texts))
         if not found and not refused and not as_json:
             click.echo("silo: no targets; see silo crawl target add", err=True)
         for error in refused:
@@ -180,7 +186,7 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
         limits = one.limits
         lines = {
             "title": one.title or one.name,
-            "seeds": one.seeds_said,
+            "seeds": _seeds(silo, one),
             "scope": _scope(one),
             "rendered": "by a browser" if one.is_rendered else "",
             "ignored": ", ".join(one.scope.ignore),
@@ -270,6 +276,17 @@ def remove(*, silo_dir: str, name: str) -> None:
 
 
 # --------------------------------------------------------------------------- as texts
+
+
+def _seeds(silo: Silo, one: Target) -> str:
+    """What is crawled, and of how many records that is now."""
+    if one.url:
+        return one.seeds_said
+    try:
+        now = f"{counted(one.select.total(silo), 'record')} now"
+    except RecordSiloError as error:  # of the index, or of a record that is gone
+        now = str(error)
+    return f"{one.seeds_said} ({now})"
 
 
 def _scope(one: Target) -> str:

@@ -8,11 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from crawl_records import put_record
 
 from politeweb.file_pace import FilePace
 from recordsilo import Silo
 from silocrawl.commands.running import status
-from silocrawl.commands.targets import add, pause, schedule
+from silocrawl.commands.targets import add, list_targets, pause, schedule, show
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import inject, launch_now
 from silocrawl.messages import CRAWL
@@ -128,3 +129,23 @@ def test_all_records_are_a_target_if_they_are_asked_for(silo: Silo) -> None:
     done = CliRunner().invoke(add, [silo.path, "--all"], standalone_mode=False)
     assert done.stdout.startswith("links: links of all records")
     assert target_names(silo.path) == ["links"]
+
+
+def test_a_target_of_an_unknown_field_is_not_added(silo: Silo) -> None:
+    given = [silo.path, "--search", "solar has_flie:false"]
+    done = CliRunner().invoke(add, given, standalone_mode=False)
+    assert "there is no field 'has_flie'" in str(done.exception)
+    assert "did you mean 'has_file'" in str(done.exception)
+    assert target_names(silo.path) == []
+
+
+def test_it_is_said_how_many_records_a_target_has_now(silo: Silo, queues: SqliteQueues) -> None:
+    put_record(silo, "7", "http://a.example/7")
+    for title, words, said in (
+        ("found", "example", "(1 record now)"),
+        ("nothing", "zzzzqqq", "(0 records now)"),
+    ):
+        given = ([add, silo.path, "--search", words, "--title", title], [show, silo.path, title],
+                 [list_targets, silo.path])  # fmt: skip
+        for command, *rest in given:
+            assert said in CliRunner().invoke(command, rest, standalone_mode=False).stdout
