@@ -39,6 +39,8 @@ MOST_TIMES, MOST_PARTS, MOST_DESCRIBED = 100, 10_000, 16 << 20
 """How many times larger than a file its parts may be; how many; bytes of a datapackage.json."""
 MOST_RECORD, LONGEST_URL, MOST_DAMAGED = 100_000_000_000, 8_000, 1_000
 _PART = re.compile(r"archive/[^/]+\.warc(?:\.gz)?")
+_LOCAL_FILE = b"PK\x03\x04"
+"""The begin of a ZIP file that has files in it; whether it is one, its end says."""
 _GZIP, _PIECE, _TOGETHER = b"\x1f\x8b\x08", 1 << 20, 20_000
 _BROKEN_ZIP = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError,
@@ -102,6 +104,13 @@ def take_in(silo_path: str, path: str, progress: Progress = lambda _: None) -> I
     """
     with open(path, "rb") as file:
         if not zipfile.is_zipfile(file):
+            file.seek(0)
+            begin = file.read(len(_LOCAL_FILE))
+            if begin == _LOCAL_FILE:
+                raise ImportRefused(
+                    f"{path} is cut short: it begins as a WACZ, and its end is missing;"
+                    " copy or download it again"
+                )
             file.seek(0)
             yield _take_in(silo_path, file, path, "", progress)
             return
@@ -195,6 +204,8 @@ def _copy(file: IO[bytes], path: str) -> tuple[str, bytes]:
 
 
 def _ending(begin: bytes, source: str) -> str:
+    if not begin:
+        raise ImportRefused(f"{source} is empty")
     if begin.startswith(b"WARC/1."):
         return ".warc"
     if begin.startswith(_GZIP):

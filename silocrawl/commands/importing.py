@@ -33,14 +33,19 @@ def import_command(*, silo_dir: str, files: tuple[str, ...], quiet: bool) -> int
                         done.append(one)
                         _tell(one, quiet=quiet)
             except (ImportRefused, FileNotFoundError, IsADirectoryError) as error:
-                said = (
-                    str(error) if isinstance(error, ImportRefused) else f"{path}: {error.strerror}"
-                )
-                click.echo(shown(f"silo: {said}"), err=True)
+                click.echo(shown(f"silo: {_why(path, error)}"), err=True)
                 refused += 1
     if refused and not done:
         return ExitCode.USAGE
     return ExitCode.LOSSES if refused or any(one.damaged for one in done) else ExitCode.OK
+
+
+def _why(path: str, error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"there is no file {path}"
+    if isinstance(error, IsADirectoryError):
+        return f"{path} is a directory; name the WARC and WACZ files in it"
+    return str(error)
 
 
 def _tell(one: TakenIn, *, quiet: bool) -> None:

@@ -187,6 +187,11 @@ def _truncated_zip(path: Path) -> Path:
     return path
 
 
+def _cut_zip(path: Path) -> Path:
+    path.write_bytes(zipped(path, {"archive/a.warc.gz": b"x" * 999}).read_bytes()[:700])
+    return path
+
+
 def _in_one_member(path: Path) -> Path:
     path.write_bytes(gzip.compress(by_others(path, PAGE, PAPER, packed=False).read_bytes()))
     return path
@@ -209,7 +214,8 @@ def _bomb(path: Path) -> Path:
         (_wacz(b"\x1f\x8b\x08", "sha256:00"), "its SHA-256 is not that of datapackage.json"),
         (_wacz(b"\x1f\x8b\x08", "md5:00"), "is not a WARC file: its first record cannot be read"),
         (_in_one_member, "is compressed as a whole"),
-        (_of(b""), "is neither a WARC file"),
+        (_cut_zip, "is cut short: it begins as a WACZ"),
+        (_of(b""), "is empty"),
         (_of(b"WARC/1.0\r\n" * 99), "is not a WARC file"),
         (_of(b"\x28\xb5\x2f\xfd"), "is neither a WARC file"),
     ],
@@ -229,8 +235,8 @@ def test_one_that_is_refused_does_not_keep_the_others_out(silo: Silo, tmp_path: 
     good, bad = by_others(tmp_path / "x.warc", PAGE, packed=False), tmp_path / "nowhere.warc"
     done = import_command(silo, bad, tmp_path, good)
     assert done.returncode == 1
-    assert f"silo: {bad}: No such file or directory\n" in done.stderr
-    assert f"silo: {tmp_path}: Is a directory\n" in done.stderr
+    assert f"silo: there is no file {bad}\n" in done.stderr
+    assert f"silo: {tmp_path} is a directory; name " in done.stderr
     assert len(captures(silo)) == 1
     assert import_command(silo, bad).returncode == 2
     locks = Locks(str(Path(silo.path, ".silo", "locks")))
