@@ -99,18 +99,31 @@ def launch_name(target: str, due: datetime) -> str:
     return f"{target}/{due.astimezone(UTC):{LAUNCH_FORM}}"
 
 
-def launch_due(silo: Silo, queues: Queues, now: datetime | None = None) -> list[Launch]:
+def launch_due(
+    silo: Silo, queues: Queues, now: datetime | None = None, told: set[str] | None = None
+) -> list[Launch]:
     """Launch every target that is due, and the seeds that are new to the others.
 
     A target that cannot be read is logged and does not hold up the others.
+
+    Args:
+        silo: The Silo.
+        queues: Its queues.
+        now: Aware; by default, this moment.
+        told: What was logged or said before, and is not logged again; it grows.
     """
     found = []
+    told = set() if told is None else told
     for name in target_names(silo.path):
         try:
             target = load_target(silo.path, name)
             done = _launch_if_due(silo, queues, target, now or datetime.now(UTC))
-        except (TargetRefused, RecordSiloError) as error:
-            logger.warning("the target %s: %s", name, error)
+        except RecordSiloError as error:
+            said = str(error)
+            said = said if isinstance(error, TargetRefused) else f"the target {name}: {said}"
+            if said not in told:
+                logger.warning("%s", said)
+            told.add(said)
         else:
             found += [done] if done is not None else []
     return found

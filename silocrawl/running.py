@@ -201,13 +201,14 @@ class CrawlWorker:
     ) -> None:
         launched = renewed = float("-inf")
         told = 0
+        unread: set[str] = set()
         for name in QUEUES:
             self._queues.forget(name, time.time() - SECONDS_OF_MEMORY)
         while not stop.asked:
             now = time.monotonic()
             if now - launched >= SECONDS_BETWEEN_LAUNCHES:
                 launched = now
-                launch_due(self._silo, self._queues)
+                launch_due(self._silo, self._queues, told=unread)
             self.summary.overdue += check_launched(self._queues, self._segments, self._answers)
             if now - renewed >= SECONDS_BETWEEN_RENEWALS:
                 renewed = now

@@ -189,7 +189,8 @@ def load_target(silo_path: str, name: str) -> Target:
     except FileNotFoundError:
         raise TargetNotFound(name, target_names(silo_path)) from None
     except (OSError, ValueError, TypeError, SearchError) as error:  # also JobRefused
-        raise TargetRefused(f"the target {name} is invalid: {error}") from None
+        file = os.path.relpath(_files(silo_path).path(name), silo_path)
+        raise TargetRefused(f"the target {file} is invalid: {error}") from None
 
 
 def load_targets(silo_path: str) -> tuple[list[Target], list[TargetRefused]]:

@@ -39,12 +39,12 @@ def opened(silo_dir: str) -> Iterator[Silo]:
         fail(str(error))
 
 
-def tell_refused(silo: Silo) -> bool:
-    """Say which targets cannot be read; return whether there are any."""
+def tell_refused(silo: Silo) -> set[str]:
+    """Say which targets cannot be read, and why; return these sentences."""
     _, refused = load_targets(silo.path)
     for error in refused:
         click.echo(f"silo: not crawled: {error}", err=True)
-    return bool(refused)
+    return set(map(str, refused))
 
 
 @contextmanager

@@ -29,18 +29,20 @@ def launch(*, silo_dir: str, names: tuple[str, ...], quiet: bool) -> int:
 
     A line for cron; `silo crawl run` launches by itself what is due.
     """
+    refused: set[str] = set()
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
         if names:
             targets = [load_target(silo.path, name) for name in names]
             done = [launch_now(silo, queues, one) for one in targets]
         else:
-            done = launch_due(silo, queues)
+            refused = tell_refused(silo)
+            done = launch_due(silo, queues, told=set(refused))
         for one in () if quiet else done:
             click.echo(_said(one))
         if not done and not quiet:
             there = "nothing is due" if target_names(silo.path) else "no targets"
             click.echo(f"silo: {there}; see silo crawl target", err=True)
-        return ExitCode.LOSSES if not names and tell_refused(silo) else ExitCode.OK
+        return ExitCode.LOSSES if refused else ExitCode.OK
 
 
 def _said(one: Launch) -> str:

@@ -137,8 +137,10 @@ def test_a_target_that_cannot_be_read_does_not_hold_up_others(
     put_record(silo, "1", "http://a.example/1")
     add_target(silo.path, LINKS)
     Path(silo.path, "crawling", "targets", "broken.toml").write_text("limits = 3")
-    assert [one.target for one in launch_due(silo, queues, NOW)] == ["links"]
-    assert "broken" in caplog.text
+    told: set[str] = set()
+    assert [one.target for one in launch_due(silo, queues, NOW, told)] == ["links"]
+    assert launch_due(silo, queues, NOW, told) == []
+    assert caplog.text.count("broken") == 1
 
 
 def test_single_addresses_are_injected_once_unless_forced(queues: SqliteQueues) -> None:
@@ -200,7 +202,9 @@ def test_what_is_wrong_in_a_target_is_said(silo: Silo, text: str, said: str) -> 
     path.parent.mkdir(parents=True)
     usual = "" if text.startswith(("made", "title")) else "made = '2026-01-01'\n"
     path.write_text(f"{usual}{text}\n[when]\nevery = '1d'\n")
-    with pytest.raises(TargetRefused, match="one is invalid") as told:
+    with pytest.raises(
+        TargetRefused, match=r"target crawling/targets/one\.toml is invalid"
+    ) as told:
         load_target(silo.path, "one")
     assert said in str(told.value)
 
@@ -295,7 +299,7 @@ def test_one_invalid_target_does_not_hide_the_others(silo: Silo, queues: SqliteQ
     Path(silo.path, "crawling", "targets", "broken.toml").write_text("limits = 3")
     listed = CliRunner().invoke(list_targets, [silo.path], standalone_mode=False)
     assert (listed.return_value, listed.stdout.split("\t")[0]) == (1, "links")
-    assert "the target broken is invalid" in listed.stderr
+    assert "the target crawling/targets/broken.toml is invalid" in listed.stderr
     told = CliRunner().invoke(status, [silo.path, "--json"], standalone_mode=False)
     assert told.return_value == 1
     assert json.loads(told.stdout)["targets"]["state"] == "alert"

@@ -474,7 +474,7 @@ def test_slow_hosts_do_not_hold_up_the_others(
 
 
 def test_a_target_that_cannot_be_read_does_not_hold_up_the_others(
-    silo: Silo, queues: SqliteQueues, site: Site
+    silo: Silo, queues: SqliteQueues, site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     site.pages["/a.pdf"] = pdf()
     put_record(silo, "7", f"{site.url}/a.pdf")
@@ -484,11 +484,13 @@ def test_a_target_that_cannot_be_read_does_not_hold_up_the_others(
     given = [silo.path, "--until-idle", "--private", "--interval", "0"]
     done = CliRunner().invoke(run, given, standalone_mode=False)
     assert done.return_value == ExitCode.LOSSES
-    assert "silo: not crawled: the target bad is invalid: " in done.output
+    assert "silo: not crawled: the target crawling/targets/bad.toml is invalid: " in done.output
     assert site.asked["/a.pdf"] == 1
     assert crawl_named(silo.path, "own").receipt.outcomes[LinkOutcome.FULLTEXT] == 1
+    caplog.clear()
     launched_anew = CliRunner().invoke(launch, [silo.path], standalone_mode=False)
     assert launched_anew.return_value == ExitCode.LOSSES
+    assert (launched_anew.stderr.count("is invalid"), caplog.text) == (1, "")
 
 
 @pytest.mark.long

@@ -183,7 +183,9 @@ def test_a_search_that_cannot_be_is_no_target(client: Any, silo: Silo) -> None:
 def test_the_list_has_each_target_and_names_what_cannot_be_read(client: Any, targets: Silo) -> None:
     found = client.json("/crawling/targets")
     assert [one["name"] for one in found["targets"]] == ["links", "reports"]
-    assert found["problems"] == ["The target broken is invalid: limits is not a table."]
+    assert found["problems"] == [
+        "The target crawling/targets/broken.toml is invalid: limits is not a table."
+    ]
     change_target(targets.path, "reports", watched="../reports-silo")
     assert "../reports-silo" in client.get("/crawling/targets/reports").text
     page = client.get("/crawling/targets").text
