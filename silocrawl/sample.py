@@ -34,6 +34,8 @@ def crawl_sample(silo_path: str, site: str) -> None:
         _add_targets(silo, site)
         click.echo(f"The landing pages and documents are at {site}/; crawling them:")
         code = crawl(silo, _SETTINGS, until_idle=True, tell=click.echo)
+    if code in (ExitCode.INTERRUPTED, ExitCode.STOPPED):
+        click.get_current_context().exit(code)  # what is left was said
     if code:
         fail("the crawl is not complete; run the same command to continue", ExitCode(code))
     name = shlex.quote(os.path.relpath(silo_path))

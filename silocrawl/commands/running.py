@@ -153,6 +153,8 @@ def crawl(
             catalogue_all(silo.path, SECONDS_OF_LEASE, stop)
         for line in _document_lines(silo, last):
             say(line)
+        if stop.asked:
+            _show_left(queues)
         dead = _show_dead(queues, silo.path)
         refused = tell_refused(silo)
     if stop.asked:
@@ -192,6 +194,14 @@ def _show_waiting(queues: Queues, reason: str) -> int:
         pages = counted(waiting, "page waits", "pages wait")
         click.echo(f"silo: {pages} to be rendered: {reason}", err=True)
     return waiting
+
+
+def _show_left(queues: Queues) -> None:
+    """Tell of a run that was stopped what it leaves to the next one."""
+    sizes = queues.sizes()
+    left = sum(sizes.get(name, QueueSize()).alive for name in (CRAWL, RENDER))
+    said = counted(left, "address waits", "addresses wait")
+    click.echo(f"silo: stopped; {said}; run the same command to continue", err=True)
 
 
 def _show_dead(queues: Queues, silo_dir: str) -> int:

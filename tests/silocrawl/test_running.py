@@ -5,6 +5,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -508,6 +509,24 @@ def test_a_run_says_how_many_addresses_are_not_public(
     done = CliRunner().invoke(run, [*given, "--private"], standalone_mode=False)
     assert site.asked["/a.pdf"] == 1
     assert "not public" not in done.stderr
+
+
+@pytest.mark.long
+def test_a_run_that_is_interrupted_says_what_it_leaves(
+    silo: Silo, queues: SqliteQueues, site: Site
+) -> None:
+    def interrupting(_headers: dict[str, str]) -> Reply:
+        os.kill(os.getpid(), signal.SIGINT)
+        return page("")
+
+    site.pages |= dict.fromkeys(("/a", "/b", "/c"), interrupting)
+    inject(queues, [f"{site.url}{path}" for path in site.pages], force=False)
+    given = [silo.path, "--private", "--interval", "1"]
+    done = CliRunner().invoke(run, given, standalone_mode=False)
+    assert done.return_value == ExitCode.INTERRUPTED
+    left = queues.sizes()[CRAWL].alive
+    assert left >= 2
+    assert f"{left} addresses wait; run the same command to continue\n" in done.stderr
 
 
 def test_what_is_injected_is_fetched(
