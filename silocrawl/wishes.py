@@ -58,6 +58,24 @@ def frequency_of(wish: Timetable) -> str:
     return next(known, "")
 
 
+def texts_of(wish: Timetable) -> dict[str, str]:
+    """The texts of which `timetable_wished` makes a timetable; its moments are in UTC.
+
+    The frequency is empty if somebody wrote another timetable.
+    """
+    begin = wish.once or wish.begin
+    return {
+        "frequency": frequency_of(wish),
+        "start": _moment(begin) if begin else "",
+        "end": _moment(wish.end) if wish.end else "",
+        "zone": wish.zone,
+    }
+
+
+def _moment(one: datetime) -> str:
+    return f"{one.astimezone(UTC):%Y-%m-%dT%H:%M}"
+
+
 def free_name(silo_path: str, name: str) -> str:
     """A name, or with a number if it is taken."""
     taken, number, found = set(target_names(silo_path)), 1, name

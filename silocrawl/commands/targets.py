@@ -31,8 +31,16 @@ from silocrawl.targets import (
     target_name_of,
 )
 from silocrawl.watched import make_silo, silo_of
-from silocrawl.wishes import OFFERED, amount_of, as_object, free_name, state_said, timetable_wished
-from silowork.due.timetable import Timetable, timetable_table
+from silocrawl.wishes import (
+    OFFERED,
+    amount_of,
+    as_object,
+    free_name,
+    state_said,
+    texts_of,
+    timetable_wished,
+)
+from silowork.due.timetable import timetable_table
 from silowork.queues.values import Queues
 
 _SCOPES = [one.value for one in ScopeKind]
@@ -68,15 +76,29 @@ def target() -> None:
     """
 
 
-_timing = (
-    click.option("--frequency", type=click.Choice(OFFERED), default="monthly",
-                 show_default=True, help="From the start on, at its time of day; weekly on its "
-                 "weekday, monthly and rarer on its day of the month."),
-    click.option("--start", default="", metavar="DATE",
-                 help="Of the first launch: 2026-12-01, or 2026-12-01T02:00 (default: now)."),
-    click.option("--end", default="", metavar="DATE", help="No launch from this date on."),
-    click.option("--zone", default="UTC", show_default=True, help="Time zone of days and times."),
-)  # fmt: skip
+_NEW = {"frequency": "monthly", "start": "", "end": "", "zone": "UTC"}
+
+
+def _timing(new: Mapping[str, str]) -> tuple[Any, ...]:
+    """The options of a timetable.
+
+    Args:
+        new: What they are for a new target; empty for one that has a timetable.
+    """
+    now = " (default: now)" if new else ""
+    return (
+        click.option("--frequency", type=click.Choice(OFFERED), default=new.get("frequency"),
+                     show_default=True, help="From the start on, at its time of day; weekly on "
+                     "its weekday, monthly and rarer on its day of the month."),
+        click.option("--start", default=new.get("start"), metavar="DATE",
+                     help=f"Of the first launch: 2026-12-01, or 2026-12-01T02:00{now}."),
+        click.option("--end", default=new.get("end"), metavar="DATE",
+                     help="No launch from this date on."),
+        click.option("--zone", default=new.get("zone"), show_default=True,
+                     help="Time zone of days and times."),
+    )  # fmt: skip
+
+
 _extent = (
     click.option("--scope", type=click.Choice(_SCOPES), default="documents",
                  show_default=True, help="What belongs to a seed: the page; it and its documents; "
@@ -113,7 +135,7 @@ def _all(command: Any, options: tuple[Any, ...]) -> Any:
 @selecting
 @click.option("--all", "everything", is_flag=True, help="The links of all records.")
 @click.option("--title", default="", help="For people; the name is made of it.")
-@(lambda command: _all(command, _timing + _extent))
+@(lambda command: _all(command, _timing(_NEW) + _extent))
 def add(
     *, silo_dir: str, url: str, select: Selection, everything: bool, title: str, **given: Any
 ) -> None:
@@ -124,7 +146,7 @@ def add(
         select.check(silo)
         for remark in unknown_fields(select.query):
             fail(f"no target was added: {remark}; words in quotes are searched as text")
-        when = _when(given)
+        when = timetable_wished(given["frequency"], given["start"], given["end"], given["zone"])
         scope = Scope(ScopeKind(given["scope"]), given["plus_one"], given["ignore"])
         limits = Limits(given["pages"], given["most_bytes"], given["hours"] * 3600, given["hops"])
         name = target_name_of(title or url or str(select) or "links")
@@ -144,10 +166,6 @@ def add(
         )
         add_target(silo.path, made)
         click.echo(f"{name}: {_seeds(silo, made)}; {state_said(None, made)}")
-
-
-def _when(given: Mapping[str, Any]) -> Timetable:
-    return timetable_wished(given["frequency"], given["start"], given["end"], given["zone"])
 
 
 @target.command("list", epilog=example("silo crawl target list myrepo"))
@@ -206,12 +224,19 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
 @target.command(epilog=example("silo crawl target schedule myrepo theses --frequency quarterly"))
 @directory
 @name_argument
-@(lambda command: _all(command, _timing))
-def schedule(*, silo_dir: str, name: str, **given: Any) -> None:
-    """Change when a target is launched."""
+@(lambda command: _all(command, _timing({})))
+def schedule(*, silo_dir: str, name: str, **given: str | None) -> None:
+    """Change when a target is launched; what is not given stays as it is."""
+    changes = {key: text for key, text in given.items() if text is not None}
+    if not changes:
+        fail("nothing to change; give --frequency, --start, --end or --zone", ExitCode.USAGE)
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
-        is_paused = load_target(silo.path, name).when.is_paused
-        one = change_target(silo.path, name, when=replace(_when(given), is_paused=is_paused))
+        before = load_target(silo.path, name).when
+        texts = texts_of(before) | changes
+        if not texts["frequency"]:
+            fail(f"the target {name} has a timetable of its own; give --frequency", ExitCode.USAGE)
+        when = replace(timetable_wished(**texts), is_paused=before.is_paused)
+        one = change_target(silo.path, name, when=when)
         click.echo(f"{name}: {state_said(queues, one)}")
 
 

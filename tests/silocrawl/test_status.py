@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from crawl_records import put_record
 
 from politeweb.file_pace import FilePace
@@ -75,12 +75,39 @@ def test_the_command_says_the_same(silo: Silo, queues: SqliteQueues) -> None:
     }
 
 
+def rescheduled(silo: Silo, *given: str) -> Result:
+    return CliRunner().invoke(schedule, [silo.path, "theses", *given], standalone_mode=False)
+
+
 def test_a_new_schedule_leaves_a_paused_target_paused(silo: Silo, queues: SqliteQueues) -> None:
     add_target(silo.path, DAILY)
-    for command in ([pause, [silo.path, "theses"]], [schedule, [silo.path, "theses"]]):
-        CliRunner().invoke(*command, standalone_mode=False, catch_exceptions=False)
+    CliRunner().invoke(pause, [silo.path, "theses"], standalone_mode=False)
+    rescheduled(silo, "--frequency", "monthly")
     when = load_target(silo.path, "theses").when
     assert (when.is_paused, frequency_of(when)) == (True, "monthly")
+
+
+def test_a_new_schedule_changes_only_what_is_given(silo: Silo, queues: SqliteQueues) -> None:
+    begun = timetable_wished("quarterly", "2026-03-31T02:30", "2030-01-01", "Europe/Berlin")
+    add_target(silo.path, replace(DAILY, when=begun))
+    said = rescheduled(silo).exception
+    assert str(said).startswith("nothing to change")
+    assert load_target(silo.path, "theses").when == begun
+    rescheduled(silo, "--end", "")
+    assert load_target(silo.path, "theses").when == replace(begun, end=None)
+    rescheduled(silo, "--frequency", "weekly")
+    again = timetable_wished("weekly", "2026-03-31T02:30", "", "Europe/Berlin")
+    assert load_target(silo.path, "theses").when == again
+
+
+def test_a_timetable_of_another_kind_needs_a_frequency(silo: Silo, queues: SqliteQueues) -> None:
+    own = Timetable(every=timedelta(hours=6))
+    add_target(silo.path, replace(DAILY, when=own))
+    assert "give --frequency" in str(rescheduled(silo, "--end", "2030-01-01").exception)
+    assert load_target(silo.path, "theses").when == own
+    assert (
+        "next launch" in rescheduled(silo, "--frequency", "daily", "--start", "2099-01-01").stdout
+    )
 
 
 @pytest.mark.parametrize("frequency", OFFERED)

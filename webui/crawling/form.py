@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import MOST_OF_A_TITLE, Limits, Target
-from silocrawl.wishes import OFFERED, amount_of, frequency_of, timetable_wished
+from silocrawl.wishes import OFFERED, amount_of, frequency_of, texts_of, timetable_wished
 from silowork.due.timetable import Timetable, moment_of
 from webui.crawling.opening import told
 from webui.http.errors import BadRequest
@@ -62,13 +61,8 @@ def filled_in(one: Target | None = None) -> dict[str, str]:
     }
     if one is None:
         return found | {"frequency": "monthly", "start": "", "end": "", "zone": "UTC"}
-    begin = one.when.once or one.when.begin
-    return found | {
-        "frequency": frequency_of(one.when) or SAME,
-        "start": _moment(begin) if begin else "",
-        "end": _moment(one.when.end) if one.when.end else "",
-        "zone": one.when.zone,
-    }
+    when = texts_of(one.when)
+    return found | when | {"frequency": when["frequency"] or SAME}
 
 
 def read(call: Call, one: Target | None = None) -> Mapping[str, Any]:
@@ -144,10 +138,6 @@ def _scope(text: str) -> ScopeKind:
     if text not in list(ScopeKind):
         raise BadRequest("The scope is one of {known}.", known=", ".join(ScopeKind)).at("scope")
     return ScopeKind(text)
-
-
-def _moment(one: datetime) -> str:
-    return f"{one.astimezone(UTC):%Y-%m-%dT%H:%M}"
 
 
 def _short(number: int) -> str:
