@@ -10,7 +10,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from crawlmatch.errors import BadAddress
@@ -126,11 +126,7 @@ def address_of(body: bytes) -> Address:
     """
     table = _table(body)
     url = _url_of(table)
-    about = table.get("parentUrlMetadata") or table.get("metadata") or {}
-    about = about if isinstance(about, dict) else {}
-    ours = about.get("heritableData")
-    ours = ours if isinstance(ours, dict) else {}
-    path = _text(about.get("pathFromSeed")) + _text(table.get("hop"))
+    path, ours = _path_and_ours(table)
     via = _text(table.get("parentUrl"))
     texts = {name: _text(ours.get(name)) for name in _OURS}
     via, source = without_login(via), without_login(texts["source"] or via or url)
@@ -148,6 +144,15 @@ def address_of(body: bytes) -> Address:
         record=texts["record"],
         page=without_login(texts["page"]),
     )
+
+
+def _path_and_ours(table: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """How an address was reached, and what of its message is ours."""
+    about = table.get("parentUrlMetadata") or table.get("metadata") or {}
+    about = about if isinstance(about, dict) else {}
+    ours = about.get("heritableData")
+    path = _text(about.get("pathFromSeed")) + _text(table.get("hop"))
+    return path, ours if isinstance(ours, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +214,35 @@ def document_of(body: bytes) -> FoundDocument:
     size = table.get("size")
     url = _url_of({"url": texts.pop("url")})
     return FoundDocument(url, size=size if isinstance(size, int) else 0, **texts)
+
+
+class Gist(NamedTuple):
+    """What a message is about, for people.
+
+    Attributes:
+        url: The address, or the begin of a body that has none.
+        owner: The launch of an address, or the record or watched target of a document; may be
+            empty.
+        hops: How an address was reached, in the letters of `Address.path`; empty for a seed.
+    """
+
+    url: str
+    owner: str = ""
+    hops: str = ""
+
+
+def gist_of(body: bytes) -> Gist:
+    """Read what a message of any of the queues is about; its body may be anything."""
+    try:
+        table = _table(body)
+    except MessageInvalid:
+        table = {}
+    url = _text(table.get("url")) or _text(table.get(_TEXTS_OF_DOCUMENT["url"]))
+    if not url:
+        return Gist(body[:200].decode("utf-8", "replace"))
+    path, ours = _path_and_ours(table)
+    owners = (table.get(_TEXTS_OF_DOCUMENT[name]) for name in ("record", "target"))
+    return Gist(url, next(filter(None, map(_text, (ours.get("launch"), *owners))), ""), path)
 
 
 def _url_of(table: dict[str, Any]) -> str:

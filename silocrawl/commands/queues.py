@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from recordsilo.cli import ExitCode, Group, example, fail
+from recordsilo.cli import ExitCode, Group, example, fail, shown
 from recordsilo.commands.options import directory, json_array, json_lines, quiet_option
 from recordsilo.wording import counted
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
 from silocrawl.launching import Launch, inject, launch_due, launch_now
-from silocrawl.messages import CRAWL, QUEUES, RENDER
+from silocrawl.messages import CRAWL, QUEUES, RENDER, gist_of
 from silocrawl.targets import load_target, target_names
 from silowork.queues.values import MessageState, Queued, QueueSize
 
@@ -120,7 +120,11 @@ _most = click.option("-n", "--most", type=click.IntRange(1, 100_000), default=20
               show_default=True, help="Which messages.")  # fmt: skip
 @json_lines
 def peek(*, silo_dir: str, queue_name: str, most: int, state: str, as_json: bool) -> None:
-    """Print messages of a queue, the oldest first, without taking them."""
+    """Print messages of a queue, the oldest first, without taking them.
+
+    Number, tries, hops from the seed (L link, E embed, R redirect, M sitemap), launch (of a
+    document: record or watched target), address, and why it failed last. `--json` has all.
+    """
     _print(silo_dir, queue_name, MessageState(state), most, as_json=as_json)
 
 
@@ -130,7 +134,7 @@ def peek(*, silo_dir: str, queue_name: str, most: int, state: str, as_json: bool
 @_most
 @json_lines
 def dead(*, silo_dir: str, queue_name: str, most: int, as_json: bool) -> None:
-    """Print the messages that failed too often, with their reasons; `retry` revives them."""
+    """Print the messages that failed too often, as `peek` does; `retry` revives them."""
     _print(silo_dir, queue_name, MessageState.DEAD, most, as_json=as_json)
 
 
@@ -140,15 +144,18 @@ def _print(silo_dir: str, name: str, state: MessageState, most: int, *, as_json:
         if not found:
             click.echo(f"silo: no message of {name} is {state}", err=True)
         for one in found:
-            body = one.body.decode("utf-8", "replace")
-            if as_json:
-                click.echo(json.dumps(_message(one, body)))
-            else:
-                told = f"\t{one.reason}" if one.reason else ""
-                click.echo(f"{one.number}\t{one.tries}\t{body}{told}")
+            click.echo(json.dumps(_message(one)) if as_json else _line(one))
 
 
-def _message(one: Queued, body: str) -> dict[str, Any]:
+def _line(one: Queued) -> str:
+    gist = gist_of(one.body)
+    known = (one.number, str(one.tries), gist.hops, gist.owner, gist.url)
+    fields = [*(field or "-" for field in known), *([one.reason] if one.reason else [])]
+    return "\t".join(shown(field.replace("\t", " ")) for field in fields)
+
+
+def _message(one: Queued) -> dict[str, Any]:
+    body = one.body.decode("utf-8", "replace")
     try:
         found = json.loads(body)
     except ValueError:

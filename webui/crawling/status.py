@@ -1,12 +1,11 @@
 """How the crawls are: conditions, queues and hosts; messages that failed; figures for programs."""
 
-import json
 import re
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from silocrawl.messages import QUEUES
+from silocrawl.messages import QUEUES, gist_of
 from silocrawl.metrics import metrics_of
 from silocrawl.status import CrawlStatus, status_of
 from silowork.prometheus import MEDIA_TYPE
@@ -47,12 +46,8 @@ class Letter:
     @classmethod
     def of(cls, one: Queued) -> "Letter":
         """Read a message; its body may be anything."""
-        try:
-            url = str(json.loads(one.body)["url"])
-        except (ValueError, LookupError, TypeError, RecursionError):
-            url = one.body[:200].decode("utf-8", "replace")
         died = f"{datetime.fromtimestamp(one.due, UTC):%Y-%m-%dT%H:%M:%S}"
-        return cls(one.number, url, one.reason, one.tries, died)
+        return cls(one.number, gist_of(one.body).url, one.reason, one.tries, died)
 
 
 def show(call: Call) -> View:
