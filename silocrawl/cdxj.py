@@ -16,7 +16,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from typing import Any, BinaryIO
 
+from recordsilo.contributions import warn_once
 from recordsilo.disk.atomic_file import flush_directory
+from recordsilo.disk.regular_file import open_regular
 from recordsilo.extras import needed
 from silocrawl.crawl_log import Outcome
 
@@ -95,7 +97,7 @@ class Segments:
             parts = [_lines_from(file, begin) for file in self._opened(stack)]
             last = b""
             for line in heapq.merge(*parts):
-                if line != last:
+                if line != last and line.endswith(b"\n"):
                     last = line
                     yield line.decode()
 
@@ -104,7 +106,7 @@ class Segments:
         while True:
             with ExitStack() as attempt, suppress(FileNotFoundError):
                 paths = [os.path.join(self.directory, name) for name in self.names()]
-                files: list[BinaryIO] = [attempt.enter_context(open(path, "rb")) for path in paths]
+                files = [attempt.enter_context(open_regular(path)) for path in paths]
                 stack.push(attempt.pop_all())
                 return files
 
@@ -136,16 +138,25 @@ class Segments:
         flush_directory(self.directory)
 
     def _merge(self) -> None:
-        """Merge the files of a level when there are many; a kill leaves lines twice, not lost."""
+        """Merge the files of a level when there are many; a kill leaves lines twice, not lost.
+
+        A damaged file is not merged, as what is whole in the others would be found no more.
+        """
         for level in range(9):
             mine = [one for one in self.names() if one.endswith(f"-{level}.cdxj")]
             if len(mine) < MOST_SEGMENTS:
                 return
             del mine[-NEWEST:]
-            with ExitStack() as stack:
-                paths = [os.path.join(self.directory, one) for one in mine]
-                files = [stack.enter_context(open(path, encoding="utf-8")) for path in paths]
-                self._write(_once(heapq.merge(*files)), number_of(mine[-1]), level + 1)
+            paths = [os.path.join(self.directory, one) for one in mine]
+            try:
+                with ExitStack() as stack:
+                    files = [stack.enter_context(open_regular(path)) for path in paths]
+                    parts = heapq.merge(*map(_whole, files))
+                    merged = (line.decode() for line in _once(parts))
+                    self._write(merged, number_of(mine[-1]), level + 1)
+            except ValueError as error:
+                warn_once(f"files of the index are damaged, and are not merged: {error}")
+                return
             for path in paths:
                 os.unlink(path)
 
@@ -155,8 +166,22 @@ def number_of(name: str) -> int:
     return int(name.partition("-")[0])
 
 
-def _once(lines: Iterable[str]) -> Iterator[str]:
-    last = ""
+def _whole(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file.
+
+    Raises:
+        ValueError: It is not sorted, or its last line has no end.
+    """
+    last = b""
+    for line in file:
+        if line < last or not line.endswith(b"\n"):
+            raise ValueError(file.name)
+        last = line
+        yield line
+
+
+def _once(lines: Iterable[bytes]) -> Iterator[bytes]:
+    last = b""
     for line in lines:
         if line != last:
             last = line

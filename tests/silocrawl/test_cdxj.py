@@ -1,5 +1,6 @@
 """The files of the index: their numbers, and several writers."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -24,6 +25,26 @@ def test_no_line_is_lost_when_numbers_grow_longer(index: Segments) -> None:
         index.add([f"{key} 1 {{}}\n"])
     assert lines(index) == [f"{key} 1 {{}}\n" for key in "abcde"]
     assert index.names()[-1] == "1000002-0.cdxj"
+
+
+@pytest.mark.parametrize("damaged", [b"b 1 {}\na 1 {}\n", b"a 1 {}\nb 1 {", b"\xff\xfe\n"])
+def test_a_damaged_file_takes_no_line_of_another_with_it(index: Segments, damaged: bytes) -> None:
+    Path(index.directory).mkdir()
+    path = Path(index.directory, "000001-0.cdxj")
+    path.write_bytes(damaged)
+    keys = [f"c{number:02}" for number in range(2 * MOST_SEGMENTS)]
+    for key in keys:
+        index.add([f"{key} 1 {{}}\n"])
+    assert path.read_bytes() == damaged
+    assert [line for key in keys for line in index.find(key)] == [f"{key} 1 {{}}\n" for key in keys]
+    assert list(index.find("b")) == [] or damaged.startswith(b"b")
+
+
+def test_a_pipe_among_the_files_is_not_waited_for(index: Segments) -> None:
+    Path(index.directory).mkdir()
+    os.mkfifo(Path(index.directory, "000001-0.cdxj"))
+    with pytest.raises(OSError, match="no regular file"):
+        lines(index)
 
 
 def test_what_is_merged_has_the_number_of_its_newest_part(index: Segments) -> None:
