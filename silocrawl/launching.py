@@ -7,7 +7,7 @@ missing. The links of records that were stored or changed since join the last la
 
 import json
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -17,7 +17,7 @@ from crawlmatch.record_links import links_of_records
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.selection import Selection
-from silocrawl.addresses import fetched_form
+from silocrawl.addresses import bare_with_scheme, fetched_form
 from silocrawl.errors import TargetRefused
 from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, RENDER, Address, message_of
 from silocrawl.targets import Target, load_target, target_names
@@ -213,7 +213,7 @@ def _put(
 
 def inject(
     queues: Queues,
-    urls: Iterable[str],
+    urls: Sequence[str],
     *,
     force: bool,
     source: str = "",
@@ -231,6 +231,9 @@ def inject(
     Raises:
         BadAddress: One cannot be fetched; nothing was put.
     """
+    for one in (*urls, source):
+        if meant := bare_with_scheme(one):
+            raise BadAddress(one, f"it has no http:// or https://; write {meant}")
     known, seed = [fetched_form(one) for one in urls], fetched_form(source) if source else ""
     for one in known:
         if one.partition(":")[0] not in {"http", "https"}:

@@ -17,6 +17,7 @@ from recordsilo.disk.locks import Locks
 from recordsilo.disk.toml_files import TomlFiles
 from recordsilo.errors import SearchError
 from recordsilo.selection import Selection, selection_from, selection_table
+from silocrawl.addresses import why_not_web
 from silocrawl.errors import TargetNotFound, TargetRefused
 from silocrawl.paths import targets_directory
 from silocrawl.scope import LONGEST, Scope, ScopeKind
@@ -25,7 +26,6 @@ from silowork.errors import JobRefused
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 MOST_OF_A_TITLE = 500
-_ADDRESS = re.compile(r"https?://[^\s/?#@]+(?:[/?#]\S*)?", re.IGNORECASE)
 _KEYS = frozenset(
     {"title", "url", "select", "scope", "plus_one", "ignore", "limits", "when", "agent",
      "made", "render", "watched"}
@@ -98,8 +98,10 @@ class Target:
         """
         if not _NAME.fullmatch(self.name):
             raise TargetRefused(f"{self.name!r} cannot name a target; use a-z, digits and -")
-        if self.url and not (_ADDRESS.fullmatch(self.url) and len(self.url) <= LONGEST):
-            raise TargetRefused(f"{self.url!r} is not an address of http or https without a login")
+        if len(self.url) > LONGEST:
+            raise TargetRefused(f"an address has at most {LONGEST:,} characters")
+        if self.url and (said := why_not_web(self.url)):
+            raise TargetRefused(said)
         if self.url:
             try:
                 heritrix_form(self.url)

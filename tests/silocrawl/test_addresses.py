@@ -2,7 +2,7 @@
 
 import pytest
 
-from silocrawl.addresses import fetched_form, without_login
+from silocrawl.addresses import fetched_form, why_not_web, without_login
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,22 @@ def test_only_what_has_a_login_changes() -> None:
     ):
         assert without_login(address) == address
     assert without_login("http://u:p@a.example/x y") == "http://a.example/x%20y"
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("https://a.example", ""),
+        ("HTTP://a.example:80/x?y", ""),
+        ("localhost:8081/3002/", "write http://localhost:8081/3002/"),
+        ("a.example/x", "write http://a.example/x"),
+        ("server:8080", "write http://server:8080"),
+        ("https://u:secret@a.example/x", "without a login, which is never used: https://a.example/x"),
+        *((one, f"{one!r} is not an address of http or https") for one in
+          ("doi:10.1/x", "mailto:a@b.example", "ftp://a.example/", "a b", "http://")),
+    ],
+)  # fmt: skip
+def test_it_is_said_what_is_wrong_with_an_address(address: str, said: str) -> None:
+    assert why_not_web(address).endswith(said)
+    assert bool(why_not_web(address)) == bool(said)
+    assert "secret" not in why_not_web(address)

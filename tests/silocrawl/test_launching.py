@@ -189,6 +189,7 @@ def test_a_target_is_stored_as_it_is_read(silo: Silo) -> None:
         ("[limits]\npages = 'many'", "limits are whole numbers"),
         ("url = 'ftp://a.example'", "not an address of http or https"),
         ("url = 'http://ada:secret@a.example/'", "without a login"),
+        ("url = 'a.example:8081/x'", "write http://a.example:8081/x"),
         ("watched = '../d'", "only an address is watched"),
         ("[select]\nshape = 'round'", "shape"),
         ("select = 3", "select is not a table"),
@@ -286,6 +287,12 @@ def test_a_launch_that_cannot_name_a_log_is_refused(launch: str) -> None:
 def test_a_message_that_would_forge_lines_of_the_log_is_refused(said: dict[str, object]) -> None:
     with pytest.raises(MessageInvalid):
         address_of(json.dumps({"url": "http://a/", **said}).encode())
+
+
+def test_an_address_without_a_scheme_is_not_injected(queues: SqliteQueues) -> None:
+    with pytest.raises(BadAddress, match="write http://localhost:8081/3002/"):
+        inject(queues, ["http://a.example/", "localhost:8081/3002/"], force=False)
+    assert urls(queues) == []
 
 
 def test_a_source_that_is_no_address_is_not_injected(queues: SqliteQueues) -> None:
