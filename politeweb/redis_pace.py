@@ -7,6 +7,7 @@ reached, a process goes at the pace of one of all nodes, so that together they a
 import threading
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,7 @@ class RedisPace:
             raise PaceUnknown(str(error) or type(error).__name__) from None
 
 
+@lru_cache(8)  # hosts share the connections
 def _script_at(url: str) -> tuple[tuple[type[Exception], ...], Any]:
     """Return the errors of the Redis at a URL, and the script; connects to nothing yet."""
     try:

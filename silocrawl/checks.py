@@ -26,7 +26,12 @@ logger = logging.getLogger("silocrawl")
 
 
 def check_launched(
-    queues: Queues, segments: Segments, answers: Answers, now: datetime | None = None
+    queues: Queues,
+    segments: Segments,
+    answers: Answers,
+    now: datetime | None = None,
+    *,
+    is_shared: bool = False,
 ) -> int:
     """Check some of the addresses that are to be checked now; return how many were launched again.
 
@@ -35,6 +40,8 @@ def check_launched(
         segments: The index.
         answers: Where failures are noted.
         now: The time.
+        is_shared: Whether others fetch for the same queues, into indexes of their own. What they
+            acknowledged is in these.
     """
     done: list[Queued] = []
     waiting: list[Queued] = []
@@ -46,7 +53,7 @@ def check_launched(
     fetched = queues.done_keys(CRAWL, keys) | rendered
     oldest = (now or datetime.now(UTC)) - LONGEST_WAIT
     for message, one in known:
-        if _is_known(one, segments, answers):
+        if _is_known(one, segments, answers) or (is_shared and one.key in fetched):
             done.append(message)
         elif one.key not in fetched:
             if one.launched is not None and one.launched < oldest:

@@ -1,7 +1,8 @@
 """Which of the addresses that are held here is fetched next (pure but for the turns of hosts).
 
 One address of a host is fetched at a time. The host's next turn is reserved when the one before
-has ended, so a thread that is given an address may send its request at once.
+has ended, so a thread that is given an address may send its request at once. A turn that no
+thread was free to use is over: others that share the host have theirs.
 """
 
 import heapq
@@ -13,6 +14,9 @@ from politeweb.addresses import host_of
 from politeweb.pace import Turns
 from silocrawl.messages import Address
 from silowork.queues.values import Queued
+
+LATEST, SECONDS_LATE = 0.25, 0.25
+"""The part of an interval, and the least seconds, after which a turn is over."""
 
 
 class Held(NamedTuple):
@@ -41,6 +45,7 @@ class Frontier:
         self._ready: list[tuple[float, str]] = []
         self._known: dict[str, Held] = {}
         self._busy: set[str] = set()
+        self._late: set[str] = set()  # they missed a turn; none is given up twice in a row
 
     def __len__(self) -> int:
         return len(self._known)
@@ -61,15 +66,22 @@ class Frontier:
 
     def next(self) -> Held | float:
         """Return the next address to be fetched, or the seconds until there may be one."""
-        now = self._now()
-        if not self._ready:
-            return 1.0
-        moment, host = self._ready[0]
-        if moment > now:
-            return min(moment - now, 1.0)
-        heapq.heappop(self._ready)
-        self._busy.add(host)
-        return self._waiting[host].popleft()
+        while self._ready:
+            now = self._now()
+            moment, host = self._ready[0]
+            if moment > now:
+                return min(moment - now, 1.0)
+            heapq.heappop(self._ready)
+            turns = self._turns(self._waiting[host][0])
+            late = max(turns.interval * LATEST, SECONDS_LATE)
+            if now - moment > late and host not in self._late and (wait := turns.reserve()) > 0:
+                self._late.add(host)
+                heapq.heappush(self._ready, (now + wait, host))
+                continue
+            self._late.discard(host)
+            self._busy.add(host)
+            return self._waiting[host].popleft()
+        return 1.0
 
     def ended(self, one: Held, *, is_asked: bool = True) -> None:
         """Note that an address is no longer being fetched; it is held until it is released.

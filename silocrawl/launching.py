@@ -82,7 +82,7 @@ class Launch:
 
 def launched(queues: Queues | None, name: str) -> Launched:
     """Return what is known of a target's launches; without queues, there were none."""
-    return Launched.of(queues.mark(_mark(name)) if queues is not None else "")
+    return Launched.of(queues.mark(launched_mark(name)) if queues is not None else "")
 
 
 def due_of(queues: Queues | None, target: Target) -> datetime | None:
@@ -207,7 +207,7 @@ def _put(
         addresses = [Address(url, url, launch, record, via=url) for url, record in some]
         put += queues.put(message_of(one, queue) for one in addresses)
         queues.put(message_of(one, CHECK, wait=SECONDS_UNTIL_CHECK) for one in addresses)
-    queues.put((), mark=(_mark(target.name), after.mark()))
+    queues.put((), mark=(launched_mark(target.name), after.mark()))
     return put
 
 
@@ -242,5 +242,6 @@ def inject(
     return queues.put(message_of(one, queue) for one in addresses)
 
 
-def _mark(name: str) -> str:
+def launched_mark(name: str) -> str:
+    """The name of the mark that says what is known of a target's launches."""
     return f"launched {name}"

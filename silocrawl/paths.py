@@ -13,6 +13,16 @@ def queues_file(silo_path: str) -> str:
     return _place(silo_path, "queues.sqlite")
 
 
+def broker_file(silo_path: str) -> str:
+    """The URL of the Redis that has the messages instead; only its owner may read it."""
+    return _place(silo_path, "broker")
+
+
+def broker_name_file(silo_path: str) -> str:
+    """The name of the crawl to which that Redis has to belong."""
+    return _place(silo_path, "broker-name")
+
+
 def answers_file(silo_path: str) -> str:
     """What each address answered last, and what the crawl of each seed has spent."""
     return _place(silo_path, "answers.sqlite")
@@ -33,10 +43,17 @@ def imported_file(silo_path: str) -> str:
     return _place(silo_path, "imported.jsonl")
 
 
-def log_file(silo_path: str, launch: str) -> str:
-    """What became of each address of a launch: a crawl log in the form of Heritrix."""
+def log_file(silo_path: str, launch: str, node: str = "") -> str:
+    """What became of each address of a launch: a crawl log in the form of Heritrix.
+
+    Args:
+        silo_path: The Silo.
+        launch: Name of the launch.
+        node: Name of the machine, if others write logs of the same launch.
+    """
     name = launch.replace("/", "-") or "injected"
-    return os.path.join(_place(silo_path, "logs"), f"{name}.log")
+    end = f".{node}.log" if node else ".log"
+    return os.path.join(_place(silo_path, "logs"), f"{name}{end}")
 
 
 def index_directory(silo_path: str) -> str:

@@ -8,6 +8,7 @@ killed at any point loses nothing, and an address that was fetched in vain is fe
 import logging
 import os
 import queue
+import random
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -24,6 +25,7 @@ from politeweb.settings import HttpSettings
 from politeweb.shared_pace import PaceSpec, turns_of
 from politeweb.warc.writing import WarcFiles
 from recordsilo import Silo
+from recordsilo.disk.atomic_file import append_lines
 from recordsilo.disk.locks import Locks
 from silocrawl.answers import Answers
 from silocrawl.cataloguing import documents_of
@@ -37,13 +39,19 @@ from silocrawl.launching import due_of, launch_due
 from silocrawl.messages import CRAWL, QUEUES, RENDER, Address, address_of, message_of
 from silocrawl.paths import answers_file, archives_directory, index_directory, log_file
 from silocrawl.rendering import BrowserMissing, Renderer, browser_settings
+from silocrawl.sharing import LOCK, tell_targets, told_target
 from silocrawl.targets import Target, load_target, target_names
+from silowork.errors import QueueUnreachable
 from silowork.queues.values import Message, MessageState, Queued, Queues
 from silowork.stop import Stop
 
 SECONDS_BETWEEN_LAUNCHES, SECONDS_BETWEEN_BATCHES, SECONDS_BETWEEN_RENEWALS = 10.0, 0.5, 5.0
 MOST_HELD, MOST_OF_A_HOST, MOST_TOGETHER = {CRAWL: 2_000, RENDER: 200}, 200, 500
 """Addresses that are held at a time, of one host, and that are kept together."""
+HELD_OF_SHARED, OF_A_HOST_OF_SHARED = 100, 10
+"""The same where others take from the queues, too, and are to have a share."""
+MOST_TAKEN = 40
+"""How often messages are taken before something else is done, such as renewing leases."""
 MOST_HOPS_TOGETHER, MOST_RESULTS = 20_000, 100
 """Hops that follow from what is kept together, about; and results that wait to be kept."""
 MOST_REMEMBERED = 50_000
@@ -51,11 +59,10 @@ MOST_REMEMBERED = 50_000
 SECONDS_TO_END = 10.0
 LEAST_RATE = 1_000.0
 """Bytes a second, at the mean of a minute, below which a body is cut."""
+NODES_WITHOUT_BROKER = 4
+"""As many machines share a host at most, for the moments in which the broker is not reached."""
 MOST_PACES_OPEN = 64
 """Hosts whose pace is an open file; each needs three descriptors."""
-MOST_TRIES = 1_000
-"""After which an address is a dead letter. A process that is killed had taken thousands of them,
-and each of these counts as tried."""
 MOST_UNEXPECTED = 5
 """After how many tries an address whose fetch fails for reasons of ours is a dead letter."""
 SECONDS_OF_MEMORY = 400 * 86_400.0
@@ -84,6 +91,9 @@ class CrawlSettings:
         is_private: Whether addresses that are not public are fetched.
         http: Limits of size and time of an exchange.
         pauses: Seconds before further attempts at an address that did not answer.
+        broker: URL of the Redis that has the queues, and gives the turns of hosts to all that take
+            from them; empty if this process alone fetches for the queues.
+        node: Name of this machine, in the names of the logs; empty if no other one fetches.
         browsers: Pages that are rendered at a time.
         has_sandbox: Whether the browsers' processes are locked in.
     """
@@ -99,6 +109,8 @@ class CrawlSettings:
     pauses: tuple[float, ...] = PAUSES
     browsers: int = 1
     has_sandbox: bool = True
+    broker: str = ""
+    node: str = ""
 
 
 @dataclass(slots=True)
@@ -139,7 +151,7 @@ class CrawlWorker:
         self._paces_lock = threading.Lock()
         self._held = threading.Condition()
         self._frontiers = {name: Frontier(self._turns_of, time.monotonic) for name in MOST_HELD}
-        self._results: queue.Queue[tuple[Held, Fetched | OSError]] = queue.Queue(MOST_RESULTS)
+        self._results: queue.Queue[tuple[Held, Fetched] | OSError] = queue.Queue(MOST_RESULTS)
         self._crew = Crew(self._fetch_all, settings.threads)
         self._rendering: list[threading.Thread] = []
         self._put: dict[tuple[str, str], None] = {}  # messages of hops that were put
@@ -167,9 +179,10 @@ class CrawlWorker:
         path, settings = self._silo.path, self._settings
         locks = Locks(os.path.join(path, ".silo", "locks"))
         with ExitStack() as stack:
-            if not stack.enter_context(locks.hold_name_if_free("crawl")):
-                raise CrawlRunning(path)
-            self._take_over()
+            if not settings.broker:
+                if not stack.enter_context(locks.hold_name_if_free(LOCK)):
+                    raise CrawlRunning(path)
+                self._take_over()
             allowed = None if settings.is_private else is_public_peer
             exchanges = stack.enter_context(Exchanges(settings.http, is_allowed=allowed))
             brief = stack.enter_context(Exchanges(_brief(settings.http), is_allowed=allowed))
@@ -208,8 +221,15 @@ class CrawlWorker:
             now = time.monotonic()
             if now - launched >= SECONDS_BETWEEN_LAUNCHES:
                 launched = now
+                if self._settings.broker:
+                    tell_targets(self._silo.path, self._queues)
                 launch_due(self._silo, self._queues, told=unread)
-            self.summary.overdue += check_launched(self._queues, self._segments, self._answers)
+            self.summary.overdue += check_launched(
+                self._queues,
+                self._segments,
+                self._answers,
+                is_shared=bool(self._settings.broker),
+            )
             if now - renewed >= SECONDS_BETWEEN_RENEWALS:
                 renewed = now
                 with self._held:
@@ -290,7 +310,7 @@ class CrawlWorker:
                 self._held.notify()
         except OSError as error:  # the file of the hosts' turns
             found = error
-        self._results.put((held, found))
+        self._results.put(found if isinstance(found, OSError) else (held, found))
 
     def _fetched(self, held: Held, renderer: Renderer | None = None) -> Fetched | OSError:
         """Fetch an address, and leave its host alone afterwards for as long as it asks."""
@@ -322,12 +342,15 @@ class CrawlWorker:
             self._turns_of(held).hold(pause)
 
     def _next_address(self, name: str) -> Held | None:
-        with self._held:
-            while not self._ended:
-                found = self._frontiers[name].next()
-                if isinstance(found, Held):
-                    return found
-                self._held.wait(found)
+        try:
+            with self._held:
+                while not self._ended:
+                    found = self._frontiers[name].next()
+                    if isinstance(found, Held):
+                        return found
+                    self._held.wait(found)
+        except OSError as error:  # the file of the hosts' turns
+            self._results.put(error)
         return None
 
     def _turns_of(self, held: Held) -> Turns:
@@ -335,8 +358,10 @@ class CrawlWorker:
         host, settings = held.host, self._settings
         with self._paces_lock:
             if host not in self._turns:
-                place = os.path.join(self._silo.path, ".silo") if settings.interval else ""
-                self._turns[host] = turns_of(PaceSpec(settings.interval, host, place))
+                place = settings.broker or os.path.join(self._silo.path, ".silo")
+                place = place if settings.interval else ""
+                pace = PaceSpec(settings.interval, host, place, nodes=NODES_WITHOUT_BROKER)
+                self._turns[host] = turns_of(pace)
             turns = self._turns[host]
             if isinstance(turns, FilePace):
                 self._open_paces.pop(host, None)
@@ -356,7 +381,9 @@ class CrawlWorker:
         if not name or until > now:
             return target
         try:
-            target = load_target(self._silo.path, name)
+            target = told_target(self._silo.path, self._queues, name)
+        except QueueUnreachable as error:
+            raise OSError(str(error)) from None
         except TargetRefused as error:
             logger.warning("%s", error)
             target = None
@@ -371,16 +398,23 @@ class CrawlWorker:
             self._refill_from(name, self._frontiers[name])
 
     def _refill_from(self, name: str, frontier: Frontier) -> None:
-        while len(frontier) < MOST_HELD[name]:
-            taken = self._queues.take(name, min(MOST_TOGETHER, MOST_HELD[name] - len(frontier)))
+        most, of_a_host = MOST_HELD[name], MOST_OF_A_HOST
+        if self._settings.broker:
+            most, of_a_host = HELD_OF_SHARED, OF_A_HOST_OF_SHARED
+        for _ in range(MOST_TAKEN):
+            if len(frontier) >= most:
+                return
+            taken = self._queues.take(name, min(MOST_TOGETHER, most - len(frontier)))
             if not taken:
                 return
             for message in taken:
                 self._hold(message)
             with self._held:
-                surplus = frontier.surplus(MOST_OF_A_HOST)
+                surplus = frontier.surplus(of_a_host)
             for some in surplus.values():
-                wait = max(1.0, self._settings.interval * MOST_OF_A_HOST / 2)
+                wait = max(1.0, self._settings.interval * of_a_host / 2)
+                if self._settings.broker:  # so that it is not always we who take them again
+                    wait *= random.uniform(0.5, 1.5)  # noqa: S311 (no secret)
                 self._queues.give_back([one.message for one in some], wait)
 
     def _hold(self, message: Queued) -> None:
@@ -404,13 +438,13 @@ class CrawlWorker:
         end, hops = time.monotonic() + seconds, 0
         while len(found) < MOST_TOGETHER and hops < MOST_HOPS_TOGETHER:
             try:
-                held, one = self._results.get(timeout=max(0.0, end - time.monotonic()))
+                one = self._results.get(timeout=max(0.0, end - time.monotonic()))
             except queue.Empty:
                 break
             if isinstance(one, OSError):
                 raise one
-            found.append((held, one))
-            hops += len(one.hops)
+            found.append(one)
+            hops += len(one[1].hops)
         return found
 
     def _keep(self, results: list[tuple[Held, Fetched]]) -> None:
@@ -439,8 +473,12 @@ class CrawlWorker:
         self.summary.private += sum(one.is_private for _, one in parts)
 
     def _documents(self, held: Held, one: Fetched) -> list[Message]:
-        """The message of a document that is to be catalogued."""
+        """The message of a document that is to be catalogued; a machine that is told targets has
+        no records.
+        """
         assert one.outcome is not None
+        if self._settings.broker and not target_names(self._silo.path):
+            return []
         return documents_of(held.address, one.outcome, self._target(held.address.target))
 
     def _acknowledge(self, results: list[tuple[Held, Fetched]]) -> None:
@@ -471,13 +509,10 @@ class CrawlWorker:
     def _write_logs(self, parts: list[tuple[Address, Fetched]]) -> None:
         lines: dict[str, list[str]] = {}
         for address, one in parts:
-            lines.setdefault(log_file(self._silo.path, address.launch), []).append(one.log)
+            path = log_file(self._silo.path, address.launch, self._settings.node)
+            lines.setdefault(path, []).append(one.log.removesuffix("\n"))
         for path, some in lines.items():
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
-                file.writelines(some)
-                file.flush()
-                os.fsync(file.fileno())
+            append_lines(path, (line.encode("utf-8", "surrogateescape") for line in some))
 
     @property
     def _worked_on(self) -> list[str]:

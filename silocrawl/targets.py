@@ -6,10 +6,13 @@ set together with the messages of that launch.
 
 import os
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
+
+import tomli_w
 
 from crawlmatch.errors import BadAddress
 from crawlmatch.uris import heritrix_form
@@ -193,6 +196,23 @@ def load_target(silo_path: str, name: str) -> Target:
     except (OSError, ValueError, TypeError, SearchError) as error:  # also JobRefused
         file = os.path.relpath(_files(silo_path).path(name), silo_path)
         raise TargetRefused(f"the target {file} is invalid: {error}") from None
+
+
+def target_text(target: Target) -> str:
+    """Return a target as the text of its file."""
+    return tomli_w.dumps(_table(target))
+
+
+def target_of(name: str, text: str) -> Target:
+    """Read the text of a target's file.
+
+    Raises:
+        TargetRefused: It is invalid.
+    """
+    try:
+        return _target(name, tomllib.loads(text))
+    except (ValueError, TypeError, SearchError) as error:
+        raise TargetRefused(f"the target {name} is invalid: {error}") from None
 
 
 def load_targets(silo_path: str) -> tuple[list[Target], list[TargetRefused]]:

@@ -1,8 +1,7 @@
 """What the commands share: the Silo, its queues, and errors as sentences."""
 
-import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import click
 
@@ -11,10 +10,10 @@ from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail, open_silo
 from recordsilo.commands import completion
 from silocrawl.errors import CrawlingError
-from silocrawl.paths import queues_file
+from silocrawl.sharing import has_queues, open_crawl_queues
 from silocrawl.targets import load_targets, target_names
 from silowork.errors import JobRefused, JobsError
-from silowork.queues.sqlite import SqliteQueues
+from silowork.queues.values import Queues
 
 name_argument = click.argument(
     "name", metavar="NAME", shell_complete=completion.among(target_names)
@@ -48,17 +47,14 @@ def tell_refused(silo: Silo) -> set[str]:
 
 
 @contextmanager
-def opened_queues(silo: Silo, *, changes: bool = True) -> Iterator[SqliteQueues]:
+def opened_queues(silo: Silo, *, changes: bool = True) -> Iterator[Queues]:
     """Open the queues of a Silo.
 
     Args:
         silo: The Silo.
         changes: Whether they are changed, and made where there are none.
     """
-    path = queues_file(silo.path)
-    with ExitStack() as stack:
-        if not os.path.exists(path):
-            if not changes:
-                fail("nothing was launched in this Silo; see silo crawl launch")
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-        yield stack.enter_context(SqliteQueues(path, "create" if changes else "read"))
+    if not changes and not has_queues(silo.path):
+        fail("nothing was launched in this Silo; see silo crawl launch")
+    with open_crawl_queues(silo.path, "create" if changes else "read") as queues:
+        yield queues

@@ -11,6 +11,7 @@ from recordsilo.wording import counted
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
 from silocrawl.launching import Launch, inject, launch_due, launch_now
 from silocrawl.messages import CRAWL, QUEUES, RENDER, gist_of
+from silocrawl.sharing import broker_of, tell_targets
 from silocrawl.targets import load_target, target_names
 from silowork.queues.values import MessageState, Queued, QueueSize
 
@@ -31,6 +32,8 @@ def launch(*, silo_dir: str, names: tuple[str, ...], quiet: bool) -> int:
     """
     refused: set[str] = set()
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
+        if broker_of(silo.path):
+            tell_targets(silo.path, queues)
         if names:
             targets = [load_target(silo.path, name) for name in names]
             done = [launch_now(silo, queues, one) for one in targets]

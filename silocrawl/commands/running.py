@@ -1,10 +1,10 @@
 """The commands `silo crawl run` and `silo crawl status`."""
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -23,17 +23,23 @@ from silocrawl.cdxj import Segments
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
 from silocrawl.messages import CATALOGUE, CRAWL, RENDER
 from silocrawl.outcomes import match_own_logs
-from silocrawl.paths import index_directory, queues_file
+from silocrawl.paths import index_directory
 from silocrawl.posting import Poster, posting
 from silocrawl.proposals import Documents, State
-from silocrawl.running import MOST_TRIES, CrawlSettings, CrawlSummary, CrawlWorker
+from silocrawl.running import CrawlSettings, CrawlSummary, CrawlWorker
+from silocrawl.sharing import SECONDS_OF_LEASE, broker_of, open_own_queues, use_broker
 from silocrawl.status import status_of
 from silocrawl.targets import target_names
-from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.values import Queues, QueueSize
 from silowork.stop import Stop
 
-SECONDS_OF_LEASE = 20.0
+_NODE = re.compile(r"[A-Za-z0-9-]{0,63}")
+
+
+def _checked_node(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+    if not _NODE.fullmatch(name):
+        raise click.BadParameter("a node has letters, digits and -")
+    return name
 
 
 def _collection(_ctx: click.Context, _param: click.Parameter, url: str | None) -> str | None:
@@ -76,6 +82,19 @@ def _collection(_ctx: click.Context, _param: click.Parameter, url: str | None) -
     help="Pages rendered at a time, where targets want it.",
 )
 @click.option("--no-sandbox", is_flag=True, help="Do not lock the browsers in, as root cannot.")
+@click.option(
+    "--broker",
+    metavar="URL",
+    default="",
+    help="A Redis that has the queues from now on; none: a file of the Silo.",
+)
+@click.option(
+    "--node",
+    metavar="NAME",
+    default="",
+    callback=_checked_node,
+    help="Name of this machine, in the names of its logs.",
+)
 @quiet_option
 def run(
     *, silo_dir: str, until_idle: bool, outbackcdx: str | None, quiet: bool, **given: Any
@@ -83,13 +102,16 @@ def run(
     """Launch what is due, fetch it, index it, and catalogue documents, until interrupted.
 
     robots.txt is obeyed. A second run goes on where the first one stopped; what a killed
-    one had fetched and not yet noted is fetched again.
+    one had fetched and not yet noted is fetched again. With --broker, any number of processes
+    takes part, each for this Silo or for one of its own; the broker is noted in the Silo.
     """
     settings = CrawlSettings(
         given["threads"], given["interval"], given["private"],
-        browsers=given["browsers"], has_sandbox=not given["no_sandbox"],
+        browsers=given["browsers"], has_sandbox=not given["no_sandbox"], node=given["node"],
     )  # fmt: skip
     with opened(silo_dir) as silo:
+        if given["broker"]:
+            use_broker(silo.path, given["broker"])
         return crawl(silo, settings, until_idle=until_idle, outbackcdx=outbackcdx, quiet=quiet)
 
 
@@ -110,7 +132,7 @@ def crawl(
 
     Args:
         silo: The Silo.
-        settings: How it is crawled.
+        settings: How it is crawled; the broker is the one that the Silo has noted.
         until_idle: End when nothing is due or queued.
         outbackcdx: Address of a collection to which the index is posted.
         quiet: Tell only what is not well.
@@ -119,18 +141,17 @@ def crawl(
     needed("pypdfium2", "reading documents", "crawl")
     stop, last = Stop(), _last_document(silo)
     say = (lambda _line: None) if quiet else tell
-    with (
-        SqliteQueues(
-            _made(silo), "create", lease=SECONDS_OF_LEASE, most_tries=MOST_TRIES
-        ) as queues,
-        stop.on_signals(),
-    ):
+    settings = replace(settings, broker=broker_of(silo.path))
+    with ExitStack() as stack:
+        queues = stack.enter_context(opened_queues(silo))
+        own = stack.enter_context(open_own_queues(silo.path)) if settings.broker else queues
+        stack.enter_context(stop.on_signals())
         with suppress(CrawlError):
-            put_matched(queues, crawl_named(silo.path, OWN))
+            put_matched(own, crawl_named(silo.path, OWN))
         worker = CrawlWorker(silo, queues, settings)
         index = Segments(index_directory(silo.path))
         with (
-            posting(Poster(outbackcdx, index, queues)) if outbackcdx else nullcontext(),
+            posting(Poster(outbackcdx, index, own)) if outbackcdx else nullcontext(),
             cataloguing(silo.path, SECONDS_OF_LEASE),
             counting("addresses", quiet=quiet) as show,
         ):
@@ -146,7 +167,7 @@ def crawl(
         waiting = _show_waiting(queues, done.no_browser)
         if not stop.asked and target_names(silo.path):
             if (outcomes := match_own_logs(silo)) is not None:
-                put_matched(queues, outcomes)
+                put_matched(own, outcomes)
             for line in _outcome_lines(outcomes):
                 say(line)
         if not stop.asked:
@@ -215,12 +236,6 @@ def _show_dead(queues: Queues, silo_dir: str) -> int:
             command = f"silo crawl queue dead {silo_dir} {name}"
             click.echo(f"{many} failed too often: {command}", err=True)
     return dead
-
-
-def _made(silo: Silo) -> str:
-    path = queues_file(silo.path)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    return path
 
 
 def _said(one: CrawlSummary) -> str:

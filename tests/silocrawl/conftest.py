@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 import real_pywb
+from redis_server import broker, redis_url
 from site_of_traps import Site, served
 
 from recordsilo import Silo
 from silocrawl.paths import queues_file
 from silocrawl.rendering import PROGRAMS
 from silowork.queues.sqlite import SqliteQueues
+
+__all__ = ["broker", "redis_url"]
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ class Site:
     Attributes:
         pages: Path → answer, or a function of the request's headers that returns one.
         asked: How often each path was requested.
-        moments: When requests came.
+        moments: When requests came, and of which paths.
     """
 
     def __init__(self) -> None:
@@ -51,12 +51,12 @@ class Site:
             "/robots.txt": Reply(404)
         }
         self.asked: Counter[str] = Counter()
-        self.moments: list[float] = []
+        self.moments: list[tuple[float, str]] = []
         self.url = ""
 
     def answer(self, path: str, headers: dict[str, str]) -> Reply:
         """Answer a request."""
-        self.moments.append(time.monotonic())
+        self.moments.append((time.monotonic(), path))
         self.asked[path] += 1
         found = self.pages.get(path, self.pages.get(path.partition("?")[0], Reply(404)))
         return found(headers) if callable(found) else found

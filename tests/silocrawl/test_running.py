@@ -27,6 +27,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crawlmatch.kept import crawl_named
 from crawlmatch.outcomes import LinkOutcome
+from politeweb.pace import Pace
 from politeweb.settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.cli import ExitCode
@@ -37,10 +38,10 @@ from silocrawl.checks import check_launched
 from silocrawl.commands.queues import launch
 from silocrawl.commands.running import run
 from silocrawl.frontier import Frontier, Held
-from silocrawl.launching import inject, launch_due, launch_now, launched
+from silocrawl.launching import inject, launch_due, launch_name, launch_now, launched
 from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, Address, message_of
 from silocrawl.outcomes import match_own_logs
-from silocrawl.paths import answers_file, index_directory
+from silocrawl.paths import answers_file, index_directory, log_file
 from silocrawl.running import CrawlRunning, CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import Limits, Target, add_target, load_target
@@ -186,7 +187,7 @@ def test_a_host_is_left_alone_where_robots_txt_says_so(
     }  # fmt: skip
     assert site.asked["/closed/a"] == 0
     assert site.asked["/robots.txt"] == 1
-    *_, first, second = site.moments
+    *_, (first, _), (second, _) = site.moments
     assert second - first > 0.9
 
 
@@ -633,3 +634,27 @@ def test_a_crawl_that_is_killed_again_and_again_has_every_outcome(
         assert record_at(silo, found[0])[0] == "response"
     receipt = crawl_named(silo.path, "own").receipt
     assert receipt.outcomes[LinkOutcome.FULLTEXT] == number
+
+
+def test_a_turn_that_no_thread_was_free_to_use_is_over() -> None:
+    now = [0.0]
+    pace = Pace(1.0, monotonic=lambda: now[0])  # of both, as processes share it
+    late, other = (Frontier(lambda _held: pace, lambda: now[0]) for _ in range(2))
+    late.add(held("http://a.example/"))
+    now[0] = 5.0
+    other.add(held("http://a.example/b"))
+    assert isinstance(other.next(), Held)
+    now[0] = 5.1
+    assert late.next() == pytest.approx(0.9)
+    now[0] = 6.1
+    assert isinstance(late.next(), Held)
+
+
+def test_a_line_that_a_killed_process_left_is_cut(silo: Silo, site: Site, crawl: Crawl) -> None:
+    site.pages["/"] = page("a page")
+    target(silo, f"{site.url}/")
+    log = Path(log_file(silo.path, launch_name("t", NOW)))
+    log.parent.mkdir(parents=True)
+    log.write_text("2026-11-24T12:00:00.000Z   200")
+    assert set(crawl()) == {"/"}
+    assert len(log.read_text().splitlines()) == 1

@@ -1,15 +1,14 @@
 """What the pages share: addresses, the queues of the Silo, errors of crawls as answers."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from silocrawl.errors import CrawlingError, TargetNotFound, TargetRefused
-from silocrawl.paths import queues_file
+from silocrawl.sharing import has_queues, open_crawl_queues
 from silocrawl.targets import Target, load_target
-from silowork.errors import JobRefused, QueuesUnreadable
+from silowork.errors import JobRefused, QueuesUnreadable, QueueUnreachable
 from silowork.ledger_file import Mode
-from silowork.queues.sqlite import SqliteQueues
+from silowork.queues.values import Queues
 from webui import urls
 from webui.http.errors import BadRequest, NotFound, WebError, as_sentence
 from webui.http.messages import Response
@@ -73,13 +72,12 @@ def png(content: bytes, missing: str) -> Response:
 
 
 @contextmanager
-def queues_of(call: Call, mode: Mode = "read") -> Iterator[SqliteQueues | None]:
+def queues_of(call: Call, mode: Mode = "read") -> Iterator[Queues | None]:
     """Open the queues of the Silo; None if nothing was launched or injected."""
-    path = queues_file(call.site.path)
-    if not os.path.exists(path):
+    if not has_queues(call.site.path):
         yield None
         return
-    with SqliteQueues(path, mode) as queues:
+    with open_crawl_queues(call.site.path, mode) as queues:
         yield queues
 
 
@@ -97,7 +95,7 @@ def told(call: Call, field: str = "") -> Iterator[None]:
         raise NotFound(as_sentence(str(error))) from None
     except (TargetRefused, JobRefused) as error:
         raise BadRequest(as_sentence(str(error))).at(field) from None
-    except (CrawlingError, QueuesUnreadable) as error:
+    except (CrawlingError, QueuesUnreadable, QueueUnreachable) as error:
         said = str(error).replace(call.site.path, call.site.name)
         raise WebError(as_sentence(said)) from error
 
