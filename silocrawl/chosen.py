@@ -27,7 +27,7 @@ MOST_LOOKED_UP = 5_000
 REVISIT = "warc/revisit"
 _AT_ONCE = 1_000
 _SEEN = re.compile(r"urn:[A-Za-z]+:(?P<url>http.*)")
-_LOG = re.compile(r"(?P<target>.+)-\d{8}T\d{6}Z\.log")
+_LOG = re.compile(r"(?P<target>.+)-(?P<time>\d{8}T\d{6}Z)\.log")
 _SCHEMA = """
 CREATE TABLE seed (url TEXT PRIMARY KEY, key TEXT) WITHOUT ROWID;
 CREATE INDEX key_of_seed ON seed (key);
@@ -220,3 +220,14 @@ def logs_of(silo_path: str, target: str = "") -> list[str]:
     if target:
         names = [one for one in names if (m := _LOG.fullmatch(one)) and m["target"] == target]
     return [os.path.join(directory, one) for one in names if one.endswith(".log")]
+
+
+def launches_of(silo_path: str) -> list[str]:
+    """The names of the launches that have a log, such as ``links/20261201T020000Z``, oldest first.
+
+    ``injected`` is among them if single addresses were crawled.
+    """
+    names = [os.path.basename(one) for one in logs_of(silo_path)]
+    found = [(m["time"], f"{m['target']}/{m['time']}") for m in map(_LOG.fullmatch, names) if m]
+    injected = ["injected"] if "injected.log" in names else []
+    return [*injected, *(name for _, name in sorted(found))]

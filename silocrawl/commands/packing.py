@@ -14,7 +14,7 @@ from recordsilo.progress import counting
 from recordsilo.selection import Selection
 from recordsilo.wording import counted
 from silocrawl.cdxj import Segments
-from silocrawl.chosen import Chosen, logs_of
+from silocrawl.chosen import Chosen, launches_of, logs_of
 from silocrawl.commands.opening import opened
 from silocrawl.paths import archives_directory, index_directory, log_file
 from silocrawl.targets import load_target, target_names
@@ -113,8 +113,8 @@ def _choose(
         return f"the target {target}"
     if crawl is not None:
         path = log_file(silo.path, crawl)
-        if path not in (known := logs_of(silo.path)):
-            names = ", ".join(os.path.basename(one).removesuffix(".log") for one in known[-5:])
+        if path not in logs_of(silo.path):
+            names = ", ".join(launches_of(silo.path)[-_MOST_TOLD:])
             fail(f"there is no launch {crawl!r}; the last ones: {names or 'none'}")
         chosen.add_logs([path])
         return f"the launch {crawl}"

@@ -219,7 +219,7 @@ def test_records_that_are_lost_are_told_and_the_others_written(
         (["--target", "nope", "{out}"], "there is no target 'nope'"),
         (
             ["--crawl", "../../x", "{out}"],
-            "there is no launch '../../x'; the last ones: injected, t-2",
+            "there is no launch '../../x'; the last ones: injected, t/2",
         ),
         (["7", "--target", "t", "{out}"], "choose records, or --target, or --crawl"),
         (["bare", "{out}"], "nothing is archived of the record oai:example.org:bare"),
