@@ -743,6 +743,18 @@ def test_every_page_is_for_everybody(
         is_accessible(page, path, WCAG)
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "columns"), [(320, 1), (1280, 2)])
+def test_facts_are_below_their_names_where_there_is_little_room(
+    open_page: Callable[..., Page], targets: Silo, width: int, columns: int
+) -> None:
+    page = open_page("/crawling/targets/reports", viewport={"width": width, "height": 800})
+    tracks = page.evaluate(
+        "getComputedStyle(document.querySelector('dl.facts')).gridTemplateColumns"
+    )
+    assert len(tracks.split()) == columns
+
+
 def test_the_pages_are_loaded_without_the_packages_of_the_extra() -> None:
     program = (
         "import sys; import webui.crawling.contribution, silocrawl.record_panel; "
