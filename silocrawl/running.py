@@ -32,7 +32,7 @@ from silocrawl.cataloguing import documents_of
 from silocrawl.cdxj import Segments
 from silocrawl.checks import check_launched
 from silocrawl.crew import Crew
-from silocrawl.errors import CrawlingError, MessageInvalid, TargetRefused
+from silocrawl.errors import CrawlingError, MessageInvalid, TargetNotFound, TargetRefused
 from silocrawl.fetching import MOST_ROBOTS, PAUSES, SECONDS_OF_ROBOTS, Fetched, Fetcher
 from silocrawl.frontier import Frontier, Held
 from silocrawl.launching import due_of, launch_due
@@ -67,6 +67,7 @@ MOST_UNEXPECTED = 5
 """After how many tries an address whose fetch fails for reasons of ours is a dead letter."""
 SECONDS_OF_MEMORY = 400 * 86_400.0
 """How long it is remembered which addresses a launch has fetched: for annual ones, too."""
+_WITHOUT_TARGET = "%s; what waits of it, as %s, is fetched, but no links of it are followed"
 
 logger = logging.getLogger("silocrawl")
 
@@ -146,6 +147,7 @@ class CrawlWorker:
     def __init__(self, silo: Silo, queues: Queues, settings: CrawlSettings) -> None:
         self._silo, self._queues, self._settings = silo, queues, settings
         self._targets: dict[str, tuple[float, Target | None]] = {}
+        self._told: dict[str, Address] = {}  # targets that are missing, each told once
         self._turns: dict[str, Turns] = {}
         self._open_paces: dict[str, FilePace] = {}  # the one used last at the end
         self._paces_lock = threading.Lock()
@@ -318,7 +320,7 @@ class CrawlWorker:
         try:
             if renderer is not None:
                 renderer.start()
-            found = self._fetcher.fetch(one, self._target(one.target), held.message.tries, renderer)
+            found = self._fetcher.fetch(one, self._target(one), held.message.tries, renderer)
             self._pause(held, found)
         except BrowserMissing as error:
             self.summary.no_browser = str(error)
@@ -374,9 +376,9 @@ class CrawlWorker:
         while len(self._open_paces) > most:
             self._open_paces.pop(next(iter(self._open_paces))).close()
 
-    def _target(self, name: str) -> Target | None:
-        """A target, read again after a minute; None if there is none."""
-        now = time.monotonic()
+    def _target(self, one: Address) -> Target | None:
+        """The target of an address, read again after a minute; None if there is none."""
+        name, now = one.target, time.monotonic()
         until, target = self._targets.get(name, (0.0, None))
         if not name or until > now:
             return target
@@ -385,7 +387,13 @@ class CrawlWorker:
         except QueueUnreachable as error:
             raise OSError(str(error)) from None
         except TargetRefused as error:
-            logger.warning("%s", error)
+            if self._told.setdefault(name, one) is one:
+                why = (
+                    f"the target {name} was removed"
+                    if isinstance(error, TargetNotFound)
+                    else str(error)
+                )
+                logger.warning(_WITHOUT_TARGET, why, one.url)
             target = None
         self._targets[name] = now + 60.0, target
         return target
@@ -479,7 +487,7 @@ class CrawlWorker:
         assert one.outcome is not None
         if self._settings.broker and not target_names(self._silo.path):
             return []
-        return documents_of(held.address, one.outcome, self._target(held.address.target))
+        return documents_of(held.address, one.outcome, self._target(held.address))
 
     def _acknowledge(self, results: list[tuple[Held, Fetched]]) -> None:
         """Tell the queues; where a page leads by itself is rendered as the page is."""

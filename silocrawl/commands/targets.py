@@ -294,7 +294,7 @@ def unwatch(*, silo_dir: str, name: str) -> None:
 @directory
 @name_argument
 def remove(*, silo_dir: str, name: str) -> None:
-    """Delete a target; what was crawled stays."""
+    """Delete a target; what was crawled stays, and what was launched is still fetched."""
     with opened(silo_dir) as silo:
         remove_target(silo.path, name)
         click.echo(f"{name} removed")

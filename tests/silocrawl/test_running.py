@@ -44,7 +44,7 @@ from silocrawl.outcomes import match_own_logs
 from silocrawl.paths import answers_file, index_directory, log_file
 from silocrawl.running import CrawlRunning, CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope, ScopeKind
-from silocrawl.targets import Limits, Target, add_target, load_target
+from silocrawl.targets import Limits, Target, add_target, load_target, remove_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.values import Message, MessageState, Queued
@@ -528,6 +528,23 @@ def test_a_run_that_is_interrupted_says_what_it_leaves(
     left = queues.sizes()[CRAWL].alive
     assert left >= 2
     assert f"{left} addresses wait; run the same command to continue\n" in done.stderr
+
+
+def test_what_a_removed_target_launched_is_fetched_and_told_once(
+    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl, caplog: pytest.LogCaptureFixture
+) -> None:
+    site.pages |= dict.fromkeys(("/a", "/b"), page('<a href="/7.pdf">never followed</a>'))
+    put_record(silo, "7", f"{site.url}/a", f"{site.url}/b")
+    target(silo)
+    launch_due(silo, queues)
+    remove_target(silo.path, "t")
+    assert sorted(crawl()) == ["/a", "/b"]
+    (told,) = [one.getMessage() for one in caplog.records if one.name == "silocrawl"]
+    assert told in {
+        f"the target t was removed; what waits of it, as {site.url}{path}, is fetched,"
+        " but no links of it are followed"
+        for path in ("/a", "/b")
+    }
 
 
 def test_what_is_injected_is_fetched(
