@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from recordsilo.selection import selection_table
 from silocrawl.errors import TargetRefused
@@ -28,6 +29,13 @@ def amount_of(text: str) -> int:
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > 15:
         raise TargetRefused(f"{text[:40]!r} is not a number; write 500, 20k or 2G")
     return int(digits) * _UNITS[unit]
+
+
+def amount_text(number: int) -> str:
+    """Write a number as `amount_of` reads it, in the largest unit in which it is whole."""
+    known = ((unit, size) for unit, size in reversed(_UNITS.items()) if number % size == 0)
+    unit, size = next(known)
+    return f"{number // size}{unit}"
 
 
 def timetable_wished(frequency: str, start: str, end: str, zone: str) -> Timetable:
@@ -74,6 +82,23 @@ def texts_of(wish: Timetable) -> dict[str, str]:
 
 def _moment(one: datetime) -> str:
     return f"{one.astimezone(UTC):%Y-%m-%dT%H:%M}"
+
+
+def when_said(wish: Timetable) -> str:
+    """When a target is launched, such as ``quarterly from 2026-12-01 02:00 Europe/London``."""
+    frequency, begin = frequency_of(wish), wish.once or wish.begin
+    if begin is None or not frequency:
+        table = timetable_table(replace(wish, is_paused=False))
+        parts = {name: value for name, value in table.items() if value}
+        return ", ".join(f"{name} {_words(value)}" for name, value in parts.items())
+    local = begin.astimezone(ZoneInfo(wish.zone))
+    end = f" until {wish.end.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if wish.end else ""
+    joint = "on" if frequency == "once" else "from"
+    return f"{frequency} {joint} {local:%Y-%m-%d %H:%M} {wish.zone}{end}"
+
+
+def _words(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def free_name(silo_path: str, name: str) -> str:

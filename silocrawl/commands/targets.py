@@ -34,13 +34,14 @@ from silocrawl.watched import make_silo, silo_of
 from silocrawl.wishes import (
     OFFERED,
     amount_of,
+    amount_text,
     as_object,
     free_name,
     state_said,
     texts_of,
     timetable_wished,
+    when_said,
 )
-from silowork.due.timetable import timetable_table
 from silowork.queues.values import Queues
 
 _SCOPES = [one.value for one in ScopeKind]
@@ -208,9 +209,9 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
             "scope": _scope(one),
             "rendered": "by a browser" if one.is_rendered else "",
             "ignored": ", ".join(one.scope.ignore),
-            "limits": f"{limits.pages:,} addresses, {limits.bytes:,} bytes,"
+            "limits": f"{limits.pages:,} addresses, {amount_text(limits.bytes)} bytes,"
             f" {limits.seconds // 3600:,} hours and {limits.hops} hops a seed",
-            "when": json.dumps(timetable_table(one.when)),
+            "when": when_said(one.when),
             "next": state_said(queues, one),
             "last": _last(queues, one),
             "watched": silo_of(silo.path, one.watched) if one.watched else "",

@@ -3,12 +3,14 @@
 import json
 import os
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
 from crawl_records import put_record
+from hypothesis import given
+from hypothesis import strategies as st
 
 from politeweb.file_pace import FilePace
 from recordsilo import Silo
@@ -18,8 +20,15 @@ from silocrawl.errors import TargetRefused
 from silocrawl.launching import inject, launch_now
 from silocrawl.messages import CRAWL
 from silocrawl.status import Word, status_of
-from silocrawl.targets import Target, add_target, load_target, target_names
-from silocrawl.wishes import OFFERED, amount_of, free_name, frequency_of, timetable_wished
+from silocrawl.targets import Limits, Target, add_target, load_target, target_names
+from silocrawl.wishes import (
+    OFFERED,
+    amount_of,
+    amount_text,
+    free_name,
+    frequency_of,
+    timetable_wished,
+)
 from silowork.due.timetable import Timetable
 from silowork.errors import JobRefused
 from silowork.queues.sqlite import SqliteQueues
@@ -176,3 +185,29 @@ def test_it_is_said_how_many_records_a_target_has_now(silo: Silo, queues: Sqlite
                  [list_targets, silo.path])  # fmt: skip
         for command, *rest in given:
             assert said in CliRunner().invoke(command, rest, standalone_mode=False).stdout
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        (
+            timetable_wished("quarterly", "2026-03-31T02:30", "2027-01-01", "Europe/Berlin"),
+            "quarterly from 2026-03-31 04:30 Europe/Berlin until 2027-01-01 00:00 UTC",
+        ),
+        (timetable_wished("once", "2026-03-31T02:30", "", "UTC"), "once on 2026-03-31 02:30 UTC"),
+        (
+            Timetable(times=(time(2), time(14)), weekdays=(0, 2), is_paused=True),
+            "times 02:00 14:00, weekdays mon wed, zone UTC",
+        ),
+    ],
+)
+def test_people_are_shown_words_and_not_json(silo: Silo, when: Timetable, said: str) -> None:
+    add_target(silo.path, replace(DAILY, when=when, limits=Limits(bytes=1_500_000_000)))
+    told = CliRunner().invoke(show, [silo.path, "theses"], standalone_mode=False).stdout
+    assert f"when     {said}\n" in told
+    assert "1500M bytes" in told
+
+
+@given(st.integers(1, 10**15 - 1))
+def test_an_amount_is_read_as_it_was_written(number: int) -> None:
+    assert amount_of(amount_text(number)) == number

@@ -6,7 +6,14 @@ from typing import Any, TypeVar
 
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import MOST_OF_A_TITLE, Limits, Target
-from silocrawl.wishes import OFFERED, amount_of, frequency_of, texts_of, timetable_wished
+from silocrawl.wishes import (
+    OFFERED,
+    amount_of,
+    amount_text,
+    frequency_of,
+    texts_of,
+    timetable_wished,
+)
 from silowork.due.timetable import Timetable, moment_of
 from webui.crawling.opening import told
 from webui.http.errors import BadRequest
@@ -55,7 +62,7 @@ def filled_in(one: Target | None = None) -> dict[str, str]:
         "render": "yes" if one and one.is_rendered else "",
         "ignore": "\n".join(scope.ignore),
         "pages": str(limits.pages),
-        "bytes": _short(limits.bytes),
+        "bytes": amount_text(limits.bytes),
         "hours": str(limits.seconds // _HOUR),
         "hops": str(limits.hops),
     }
@@ -138,10 +145,3 @@ def _scope(text: str) -> ScopeKind:
     if text not in list(ScopeKind):
         raise BadRequest("The scope is one of {known}.", known=", ".join(ScopeKind)).at("scope")
     return ScopeKind(text)
-
-
-def _short(number: int) -> str:
-    for unit, size in (("G", 10**9), ("M", 10**6)):
-        if number % size == 0:
-            return f"{number // size}{unit}"
-    return str(number)

@@ -22,7 +22,7 @@ from silocrawl.targets import (
     target_name_of,
     target_names,
 )
-from silocrawl.wishes import as_object, free_name
+from silocrawl.wishes import amount_text, as_object, free_name
 from silowork.queues.values import Queues
 from webui import urls
 from webui.activity import note
@@ -191,6 +191,7 @@ def show_one(call: Call) -> View:
         "said": one.url or one.select.said(call.site.set_name) or _("all records"),
         "scope": _(form.SCOPES[one.scope.kind]),
         "hours": one.limits.seconds // 3600,
+        "most_bytes": amount_text(one.limits.bytes),
         "values": values,
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "list_url": opening.targets(),

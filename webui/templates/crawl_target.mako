@@ -27,7 +27,7 @@ ${said}\
 % if one.watched:
   <dt>${_("Watched")}</dt><dd>${_("Its documents become records of a Silo of their own:")} <span dir="ltr">${one.watched}</span></dd>
 % endif
-  <dt>${_("Limits")}</dt><dd>${_("{pages} addresses, {bytes} bytes, {hours} hours and {hops} hops of each seed", pages=f"{one.limits.pages:,}", bytes=f"{one.limits.bytes:,}", hours=f"{hours:,}", hops=one.limits.hops)}</dd>
+  <dt>${_("Limits")}</dt><dd>${_("{pages} addresses, {bytes} bytes, {hours} hours and {hops} hops of each seed", pages=f"{one.limits.pages:,}", bytes=most_bytes, hours=f"{hours:,}", hops=one.limits.hops)}</dd>
   <dt>${_("How often")}</dt><dd>${line.frequency}</dd>
   <dt>${_("Next launch")}</dt><dd>${crawls.next_launch(line)}</dd>
   <dt>${_("Last launch")}</dt><dd>${crawls.moment(line.last, _("never"))}</dd>
