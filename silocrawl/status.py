@@ -113,7 +113,8 @@ def _of_launches(targets: int, overdue: tuple[str, ...]) -> Condition:
     if overdue:
         said = f"{len(overdue):,} overdue: {', '.join(overdue[:5])}"
         return Condition("launches", Word.WARNING, said)
-    return Condition("launches", Word.GOOD, counted(targets, "target"))
+    said = counted(targets, "target") if targets else "no targets; see silo crawl target add"
+    return Condition("launches", Word.GOOD, said)
 
 
 def _of_queue(sizes: Mapping[str, QueueSize]) -> Condition:

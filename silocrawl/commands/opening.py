@@ -55,6 +55,7 @@ def opened_queues(silo: Silo, *, changes: bool = True) -> Iterator[Queues]:
         changes: Whether they are changed, and made where there are none.
     """
     if not changes and not has_queues(silo.path):
-        fail("nothing was launched in this Silo; see silo crawl launch")
+        command = "launch" if target_names(silo.path) else "target add"
+        fail(f"nothing was launched in this Silo; see silo crawl {command}")
     with open_crawl_queues(silo.path, "create" if changes else "read") as queues:
         yield queues

@@ -27,7 +27,7 @@ from silocrawl.paths import index_directory
 from silocrawl.posting import Poster, posting
 from silocrawl.proposals import Documents, State
 from silocrawl.running import CrawlSettings, CrawlSummary, CrawlWorker
-from silocrawl.sharing import SECONDS_OF_LEASE, broker_of, open_own_queues, use_broker
+from silocrawl.sharing import SECONDS_OF_LEASE, broker_of, has_queues, open_own_queues, use_broker
 from silocrawl.status import status_of
 from silocrawl.targets import target_names
 from silowork.queues.values import Queues, QueueSize
@@ -148,6 +148,8 @@ def crawl(
         stack.enter_context(stop.on_signals())
         with suppress(CrawlError):
             put_matched(own, crawl_named(silo.path, OWN))
+        if not settings.broker and _has_nothing(silo, queues):
+            click.echo("silo: no targets; see silo crawl target add", err=True)
         worker = CrawlWorker(silo, queues, settings)
         index = Segments(index_directory(silo.path))
         with (
@@ -219,8 +221,7 @@ def _show_waiting(queues: Queues, reason: str) -> int:
 
 def _show_left(queues: Queues) -> None:
     """Tell of a run that was stopped what it leaves to the next one."""
-    sizes = queues.sizes()
-    left = sum(sizes.get(name, QueueSize()).alive for name in (CRAWL, RENDER))
+    left = _left(queues)
     said = counted(left, "address waits", "addresses wait")
     click.echo(f"silo: stopped; {said}; run the same command to continue", err=True)
 
@@ -238,6 +239,17 @@ def _show_dead(queues: Queues, silo_dir: str) -> int:
     return dead
 
 
+def _has_nothing(silo: Silo, queues: Queues) -> bool:
+    """Whether there is nothing to crawl, now or later."""
+    return not _left(queues) and not target_names(silo.path)
+
+
+def _left(queues: Queues) -> int:
+    """How many addresses are to be fetched or rendered."""
+    sizes = queues.sizes()
+    return sum(sizes.get(name, QueueSize()).alive for name in (CRAWL, RENDER))
+
+
 def _said(one: CrawlSummary) -> str:
     return f"{one.fetched:,} addresses, of which {one.answered:,} answered; {one.bytes:,} bytes"
 
@@ -251,8 +263,10 @@ def status(*, silo_dir: str, as_json: bool) -> int:
     Exit code 0 if all is well, 1 if something waits for somebody: dead messages, launches
     that nobody does, a full disk.
     """
-    with opened(silo_dir) as silo, opened_queues(silo, changes=False) as queues:
-        found = status_of(silo.path, queues)
+    with opened(silo_dir) as silo:
+        is_new = not has_queues(silo.path)
+        with nullcontext() if is_new else opened_queues(silo, changes=False) as queues:
+            found = status_of(silo.path, queues)
     if as_json:
         told = {one.name: {"state": one.word, "said": one.said} for one in found.conditions}
         click.echo(json.dumps(told, indent=2))

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from politeweb.file_pace import FilePace
 from recordsilo import Silo
-from silocrawl.commands.running import status
+from silocrawl.commands.queues import ls
+from silocrawl.commands.running import run, status
 from silocrawl.commands.targets import add, list_targets, pause, schedule, show
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import inject, launch_now
@@ -211,3 +212,18 @@ def test_people_are_shown_words_and_not_json(silo: Silo, when: Timetable, said: 
 @given(st.integers(1, 10**15 - 1))
 def test_an_amount_is_read_as_it_was_written(number: int) -> None:
     assert amount_of(amount_text(number)) == number
+
+
+def test_a_silo_without_targets_says_how_to_begin(silo: Silo) -> None:
+    told = CliRunner().invoke(status, [silo.path], standalone_mode=False)
+    assert told.return_value == 0, told.exception
+    assert "no targets; see silo crawl target add" in told.stdout
+    listed = CliRunner().invoke(ls, [silo.path], standalone_mode=False)
+    assert str(listed.exception).endswith("; see silo crawl target add")
+
+
+@pytest.mark.long
+def test_a_run_without_targets_says_how_to_begin(silo: Silo) -> None:
+    done = CliRunner().invoke(run, [silo.path, "--until-idle"], standalone_mode=False)
+    assert done.return_value == 0, done.exception
+    assert "silo: no targets; see silo crawl target add\n" in done.stderr
