@@ -30,8 +30,8 @@ logger = logging.getLogger("silowork")
 def warm(*modules: str) -> None:
     """Start the warm process, if there is none, so that a child need not wait for it.
 
-    It gets no SIGINT, which a terminal sends to all processes, and which would end it while it
-    loads the modules.
+    It gets neither SIGINT, which a terminal sends to all processes, nor SIGTERM, as systemd does:
+    it ends with this process, and tells until then how children ended.
 
     Args:
         modules: That it loads, with those of earlier calls; they start no threads.
@@ -42,8 +42,8 @@ def warm(*modules: str) -> None:
     _preloaded.extend(module for module in modules if module not in _preloaded)
     _context.set_forkserver_preload(_preloaded)
     with _safe_path():
-        resource_tracker.ensure_running()  # it lets SIGINT in again, so it comes first
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        resource_tracker.ensure_running()  # it lets both in again, so it comes first
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         try:
             forkserver.ensure_running()
         finally:

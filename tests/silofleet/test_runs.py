@@ -285,7 +285,7 @@ except OSError:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
 def test_a_signal_to_the_process_that_runs_are_forked_from_ends_nothing_else(
     tmp_path: Path, name: str
 ) -> None:

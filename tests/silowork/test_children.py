@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from multiprocessing.connection import wait
+from multiprocessing.forkserver import _forkserver as forkserver
 from pathlib import Path
 
 import child_work
@@ -87,6 +88,19 @@ def test_messages_arrive_whole_and_in_order() -> None:
     for message in messages:
         child.say(message)
     assert heard(child, len(messages)) == [f"={message}" for message in messages]
+    child.ask_to_end()
+    assert rest_of(child) == ["ended with 0"]
+
+
+def test_how_a_child_ended_is_known_after_all_processes_were_asked_to_end() -> None:
+    child = WarmChild(child_work.echo, prefix="=")
+    child.say("a")
+    assert heard(child) == ["=a"]
+    pid = forkserver._forkserver_pid
+    assert pid is not None
+    os.kill(pid, signal.SIGTERM)
+    os.kill(child.pid, signal.SIGTERM)
+    time.sleep(0.2)  # in which it would end
     child.ask_to_end()
     assert rest_of(child) == ["ended with 0"]
 
