@@ -20,7 +20,7 @@ from recordsilo.disk.locks import Locks
 from recordsilo.disk.toml_files import TomlFiles
 from recordsilo.errors import SearchError
 from recordsilo.selection import Selection, selection_from, selection_table
-from silocrawl.addresses import why_not_web
+from silocrawl.addresses import fetched_form, why_not_web
 from silocrawl.errors import TargetNotFound, TargetRefused
 from silocrawl.paths import targets_directory
 from silocrawl.scope import LONGEST, Scope, ScopeKind
@@ -120,9 +120,15 @@ class Target:
     @property
     def seeds_said(self) -> str:
         """What is crawled, in words."""
-        return self.url or (
-            f"links of {self.select}" if str(self.select) else "links of all records"
-        )
+        return self.url or f"links of {records_said(self.select) or 'all records'}"
+
+
+def records_said(select: Selection) -> str:
+    """Records in words: by its identifier one that is chosen by that; empty for all."""
+    chosen = select.identifiers
+    if not chosen or select != Selection(identifiers=chosen):
+        return str(select)
+    return chosen[0] if len(chosen) == 1 else f"{len(chosen):,} records"
 
 
 def target_name_of(text: str) -> str:
@@ -150,6 +156,17 @@ def add_target(silo_path: str, target: Target) -> None:
         raise TargetRefused(
             f"there is a target {target.name!r} already; give another --title"
         ) from None
+
+
+def twin_of(silo_path: str, target: Target) -> str:
+    """The name of another target with the same address or records; empty if there is none."""
+    targets, _ = load_targets(silo_path)
+    seeds = _seeds(target)
+    return next((one.name for one in targets if _seeds(one) == seeds), "")
+
+
+def _seeds(target: Target) -> tuple[str, Selection]:
+    return fetched_form(target.url) if target.url else "", target.select
 
 
 def change_target(silo_path: str, name: str, **changes: Any) -> Target:

@@ -27,8 +27,10 @@ from silocrawl.targets import (
     change_target,
     load_target,
     load_targets,
+    records_said,
     remove_target,
     target_name_of,
+    twin_of,
 )
 from silocrawl.watched import make_silo, silo_of
 from silocrawl.wishes import (
@@ -145,12 +147,14 @@ def add(
         fail("give an address, or choose records as with --search, or give --all", ExitCode.USAGE)
     with opened(silo_dir) as silo:
         select.check(silo)
+        named = tuple(dict.fromkeys(map(silo.resolve, select.identifiers)))
+        select = replace(select, identifiers=named)  # in full, as changes name them
         for remark in unknown_fields(select.query):
             fail(f"no target was added: {remark}; words in quotes are searched as text")
         when = timetable_wished(given["frequency"], given["start"], given["end"], given["zone"])
         scope = Scope(ScopeKind(given["scope"]), given["plus_one"], given["ignore"])
         limits = Limits(given["pages"], given["most_bytes"], given["hours"] * 3600, given["hops"])
-        name = target_name_of(title or url or str(select) or "links")
+        name = target_name_of(title or url or records_said(select) or "links")
         name = name if title else free_name(silo.path, name)
         now = datetime.now(UTC).replace(microsecond=0)
         made = Target(
@@ -165,6 +169,8 @@ def add(
             agent=getpass.getuser(),
             made=now,
         )
+        if not title and (twin := twin_of(silo.path, made)):
+            fail(f"the target {twin} is the same: {made.seeds_said}; a second one needs a --title")
         add_target(silo.path, made)
         click.echo(f"{name}: {_seeds(silo, made)}; {state_said(None, made)}")
 

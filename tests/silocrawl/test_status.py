@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from politeweb.file_pace import FilePace
 from recordsilo import Silo
+from recordsilo.cli import silo_command
 from silocrawl.commands.queues import ls
 from silocrawl.commands.running import run, status
 from silocrawl.commands.targets import add, list_targets, pause, schedule, show
 from silocrawl.errors import TargetRefused
-from silocrawl.launching import inject, launch_now
+from silocrawl.launching import inject, launch_due, launch_now
 from silocrawl.messages import CRAWL
 from silocrawl.status import Word, status_of
 from silocrawl.targets import Limits, Target, add_target, load_target, target_names
@@ -227,3 +228,34 @@ def test_a_run_without_targets_says_how_to_begin(silo: Silo) -> None:
     done = CliRunner().invoke(run, [silo.path, "--until-idle"], standalone_mode=False)
     assert done.return_value == 0, done.exception
     assert "silo: no targets; see silo crawl target add\n" in done.stderr
+
+
+def test_the_same_seeds_are_a_second_target_only_with_a_title(silo: Silo) -> None:
+    put_record(silo, "7", "https://example.org/7")
+
+    def added(*given: str) -> Result:
+        return CliRunner().invoke(silo_command, ["crawl", "target", "add", silo.path, *given])
+
+    assert added("http://localhost:81/3002/").stdout.startswith("localhost-81-3002: ")
+    assert added("--item", "7").stdout.startswith("oai-example-org-7: links of oai:example.org:7")
+    for again in (["http://LOCALHOST:81/3002/"], ["--item", "7"]):
+        done = added(*again)
+        assert done.exit_code == 2
+        assert "a second one needs a --title" in done.stderr
+    assert added("http://localhost:81/3002/", "--title", "Deep").stdout.startswith("deep: ")
+    assert added("http://localhost:81/3003/").exit_code == 0
+    assert target_names(silo.path) == [
+        "deep", "localhost-81-3002", "localhost-81-3003", "oai-example-org-7",
+    ]  # fmt: skip
+
+
+def test_a_record_is_named_in_full_so_that_its_changes_join(
+    silo: Silo, queues: SqliteQueues
+) -> None:
+    put_record(silo, "7", "https://example.org/7")
+    CliRunner().invoke(silo_command, ["crawl", "target", "add", silo.path, "--item", "7"])
+    assert [one.seeds for one in launch_due(silo, queues)] == [1]
+    put_record(silo, "7", "https://example.org/7", "https://example.org/7.pdf")
+    assert [(one.seeds, one.is_joined) for one in launch_due(silo, queues)] == [(1, True)]
+    none = CliRunner().invoke(silo_command, ["crawl", "target", "add", silo.path, "--item", "x"])
+    assert (none.exit_code, len(target_names(silo.path))) == (2, 1)

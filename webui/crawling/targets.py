@@ -18,6 +18,7 @@ from silocrawl.targets import (
     add_target,
     change_target,
     load_target,
+    records_said,
     remove_target,
     target_name_of,
     target_names,
@@ -147,7 +148,7 @@ def add(call: Call) -> Response:
     select = Selection() if url else _selection(call)
     now = datetime.now(UTC).replace(microsecond=0)
     with told(call, "url"):
-        name = free_name(path, _name(fields["title"], url, str(select), "links"))
+        name = free_name(path, _name(fields["title"], url, records_said(select), "links"))
         made = Target(name, url=url, select=select, agent=call.user.name, made=now, **fields)
         add_target(path, made)
     note(call, "add crawl target", message=made.title or name)
