@@ -55,6 +55,11 @@ class Frontier:
         """All that are held, those being fetched among them."""
         return [one.message for one in self._known.values()]
 
+    @property
+    def hosts(self) -> set[str]:
+        """Of all that are held."""
+        return {one.host for one in self._known.values()}
+
     def add(self, one: Held) -> None:
         """Hold a message."""
         host = one.host

@@ -12,7 +12,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -40,6 +40,7 @@ from silocrawl.messages import CRAWL, QUEUES, RENDER, Address, address_of, messa
 from silocrawl.paths import answers_file, archives_directory, index_directory, log_file
 from silocrawl.rendering import BrowserMissing, Renderer, browser_settings
 from silocrawl.sharing import LOCK, tell_targets, told_target
+from silocrawl.silence import Silence
 from silocrawl.targets import Target, load_target, target_names
 from silowork.errors import QueueUnreachable
 from silowork.queues.values import Message, MessageState, Queued, Queues
@@ -166,6 +167,7 @@ class CrawlWorker:
         *,
         until_idle: bool = False,
         shown: Callable[[CrawlSummary, int], object] | None = None,
+        waits: Callable[[str], object] = lambda _said: None,
     ) -> CrawlSummary:
         """Work until asked to stop.
 
@@ -173,6 +175,7 @@ class CrawlWorker:
             stop: Asks to end; what is being fetched then is fetched again by the next run.
             until_idle: End when nothing is due or queued.
             shown: Told of the progress: what was done, and how many addresses are held.
+            waits: Told which hosts are waited for, when nothing is fetched for a while.
 
         Raises:
             CrawlRunning: Another process fetches for the Silo.
@@ -197,7 +200,7 @@ class CrawlWorker:
             self._fetcher = Fetcher(exchanges, archive, answers, brief, settings.pauses)
             self._start_rendering()
             try:
-                self._work(stop, until_idle, shown)
+                self._work(stop, until_idle, shown, Silence(waits))
             finally:
                 self._end(exchanges, brief)
         return self.summary
@@ -213,6 +216,7 @@ class CrawlWorker:
         stop: Stop,
         until_idle: bool,
         shown: Callable[[CrawlSummary, int], object] | None,
+        silence: Silence,
     ) -> None:
         launched = renewed = float("-inf")
         told = 0
@@ -246,6 +250,17 @@ class CrawlWorker:
                 shown(self.summary, sum(map(len, self._frontiers.values())))
             if until_idle and self._is_idle():
                 return
+            silence.look(self.summary.fetched, self._waited_for)
+
+    def _waited_for(self) -> list[str]:
+        """The hosts of what is held, and of some that is to be tried again."""
+        with self._held:
+            hosts = [host for one in self._frontiers.values() for host in one.hosts]
+        for name in self._worked_on:
+            for message in self._queues.peek(name, MessageState.LATER):
+                with suppress(MessageInvalid):
+                    hosts.append(Held(message, address_of(message.body)).host)
+        return hosts
 
     def _end(self, *exchanges: Exchanges) -> None:
         """Keep what was fetched, and give back the rest, also what is being fetched."""

@@ -161,6 +161,7 @@ def crawl(
                 stop,
                 until_idle=until_idle,
                 shown=lambda summary, _held: show(summary.fetched),
+                waits=lambda said: None if quiet else _on_stderr(f"silo: {said}"),
             )
         say(_said(done))
         if done.private:
