@@ -29,6 +29,7 @@
 --   40 web page    50 something else          60 web page, not modified since
 --   70 something else, not modified since     75 revisit of something that only its digest tells
 --   80 empty       90 redirect               100 answered with an error     130 no answer
+--   140 not asked for, as the crawl was set
 
 -- step: make_tables
 CREATE TEMP TABLE event (
@@ -269,6 +270,7 @@ SELECT url, $source,
         END
         WHEN status BETWEEN 300 AND 399 THEN 90
         WHEN status >= 400 THEN 100
+        WHEN status IN (-4000, -4001, -4002, -5000, -5001, -5002, -5003, -5004) THEN 140
         ELSE 130
     END,
     -ts, status, size,

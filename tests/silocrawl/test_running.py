@@ -547,6 +547,24 @@ def test_what_a_removed_target_launched_is_fetched_and_told_once(
     }
 
 
+@pytest.mark.long
+def test_an_address_that_we_refused_keeps_the_outcome_that_it_had(
+    silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
+) -> None:
+    site.pages["/robots.txt"] = Reply(200, b"User-agent: *\nDisallow: /a\n")
+    put_record(silo, "7", f"{site.url}/a")
+    put_record(silo, "8", f"{site.url}/b")
+    target(silo)
+    crawl()
+    time.sleep(1.1)  # lines of a log are told apart by the second
+    launch_now(silo, queues, load_target(silo.path, "t"), NOW + timedelta(seconds=1))
+    log = crawl(replace(QUICK, is_private=False))
+    assert {one[1] for one in log.values()} == {"-5000"}
+    kept = match_own_logs(silo)
+    assert kept is not None
+    assert +Counter(kept.receipt.outcomes) == {LinkOutcome.ROBOTS: 1, LinkOutcome.CLIENT_ERROR: 1}
+
+
 def test_what_is_injected_is_fetched(
     silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
 ) -> None:
