@@ -91,12 +91,15 @@ def _told(*, engine: bool = True) -> Iterator[None]:
         check_extra()
     try:
         yield
-    except WorkerDied as error:
-        fail(str(error), ExitCode.STOPPED)
-    except DiskFull as error:
-        fail(str(error), ExitCode.STOPPED)
     except StepsError as error:
-        fail(str(error), ExitCode.USAGE if type(error) is not StepsError else ExitCode.LOSSES)
+        fail(str(error), code_of(error))
+
+
+def code_of(error: StepsError) -> ExitCode:
+    """The exit code for an error of the steps: what was stopped, lost, or asked in vain."""
+    if isinstance(error, WorkerDied | DiskFull):
+        return ExitCode.STOPPED
+    return ExitCode.LOSSES if type(error) is StepsError else ExitCode.USAGE
 
 
 def _rules(given: dict[str, Any]) -> "LineRules":

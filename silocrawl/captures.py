@@ -17,6 +17,7 @@ from politeweb.errors import ResponseTooLarge
 from politeweb.warc.records import warc_records
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
+from recordsilo.disk.regular_file import open_regular
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.errors import CrawlingError
 from silocrawl.paths import archives_directory, index_directory
@@ -181,7 +182,7 @@ class Captures:
         with ExitStack() as stack:
             try:
                 path = os.path.join(self._archives, os.path.basename(one.filename))
-                file = stack.enter_context(open(path, "rb"))
+                file = stack.enter_context(open_regular(path))
                 file.seek(one.offset)
                 record = next(iter(warc_records(file)))
             except FileNotFoundError:

@@ -16,6 +16,7 @@ from typing import Any, Self
 from crawlmatch.errors import BadAddress
 from crawlmatch.record_links import links_of_records
 from recordsilo import Silo
+from recordsilo.disk.regular_file import regular_fd
 from recordsilo.selection import Selection
 from silocrawl.addresses import DOM, PICTURE, REQUESTS, TEXT, fetched_form
 from silocrawl.cdxj import Segments, key_of
@@ -120,7 +121,7 @@ class Chosen:
     def _add_logs(self, paths: Iterable[str], condition: str) -> None:
         sql = f"INSERT OR IGNORE INTO capture SELECT ?1, ?2, ?3, NULL, NULL, NULL {condition}"
         for path in paths:
-            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            with open(path, encoding="utf-8", errors="surrogateescape", opener=regular_fd) as file:
                 for text in file:
                     if (one := place_of(text)) is not None:
                         row = one.filename, one.offset, key_of(one.url), one.seed

@@ -12,6 +12,7 @@ from typing import Any
 from crawlmatch.errors import CrawlNotFound
 from crawlmatch.kept import crawl_named
 from crawlmatch.outcomes import OWN, LinkOutcome
+from recordsilo.disk.regular_file import open_regular
 from silocrawl import crawl_log
 from silocrawl.answers import Answers, Spent
 from silocrawl.launching import launch_name
@@ -150,7 +151,7 @@ def failures_in(silo_path: str, launch: str, place: int = 0, most: int = 50) -> 
     """
     found: list[Failure] = []
     try:
-        with open(log_file(silo_path, launch), "rb") as file:
+        with open_regular(log_file(silo_path, launch)) as file:
             for line, end in _lines(file.fileno(), place):
                 if (failure := _failure_of(line)) is not None:
                     found.append(failure)

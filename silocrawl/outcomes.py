@@ -9,7 +9,9 @@ from crawlmatch.matching import MatchRequest
 from crawlmatch.outcomes import OWN
 from crawlmatch.record_links import links_of_records
 from recordsilo import Silo
+from recordsilo.disk.regular_file import open_regular
 from silocrawl.addresses import without_login
+from silocrawl.errors import CrawlingError
 from silocrawl.paths import log_file
 from silocrawl.targets import Target, load_targets
 
@@ -24,13 +26,18 @@ def match_own_logs(silo: Silo) -> Crawl | None:
         None if nothing was fetched.
 
     Raises:
-        RecordSiloError: The logs cannot be read.
+        CrawlingError, RecordSiloError: The logs cannot be read.
     """
     directory = os.path.dirname(log_file(silo.path, ""))
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     logs = [os.path.join(directory, name) for name in names if name.endswith(".log")]
     if not logs:
         return None
+    for one in logs:
+        try:
+            open_regular(one).close()  # a pipe would be waited for
+        except OSError as error:
+            raise CrawlingError(f"the crawl log {one} cannot be read: {error.strerror}") from None
     targets, _ = load_targets(silo.path)
     request = MatchRequest(inputs=logs, seed_rows=tuple(dict.fromkeys(_seeds(silo, targets))))
     kept, _ = match_into_silo(silo.path, OWN, request)

@@ -20,6 +20,7 @@ from politeweb.settings import own_name
 from politeweb.warc.files import packed
 from politeweb.warc.pairs import packed_warcinfo
 from politeweb.warc.records import warc_records
+from recordsilo.disk.regular_file import open_regular
 from silocrawl.cdxj import key_of
 from silocrawl.chosen import REVISIT, Chosen, Line
 
@@ -168,7 +169,7 @@ class _Archives:
         if name != self._name:
             self._stack.close()
             self._name = ""
-            file = open(os.path.join(self._directory, os.path.basename(name)), "rb")  # noqa: SIM115
+            file = open_regular(os.path.join(self._directory, os.path.basename(name)))
             self._file, self._name = self._stack.enter_context(file), name
 
     def _head(self, offset: int, key: str) -> Callable[[str], str | None]:

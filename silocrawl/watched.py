@@ -45,7 +45,8 @@ def make_silo(silo_path: str, watched: str) -> None:
         RecordSiloError: The directory holds something else, or cannot be made.
     """
     place = silo_of(silo_path, watched)
-    if os.path.commonpath([silo_path, place]) == silo_path:
+    own, there = os.path.realpath(silo_path), os.path.realpath(place)
+    if os.path.commonpath([own, there]) == own:
         raise TargetRefused("the documents of a watched target need a Silo of their own elsewhere")
     with Silo(place, "info:"):
         pass

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import click
 
+from crawlmatch.cli import code_of
 from crawlmatch.errors import BadAddress
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail, open_silo
@@ -12,6 +13,7 @@ from recordsilo.commands import completion
 from silocrawl.errors import CrawlingError
 from silocrawl.sharing import has_queues, open_crawl_queues
 from silocrawl.targets import load_targets, target_names
+from silosteps.errors import StepsError
 from silowork.errors import JobRefused, JobsError
 from silowork.queues.values import Queues
 
@@ -34,6 +36,8 @@ def opened(silo_dir: str) -> Iterator[Silo]:
             yield silo
     except (CrawlingError, BadAddress, JobRefused) as error:
         fail(str(error), ExitCode.USAGE)
+    except StepsError as error:  # of matching what was crawled
+        fail(str(error), code_of(error))
     except JobsError as error:
         fail(str(error))
 

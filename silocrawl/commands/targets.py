@@ -280,6 +280,8 @@ def watch(*, silo_dir: str, name: str, into: str) -> None:
     SILO is made if it is not there. Both Silos may be moved together.
     """
     with opened(silo_dir) as silo:
+        if not into:
+            raise TargetRefused("give the directory of the Silo that gets the records")
         watched = os.path.relpath(into, silo.path)
         replace(load_target(silo.path, name), watched=watched)  # refuses what cannot be watched
         make_silo(silo.path, watched)

@@ -1,6 +1,7 @@
 """What is launched, when, and that it is launched once."""
 
 import json
+import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from crawl_records import put_record
 
 from crawlmatch.errors import BadAddress
 from recordsilo import Silo
+from recordsilo.cli import silo_command
 from recordsilo.selection import Selection
 from silocrawl.commands.running import run, status
 from silocrawl.commands.targets import list_targets
@@ -319,3 +321,16 @@ def test_a_run_after_which_addresses_are_dead_letters_is_no_success(
     ended = CliRunner().invoke(run, [silo.path, "--until-idle"], standalone_mode=False)
     assert ended.return_value == 1
     assert f"1 address failed too often: silo crawl queue dead {silo.path}" in ended.stderr
+
+
+def test_a_pipe_in_place_of_a_log_is_told_and_not_waited_for(
+    silo: Silo, queues: SqliteQueues
+) -> None:
+    add_target(silo.path, replace(LINKS, when=replace(LINKS.when, is_paused=True)))
+    log = Path(silo.path, "crawling", "logs", "links-20261201T020000Z.log")
+    log.parent.mkdir()
+    os.mkfifo(log)
+    ended = CliRunner().invoke(silo_command, ["crawl", "run", silo.path, "--until-idle"])
+    assert ended.exit_code != 0
+    assert "it is no regular file" in ended.stderr
+    assert str(ended.exception) == str(ended.exit_code)  # no traceback

@@ -172,7 +172,11 @@ def test_what_cannot_be_watched_is_refused_in_a_sentence(
     add_target(silo.path, Target("links", Timetable(once=NOW), made=NOW))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("x")
+    (tmp_path / "link").symlink_to(silo.path)
     for name, place, said in (
+        ("t", "", "give the directory of the Silo"),
+        ("t", str(tmp_path / "link"), "need a Silo of their own"),
+        ("t", str(tmp_path / "link" / "in"), "need a Silo of their own"),
         ("links", into, "only an address is watched"),
         ("t", silo.path, "need a Silo of their own"),
         ("t", f"{silo.path}/in", "need a Silo of their own"),
