@@ -533,7 +533,8 @@ class CrawlWorker:
         lines: dict[str, list[str]] = {}
         for address, one in parts:
             path = log_file(self._silo.path, address.launch, self._settings.node)
-            lines.setdefault(path, []).append(one.log.removesuffix("\n"))
+            if one.log:
+                lines.setdefault(path, []).append(one.log.removesuffix("\n"))
         for path, some in lines.items():
             append_lines(path, (line.encode("utf-8", "surrogateescape") for line in some))
 
