@@ -278,10 +278,15 @@ def test_a_page_whose_browser_dies_is_shown_again(
     assert shown(renderer, f"{site.url}/page").again == 0
 
 
+@pytest.fixture(autouse=True)
+def temporary(silo: Silo, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A directory of a short name, as sockets need it, below the Silo."""
+    Path(silo.path, "tmp").symlink_to(tmp_path_factory.mktemp("t"))
+
+
 def crawling(silo: Silo, *options: str) -> "subprocess.Popen[bytes]":
     """A process that crawls; its temporary files are below the Silo."""
-    temporary = Path(silo.path, "tmp")
-    temporary.mkdir(exist_ok=True)
+    temporary = Path(silo.path, "tmp").resolve()
     main = "from recordsilo.cli import main; main()"
     command = [sys.executable, "-c", main, "crawl", "run", silo.path, "--private", *options]
     command += [] if QUICK.has_sandbox else ["--no-sandbox"]
@@ -361,9 +366,10 @@ def test_a_crawl_with_a_browser_that_is_killed_again_and_again_has_every_outcome
 
 def _below(pid: int) -> list[int]:
     found = []
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, path.read_text().split()):
-            found += [child, *_below(child)]
+    with suppress(FileNotFoundError, ProcessLookupError):  # it may end meanwhile
+        for path in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in map(int, path.read_text().split()):
+                found += [child, *_below(child)]
     return found
 
 
