@@ -66,19 +66,27 @@ def keep(silo_path: str, one: Comparison, crawled: bytes, archived: bytes) -> No
         replace_file(os.path.join(directory, name), content)
 
 
-def comparisons(silo_path: str) -> list[Comparison]:
-    """Return all comparisons: first what misses most requests, then what differs most.
+def comparisons(silo_path: str) -> tuple[list[Comparison], list[str]]:
+    """Return all comparisons, and the names of those that are damaged.
 
-    Raises:
-        ComparisonUnreadable: One is damaged.
+    First comes what misses most requests, then what differs most.
 
     Cost: reads a file of about 300 bytes for each.
     """
     names: list[str] = []
     with suppress(FileNotFoundError):
         names = os.listdir(comparison_directory(silo_path, ""))
-    found = [one for name in names if (one := comparison_named(silo_path, name)) is not None]
-    return sorted(found, key=lambda one: (-len(one.failed), -one.tiles, -one.text, one.url))
+    found: list[Comparison] = []
+    damaged: list[str] = []
+    for name in sorted(names):
+        try:
+            one = comparison_named(silo_path, name)
+        except ComparisonUnreadable:
+            damaged.append(name)
+        else:
+            found += [one] if one is not None else []
+    found.sort(key=lambda one: (-len(one.failed), -one.tiles, -one.text, one.url))
+    return found, damaged
 
 
 def comparison_named(silo_path: str, name: str) -> Comparison | None:
@@ -98,7 +106,7 @@ def comparison_named(silo_path: str, name: str) -> Comparison | None:
         return Comparison(str(told["url"]), *moments, *shares, tuple(map(str, told["failed"])))
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         said = "delete its directory, and compare the page again"
         raise ComparisonUnreadable(f"{path} is damaged ({error!r}): {said}") from None
 

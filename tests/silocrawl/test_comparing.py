@@ -78,7 +78,7 @@ def test_a_page_that_no_browser_has_shown_is_not_compared(silo: Silo) -> None:
     with pytest.raises(NotComparable, match="inject --render"):
         seen_of(silo.path, "http://example.org/")
     assert pages_shown(silo.path) == []
-    assert comparisons(silo.path) == []
+    assert comparisons(silo.path) == ([], [])
 
 
 @pytest.mark.long
@@ -108,7 +108,7 @@ def test_a_page_is_compared_with_itself_out_of_the_archive(
     assert one.failed == (f"{site.url}/long.png",), "it was too long for the browser"
     assert [queue_missing(queues, one) for _ in range(2)] == [1, 0]
     assert [address_of(each.body).url for each in queues.peek(CRAWL)] == list(one.failed)
-    (kept,) = comparisons(silo.path)
+    (kept,), _ = comparisons(silo.path)
     assert kept == one == comparison_named(silo.path, one.name)
     assert kept.captured == Captures(silo.path).of(f"{PICTURE}{one.url}")[0].timestamp
     crawled, archived = (picture_of(silo.path, one.name, which) for which in PICTURES)

@@ -703,10 +703,14 @@ def test_a_damaged_comparison_is_told(client: Any, compared: Silo) -> None:
     path = Path(comparison_directory(compared.path, WHOLE.name), "comparison.json")
     for damaged in ("{", "[]", '{"url": 3}'):
         path.write_text(damaged)
-        for url in ("/crawling/comparisons", f"/crawling/comparisons/{WHOLE.name}"):
-            answer = client.get(url)
-            assert (answer.status, compared.path in answer.text) == (500, False)
-            assert "compare the page again" in answer.text
+        one, every = (client.get(f"/crawling/comparisons{end}") for end in (f"/{WHOLE.name}", ""))
+        assert (one.status, every.status) == (500, 200)
+        assert compared.path not in one.text + every.text
+        assert "compare the page again" in one.text
+        assert "1 comparison cannot be read; compare the page again." in every.text
+        listed = client.json("/crawling/comparisons")
+        assert [found["name"] for found in listed["comparisons"]] == [PARTLY.name]
+        assert listed["damaged"] == [WHOLE.name]
 
 
 def test_a_picture_in_the_captures_leads_to_its_comparison(client: Any, compared: Silo) -> None:

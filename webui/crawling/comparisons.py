@@ -30,11 +30,16 @@ NEARLY = 0.05
 def show(call: Call) -> View:
     """List the pages that were compared, those that miss most first."""
     start = call.request.start
-    with told(call):
-        found = comparisons(call.site.path)
+    found, damaged = comparisons(call.site.path)
     shown, end = found[start : start + LISTED], start + LISTED
     columns = (_("Page"), _("Captured"), _("Picture"), _("Text"), _("Requests"))
     note = "" if found else _("None. “silo crawl compare” compares pages that a browser showed.")
+    if damaged:
+        note = counted(
+            "{n} comparison cannot be read; compare the page again.",
+            "{n} comparisons cannot be read; compare the pages again.",
+            len(damaged),
+        )
     table = Table(columns, tuple(map(_row, shown))) if shown else None
     following = opening.comparisons(start=end) if found[end:] else ""
     data = {
@@ -43,7 +48,11 @@ def show(call: Call) -> View:
         "back_url": opening.targets(),
         "next_url": following,
     }
-    twin = {"comparisons": [_object(one) for one in shown], "next": following or None}
+    twin = {
+        "comparisons": [_object(one) for one in shown],
+        "damaged": damaged,
+        "next": following or None,
+    }
     return View("crawl_list.mako", data, twin, opening.comparisons(start=start or None))
 
 
