@@ -39,13 +39,13 @@ MOST_TIMES, MOST_PARTS, MOST_DESCRIBED = 100, 10_000, 16 << 20
 """How many times larger than a file its parts may be; how many; bytes of a datapackage.json."""
 MOST_RECORD, LONGEST_URL, MOST_DAMAGED = 100_000_000_000, 8_000, 1_000
 _PART = re.compile(r"archive/[^/]+\.warc(?:\.gz)?")
+_DESCRIPTION = "datapackage.json"
 _LOCAL_FILE = b"PK\x03\x04"
 """The begin of a ZIP file that has files in it; whether it is one, its end says."""
 _GZIP, _PIECE, _TOGETHER = b"\x1f\x8b\x08", 1 << 20, 20_000
-_BROKEN_ZIP = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError,
-    UnicodeDecodeError,
-)  # fmt: skip
+_BROKEN_ZIP = zipfile.BadZipFile, zlib.error, struct.error, EOFError, UnicodeDecodeError
+"""What `zipfile` raises for damaged files."""
+_READ_BY_US, _ENCRYPTED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}, 1
 
 Progress = Callable[[int], object]
 
@@ -136,13 +136,16 @@ def _parts(archive: zipfile.ZipFile, size: int, path: str) -> list[tuple[zipfile
             f"{path} would unpack to more than {MOST_PARTS:,} files, or to more than"
             f" {MOST_TIMES} times its size; it was not read"
         )
+    for one in (*found, *(one for one in archive.infolist() if one.filename == _DESCRIPTION)):
+        if one.compress_type not in _READ_BY_US or one.flag_bits & _ENCRYPTED:
+            raise ImportRefused(f"{path} is encrypted, or compressed otherwise than by deflate")
     digests = _digests(archive, path)
     return [(one, digests.get(one.filename, "")) for one in found]
 
 
 def _digests(archive: zipfile.ZipFile, path: str) -> dict[str, str]:
     try:
-        with archive.open("datapackage.json") as file:
+        with archive.open(_DESCRIPTION) as file:
             table = json.loads(file.read(MOST_DESCRIBED))
         said = {str(one["path"]): str(one["hash"]) for one in table["resources"]}
     except KeyError:

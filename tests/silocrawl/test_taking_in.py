@@ -242,3 +242,28 @@ def test_one_that_is_refused_does_not_keep_the_others_out(silo: Silo, tmp_path: 
     locks = Locks(str(Path(silo.path, ".silo", "locks")))
     with locks.hold_name_if_free("crawl-import"):
         assert "another import into this Silo is running" in import_command(silo, good).stderr
+
+
+def test_a_wacz_that_cannot_be_unpacked_is_told_and_faults_of_ours_are_not_its(
+    silo: Silo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.wacz"
+    warc = by_others(tmp_path / "x.warc.gz", PAGE)
+    for method in (zipfile.ZIP_LZMA, zipfile.ZIP_STORED):
+        with zipfile.ZipFile(path, "w", method) as archive:
+            archive.write(warc, "archive/x.warc.gz")
+        if method == zipfile.ZIP_STORED:  # says of itself that it is encrypted
+            content = bytearray(path.read_bytes())
+            content[content.index(b"PK\x01\x02") + 8] |= 1
+            path.write_bytes(content)
+        with pytest.raises(ImportRefused, match="is encrypted, or compressed otherwise"):
+            list(take_in(silo.path, str(path)))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(warc, "archive/x.warc.gz")
+
+    def fault(*_arguments: object) -> None:
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr("silocrawl.taking_in._index", fault)
+    with pytest.raises(RuntimeError, match="ours"):
+        list(take_in(silo.path, str(path)))
