@@ -1,7 +1,11 @@
 """What became of the links of the targets: our own logs, matched as those of others are."""
 
+import logging
 import os
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from crawlmatch.crawls import match_into_silo
 from crawlmatch.kept import Crawl
@@ -10,10 +14,18 @@ from crawlmatch.outcomes import OWN
 from crawlmatch.record_links import links_of_records
 from recordsilo import Silo
 from recordsilo.disk.regular_file import open_regular
+from recordsilo.errors import RecordSiloError
 from silocrawl.addresses import without_login
 from silocrawl.errors import CrawlingError
 from silocrawl.paths import log_file
 from silocrawl.targets import Target, load_targets
+from silosteps.errors import StepsError
+from silowork.errors import JobsError
+from silowork.stop import Stop
+
+SECONDS_BETWEEN_LOOKS, SECONDS_OF_QUIET, SECONDS_BETWEEN_MATCHES = 5.0, 60.0, 3_600.0
+
+logger = logging.getLogger("silocrawl")
 
 
 def match_own_logs(silo: Silo) -> Crawl | None:
@@ -28,9 +40,7 @@ def match_own_logs(silo: Silo) -> Crawl | None:
     Raises:
         CrawlingError, RecordSiloError: The logs cannot be read.
     """
-    directory = os.path.dirname(log_file(silo.path, ""))
-    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
-    logs = [os.path.join(directory, name) for name in names if name.endswith(".log")]
+    logs = _logs(silo.path)
     if not logs:
         return None
     for one in logs:
@@ -42,6 +52,64 @@ def match_own_logs(silo: Silo) -> Crawl | None:
     request = MatchRequest(inputs=logs, seed_rows=tuple(dict.fromkeys(_seeds(silo, targets))))
     kept, _ = match_into_silo(silo.path, OWN, request)
     return kept
+
+
+def _logs(silo_path: str) -> list[str]:
+    directory = os.path.dirname(log_file(silo_path, ""))
+    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+    return [os.path.join(directory, name) for name in names if name.endswith(".log")]
+
+
+@contextmanager
+def matching(silo_path: str, told: Callable[[Crawl], object]) -> Iterator[None]:
+    """Match the logs in a thread while the block runs: when they rest, and each hour in between.
+
+    A match that has begun is waited for.
+
+    Args:
+        silo_path: The Silo.
+        told: Called in the thread with each crawl that was matched.
+    """
+    stop = Stop()
+    thread = threading.Thread(target=_match_until, args=(silo_path, told, stop))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.ask()
+        thread.join()
+
+
+def _match_until(silo_path: str, told: Callable[[Crawl], object], stop: Stop) -> None:
+    matched = seen = -1
+    changed = began = time.monotonic()
+    while not stop.wait(SECONDS_BETWEEN_LOOKS):
+        size, now = _size_of_logs(silo_path), time.monotonic()
+        if size == matched:
+            began = now
+            continue
+        if size != seen:
+            seen, changed = size, now
+        if now - changed >= SECONDS_OF_QUIET or now - began >= SECONDS_BETWEEN_MATCHES:
+            matched, began = size, now
+            _match(silo_path, told)
+
+
+def _size_of_logs(silo_path: str) -> int:
+    size = 0
+    for path in _logs(silo_path):
+        with suppress(FileNotFoundError):
+            size += os.path.getsize(path)
+    return size
+
+
+def _match(silo_path: str, told: Callable[[Crawl], object]) -> None:
+    try:
+        with Silo(silo_path, create=False) as silo:
+            if (kept := match_own_logs(silo)) is not None:
+                told(kept)
+    except (CrawlingError, RecordSiloError, StepsError, JobsError, OSError) as error:
+        logger.warning("the outcomes of the crawl are not brought up to date: %s", error)
 
 
 def _seeds(silo: Silo, targets: list[Target]) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
 from silocrawl.cdxj import Segments
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
 from silocrawl.messages import CATALOGUE, CRAWL, RENDER
-from silocrawl.outcomes import match_own_logs
+from silocrawl.outcomes import match_own_logs, matching
 from silocrawl.paths import index_directory
 from silocrawl.posting import Poster, posting
 from silocrawl.proposals import Documents, State
@@ -155,6 +155,7 @@ def crawl(
         with (
             posting(Poster(outbackcdx, index, own)) if outbackcdx else nullcontext(),
             cataloguing(silo.path, SECONDS_OF_LEASE),
+            matching(silo.path, lambda kept: put_matched(own, kept)),
             counting("addresses", quiet=quiet) as show,
         ):
             done = worker.run(

@@ -23,8 +23,10 @@ import pytest
 from click.testing import CliRunner
 from crawl_records import put_record
 from site_of_traps import PDF, Reply, Site, busy, endless, hang_up, packed, page, pdf, tagged
+from waiting import wait_until
 from warcio.archiveiterator import ArchiveIterator
 
+from crawlmatch.kept import Crawl as Kept
 from crawlmatch.kept import crawl_named
 from crawlmatch.outcomes import LinkOutcome
 from politeweb.pace import Pace
@@ -40,7 +42,7 @@ from silocrawl.commands.running import run
 from silocrawl.frontier import Frontier, Held
 from silocrawl.launching import inject, launch_due, launch_name, launch_now, launched
 from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, Address, message_of
-from silocrawl.outcomes import match_own_logs
+from silocrawl.outcomes import match_own_logs, matching
 from silocrawl.paths import answers_file, index_directory, log_file
 from silocrawl.running import CrawlRunning, CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope, ScopeKind
@@ -693,3 +695,23 @@ def test_a_line_that_a_killed_process_left_is_cut(silo: Silo, site: Site, crawl:
     log.write_text("2026-11-24T12:00:00.000Z   200")
     assert set(crawl()) == {"/"}
     assert len(log.read_text().splitlines()) == 1
+
+
+def test_outcomes_are_brought_up_to_date_while_a_run_goes_on(
+    silo: Silo, queues: SqliteQueues, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("silocrawl.outcomes.SECONDS_BETWEEN_LOOKS", 0.05)
+    monkeypatch.setattr("silocrawl.outcomes.SECONDS_OF_QUIET", 0.2)
+    site.pages["/a.pdf"] = pdf(PDF)
+    put_record(silo, "7", f"{site.url}/a.pdf")
+    target(silo)
+    matched, stop = list[Kept](), Stop()
+    worker = CrawlWorker(silo, queues, QUICK)
+    with matching(silo.path, matched.append):
+        thread = threading.Thread(target=worker.run, args=(stop,))
+        thread.start()
+        wait_until(lambda: matched)
+        stop.ask()
+        thread.join()
+    assert matched[0].receipt.outcomes[LinkOutcome.FULLTEXT] == 1
+    assert crawl_named(silo.path, "own").matched == matched[-1].matched
