@@ -29,7 +29,7 @@ from silosteps.errors import InputUnreadable
 from silosteps.inputs import STDIN
 from silosteps.step_file import steps_of
 
-FORMAT = 1
+FORMAT = 2
 RECEIPT = "shard.json"
 SET_ASIDE = "set-aside.jsonl.gz"
 _TABLES = {"pages": "page", "edges": "edge", "locations": "location", "captures": "capture"}
@@ -230,7 +230,11 @@ def _told(path: str) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise ShardUnusable(path, f"its {RECEIPT} cannot be read ({error})") from None
     if told.get("format") != FORMAT:
-        raise ShardUnusable(path, f"it is in format {told.get('format')}, this release reads 1")
+        raise ShardUnusable(
+            path,
+            f"it is in format {told.get('format')}, this release reads {FORMAT};"
+            " silo crawl map makes it again",
+        )
     return told
 
 

@@ -11,7 +11,8 @@
 --   capture    (url, ts, sha1, cdx)  where the bytes lie
 --   repeated   (url)  the addresses with several events
 --   page       the best event of each address; a view of `event` without the others
---   edge       (child, parent, link)  who led to a page: R a redirect, L anything else
+--   edge       (child, parent, link, crumb)  who led to a page: R a redirect, L anything else;
+--              the crumb is the letter of the hop as the line has it
 --   seed       (url, exact, heritrix, whatwg, ...)  the addresses that were asked for
 --   found      (url, page, rule)  the page of each of them
 --   needed     the pages on the ways from seeds to their ends
@@ -45,7 +46,7 @@ CREATE TEMP TABLE location (url VARCHAR, target VARCHAR)
 CREATE TEMP TABLE capture (url VARCHAR, ts BIGINT, sha1 VARCHAR, cdx VARCHAR)
 
 -- step: make_edges
-CREATE TEMP TABLE edge (child VARCHAR, parent VARCHAR, link VARCHAR)
+CREATE TEMP TABLE edge (child VARCHAR, parent VARCHAR, link VARCHAR, crumb VARCHAR)
 
 -- step: read_log
 -- A Heritrix log: fields between blanks, twelve or thirteen of them, of which annotations
@@ -220,7 +221,7 @@ SELECT DISTINCT url, json_extract_string(extra, '$.documents') FROM raw
 WHERE reason = '' AND strpos(extra, '"documents"') > 0 AND json_valid(extra)
 
 -- step: add_documents
-INSERT INTO edge SELECT DISTINCT child, parent, 'L' FROM linked
+INSERT INTO edge SELECT DISTINCT child, parent, 'L', 'L' FROM linked
 
 -- step: judge_types
 -- What each media type is; few of all lines. $hits is a pattern of those that are full texts,
@@ -364,15 +365,16 @@ FROM (
 -- step: more_edges
 -- Pages with several lines may have been reached by several ways; the best line has one of them.
 CREATE OR REPLACE TEMP TABLE way AS
-SELECT DISTINCT child, parent, link
+SELECT DISTINCT child, parent, link, crumb
 FROM (
     SELECT event.url AS child, event.via AS parent,
-        CASE WHEN ends_with(event.hops, 'R') THEN 'R' ELSE 'L' END AS link
+        CASE WHEN ends_with(event.hops, 'R') THEN 'R' ELSE 'L' END AS link,
+        CASE WHEN event.hops = '' THEN 'X' ELSE right(event.hops, 1) END AS crumb
     FROM event
     JOIN repeated ON repeated.url = event.url
     WHERE event.via <> '' AND NOT ends_with(event.hops, 'P')
     UNION ALL
-    SELECT child, parent, link FROM edge
+    SELECT child, parent, link, crumb FROM edge
 )
 
 -- step: drop_repeated
@@ -630,7 +632,7 @@ SELECT url AS child, via AS parent, CASE WHEN ends_with(hops, 'R') THEN 'R' ELSE
 FROM needed
 WHERE via <> '' AND NOT ends_with(hops, 'P')
 UNION ALL
-SELECT child, parent, link, link FROM way
+SELECT child, parent, link, crumb FROM way
 UNION ALL
 SELECT target, url, 'R', 'R' FROM redirect
 
@@ -800,7 +802,7 @@ SELECT url, CASE WHEN $earlier THEN 2 ELSE source END,
 FROM read_parquet($file)
 
 -- step: take_edges
-INSERT INTO edge SELECT child, parent, link FROM read_parquet($file)
+INSERT INTO edge SELECT child, parent, link, crumb FROM read_parquet($file)
 
 -- step: take_locations
 INSERT INTO location SELECT url, target FROM read_parquet($file)

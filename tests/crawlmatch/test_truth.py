@@ -146,6 +146,46 @@ def test_the_order_of_lines_and_the_sharding_change_nothing(tmp_path: Path) -> N
         assert matched(sharded, tmp_path / f"out-{number}")[1] == rows
 
 
+def indexed(crawl: Crawl) -> list[str]:
+    """Index lines of everything that the log says was answered, beside those of the crawl."""
+    lines = list(crawl.cdx)
+    for line in crawl.lines:
+        fields = line.split()
+        if len(fields) < 12 or not fields[1].isdigit() or not fields[3].startswith("http"):
+            continue
+        _, status, _, url, _, _, mime, _, started, digest, *_ = fields
+        mime = "warc/revisit" if "duplicate:" in line else mime
+        digest = digest.removeprefix("sha1:")
+        lines.append(f"k {started[:14]} {url} {mime} {status} {digest} - - 9 9 w.warc.gz")
+    return lines
+
+
+def test_an_index_of_what_the_log_tells_changes_no_row(tmp_path: Path) -> None:
+    crawl = crawls(2 * len(CASES))
+    other_hops = {"L": "X", "RL": "RE"}
+    for number, line in enumerate(crawl.lines):
+        fields = line.split()
+        if number % 3 and len(fields) >= 12 and fields[4] in other_hops:
+            fields[4] = other_hops[fields[4]]
+            crawl.lines[number] = " ".join(fields)
+    request = written(crawl, tmp_path / "in")
+    _, rows = matched(request, tmp_path / "out")
+    assert {row["breadcrumbs"] for row in rows} >= {"X", "L"}, "hops of several kinds"
+    index = tmp_path / "in" / "all.cdx"
+    header = " CDX N b a m s k r M S V g\n"
+    index.write_text(header + "".join(f"{line}\n" for line in indexed(crawl)))
+    log, cdx = request.inputs
+    for number, inputs in enumerate(([log, cdx, str(index)], [str(index), cdx, log])):
+        more = MatchRequest(inputs, seeds=request.seeds)
+        _, found = matched(more, tmp_path / f"more-{number}")
+        assert [_without_place(row) for row in found] == [_without_place(row) for row in rows]
+
+
+def _without_place(row: dict[str, Any]) -> dict[str, Any]:
+    """A row without the line of the index that says where its bytes are."""
+    return {name: value for name, value in row.items() if name != "final_cdx"}
+
+
 @pytest.mark.long
 def test_several_processes_give_the_same_rows(tmp_path: Path) -> None:
     crawl = crawls(len(CASES))
