@@ -18,6 +18,7 @@ from recordsilo.closing import Closing
 from silofleet.errors import EndpointMoving, FleetRefused, FleetStateUnreadable, NoSuchEndpoint
 from silofleet.values import Ended, Facts, Node, Outcome
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
+from silowork.telling import TOLD_TABLE, Told
 
 RUNS_KEPT = timedelta(days=31)
 _SCHEMA = """
@@ -75,12 +76,6 @@ CREATE TABLE IF NOT EXISTS changed (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     endpoint TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS told (
-    endpoint TEXT NOT NULL,
-    what TEXT NOT NULL,
-    at TEXT NOT NULL,
-    PRIMARY KEY (endpoint, what)
-) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS move (
     endpoint TEXT PRIMARY KEY,
     source TEXT NOT NULL,
@@ -94,7 +89,7 @@ CREATE TABLE IF NOT EXISTS clock (
 );
 """
 KIND = LedgerKind(
-    _SCHEMA,
+    _SCHEMA + TOLD_TABLE,
     FleetStateUnreadable,
     version=1,
     added=frozenset({"move", "clock"}),
@@ -181,6 +176,9 @@ class FleetLedger(Closing):
         directory: The Granary.
         mode: See `silowork.ledger_file.LedgerFile`.
 
+    Attributes:
+        told: The notices that were sent.
+
     Raises (every method):
         LedgerUnreadable: The file is not such a ledger, or damaged.
         OSError: The disk refuses it.
@@ -189,6 +187,7 @@ class FleetLedger(Closing):
     def __init__(self, directory: str, mode: Mode = "write") -> None:
         self.path = os.path.join(directory, "fleet", "fleet.sqlite")
         self._file = LedgerFile(self.path, KIND, mode)
+        self.told = Told(self._file)
 
     def close(self) -> None:
         """Close the file."""
@@ -485,25 +484,6 @@ class FleetLedger(Closing):
         with self._file.transaction() as connection:
             connection.execute("DELETE FROM move WHERE endpoint = ?", (name,))
             _note_changed(connection, name)
-
-    # ------------------------------------------------------------------ notices
-
-    def notices_sent(self) -> set[tuple[str, str]]:
-        """Notices already sent, as (endpoint, kind)."""
-        return {(name, what) for name, what in self._file.rows("SELECT endpoint, what FROM told")}
-
-    def note_sent(self, sent: Iterable[tuple[str, str]], now: datetime) -> None:
-        """Note that notices were sent."""
-        with self._file.transaction() as connection:
-            connection.executemany(
-                "INSERT OR IGNORE INTO told VALUES (?, ?, ?)",
-                [(name, what, _text(now)) for name, what in sent],
-            )
-
-    def forget_sent(self, sent: Iterable[tuple[str, str]]) -> None:
-        """Forget notices, so that they are sent again when it happens again."""
-        with self._file.transaction() as connection:
-            connection.executemany("DELETE FROM told WHERE endpoint = ? AND what = ?", list(sent))
 
     def fold_log(self) -> None:
         """Move what is in the write-ahead log into the file."""

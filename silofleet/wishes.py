@@ -18,7 +18,7 @@ import tomli_w
 from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhclient.walk.windows import read_length
 from oaipmhscraper.warc.object_store import check_address
-from politeweb.addresses import is_loopback, parts_of
+from politeweb.addresses import is_loopback
 from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings
 from recordsilo.disk.atomic_file import make_parents, remove_left_over, replace_file
@@ -30,13 +30,13 @@ from silofleet.values import Endpoint, Policy
 from silowork.due.hours import hours_of, hours_text
 from silowork.due.timetable import are_texts, duration_of, duration_text
 from silowork.errors import JobRefused
+from silowork.notices import SETTINGS, check_settings
 
 _TABLES = ("endpoint", "defaults", "policy", "hosts", "nodes", "notices")
 _LONGEST_ADDRESS = 2_000
 _LONGEST_INTERVAL = 86_400.0
 _MOST = {"jitter": 0.5, "fewer": 1.0, "interval": _LONGEST_INTERVAL}
 """The most that these may be in [policy]."""
-_HOST_AND_PORT = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\s:\[\]]+):\d{1,5}")
 _BLOCK = re.compile(
     r"(^\n)?^[ \t]*\[\[[ \t]*endpoint[ \t]*\]\][^\n]*(?:\n|\Z)"
     r"(?:(?:[ \t]*(?:#[^\n]*)?\n)*(?![ \t]*(?:\[|#|\n|\Z))[^\n]*(?:\n|\Z))*",
@@ -393,17 +393,12 @@ def _texts(table: Mapping[str, Any], where: str) -> dict[str, str]:
 
 
 def _notices(table: Mapping[str, Any]) -> dict[str, str]:
-    _known(table, ("mail", "from", "smtp", "webhook", "silent_after"), "[notices]")
+    _known(table, (*SETTINGS, "silent_after"), "[notices]")
     found = _texts(table, "[notices]")
-    for key in found.keys() & {"mail", "from"}:
-        if "@" not in found[key] or not found[key].isprintable():
-            raise FleetRefused(f"[notices]: {key} is an address such as me@example.org")
-    if "smtp" in found and not _HOST_AND_PORT.fullmatch(found["smtp"]):
-        raise FleetRefused("[notices]: smtp is a host and a port, such as mail.example.org:25")
-    if "webhook" in found:
-        parts = parts_of(found["webhook"])
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise FleetRefused("[notices]: webhook is an address that begins with http or https")
+    try:
+        check_settings(found)
+    except JobRefused as error:
+        raise FleetRefused(f"[notices]: {error}") from None
     if "silent_after" in found:
         try:
             duration_of(found["silent_after"])

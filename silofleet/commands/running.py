@@ -24,7 +24,7 @@ from silofleet.commands.group import (
     told,
 )
 from silofleet.local_node import Here
-from silofleet.notices import Notices
+from silofleet.notices import notices_for
 from silofleet.search.keeping import fed_meanwhile
 from silofleet.values import Outcome
 from silofleet.wishes import check_node
@@ -62,7 +62,7 @@ def run(
         opened(directory) as fleet,
         _runner(directory, slots, broker) as runner,
         Stop().on_signals() as stop,
-        Notices(fleet) as notices,
+        notices_for(fleet) as notices,
     ):
         clock = Clock(fleet, runner, watch=notices.look, contact=contact)
         with _shown(until_idle=until_idle, quiet=quiet) as shown:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import real_pywb
+from mails_and_hooks import hook, mails
 from redis_server import broker, redis_url
 from site_of_traps import Site, served
 
@@ -15,7 +16,7 @@ from silocrawl.paths import queues_file
 from silocrawl.rendering import PROGRAMS
 from silowork.queues.sqlite import SqliteQueues
 
-__all__ = ["broker", "redis_url"]
+__all__ = ["broker", "hook", "mails", "redis_url"]
 
 
 @pytest.fixture

@@ -103,10 +103,10 @@ def test_old_runs_are_forgotten(ledger: FleetLedger) -> None:
 
 
 def test_what_was_told_is_known_until_it_is_over(ledger: FleetLedger) -> None:
-    ledger.note_sent([("a", "blocked"), ("b", "blocked")], NOW)
-    ledger.note_sent([("a", "blocked"), ("a", "moved")], NOW)
-    ledger.forget_sent([("a", "blocked")])
-    assert ledger.notices_sent() == {("a", "moved"), ("b", "blocked")}
+    ledger.told.note([("a", "blocked"), ("b", "blocked")], NOW)
+    ledger.told.note([("a", "blocked"), ("a", "moved")], NOW)
+    ledger.told.forget([("a", "blocked")])
+    assert ledger.told.sent() == {("a", "moved"), ("b", "blocked")}
 
 
 def test_a_damaged_file_is_one_sentence(tmp_path: Path) -> None:

@@ -1,88 +1,22 @@
 """Notices: told once by mail and webhook, again after it was well, and never lost."""
 
-import json
-import socketserver
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 from ports import free_port
-from raw_server import raw_server
 
-from silofleet import notices
 from silofleet.fleet import Fleet, make_fleet
-from silofleet.notices import Notices
+from silofleet.notices import notices_for
 from silofleet.values import Endpoint, Facts, Node, Outcome
 from silofleet.wishes import wishes_path
+from silowork.telling import Notices
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
-
-
-class _Mails(socketserver.StreamRequestHandler):
-    """A mail server, which keeps the mails that it gets."""
-
-    def handle(self) -> None:
-        self.wfile.write(b"220 stub\r\n")
-        while line := self.rfile.readline():
-            word = line.strip().upper()
-            if word == b"DATA":
-                self.wfile.write(b"354 go on\r\n")
-                mail = b""
-                while (line := self.rfile.readline()) != b".\r\n":
-                    mail += line
-                self.server.got.append(mail.decode())  # type: ignore[attr-defined]
-            if word.startswith(b"AUTH"):
-                self.server.logins.append(word)  # type: ignore[attr-defined]
-                self.wfile.write(b"235 welcome\r\n")
-                continue
-            if word.startswith(b"EHLO"):
-                self.wfile.write(b"250-stub\r\n250 AUTH PLAIN\r\n")
-                continue
-            self.wfile.write(b"221 bye\r\n" if word == b"QUIT" else b"250 ok\r\n")
-
-
-class _Hook(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        statuses = self.server.statuses  # type: ignore[attr-defined]
-        status = statuses.pop(0) if statuses else 200
-        if status == 200:
-            self.server.got.append(body)  # type: ignore[attr-defined]
-        self.send_response(status)
-        self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-@contextmanager
-def _serving(server: Any) -> Iterator[Any]:
-    server.got = []
-    server.statuses = []
-    server.logins = []
-    with server:
-        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        yield server
-        server.shutdown()
-
-
-@pytest.fixture
-def mails() -> Iterator[Any]:
-    with _serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Mails)) as server:
-        yield server
-
-
-@pytest.fixture
-def hook() -> Iterator[Any]:
-    with _serving(ThreadingHTTPServer(("127.0.0.1", 0), _Hook)) as server:
-        yield server
 
 
 @pytest.fixture
@@ -117,8 +51,7 @@ def _wish(fleet: Fleet, **settings: str) -> None:
 
 def _look(notices: Notices, minutes: int) -> None:
     notices.look(NOW + timedelta(minutes=minutes))
-    for channel in notices._channels.values():
-        channel.wait(20)
+    notices.wait(time.monotonic() + 20)
 
 
 def test_a_mail_names_all_that_is_not_well_once(fleet: Fleet, mails: Any) -> None:
@@ -126,7 +59,7 @@ def test_a_mail_names_all_that_is_not_well_once(fleet: Fleet, mails: Any) -> Non
         fleet, mail="me@example.org", smtp=f"127.0.0.1:{mails.server_address[1]}",
         **{"from": "silo@example.org"},
     )  # fmt: skip
-    notices = Notices(fleet)
+    notices = notices_for(fleet)
     _look(notices, 0)
     assert mails.got == []
     _put(fleet, "a", Outcome.BLOCKED)
@@ -143,7 +76,7 @@ def test_a_mail_names_all_that_is_not_well_once(fleet: Fleet, mails: Any) -> Non
     assert "node/n1: lost" in mail
     assert "c.example.org" not in mail
     _look(notices, 4)
-    _look(Notices(fleet), 6)
+    _look(notices_for(fleet), 6)
     assert len(mails.got) == 1
     _put(fleet, "a", Outcome.WHOLE)
     _look(notices, 8)
@@ -161,9 +94,9 @@ def test_a_password_is_sent_to_this_machine_or_by_tls_only(
     (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password secret\n")
     (tmp_path / ".netrc").chmod(0o600)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("silofleet.notices.is_loopback", lambda _host: is_here)
+    monkeypatch.setattr("silowork.notices.is_loopback", lambda _host: is_here)
     _put(fleet, "a", Outcome.BLOCKED)
-    _look(Notices(fleet), 0)
+    _look(notices_for(fleet), 0)
     assert (len(mails.got), len(mails.logins)) == (1, int(is_here))
 
 
@@ -172,7 +105,7 @@ def test_silence_is_told_but_not_of_paused_endpoints(fleet: Fleet, hook: Any) ->
     fleet.change("b", is_paused=True)
     for name in "ab":
         _put(fleet, name, Outcome.HELD, whole=NOW - 8 * DAY)
-    notices = Notices(fleet)
+    notices = notices_for(fleet)
     _look(notices, 0)
     _look(notices, 2)
     (told,) = hook.got
@@ -187,12 +120,12 @@ def test_a_notice_waits_for_a_server_that_does_not_answer(fleet: Fleet, hook: An
     )  # fmt: skip
     hook.statuses = [500]
     _put(fleet, "a", Outcome.SUSPICIOUS)
-    notices = Notices(fleet)
+    notices = notices_for(fleet)
     _look(notices, 0)
-    assert (hook.got, fleet.ledger.notices_sent()) == ([], set())
+    assert (hook.got, fleet.ledger.told.sent()) == ([], set())
     _look(notices, 5)
     assert [one["notices"][0]["what"] for one in hook.got] == ["suspicious"]
-    assert fleet.ledger.notices_sent() == {("a", "webhook suspicious")}
+    assert fleet.ledger.told.sent() == {("a", "webhook suspicious")}
     _look(notices, 60)
     assert len(hook.got) == 1
 
@@ -200,7 +133,7 @@ def test_a_notice_waits_for_a_server_that_does_not_answer(fleet: Fleet, hook: An
 def test_a_long_answer_does_not_cut_off_what_to_do(fleet: Fleet, hook: Any) -> None:
     _wish(fleet, webhook=f"http://127.0.0.1:{hook.server_port}/x")
     _put(fleet, "a", Outcome.SUSPICIOUS, said="it lists fewer " * 40)
-    _look(Notices(fleet), 0)
+    _look(notices_for(fleet), 0)
     ((told,),) = (one["notices"] for one in hook.got)
     assert told["said"].endswith(
         f"…; ask the repository; if its list is right: silo fleet accept {fleet.directory} a"
@@ -212,31 +145,13 @@ def test_the_log_does_not_have_the_address_of_a_webhook(
 ) -> None:
     _wish(fleet, webhook=f"http://127.0.0.1:{free_port()}/secret")
     _put(fleet, "a", Outcome.SUSPICIOUS)
-    _look(Notices(fleet), 0)
+    _look(notices_for(fleet), 0)
     assert "the connection was refused; it is sent later" in caplog.text
     assert "/secret" not in caplog.text
 
 
-def test_a_webhook_whose_answer_drips_is_left_after_the_limit_of_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(notices, "SECONDS_OF_A_STEP", 0.5)
-
-    def drips(_head: bytes) -> Iterator[bytes]:
-        yield b"HTTP/1.1 200 OK\r\nX: "
-        for _ in range(200):
-            yield b"."
-            time.sleep(0.05)
-
-    with (
-        raw_server(drips) as server,
-        pytest.raises(OSError, match="the server kept silent too long"),
-    ):
-        notices.send_webhook({"webhook": server.url}, "fleet", [], datetime.now(UTC))
-
-
 def test_the_end_of_the_clock_tells_what_is_left(fleet: Fleet, hook: Any) -> None:
     _wish(fleet, webhook=f"http://127.0.0.1:{hook.server_port}/x")
-    with Notices(fleet):
+    with notices_for(fleet):
         _put(fleet, "a", Outcome.SUSPICIOUS)
     assert len(hook.got) == 1
