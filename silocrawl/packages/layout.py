@@ -1,0 +1,113 @@
+"""Where the files of packages are, in a store and in a Silo (pure; docs/format.md).
+
+Names in a store are relative, with ``/``; a store is a directory or an object store.
+"""
+
+import os
+
+BAG = "bag"
+DOCUMENTATION = "documentation"
+LOGS, CONFIGURATION, ARKS = "logs.zip", "configuration.zip", "warc-arks.txt"
+RECEIPTS, PACKAGES, TO_MERGE, MERGED, SIPS = (
+    "receipts", "packages", "cdx-to-merge", "merged", "sips",
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- in a store
+
+
+def bag_name(package_id: str, path: str = "") -> str:
+    """The bag of a package, or a file of it."""
+    return "/".join(filter(None, (PACKAGES, package_id, path)))
+
+
+def payload_path(package_id: str, path: str = "") -> str:
+    """A file of the information package, seen from its bag."""
+    return "/".join(filter(None, ("data", package_id, path)))
+
+
+def warc_path(warc: str, *, is_viral: bool) -> str:
+    """A WARC file, seen from its information package."""
+    return f"representations/crawl/data/{'viral/' if is_viral else ''}{warc}"
+
+
+def warc_name(package_id: str, warc: str, *, is_viral: bool = False) -> str:
+    """A WARC file in a store."""
+    return bag_name(package_id, payload_path(package_id, warc_path(warc, is_viral=is_viral)))
+
+
+def receipt_name(package_id: str) -> str:
+    """The receipt of the store: written last, so that a package with one is complete."""
+    return f"{RECEIPTS}/{package_id}.json"
+
+
+def cdx_name(package_id: str) -> str:
+    """The sorted index of a package, until all nodes have merged it."""
+    return f"{TO_MERGE}/{package_id}.cdxj"
+
+
+def places_name(package_id: str) -> str:
+    """Where the WARC files of a package are: name TAB place."""
+    return f"{TO_MERGE}/{package_id}.places"
+
+
+def merged_name(package_id: str, node: str = "") -> str:
+    """The mark of a node that has merged a package, or the directory of the marks."""
+    return "/".join(filter(None, (MERGED, package_id, node)))
+
+
+def sip_name(package_id: str) -> str:
+    """The bag as one file."""
+    return f"{SIPS}/{package_id}.tar.gz"
+
+
+# --------------------------------------------------------------------------- in a Silo
+
+
+def packages_directory(silo_path: str) -> str:
+    """Where a Silo keeps what it knows of its packages, a directory for each."""
+    return os.path.join(silo_path, "crawling", "packages")
+
+
+def package_directory(silo_path: str, package_id: str) -> str:
+    """The working directory of a package."""
+    return os.path.join(packages_directory(silo_path), package_id)
+
+
+def state_file(silo_path: str, package_id: str) -> str:
+    """What is known of a package."""
+    return os.path.join(package_directory(silo_path, package_id), "package.json")
+
+
+def bag_file(silo_path: str, package_id: str, path: str = "") -> str:
+    """A file of the bag as long as it is here; the WARC files are in the store only."""
+    return os.path.join(package_directory(silo_path, package_id), BAG, *filter(None, [path]))
+
+
+def payload_file(silo_path: str, package_id: str, path: str = "") -> str:
+    """A file of the information package in the bag as long as it is here."""
+    return bag_file(silo_path, package_id, payload_path(package_id, path))
+
+
+def cdx_file(silo_path: str, package_id: str) -> str:
+    """The index of a package, made here before it goes into the store."""
+    return os.path.join(package_directory(silo_path, package_id), "index.cdxj")
+
+
+def arks_file(silo_path: str) -> str:
+    """Which ARKs were minted, and for what; an ARK must never be minted twice: keep it."""
+    return os.path.join(silo_path, "crawling", "arks.sqlite")
+
+
+def checkpoints_directory(silo_path: str) -> str:
+    """The checkpoints of our own crawls: a file of JSON for each."""
+    return os.path.join(silo_path, "crawling", "checkpoints")
+
+
+def wanted_file(silo_path: str) -> str:
+    """Asks the running crawl for a checkpoint."""
+    return os.path.join(silo_path, "crawling", "checkpoint-wanted")
+
+
+def store_file(silo_path: str) -> str:
+    """How packages are made, and where they go."""
+    return os.path.join(silo_path, "crawling", "store.toml")

@@ -1,0 +1,461 @@
+"""What a checkpoint and a package are, and their messages (pure).
+
+Source of the message: ukwa/python-shepherd, ``checkpointtosip.py`` ("CIPD"); docs/packages.md.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, BinaryIO, NamedTuple, Protocol
+
+from silocrawl.errors import CrawlingError, MessageInvalid
+from silocrawl.packages.layout import (
+    DOCUMENTATION,
+    LOGS,
+    bag_name,
+    package_directory,
+    payload_path,
+    warc_name,
+)
+from silowork.queues.values import Message
+
+CHECKPOINTS, TO_SIP, TO_SUBMIT, TO_INDEX, TO_VERIFY, TO_CHECK = PACKAGE_QUEUES = (
+    "checkpoints-to-package",
+    "package-to-sip",
+    "sips-to-submit",
+    "generate-cdx-for-sip",
+    "submission-to-verify",
+    "check-updated-access-cdx-for-sip",
+)
+_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,159}")
+_WARC = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.%+=,~!-]{0,199}\.w?arc(?:\.gz)?")
+_ARK = re.compile(r"ark:/[0-9a-z]{5,9}/[0-9a-z]{1,64}")
+_SHA512 = re.compile(r"[0-9a-f]{128}")
+_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}")
+
+
+class PackagingError(CrawlingError):
+    """A package that cannot be made, submitted or verified; the text says why."""
+
+
+class PackageInvalid(PackagingError, ValueError):
+    """What is said of a package, or its name, is not in its form."""
+
+
+class PackageLater(Exception):
+    """A step that waits for others, which is no failure; it is tried again after a while."""
+
+    def __init__(self, seconds: float, why: str) -> None:
+        self.seconds = seconds
+        super().__init__(why)
+
+
+def check_package_id(text: str) -> str:
+    """Return the name of a package; it is also that of directories and files.
+
+    Raises:
+        PackageInvalid: It is none.
+    """
+    if not _ID.fullmatch(text):
+        raise PackageInvalid(
+            f"{text[:80]!r} cannot name a package; use at most 160 letters, digits and . _ -"
+        )
+    return text
+
+
+def stream_of(text: str) -> str:
+    """Make the name of a stream of crawls from that of a job."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:64] or "crawl"
+
+
+def check_warc_name(text: str) -> str:
+    """Return the name of a WARC file; logs, which name them, are the work of others.
+
+    Raises:
+        PackageInvalid: It is none.
+    """
+    if not _WARC.fullmatch(text) or ".." in text:
+        raise PackageInvalid(f"{text[:80]!r} cannot name a WARC file")
+    return text
+
+
+def check_node(text: str) -> str:
+    """Return the name of an access node.
+
+    Raises:
+        PackageInvalid: It is none.
+    """
+    if not _NODE.fullmatch(text):
+        raise PackageInvalid(
+            f"{text[:80]!r} cannot name a node; use at most 63 letters, digits and -"
+        )
+    return text
+
+
+# --------------------------------------------------------------------------- checkpoints
+
+
+@dataclass(frozen=True, slots=True)
+class LogRange:
+    """A part of a crawl log.
+
+    Attributes:
+        name: Under which it is kept in the package.
+        path: Of the log.
+        begin, end: Bytes of it; -1: up to its end.
+    """
+
+    name: str
+    path: str
+    begin: int = 0
+    end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A moment of a crawl, and what was kept up to it since the one before.
+
+    Attributes:
+        stream: The crawls that belong together: ``own``, or the job of Heritrix.
+        name: Such as ``cp00001-20261124220000``.
+        directory: Of the Silo or the job.
+        started: When the first address of its logs was fetched; aware.
+        ended: When it was made; aware.
+        crawl_id: The launch of a job, or of ours that of the first line of the logs.
+        software: What crawled, with its version.
+        logs: Its logs.
+        warcs: The WARC files, as name → path.
+        viral: Those names among them in which something harmful was found by the crawler.
+        configuration: Files that say how it was crawled, as name → path.
+    """
+
+    stream: str
+    name: str
+    directory: str
+    started: datetime
+    ended: datetime
+    crawl_id: str = ""
+    software: str = ""
+    logs: tuple[LogRange, ...] = ()
+    warcs: Mapping[str, str] = field(default_factory=dict)
+    viral: frozenset[str] = frozenset()
+    configuration: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def package_id(self) -> str:
+        """The name of its package."""
+        return check_package_id(f"{self.stream}-{self.name}")
+
+
+# --------------------------------------------------------------------------- packages
+
+
+class State(StrEnum):
+    """How far a package is; each is reached by a step."""
+
+    BEGUN = "begun"
+    """It has its ARKs; its WARC files are being copied."""
+    PACKAGED = "packaged"
+    DESCRIBED = "described"
+    SUBMITTED = "submitted"
+    INDEXED = "indexed"
+    VERIFIED = "verified"
+    MERGED = "merged"
+    """All access nodes have it."""
+
+
+class Stored(NamedTuple):
+    """What a file of a store contains: its bytes, and their SHA-512 in lower-case hex."""
+
+    size: int
+    sha512: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarcOfPackage:
+    """A WARC file.
+
+    Attributes:
+        name: Its name.
+        path: Where it was when it was packaged.
+        size, sha512: Of what is in the store; -1 and empty until it is there.
+        ark: Its identifier.
+        is_viral: Whether something harmful was found in it.
+        signature: What was found; empty if nothing, or if it is not known.
+    """
+
+    name: str
+    path: str
+    size: int = -1
+    sha512: str = ""
+    ark: str = ""
+    is_viral: bool = False
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VirusCheck:
+    """That all WARC files of a package were looked at by a virus scanner.
+
+    Attributes:
+        agent: The program, with its version and that of its signatures.
+        at: When; aware.
+    """
+
+    agent: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """What is known of a package.
+
+    Attributes:
+        id: Its name.
+        ark: Its identifier.
+        stream, checkpoint, crawl_id, software, started, ended: Of its `Checkpoint`.
+        store: Address of its store.
+        warcs: Its WARC files, by name.
+        scan: The check for viruses; None if there was none.
+        history: When it reached which state, in this order.
+        error: Why the last step failed; empty if it did not.
+    """
+
+    id: str
+    ark: str
+    stream: str
+    checkpoint: str
+    crawl_id: str
+    software: str
+    started: datetime
+    ended: datetime
+    store: str = ""
+    warcs: tuple[WarcOfPackage, ...] = ()
+    scan: VirusCheck | None = None
+    history: tuple[tuple[State, datetime], ...] = ()
+    error: str = ""
+
+    @property
+    def state(self) -> State:
+        """How far it is."""
+        return self.history[-1][0] if self.history else State.BEGUN
+
+    def has(self, state: State) -> bool:
+        """Whether it has reached a state."""
+        order = list(State)
+        return bool(self.history) and order.index(self.state) >= order.index(state)
+
+    def reached(self, state: State, at: datetime) -> "Package":
+        """The package in a further state, without an error; one that it has is kept."""
+        if self.has(state):
+            return replace(self, error="")
+        return replace(self, history=(*self.history, (state, at)), error="")
+
+    @property
+    def viral(self) -> tuple[WarcOfPackage, ...]:
+        """The WARC files with something harmful."""
+        return tuple(one for one in self.warcs if one.is_viral)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the WARC files that are in the store."""
+        return sum(max(0, one.size) for one in self.warcs)
+
+
+def package_json(one: Package) -> bytes:
+    """Return a package as the content of its ``package.json``."""
+    table = {
+        "format": 1,
+        **{name: getattr(one, name) for name in _TEXTS},
+        "started": _moment(one.started),
+        "ended": _moment(one.ended),
+        "warcs": [
+            {"name": warc.name, "path": warc.path, "size": warc.size, "sha512": warc.sha512,
+             "ark": warc.ark, "viral": warc.is_viral, "signature": warc.signature}
+            for warc in one.warcs
+        ],
+        "scan": one.scan and {"agent": one.scan.agent, "at": _moment(one.scan.at)},
+        "history": [[state.value, _moment(at)] for state, at in one.history],
+    }  # fmt: skip
+    return json.dumps(table, indent=1, ensure_ascii=False).encode() + b"\n"
+
+
+_TEXTS = ("id", "ark", "stream", "checkpoint", "crawl_id", "software", "store", "error")
+
+
+def package_of(content: bytes) -> Package:
+    """Read a ``package.json``.
+
+    Raises:
+        PackageInvalid: It is none.
+    """
+    try:
+        table = json.loads(content)
+        if table["format"] != 1:
+            raise ValueError(f"it has the format {table['format']!r}, which is not known here")
+        scan = table["scan"]
+        return Package(
+            **{name: _text(table[name]) for name in _TEXTS},
+            started=_moment_of(table["started"]),
+            ended=_moment_of(table["ended"]),
+            warcs=tuple(map(_warc_of, table["warcs"])),
+            scan=VirusCheck(_text(scan["agent"]), _moment_of(scan["at"])) if scan else None,
+            history=tuple((State(name), _moment_of(at)) for name, at in table["history"]),
+        )
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise PackageInvalid(f"what is noted of a package is damaged: {error}") from None
+
+
+def _warc_of(row: Any) -> WarcOfPackage:
+    size, sha512, ark = row["size"], _text(row["sha512"]), _text(row["ark"])
+    if type(size) is not int or (sha512 and not _SHA512.fullmatch(sha512)):
+        raise ValueError("a WARC file has no size and digest")
+    if ark and not _ARK.fullmatch(ark):
+        raise ValueError(f"{ark[:80]!r} is no ARK")
+    return WarcOfPackage(
+        check_warc_name(_text(row["name"])), _text(row["path"]), size, sha512, ark,
+        row["viral"] is True, _text(row["signature"]),
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- messages
+
+
+def package_message(queue: str, one: Package) -> Message:
+    """Return the message of a package for a queue; its key is that of the package.
+
+    ``hdfs`` has the places of the WARC files in the store, as names that begin at its root.
+    """
+    table = {
+        "startDate": _moment(one.started),
+        "crawlStream": one.stream,
+        "packageId": one.id,
+        "warcs": [warc.name for warc in one.warcs if not warc.is_viral],
+        "viral": [warc.name for warc in one.viral],
+        "logs": [bag_name(one.id, payload_path(one.id, f"{DOCUMENTATION}/{LOGS}"))],
+        "arks": {warc.name: warc.ark for warc in one.warcs} | {one.id: one.ark},
+        "hdfs": {
+            warc.name: warc_name(one.id, warc.name, is_viral=warc.is_viral) for warc in one.warcs
+        },
+        **({"sip": bag_name(one.id)} if one.has(State.DESCRIBED) else {}),
+    }
+    return Message(queue, json.dumps(table).encode(), one.id)
+
+
+def package_id_of(body: bytes) -> str:
+    """Read which package a message is about; all else is read from the package itself.
+
+    Raises:
+        MessageInvalid: It names none.
+    """
+    try:
+        found = json.loads(body)
+        return check_package_id(_text(found["packageId"]))
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise MessageInvalid("a message names no package") from None
+
+
+def checkpoint_message(stream: str, name: str, directory: str) -> Message:
+    """Return the message of a checkpoint that is to be packaged.
+
+    Args:
+        directory: Of the job of Heritrix; empty for our own crawls.
+    """
+    package_id = check_package_id(f"{stream}-{name}")
+    table = {"packageId": package_id, "crawlStream": stream, "name": name}
+    table |= {"checkpointDirAbsolutePath": directory} if directory else {}
+    return Message(CHECKPOINTS, json.dumps(table).encode(), package_id)
+
+
+# --------------------------------------------------------------------------- what steps work with
+
+
+class Store(Protocol):
+    """Where packages go: a directory, or an object store. Names are those of `layout`.
+
+    Raises (every method):
+        PackagingError: The store does not answer, or refuses; it names the file.
+    """
+
+    @property
+    def address(self) -> str:
+        """Its path or URL."""
+
+    def place(self, name: str) -> str:
+        """Where a file is: its path or URL."""
+
+    def put_file(
+        self, path: str, name: str, told: Callable[[int], object] = lambda _: None
+    ) -> Stored:
+        """Copy a file; it is hashed while it is copied, and is there completely or not at all.
+
+        One that is there is compared: with the same content it is left, with another one it is
+        refused and not changed.
+
+        Args:
+            told: Gets the number of bytes copied since the last call.
+        """
+
+    def put(self, name: str, content: bytes, *, replaces: bool = False) -> None:
+        """Write a small file, completely or not at all; another content is refused."""
+
+    def read(self, name: str, most: int = 64 << 20) -> bytes | None:
+        """Read a small file; None if there is none."""
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a file to read it; it can seek."""
+
+    def stored(self, name: str, told: Callable[[int], object] = lambda _: None) -> Stored | None:
+        """Read a file as it is in the store; return what it contains, or None if there is none."""
+
+    def names(self, under: str) -> list[str]:
+        """The names of all files in a directory and below it, sorted; none if there is none."""
+
+    def remove(self, name: str) -> None:
+        """Delete a file, which need not be there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a step works on: it is a function ``(Work, StoreSettings) -> Package``.
+
+    It raises `PackagingError` if it fails, and `PackageLater` if it waits for others. It may be
+    done again after it was killed at any point. It returns the package with what it has found; its
+    state is noted by the caller.
+
+    Attributes:
+        silo_path: The Silo.
+        package: The package as it is noted.
+        store: Its store.
+        told: Gets the number of bytes worked on since the last call.
+    """
+
+    silo_path: str
+    package: Package
+    store: Store
+    told: Callable[[int], object] = lambda _: None
+
+    @property
+    def directory(self) -> str:
+        """The working directory of the package."""
+        return package_directory(self.silo_path, self.package.id)
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _moment_of(text: Any) -> datetime:
+    found = datetime.fromisoformat(_text(text))
+    if found.tzinfo is None:
+        raise ValueError(f"{text!r} has no time zone")
+    return found
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
