@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from base64 import b32encode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
@@ -17,10 +16,11 @@ from politeweb.errors import ResponseTooLarge
 from politeweb.warc.records import warc_records
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
-from recordsilo.disk.regular_file import open_regular
+from recordsilo.extras import PackageMissing
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.errors import CrawlingError
-from silocrawl.paths import archives_directory, index_directory
+from silocrawl.paths import index_directory
+from silocrawl.places import Places, PlacesInvalid
 from silocrawl.scope import without_session
 
 _CHUNK, _MOST_REDIRECTS = 1 << 20, 10
@@ -99,7 +99,7 @@ class Captures:
 
     def __init__(self, silo_path: str) -> None:
         self._segments = Segments(index_directory(silo_path))
-        self._archives = archives_directory(silo_path)
+        self._archives = Places.of_silo(silo_path)
 
     def of(self, url: str) -> list[Capture]:
         """Return the captures of an address, the oldest first; ids of sessions do not count."""
@@ -181,13 +181,12 @@ class Captures:
     def _opened(self, one: Capture) -> tuple[dict[str, str], "_Pieces"]:
         with ExitStack() as stack:
             try:
-                path = os.path.join(self._archives, os.path.basename(one.filename))
-                file = stack.enter_context(open_regular(path))
+                file = stack.enter_context(self._archives.open(one.filename))
                 file.seek(one.offset)
                 record = next(iter(warc_records(file)))
             except FileNotFoundError:
                 raise CaptureUnreadable(one.url, f"there is no {one.filename}") from None
-            except (*DAMAGED, StopIteration) as error:
+            except (*DAMAGED, StopIteration, PlacesInvalid, PackageMissing) as error:
                 raise CaptureUnreadable(one.url, str(error) or "no record") from None
             if record.rec_headers.get_header("WARC-Target-URI") != one.url:
                 raise CaptureUnreadable(one.url, "another record is there")

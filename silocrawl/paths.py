@@ -38,6 +38,11 @@ def archives_directory(silo_path: str) -> str:
     return _place(silo_path, "warcs")
 
 
+def places_file(silo_path: str) -> str:
+    """Where archive files are that are not in the Silo."""
+    return _place(silo_path, "places.tsv")
+
+
 def imported_file(silo_path: str) -> str:
     """Which WARC files were taken in from elsewhere: a line of JSON for each."""
     return _place(silo_path, "imported.jsonl")

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from politeweb.loopback import LOOPBACK
 from recordsilo.child_process import wait_for_end_of
 from silocrawl.errors import CrawlingError
-from silocrawl.paths import archives_directory, index_directory
+from silocrawl.paths import archives_directory, index_directory, places_file
 from silowork.children import Child, ended
 
 SECONDS_TO_START = 60.0
@@ -60,9 +60,11 @@ def configuration(silo_path: str, *, is_proxy: bool = False) -> str:
         silo_path: The Silo.
         is_proxy: Whether it answers as a proxy, too, and rewrites nothing then.
     """
+    archives = os.path.join(archives_directory(silo_path), "")
+    places = places_file(silo_path)
     own = {
         "index_paths": index_directory(silo_path),
-        "archive_paths": os.path.join(archives_directory(silo_path), ""),
+        "archive_paths": [archives, places] if os.path.exists(places) else archives,
     }
     proxy = {"coll": "own", "enable_banner": False, "enable_content_rewrite": False}
     table = {"collections": {"own": own}} | ({"proxy": proxy} if is_proxy else {})

@@ -20,9 +20,10 @@ from politeweb.settings import own_name
 from politeweb.warc.files import packed
 from politeweb.warc.pairs import packed_warcinfo
 from politeweb.warc.records import warc_records
-from recordsilo.disk.regular_file import open_regular
+from recordsilo.extras import PackageMissing
 from silocrawl.cdxj import key_of
 from silocrawl.chosen import REVISIT, Chosen, Line
+from silocrawl.places import Places, PlacesInvalid
 
 WARC, INDEX = "data.warc.gz", "index.cdx.gz"
 _CAPTURES = frozenset({"response", "revisit", "resource"})
@@ -54,7 +55,7 @@ class Packed:
 
 def write_wacz(
     chosen: Chosen,
-    archives: str,
+    archives: Places,
     file: BinaryIO,
     title: str,
     progress: Callable[[int], object] = lambda _done: None,
@@ -63,7 +64,7 @@ def write_wacz(
 
     Args:
         chosen: The captures.
-        archives: The directory of their WARC files.
+        archives: Where their WARC files are.
         file: Where to.
         title: Of the archive.
         progress: Called with the number of captures written.
@@ -123,10 +124,10 @@ class _Lost(Exception):
 
 
 class _Archives:
-    """The WARC files of a directory, one of which is open."""
+    """The WARC files, one of which is open."""
 
-    def __init__(self, directory: str) -> None:
-        self._directory, self._name = directory, ""
+    def __init__(self, places: Places) -> None:
+        self._places, self._name = places, ""
         self._stack = ExitStack()
         self._file: BinaryIO
 
@@ -147,10 +148,12 @@ class _Archives:
         try:
             self._open(name)
             said = self._head(offset, line.key)
-            if os.fstat(self._file.fileno()).st_size < offset + length:
+            if self._file.seek(0, os.SEEK_END) < offset + length:
                 raise _Lost(f"{name} is truncated")
         except OSError as error:
             raise _Lost(f"{name} cannot be read: {error.strerror or error}") from None
+        except (PlacesInvalid, PackageMissing) as error:
+            raise _Lost(str(error)) from None
         except DAMAGED:
             raise _Lost(f"{name} is damaged at byte {offset:,}") from None
         self._copy(offset, length, out)
@@ -169,8 +172,7 @@ class _Archives:
         if name != self._name:
             self._stack.close()
             self._name = ""
-            file = open_regular(os.path.join(self._directory, os.path.basename(name)))
-            self._file, self._name = self._stack.enter_context(file), name
+            self._file, self._name = self._stack.enter_context(self._places.open(name)), name
 
     def _head(self, offset: int, key: str) -> Callable[[str], str | None]:
         with self._records(offset) as records:

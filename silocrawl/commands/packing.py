@@ -16,7 +16,8 @@ from recordsilo.wording import counted
 from silocrawl.cdxj import Segments
 from silocrawl.chosen import Chosen, launches_of, logs_of
 from silocrawl.commands.opening import opened
-from silocrawl.paths import archives_directory, index_directory, log_file
+from silocrawl.paths import index_directory, log_file
+from silocrawl.places import Places
 from silocrawl.targets import load_target, target_names
 from silocrawl.wacz import write_wacz
 
@@ -85,7 +86,7 @@ def wacz(
             whole_file(out, lambda _: _check_new(out, refuse=refuse)) as file,
             counting("captures", len(chosen), quiet=quiet) as show,
         ):
-            done = write_wacz(chosen, archives_directory(silo.path), file, title, show)
+            done = write_wacz(chosen, Places.of_silo(silo.path), file, title, show)
             if not done.captures:
                 fail(f"no record of {title} can be read: {next(iter(done.lost.values()))}")
     for url, why in [*done.lost.items()][:_MOST_TOLD]:

@@ -28,6 +28,7 @@ from silocrawl.chosen import Chosen
 from silocrawl.crawl_log import Outcome
 from silocrawl.launching import inject, launch_now
 from silocrawl.paths import archives_directory, index_directory
+from silocrawl.places import Places
 from silocrawl.replay import free_port
 from silocrawl.running import CrawlSettings, CrawlWorker
 from silocrawl.targets import Target, add_target, load_target
@@ -148,7 +149,7 @@ def test_a_page_comes_with_what_a_browser_showed_of_it(
     archive.close()
     with Chosen(index) as chosen, (tmp_path / "7.wacz").open("wb") as file:
         chosen.add_records(silo, Selection(identifiers=("oai:example.org:7",)))
-        done = write_wacz(chosen, archives_directory(silo.path), file, "seven")
+        done = write_wacz(chosen, Places.of_silo(silo.path), file, "seven")
     assert (done.captures, done.pages, done.losses) == (6, 2, 0)
     seen = [one for one in Archive(tmp_path / "7.wacz").captures if one["url"].startswith("urn:")]
     assert [one["url"] for one in seen] == [

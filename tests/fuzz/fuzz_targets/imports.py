@@ -15,6 +15,7 @@ from silocrawl.cdx_query import as_text, row_of
 from silocrawl.cdxj import Segments
 from silocrawl.chosen import Chosen
 from silocrawl.paths import archives_directory, index_directory
+from silocrawl.places import Places
 from silocrawl.taking_in import ImportRefused, take_in
 from silocrawl.wacz import write_wacz
 
@@ -87,6 +88,6 @@ class Imports(Target):
             assert len(as_text(row_of(line)).split(" ")) == 11
         with Chosen(index) as chosen, open(os.path.join(self.scratch, "out"), "wb") as file:
             chosen.add_all()
-            done = write_wacz(chosen, archives, file, "x")
+            done = write_wacz(chosen, Places.of_silo(silo), file, "x")
             assert done.captures == len(lines), done.lost
         return tuple(met[:3]), said
