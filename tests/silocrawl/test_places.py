@@ -108,4 +108,4 @@ def test_a_damaged_file_is_told_and_not_replaced(silo: Silo, elsewhere: Path) ->
         read(silo)
     with pytest.raises(PlacesInvalid, match="line 3"):
         note_places(silo.path, {elsewhere.name: [str(elsewhere)]})
-    assert file.read_text() == "a\t/a\n\nb /b\n"
+    assert file.read_text() == "a\t/a\n\nb\n"
