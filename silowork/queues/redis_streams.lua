@@ -32,12 +32,14 @@ local function add_later(name, key, body, tries, reason, wait)
   redis.call('HSET', named(name, 'later-content'), number, cmsgpack.pack({key, body, tries, reason}))
 end
 
-local function put(name, key, body, wait)
+local function put(name, key, body, wait, reason)
   redis.call('SADD', prefix .. ':queues', name)
   if key ~= '' and redis.call('ZADD', named(name, 'keys'), 'NX', 0, key) == 0 then
     return 0
   end
-  if wait == 0 then
+  if reason ~= '' then
+    add(named(name, 'dead'), key, body, 0, reason)
+  elseif wait == 0 then
     redis.call('XADD', named(name, 'stream'), '*', 'key', key, 'body', body)
   else
     add_later(name, key, body, 0, '', wait)
@@ -45,11 +47,11 @@ local function put(name, key, body, wait)
   return 1
 end
 
--- Puts the messages that are in ARGV from a place on, four values each; returns how many were new.
+-- Puts the messages that are in ARGV from a place on, five values each; returns how many were new.
 local function put_all(first)
   local new = 0
-  for at = first, #ARGV, 4 do
-    new = new + put(ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3]))
+  for at = first, #ARGV, 5 do
+    new = new + put(ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3]), ARGV[at + 4])
   end
   return new
 end

@@ -206,7 +206,9 @@ class RedisQueues(Closing):
 
 
 def _values(messages: Iterable[Message]) -> list[Any]:
-    return [value for one in messages for value in (one.queue, one.key, one.body, one.wait)]
+    return [
+        value for one in messages for value in (one.queue, one.key, one.body, one.wait, one.reason)
+    ]
 
 
 def _leases(messages: Sequence[Queued]) -> list[str]:

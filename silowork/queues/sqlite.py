@@ -264,10 +264,15 @@ class SqliteQueues(Closing):
 
 def _put(connection: sqlite3.Connection, messages: Iterable[Message]) -> int:
     now = time.time()
-    rows = [(one.queue, one.key or None, one.body, now + one.wait) for one in messages]
+    rows = [
+        (one.queue, one.key or None, one.body, "dead", now, one.reason)
+        if one.reason
+        else (one.queue, one.key or None, one.body, "open", now + one.wait, "")
+        for one in messages
+    ]
     return connection.executemany(
         "INSERT OR IGNORE INTO message (queue, key, body, state, due, tries, lease, reason)"
-        " VALUES (?, ?, ?, 'open', ?, 0, '', '')",
+        " VALUES (?, ?, ?, ?, ?, 0, '', ?)",
         rows,
     ).rowcount
 

@@ -30,12 +30,15 @@ class Message:
             done. ``""``: it has none.
         wait: Seconds before which it is not taken. Below 0: a store that orders messages by time,
             as that in a file does, gives it before others.
+        reason: Why nobody can work on it: it is a dead letter from the beginning, and ``wait``
+            does not count. ``""``: it is a message as others are.
     """
 
     queue: str
     body: bytes
     key: str = ""
     wait: float = 0.0
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

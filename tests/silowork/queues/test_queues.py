@@ -251,6 +251,17 @@ def test_a_message_that_is_refused_is_a_dead_letter_at_once(opened: Opened) -> N
     assert peeked(queues, MessageState.WAITING) == [b"b"]
 
 
+def test_what_nobody_can_work_on_is_put_among_the_dead_letters(queues: Queues) -> None:
+    letter = Message("q", b"{", "k", reason="it is not JSON")
+    assert queues.put([letter, Message("q", b"a")]) == 2
+    assert queues.put([letter]) == 0
+    assert bodies(queues.take("q", 9)) == [b"a"]
+    (dead,) = queues.peek("q", MessageState.DEAD)
+    assert (dead.body, dead.key, dead.tries, dead.reason) == (b"{", "k", 0, "it is not JSON")
+    assert queues.revive("q") == 1
+    assert bodies(queues.take("q", 9)) == [b"{"]
+
+
 def test_a_message_that_ends_its_takers_is_a_dead_letter(opened: Opened) -> None:
     queues = opened(lease=SOON, most_tries=2)
     put(queues, b"poison")
