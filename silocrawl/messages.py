@@ -20,8 +20,9 @@ from silocrawl.scope import LONGEST, without_session
 from silowork.queues.values import Message
 
 RENDER, CRAWL, CHECK = "uris-to-render", "uris-to-crawl", "uris-to-check"
-CATALOGUE = "documents-to-catalogue"
-QUEUES = (RENDER, CRAWL, CHECK, CATALOGUE)
+CATALOGUE, INDEX = "documents-to-catalogue", "uris-to-index"
+QUEUES = (RENDER, CRAWL, CHECK, INDEX, CATALOGUE)
+"""Those of crawls; of `INDEX` are the outcomes of other crawlers."""
 LAUNCH_FORM = "%Y%m%dT%H%M%SZ"
 """Of the time in the name of a launch; UTC."""
 _OURS = ("source", "launch", "record", "page")
