@@ -1,6 +1,6 @@
 """Errors of harvesting: one hierarchy, each message one sentence.
 
-ScraperError              also the base of the errors of `politeweb` and `oaipmhclient`
+ScraperError              also the base of the errors of `politeweb`, `filestores`, `oaipmhclient`
 ├── HarvestStopped          a list broke off; stored pages are kept (`receipt`)
 ├── HarvestRunning          another process is at the same harvest, or at a list of it
 ├── StoringEnded            the process that stores pages ended
@@ -8,9 +8,6 @@ ScraperError              also the base of the errors of `politeweb` and `oaipmh
 ├── JournalUnreadable       the journal of open harvests cannot be read
 ├── ElsewhereUnreadable     the list of WARC files in an object store cannot be read
 ├── ArchiveRunning          another process moves the WARC files of the Silo
-├── StoreFailed             an object store refuses what it is asked for
-│   ├── ObjectDiffers         a file there is missing, or has another content
-│   └── StoreUnreachable      it does not answer
 ├── BaseURLConflict         the Silo belongs to another repository
 ├── NoBaseURL               the Silo belongs to no repository
 └── NothingToUpdate         nothing was harvested before
@@ -21,7 +18,7 @@ from collections.abc import Sequence
 from politeweb.errors import FetchError
 
 ScraperError = FetchError
-"""Base of the errors of this package, `politeweb` and `oaipmhclient`."""
+"""Base of the errors of this package, `politeweb`, `filestores` and `oaipmhclient`."""
 
 
 class HarvestRunning(ScraperError):
@@ -88,18 +85,6 @@ class ArchiveRunning(ScraperError):
 
     def __init__(self, silo_path: str) -> None:
         super().__init__(f"another process is moving the WARC files of {silo_path}")
-
-
-class StoreFailed(ScraperError):
-    """An object store refuses what it is asked for."""
-
-
-class ObjectDiffers(StoreFailed):
-    """A file in an object store is missing, or has another content than it should have."""
-
-
-class StoreUnreachable(StoreFailed):
-    """An object store does not answer; the same request may succeed later."""
 
 
 class BaseURLConflict(ScraperError):

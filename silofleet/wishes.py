@@ -15,9 +15,9 @@ from typing import Any
 
 import tomli_w
 
+from filestores.schemes import check_address
 from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhclient.walk.windows import read_length
-from oaipmhscraper.warc.object_store import check_address
 from politeweb.addresses import is_loopback
 from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import click
 
+from filestores.errors import StoreUnreachable
 from oaipmhclient.walk.listed_pages import ListBarren
 from oaipmhprotocol import BadArgument, CannotDisseminateFormat, OAIError
 from oaipmhscraper.errors import (
@@ -20,7 +21,6 @@ from oaipmhscraper.errors import (
     NoBaseURL,
     NothingToUpdate,
     ScraperError,
-    StoreUnreachable,
     StoringEnded,
 )
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, Receipt

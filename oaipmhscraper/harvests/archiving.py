@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 from urllib.parse import quote
 
-from oaipmhscraper.errors import ArchiveRunning, ObjectDiffers
+from filestores.errors import ObjectDiffers
+from filestores.object_store import ObjectStore, Told
+from filestores.schemes import check_address
+from oaipmhscraper.errors import ArchiveRunning
 from oaipmhscraper.harvests.job import RECEIPTS
 from oaipmhscraper.harvests.past_harvests import files_to_store, harvests_of
 from oaipmhscraper.warc.elsewhere import Elsewhere, note_elsewhere, read_elsewhere
-from oaipmhscraper.warc.object_store import ObjectStore, Told, check_address
 from politeweb.warc.files import warc_names
 from recordsilo.disk.atomic_file import StrictBarrier, digest_of, flush_directory, write_new
 from recordsilo.disk.locks import Locks

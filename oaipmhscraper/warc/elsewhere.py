@@ -13,8 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from oaipmhscraper.errors import ElsewhereUnreadable, StoreFailed
-from oaipmhscraper.warc.object_store import ObjectStore, check_address
+from filestores.errors import StoreFailed
+from filestores.object_store import ObjectStore
+from filestores.schemes import check_address
+from oaipmhscraper.errors import ElsewhereUnreadable
 from politeweb.warc.files import WarcName
 from recordsilo.disk.atomic_file import append_lines
 from recordsilo.disk.digest import Digest

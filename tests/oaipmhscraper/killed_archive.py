@@ -5,8 +5,8 @@ import sys
 
 from killing import kill_at
 
+from filestores.object_store import ObjectStore
 from oaipmhscraper.harvests import archiving
-from oaipmhscraper.warc.object_store import ObjectStore
 
 STEPS = [
     (ObjectStore, "put"), (ObjectStore, "check"), (archiving, "note_elsewhere"), (os, "unlink"),

@@ -22,10 +22,14 @@ from misbehaving import FunctionTransport, repository_with
 from object_store import BUCKET, STORE, memory_files, s3_server, use_s3
 from test_replay import state, tree
 
+from filestores import object_store
+from filestores.errors import StoreFailed, StoreUnreachable
+from filestores.object_store import ObjectStore
+from filestores.schemes import check_address
 from oaipmhclient.walk.values import ListJob
 from oaipmhscraper.checks import UNREADABLE
 from oaipmhscraper.commands.harvests import harvests as harvests_command
-from oaipmhscraper.errors import ArchiveRunning, ElsewhereUnreadable, StoreFailed, StoreUnreachable
+from oaipmhscraper.errors import ArchiveRunning, ElsewhereUnreadable
 from oaipmhscraper.harvests import archiving
 from oaipmhscraper.harvests.archiving import Moved, archive, bring_back, verify
 from oaipmhscraper.harvests.job import HarvestOptions
@@ -35,9 +39,7 @@ from oaipmhscraper.receipt import HarvestInterrupted
 from oaipmhscraper.replay.replay import replay
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.storing.fetched_pages import FetchedPage
-from oaipmhscraper.warc import object_store
 from oaipmhscraper.warc.elsewhere import read_elsewhere
-from oaipmhscraper.warc.object_store import ObjectStore, check_address
 from oaipmhscraper.warc.reading import read_warc
 from politeweb.errors import RequestRefused, WarcUnreadable
 from recordsilo import Silo

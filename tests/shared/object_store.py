@@ -41,9 +41,9 @@ def use_s3(patch: pytest.MonkeyPatch, address: str) -> None:
 
 def memory_files(patch: pytest.MonkeyPatch) -> Any:
     """The files of ``memory://``, emptied, which the program accepts for this test."""
-    from oaipmhscraper.warc import object_store  # noqa: PLC0415
+    from filestores import schemes  # noqa: PLC0415
 
-    patch.setattr(object_store, "SCHEMES", frozenset({"memory", "s3"}))
+    patch.setattr(schemes, "SCHEMES", frozenset({"memory", "s3"}))
     files = fsspec.filesystem("memory")
     files.store.clear()
     return files

@@ -94,6 +94,7 @@ class Machine:
             f'HostKey "{self._directory / "host_key"}"\nPasswordAuthentication no\n'
             f"KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n"
             f'AuthorizedKeysFile "{self._directory / "authorized_keys"}"\n'
+            "Subsystem sftp internal-sftp\n"
             f'SetEnv "PATH={self.bin}:{os.environ["PATH"]}"\n',
             "utf-8",
         )

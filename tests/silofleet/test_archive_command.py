@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner, Result
 from object_store import memory_files
 
+from filestores.errors import StoreFailed, StoreUnreachable
+from filestores.object_store import ObjectStore
 from oaipmhprovider.server import SampleServer
-from oaipmhscraper.errors import StoreFailed, StoreUnreachable
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.warc.object_store import ObjectStore
 from recordsilo import Granary
 from recordsilo.cli import Failure, silo_command
 from silofleet.fleet import make_fleet

@@ -22,10 +22,10 @@ from fake_repository import FakeRepository, envelope
 from lines import lines_to
 from object_store import memory_files
 
+from filestores.errors import StoreUnreachable
+from filestores.object_store import ObjectStore
 from oaipmhprovider.server import SampleServer
-from oaipmhscraper.errors import StoreUnreachable
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.warc.object_store import ObjectStore
 from politeweb.errors import MovedElsewhere, RetryLater
 from politeweb.pace import Pace
 from politeweb.settings import HttpSettings
