@@ -1,0 +1,402 @@
+"""A client of Heritrix 3: what it says, what is done with its jobs, and their files.
+
+Source: Heritrix 3 REST API; 3.4.0-20220727 and 3.13.0 answer alike. Each action asks for the
+state first: what is done already is success. Then it waits, with a limit, for the next state.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from lxml import etree
+
+from silocrawl.heritrix.connection import (
+    SECONDS_OF_ANSWER,
+    AddressRefused,
+    Connection,
+    Unanswered,
+    pieces,
+    quoted,
+)
+from silocrawl.heritrix.errors import (
+    ActionRefused,
+    AnswerInvalid,
+    FileNotThere,
+    JobNotFound,
+    ScriptFailed,
+    TookTooLong,
+)
+from silocrawl.heritrix.states import (
+    Action,
+    Engine,
+    Job,
+    Next,
+    State,
+    engine_of,
+    job_of,
+    next_of,
+    output_of,
+)
+
+SECONDS = 120.0
+"""How long an action waits for the state it leads to."""
+LATEST = "latest"
+_BETWEEN = (0.1, 2.0)
+"""Seconds between two looks: the least, and the most."""
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+_CHECKPOINT = re.compile(r"cp\d{5,}-\d{14}")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of an action.
+
+    Attributes:
+        job: The job after it.
+        is_new: Whether it was done now; else it was done already.
+        checkpoint: The name of the checkpoint, of this action; else "".
+    """
+
+    job: Job
+    is_new: bool
+    checkpoint: str = ""
+
+
+class Heritrix:
+    """A Heritrix; threads may share one.
+
+    Args:
+        url: Such as ``https://127.0.0.1:8443``.
+        user: The login.
+        password: Likewise.
+        certificate: See `Connection`, as the next ones.
+        basic: Whether the password itself is sent.
+        timeout: Seconds for one wait for an answer.
+
+    Raises:
+        AddressRefused: The address is none.
+        HeritrixError: Each method raises its subclasses `NoAnswer`, `LoginRefused` and
+            `AnswerInvalid`, and what it says itself.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        user: str,
+        password: str,
+        *,
+        certificate: str = "",
+        basic: bool = False,
+        timeout: float = SECONDS_OF_ANSWER,
+    ) -> None:
+        self._connection = Connection(url, user, password, certificate, basic, timeout)
+        self.url = self._connection.url
+
+    # ----------------------------------------------------------------------- asking
+
+    def engine(self) -> Engine:
+        """Ask for the engine and its jobs."""
+        return engine_of(self._get("/engine"))
+
+    def job(self, name: str) -> Job:
+        """Ask for a job.
+
+        Raises:
+            JobNotFound: There is none of that name.
+        """
+        return job_of(self.job_xml(name))
+
+    def job_xml(self, name: str) -> bytes:
+        """Return what Heritrix says of a job, as it says it; see `job`."""
+        return self._get("/engine/job" + quoted(name), name)
+
+    def script(self, job: str, text: str, language: str = "groovy") -> str:
+        """Run a script in a built job; return what it printed.
+
+        Raises:
+            JobNotFound: There is none of that name.
+            ActionRefused: The job is not built.
+            ScriptFailed: It ended with an exception.
+        """
+        if self.job(job).state is State.UNBUILT:
+            raise ActionRefused(f"the job {job} is not built: it answers no questions")
+        form = {"engine": language, "script": text}
+        status, body = self._connection.whole("POST", self._path(job, "script"), form=form)
+        self._check(status, body, job)
+        output, exception = output_of(body)
+        if exception:
+            raise ScriptFailed(f"the script in the job {job} failed: {exception}")
+        return output
+
+    # ----------------------------------------------------------------------- acting
+
+    def create(self, name: str) -> Done:
+        """Make a job from Heritrix's default profile, which is not yet fit to be built.
+
+        Raises:
+            AddressRefused: The name has other characters than letters, digits, ``_``, ``-``, ``.``.
+            ActionRefused: Heritrix did not make it.
+        """
+        if not _NAME.fullmatch(name):
+            raise AddressRefused(f"{name!r} is no name of a job: letters, digits, _, - and .")
+        try:
+            return Done(self.job(name), is_new=False)
+        except JobNotFound:
+            self._post("/engine", action="create", createpath=name)
+        try:
+            return Done(self.job(name), is_new=True)
+        except JobNotFound:
+            raise ActionRefused(f"Heritrix made no job {name}; its log may say why") from None
+
+    def rescan(self) -> None:
+        """Let it look for new jobs in its directory."""
+        self._post("/engine", action="rescan")
+
+    def act(self, name: str, action: Action, seconds: float = SECONDS) -> Done:
+        """Do something with a job, and wait until it is done.
+
+        Args:
+            name: The job.
+            action: What is done; see also `launch` and `checkpoint`.
+            seconds: How long to wait.
+
+        Raises:
+            JobNotFound: There is none of that name.
+            ActionRefused: The job's state does not permit it.
+            TookTooLong: Heritrix has not done it in time, but was asked to.
+        """
+        if action is Action.LAUNCH:
+            return self.launch(name, seconds=seconds)
+        if action is Action.CHECKPOINT:
+            return self.checkpoint(name, seconds)
+        return self._act(name, action, _Waiting(seconds))
+
+    def launch(self, name: str, checkpoint: str = "", seconds: float = SECONDS) -> Done:
+        """Launch a job, built or not; see `act`.
+
+        Args:
+            name: The job.
+            checkpoint: The one to go on from, or `LATEST`; by default the job begins anew. A job
+                that is active already is not launched, and goes on from none.
+            seconds: How long to wait.
+
+        Raises:
+            ActionRefused: Also if there is no such checkpoint.
+        """
+        waiting = _Waiting(seconds)
+        if self.job(name).state is State.UNBUILT:
+            self._act(name, Action.BUILD, waiting)
+        job = self.job(name)
+        if checkpoint and job.state is State.NASCENT:
+            if not job.checkpoints or checkpoint not in {LATEST, *job.checkpoints}:
+                known = ", ".join(job.checkpoints) or "none"
+                raise ActionRefused(
+                    f"the job {name} has no checkpoint {checkpoint}; those it has: {known}"
+                )
+            checkpoint = job.checkpoints[0] if checkpoint == LATEST else checkpoint
+            done = self._act(name, Action.LAUNCH, waiting, checkpoint=checkpoint)
+            return Done(done.job, done.is_new, checkpoint if done.is_new else "")
+        return self._act(name, Action.LAUNCH, waiting)
+
+    def checkpoint(self, name: str, seconds: float = SECONDS) -> Done:
+        """Make a checkpoint; see `act`.
+
+        Returns:
+            With the name of the newest checkpoint. It is not new if the job is paused and has
+            fetched nothing since.
+
+        Raises:
+            ActionRefused: Also if Heritrix made none.
+        """
+        waiting, known = _Waiting(seconds), self.newest_checkpoint(name)
+        job, is_sent = self._until(name, Action.CHECKPOINT, waiting, is_sent=False)
+        while is_sent:
+            if (newest := self.newest_checkpoint(name)) != known:
+                return Done(self.job(name), is_new=True, checkpoint=newest)
+            job = self.job(name)
+            if waiting.is_answered and job.state is not State.CHECKPOINTING:
+                break
+            waiting.pause(job, Action.CHECKPOINT)
+        if not known:
+            raise ActionRefused(f"Heritrix made no checkpoint of {name}; {_told(job)}")
+        return Done(job, is_new=False, checkpoint=known)
+
+    def newest_checkpoint(self, name: str) -> str:
+        """Return the name of the last complete checkpoint of a job, or ""."""
+        try:
+            made = sorted(filter(_CHECKPOINT.fullmatch, self.names(name, "checkpoints")))
+        except FileNotThere:
+            return ""
+        return next((one for one in reversed(made) if self._is_valid(name, one)), "")
+
+    def _is_valid(self, name: str, checkpoint: str) -> bool:
+        try:
+            return "valid" in self.names(name, f"checkpoints/{checkpoint}")
+        except FileNotThere:
+            return False
+
+    def _act(self, name: str, action: Action, waiting: "_Waiting", **more: str) -> Done:
+        is_sent = False
+        while True:
+            job, is_now = self._until(name, action, waiting, is_sent=is_sent, **more)
+            if not is_now:
+                return Done(job, is_sent)
+            is_sent = True
+
+    def _until(
+        self, name: str, action: Action, waiting: "_Waiting", *, is_sent: bool, **more: str
+    ) -> tuple[Job, bool]:
+        """Wait until an action is done, or can be asked for, and ask: whether it was."""
+        while True:
+            job = self.job(name)
+            step = next_of(action, job, is_sent=is_sent)
+            if step is Next.DONE:
+                return job, False
+            if step is Next.SEND:
+                waiting.is_answered = self._asked(name, action, waiting, **more)
+                return job, True
+            if step is not Next.WAIT:
+                raise ActionRefused(f"the job {name} {step}")
+            waiting.pause(job, action)
+
+    def _asked(self, name: str, action: Action, waiting: "_Waiting", **more: str) -> bool:
+        """Ask for an action; whether that was answered while we wait for it to be done."""
+        path, form = self._path(name), {"action": str(action), **more}
+        try:
+            status, body = self._connection.whole(
+                "POST", path, form=form, read_timeout=max(waiting.left(), 1.0)
+            )
+        except Unanswered:
+            return False
+        self._check(status, body, name)
+        return True
+
+    # ----------------------------------------------------------------------- files
+
+    def read(self, job: str, path: str, start: int = 0, most: int = 2**24) -> bytes:
+        """Return the bytes of a file of a job, from a position on; b"" behind its end.
+
+        Args:
+            job: The job.
+            path: Below its directory, such as ``latest/logs/crawl.log``.
+            start: Where to begin.
+            most: Return so many bytes at most.
+
+        Raises:
+            FileNotThere: There is none.
+            JobNotFound: Likewise.
+        """
+        return b"".join(self.pieces(job, path, start, most))
+
+    def pieces(self, job: str, path: str, start: int = 0, most: int = 2**62) -> Iterator[bytes]:
+        """Yield the bytes of a file as they come; see `read`."""
+        headers = {"Range": f"bytes={start}-{start + most - 1}"} if start or most < 2**62 else {}
+        asked = self._connection.answer("GET", self._jobdir(job, path), headers=headers)
+        with asked as found:
+            if found.status_code == 416:
+                return
+            if found.status_code not in {200, 206}:
+                self._check(found.status_code, b"", job, path)
+                raise FileNotThere(job, path)  # 303: a directory
+            before = 0 if found.status_code == 206 else start
+            for piece in pieces(found):
+                wanted = piece[before:][:most]
+                before, most = max(before - len(piece), 0), most - len(wanted)
+                if wanted:
+                    yield wanted
+                if not most:
+                    return
+
+    def write(self, job: str, path: str, content: bytes) -> None:
+        """Put a file into the directory of a job, in place of one of that name.
+
+        Raises:
+            FileNotThere: There is no such directory.
+            JobNotFound: Likewise.
+        """
+        headers = {"Content-Type": "application/octet-stream"}
+        status, body = self._connection.whole(
+            "PUT", self._jobdir(job, path), body=content, headers=headers
+        )
+        self._check(status, body, job, path)
+
+    def names(self, job: str, path: str = "") -> list[str]:
+        """Return the names in a directory of a job, sorted.
+
+        Raises:
+            FileNotThere: There is none.
+            JobNotFound: Likewise.
+        """
+        status, body = self._connection.whole("GET", self._jobdir(job, path) + "/")
+        self._check(status, body, job, path)
+        with suppress(etree.ParserError, etree.XMLSyntaxError):
+            page = etree.fromstring(body, etree.HTMLParser(no_network=True, encoding="utf-8"))
+            found = ((one.text or "").removesuffix("/") for one in page.iter("a"))
+            return sorted({one for one in found if one not in {"", ".."} and "/" not in one})
+        return []
+
+    # ----------------------------------------------------------------------- requests
+
+    def _path(self, job: str, *more: str) -> str:
+        return "/engine/job" + quoted(job, *more)
+
+    def _jobdir(self, job: str, path: str) -> str:
+        return self._path(job, "jobdir") + (quoted(*path.split("/")) if path else "")
+
+    def _get(self, path: str, job: str = "") -> bytes:
+        status, body = self._connection.whole("GET", path)
+        self._check(status, body, job)
+        return body
+
+    def _post(self, path: str, **form: str) -> None:
+        status, body = self._connection.whole("POST", path, form=form)
+        self._check(status, body)
+
+    def _check(self, status: int, body: bytes, job: str = "", path: str = "") -> None:
+        if status < 400:
+            return
+        if status == 404 and job and not path:
+            raise JobNotFound(job)
+        if path:
+            self.job(job)  # 500 is the answer to a file of a job that is not there
+            if status == 404:
+                raise FileNotThere(job, path)
+        raise AnswerInvalid(f"{self.url} answers HTTP {status}{_cause(body)}", status)
+
+
+class _Waiting:
+    """The limit of an action, and the pauses between two looks."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._end = seconds, time.monotonic() + seconds
+        self._between = _BETWEEN[0]
+        self.is_answered = True
+
+    def left(self) -> float:
+        return self._end - time.monotonic()
+
+    def pause(self, job: Job, action: Action) -> None:
+        """Wait for a moment.
+
+        Raises:
+            TookTooLong: The time is over.
+        """
+        if self.left() <= 0:
+            raise TookTooLong(
+                f"the job {job.name} is {job.state} after {self._seconds:g} seconds of waiting for"
+                f" its {action}; the same command goes on waiting"
+            )
+        time.sleep(min(self._between, max(self.left(), 0.01)))
+        self._between = min(self._between * 1.5, _BETWEEN[1])
+
+
+def _told(job: Job) -> str:
+    return f"its log says: {job.log[0]}" if job.log else "its log is empty"
+
+
+def _cause(body: bytes) -> str:
+    """What a page about an error says of its cause."""
+    found = re.search(rb"<h2>Cause: (.{1,300}?)</h2>", body, re.DOTALL)
+    return f": {found[1].decode(errors='replace').splitlines()[0]}" if found else ""
