@@ -20,15 +20,24 @@ import io
 import json
 import logging
 import os
-import re
 import tarfile
 import tempfile
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import IO, Any, cast
 
+from infopackages.bagit import (
+    DECLARATION,
+    INFO,
+    BagWriter,
+    info_text,
+    one_line,
+    safe_path,
+    size_fields,
+)
+from infopackages.files import Add
+from infopackages.tar import tar_writer
 from recordsilo.disk.atomic_file import Barrier
 from recordsilo.disk.regular_file import regular_fd
 from siloexport.content import checked_chunks
@@ -36,16 +45,10 @@ from siloexport.errors import DepositFailed
 from siloexport.plan import digest_of
 from siloexport.targets.bag_settings import SENDER, BagSettings
 from siloexport.targets.directory import DAY, SETTINGS, DirectoryTarget, directory_name, marked
-from siloexport.values import Deposit, Difference, ExportedFile, ExportedVersion
+from siloexport.values import Deposit, Difference
 
-_BAGIT = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
 _VARIANT = "bag 2"
-_MAX_NAME = 250
 _MAX_INFO = 1 << 20
-_TROUBLE = re.compile(
-    "[%\x00-\x1f\x7f\x85\u2028\u2029]|\\s+\\Z|\\^(?=[0-9a-f]{2})|~(?=[0-9a-f]{24}\\Z)"
-)
-_TROUBLE_OR_NOT_ASCII = re.compile(rf"[^\x00-\x7f]|{_TROUBLE.pattern}")
 
 
 class BagTarget(DirectoryTarget):
@@ -99,8 +102,8 @@ class _Bags:
     def write(self, path: str, deposit: Deposit, day: str, barrier: Barrier) -> str:
         with open(path, "xb") as file:
             hashing = _Hashing(file)
-            with tarfile.open(fileobj=hashing, mode="w|", format=tarfile.PAX_FORMAT) as tar:
-                write_bag(_to_tar(tar, deposit), deposit, self.given, day)
+            with tar_writer(cast(IO[bytes], hashing), _seconds(deposit)) as add:
+                write_bag(add, deposit, self.given, day)
             file.flush()
             barrier.file_written(file.fileno())
         return hashing.sha256.hexdigest()
@@ -144,39 +147,11 @@ class _Hashing(io.RawIOBase):
         return self._file.write(content)
 
 
-class _DigestedChunks(io.RawIOBase):
-    """A file for `tarfile` that reads chunks and computes their digests."""
-
-    def __init__(self, chunks: Iterator[bytes], algorithms: Iterable[str]) -> None:
-        self._chunks, self._left = chunks, b""
-        self.digests = {one: hashlib.new(one, usedforsecurity=False) for one in algorithms}
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        while len(self._left) < size and (chunk := next(self._chunks, b"")):
-            self._left += chunk
-        taken, self._left = self._left[:size], self._left[size:]
-        for digest in self.digests.values():
-            digest.update(taken)
-        return taken
-
-    def finish(self) -> None:
-        """Read to the end, so that the digest is checked (`checked_chunks`)."""
-        for _ in self._chunks:
-            pass
-
-
-Add = Callable[[str, int, IO[bytes]], object]
-"""Adds a file to an archive: its name, its size in bytes, its content."""
-
-
 def write_bag(add: Add, deposit: Deposit, settings: BagSettings, day: str) -> None:
     """Write one bag, each file read once.
 
     Args:
-        add: Gets names that begin with the bag's directory.
+        add: Gets paths that begin with the bag's directory.
         deposit: The record.
         settings: Of the bag.
         day: Its Bagging-Date.
@@ -185,62 +160,28 @@ def write_bag(add: Add, deposit: Deposit, settings: BagSettings, day: str) -> No
         DepositFailed: A text of the manifest cannot be written.
         SourceChanged, FileNotInVersion: See `checked_chunks`.
     """
-    _BagWriter(add, deposit, settings, day).write()
+    below = directory_name(deposit.identifier)
 
+    def add_below(name: str, size: int, source: IO[bytes]) -> None:
+        add(f"{below}/{name}", size, source)
 
-def _to_tar(tar: tarfile.TarFile, deposit: Deposit) -> Add:
-    def add(name: str, size: int, source: IO[bytes]) -> None:
-        member = tarfile.TarInfo(name)
-        member.size, member.mtime, member.mode = size, _seconds(deposit), 0o644
-        tar.addfile(member, source)
-
-    return add
-
-
-@dataclass(slots=True)
-class _BagWriter:
-    """Writes the files of one bag."""
-
-    add: Add
-    deposit: Deposit
-    settings: BagSettings
-    day: str
-    payload: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
-    tags: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
-
-    def write(self) -> None:
-        for version in self.deposit.versions:
+    with BagWriter(add_below, settings.manifests, settings.tag_manifests) as bag:
+        for version in deposit.versions:
             for file in version.files:
-                self._payload(version, file)
-        self._tag("bagit.txt", _BAGIT)
-        self._tag("bag-info.txt", "".join(_bag_info(self.deposit, self.settings, self.day)))
-        self._tag("silo.json", _about(self.deposit))
-        for one in self.settings.manifests:
-            self._tag(f"manifest-{one}.txt", _lines(self.payload, one))
-        sums = tuple(self.tags)
-        for one in self.settings.tag_manifests:
-            self._tag(f"tagmanifest-{one}.txt", _lines(sums, one))
+                with checked_chunks(deposit.identifier, version, file) as chunks:
+                    bag.payload(_in_bag(version.name, file.path), file.size, chunks)
+        _tag(bag, deposit, "bagit.txt", DECLARATION)
+        _tag(bag, deposit, INFO, info_text(_bag_info(deposit, settings, day)))
+        _tag(bag, deposit, "silo.json", _about(deposit))
+        bag.finish()
 
-    def _payload(self, version: ExportedVersion, file: ExportedFile) -> None:
-        name = _in_bag(version.name, file.path)
-        with checked_chunks(self.deposit.identifier, version, file) as chunks:
-            source = _DigestedChunks(chunks, self.settings.manifests)
-            self._add(name, file.size, source)
-            source.finish()
-        self.payload.append((name, _hexes(source)))
 
-    def _tag(self, name: str, text: str) -> None:
-        try:
-            content = text.encode()
-        except UnicodeEncodeError:
-            why = f"half a surrogate pair in the manifest cannot be written into {name}"
-            raise DepositFailed(self.deposit.identifier, why) from None
-        source = _DigestedChunks(iter([content]), self.settings.tag_manifests)
-        self._add(name, len(content), source)
-        self.tags.append((name, _hexes(source)))
-
-    def _add(self, name: str, size: int, source: _DigestedChunks) -> None:
-        self.add(f"{directory_name(self.deposit.identifier)}/{name}", size, cast(IO[bytes], source))
+def _tag(bag: BagWriter, deposit: Deposit, name: str, text: str) -> None:
+    try:
+        bag.tag(name, text)
+    except UnicodeEncodeError:
+        why = f"half a surrogate pair in the manifest cannot be written into {name}"
+        raise DepositFailed(deposit.identifier, why) from None
 
 
 def _seconds(deposit: Deposit) -> int:
@@ -253,64 +194,26 @@ def _seconds(deposit: Deposit) -> int:
     return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()))
 
 
-def _hexes(source: _DigestedChunks) -> dict[str, str]:
-    return {name: digest.hexdigest() for name, digest in source.digests.items()}
-
-
-def _lines(digests: Iterable[tuple[str, Mapping[str, str]]], algorithm: str) -> str:
-    """Return a manifest (RFC 8493, section 2.1.3); no name has a character to be encoded."""
-    return "".join(f"{found[algorithm]}  {name}\n" for name, found in digests)
-
-
 def _in_bag(version: str, path: str) -> str:
-    """Return a file's path in the bag, in a form that every reader of manifests accepts.
-
-    ``^hh`` replaces characters that some cannot read: bagit 1.9.0 does not decode ``%25``, ends
-    lines at U+2028 and strips spaces at their ends. Long names are cut and end in a digest.
-    """
-    return "/".join(["data", *map(_plain, [version, *path.split("/")])])
+    """Return a file's path in the bag, in a form that every reader of manifests accepts."""
+    return safe_path("data", version, path)
 
 
-def _plain(name: str) -> str:
-    is_composed = unicodedata.is_normalized("NFC", name)
-    plain = (_TROUBLE if is_composed else _TROUBLE_OR_NOT_ASCII).sub(_hex, name)
-    if len(plain.encode()) <= _MAX_NAME:
-        return plain
-    digest = hashlib.sha256(name.encode()).hexdigest()[:24]
-    return f"{plain.encode()[: _MAX_NAME - 25].decode(errors='ignore')}~{digest}"
-
-
-def _hex(match: re.Match[str]) -> str:
-    return "".join(f"^{octet:02x}" for octet in match[0].encode())
-
-
-def _bag_info(deposit: Deposit, settings: BagSettings, day: str) -> Iterator[str]:
+def _bag_info(deposit: Deposit, settings: BagSettings, day: str) -> Iterator[tuple[str, str]]:
     """Yield the fields of RFC 8493, section 2.2.2, then those of the Silo."""
     files = [file for version in deposit.versions for file in version.files]
-    octets = sum(file.size for file in files)
-    yield from (f"{label}: {value}\n" for label, value in settings.info)
-    yield f"External-Identifier: {_one_line(deposit.identifier)}\n"
+    yield from settings.info
+    yield "External-Identifier", deposit.identifier
     labels = {label.casefold() for label, _ in settings.info}
     if deposit.source and SENDER.casefold() not in labels:
-        yield f"{SENDER}: harvested from {_one_line(deposit.source)}\n"
-    yield f"Bagging-Date: {day}\n"
-    yield f"Bag-Size: {_shown_size(octets)}\n"
-    yield f"Payload-Oxum: {octets}.{len(files)}\n"
+        yield SENDER, f"harvested from {deposit.source}"
+    yield "Bagging-Date", day
+    yield from size_fields(sum(file.size for file in files), len(files))
     for version in deposit.versions:
-        made = _one_line(version.origin.date) or "undated"
-        yield f"Silo-Version: {_one_line(version.name)} {made} sha256 {version.digest}\n"
-    yield f"Silo-Current-Version: {_one_line(deposit.version.name)}\n"
-    yield f"Silo-Key: {deposit.key}\n"
-
-
-def _shown_size(octets: float) -> str:
-    if octets < 1000:
-        return f"{octets} B"
-    for unit in ("KB", "MB", "GB"):
-        octets /= 1000
-        if octets < 999.95:
-            return f"{octets:.1f} {unit}"
-    return f"{octets / 1000:.1f} TB"
+        made = one_line(version.origin.date) or "undated"
+        yield "Silo-Version", f"{version.name} {made} sha256 {version.digest}"
+    yield "Silo-Current-Version", deposit.version.name
+    yield "Silo-Key", deposit.key
 
 
 def _day_of(path: str, key: str) -> str:
@@ -325,10 +228,6 @@ def _day_of(path: str, key: str) -> str:
         return date.fromisoformat(found["Bagging-Date"]).isoformat() if same else ""
     except (OSError, tarfile.TarError, StopIteration, ValueError, KeyError):
         return ""
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _about(deposit: Deposit) -> str:

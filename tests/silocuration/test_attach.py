@@ -5,12 +5,13 @@ from collections.abc import Callable
 import pytest
 from lxml import etree
 
+from infopackages.premis import NAMESPACE
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.selection import Selection
 from silocuration.batch.attach import Attachment
 from silocuration.batch.job import create_job, preview, run_job, undo_job
 from silocuration.batch.journal import Doing
-from silocuration.batch.premis import NAMESPACE, premis_of
+from silocuration.batch.premis import premis_of
 from silocuration.batch.specs import attach_job
 from silocuration.errors import RuleRefused
 

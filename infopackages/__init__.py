@@ -1,0 +1,6 @@
+"""Information packages for archives: METS, PREMIS, the E-ARK layout, BagIt, and tar files.
+
+Writers for what is known already: names, sizes and digests come in as values, and no file is
+read again to describe it. Documents are written as streams, so the memory that they need does not
+grow with the number of files.
+"""

@@ -1,0 +1,290 @@
+"""PREMIS 3 documents: objects, events, agents and rights, as values, and written as a stream.
+
+Source: PREMIS Data Dictionary 3.0; https://id.loc.gov/vocabulary/preservation/eventType
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import IO, Literal
+
+from infopackages.elements import XSI, Element, document, element
+
+NAMESPACE = "http://www.loc.gov/premis/v3"
+_MADE_BY = {"harvest": "capture", "clone": "replication", "local": "creation"}
+
+
+@dataclass(frozen=True, slots=True)
+class Id:
+    """An identifier, of a type such as ``ARK``."""
+
+    value: str
+    type: str = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What an object has to do with another: ``structural``, ``has part``, for instance."""
+
+    type: str
+    subtype: str
+    of: Id
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """An object.
+
+    Attributes:
+        ids: Its identifiers, at least one.
+        digests: Of a file: algorithm, such as ``SHA-512``, → lower-case hex.
+        size: Of a file, in bytes.
+        format: Of a file: a media type or a name.
+        format_key: Its PRONOM identifier; ``""`` if it is not known.
+    """
+
+    ids: tuple[Id, ...]
+    category: Literal["file", "representation", "intellectualEntity"] = "file"
+    name: str = ""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    size: int | None = None
+    format: str = "unknown"
+    format_key: str = ""
+    relations: tuple[Relation, ...] = ()
+    events: tuple[Id, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event.
+
+    Attributes:
+        type: Of the vocabulary of the Library of Congress, such as ``virus check``.
+        when: In ISO 8601, with its time zone.
+        details: What happened, in sentences.
+        outcome: Such as ``success``; ``""`` for none.
+        agents: Who did it, each with a role such as ``executing program``, or ``""``.
+    """
+
+    id: Id
+    type: str
+    when: str
+    details: tuple[str, ...] = ()
+    outcome: str = ""
+    outcome_note: str = ""
+    agents: tuple[tuple[Id, str], ...] = ()
+    objects: tuple[Id, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A person, an organization or a program; ``type`` is ``""`` if it is not known."""
+
+    id: Id
+    name: str
+    type: Literal["person", "organization", "software", ""] = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """A statement of rights.
+
+    Attributes:
+        basis: ``copyright``, ``license``, ``statute``, ``donor``, ``policy`` or another.
+        note: What it says, in sentences.
+        terms: Of a licence: its text or its address.
+        status: Of a copyright: ``copyrighted``, ``publicdomain`` or ``unknown``.
+        jurisdiction: Of a copyright or a statute: an ISO 3166 code of a country.
+        citation: Of a statute.
+        acts: What is granted, such as ``replicate``.
+        restriction: Of these acts; ``""`` for none.
+    """
+
+    id: Id
+    basis: str
+    note: str = ""
+    terms: str = ""
+    status: str = "unknown"
+    jurisdiction: str = ""
+    citation: str = ""
+    acts: tuple[str, ...] = ()
+    restriction: str = ""
+    objects: tuple[Id, ...] = ()
+
+
+def version_event(
+    made: Id,
+    origin: Literal["harvest", "clone", "local"],
+    when: str,
+    *,
+    of: str | None = None,
+    datestamp: str = "",
+    message: str = "",
+    agent: str = "",
+    undated: bool = False,
+) -> Event:
+    """Return how a version of a record came to be, as an event.
+
+    Args:
+        made: The version; the event's identifier is this and ``#made``.
+        origin: Harvested, copied from another version, or made here.
+        when: In UTC, without a time zone (the form of 2010).
+        of: The version it was copied from.
+        datestamp: The source's, of a harvested one, in the same form.
+        message: Why it was made, in the words of whoever did.
+        agent: Who made it.
+        undated: Whether ``when`` is the version's own date, since it is not known when it came.
+    """
+    details = [message or ({"clone": f"copied from version {of}"}.get(origin, ""))]
+    if datestamp:
+        details.append(f"datestamp of the source: {datestamp}Z")
+    if undated:
+        details.append("when it was made here is not known; the date is the version's of 2010")
+    return Event(
+        Id(f"{made.value}#made", made.type),
+        _MADE_BY[origin],
+        f"{when}Z",
+        tuple(filter(None, details)),
+        agents=((Id(agent), ""),) if agent else (),
+        objects=(made,),
+    )
+
+
+def write_premis(
+    out: IO[bytes],
+    objects: Iterable[Object],
+    events: Iterable[Event] = (),
+    agents: Iterable[Agent] = (),
+    rights: Iterable[Rights] = (),
+) -> None:
+    """Write a document; each iterable is read once, and one value of it is in memory at a time.
+
+    Args:
+        out: Where to.
+        objects: At least one, or the document is not valid.
+    """
+    prefixes = {None: NAMESPACE, "xsi": XSI}
+    with document(out, "premis", prefixes, {"version": "3.0"}) as root:
+        for one in objects:
+            root.write(_object(one))
+        for event in events:
+            root.write(_event(event))
+        for agent in agents:
+            root.write(_agent(agent))
+        for statement in rights:
+            root.write(element("rights", _rights(statement)))
+
+
+def _object(one: Object) -> Element:
+    def parts() -> Iterator[Element]:
+        yield from (_id("object", given) for given in one.ids)
+        if one.category == "file":
+            yield element("objectCharacteristics", *_characteristics(one))
+        if one.name:
+            yield element("originalName", one.name)
+        yield from map(_relation, one.relations)
+        yield from (_id("linkingEvent", given) for given in one.events)
+
+    return Element("object", {f"{{{XSI}}}type": one.category}, parts())
+
+
+def _characteristics(one: Object) -> Iterator[Element]:
+    for algorithm, digest in one.digests.items():
+        yield element(
+            "fixity",
+            element("messageDigestAlgorithm", algorithm),
+            element("messageDigest", digest),
+        )
+    if one.size is not None:
+        yield element("size", str(one.size))
+    known = [element("formatDesignation", element("formatName", one.format))]
+    if one.format_key:
+        known.append(
+            element(
+                "formatRegistry",
+                element("formatRegistryName", "PRONOM"),
+                element("formatRegistryKey", one.format_key),
+            )
+        )
+    yield element("format", *known)
+
+
+def _relation(one: Relation) -> Element:
+    return element(
+        "relationship",
+        element("relationshipType", one.type),
+        element("relationshipSubType", one.subtype),
+        _id("relatedObject", one.of),
+    )
+
+
+def _event(one: Event) -> Element:
+    def parts() -> Iterator[Element]:
+        yield _id("event", one.id)
+        yield element("eventType", one.type)
+        yield element("eventDateTime", one.when)
+        for detail in one.details:
+            yield element("eventDetailInformation", element("eventDetail", detail))
+        if one.outcome:
+            note = []
+            if one.outcome_note:
+                told = element("eventOutcomeDetailNote", one.outcome_note)
+                note = [element("eventOutcomeDetail", told)]
+            yield element("eventOutcomeInformation", element("eventOutcome", one.outcome), *note)
+        for agent, role in one.agents:
+            yield _id("linkingAgent", agent, role)
+        yield from (_id("linkingObject", given) for given in one.objects)
+
+    return Element("event", {}, parts())
+
+
+def _agent(one: Agent) -> Element:
+    parts = [_id("agent", one.id), element("agentName", one.name)]
+    parts += [element("agentType", one.type)] if one.type else []
+    parts += [element("agentVersion", one.version)] if one.version else []
+    return element("agent", *parts)
+
+
+def _rights(one: Rights) -> Element:
+    parts = [_id("rightsStatement", one.id), element("rightsBasis", one.basis)]
+    note = one.note
+    if one.basis == "copyright":
+        parts.append(
+            element(
+                "copyrightInformation",
+                element("copyrightStatus", one.status),
+                element("copyrightJurisdiction", one.jurisdiction or "zz"),
+                *([element("copyrightNote", note)] if note else []),
+            )
+        )
+    elif one.basis == "license" and (one.terms or note):
+        terms = [element("licenseTerms", one.terms)] if one.terms else []
+        notes = [element("licenseNote", note)] if note else []
+        parts.append(element("licenseInformation", *terms, *notes))
+    elif one.basis == "statute":
+        parts.append(
+            element(
+                "statuteInformation",
+                element("statuteJurisdiction", one.jurisdiction or "zz"),
+                element("statuteCitation", one.citation or "not stated"),
+                *([element("statuteNote", note)] if note else []),
+            )
+        )
+    elif one.basis not in ("license", "copyright", "statute"):
+        notes = [element("otherRightsNote", note)] if note else []
+        told = element("otherRightsBasis", one.basis)
+        parts[-1] = element("rightsBasis", "other")
+        parts.append(element("otherRightsInformation", told, *notes))
+    for act in one.acts:
+        limits = [element("restriction", one.restriction)] if one.restriction else []
+        parts.append(element("rightsGranted", element("act", act), *limits))
+    parts += [_id("linkingObject", given) for given in one.objects]
+    return element("rightsStatement", *parts)
+
+
+def _id(kind: str, given: Id, role: str = "") -> Element:
+    name = f"{kind}Identifier"
+    roles = [element(f"{kind}Role", role)] if role else []
+    return element(
+        name, element(f"{name}Type", given.type), element(f"{name}Value", given.value), *roles
+    )
