@@ -116,11 +116,11 @@ def line_of(one: Outcome, began: datetime, seconds: float, worker: int = 0) -> s
         json.dumps(extra),
     )
     padded, extras = fields[:3], fields[-1]
-    return " ".join([*padded, *map(_word, fields[3:-1]), extras]) + "\n"
+    return " ".join([*padded, *map(as_word, fields[3:-1]), extras]) + "\n"
 
 
-def _word(text: str) -> str:
-    """A text as one field."""
+def as_word(text: str) -> str:
+    """A text as one field of a line."""
     return _NO_WORD.sub("_", text)[:_LONGEST_WORD]
 
 
