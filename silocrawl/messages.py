@@ -23,6 +23,16 @@ RENDER, CRAWL, CHECK = "uris-to-render", "uris-to-crawl", "uris-to-check"
 CATALOGUE, INDEX = "documents-to-catalogue", "uris-to-index"
 QUEUES = (RENDER, CRAWL, CHECK, INDEX, CATALOGUE)
 """Those of crawls; of `INDEX` are the outcomes of other crawlers."""
+TO_PACKAGE, TO_SIP, TO_SUBMIT, TO_CDX, TO_VERIFY, TO_CHECK = PACKAGE_QUEUES = (
+    "checkpoints-to-package",
+    "package-to-sip",
+    "sips-to-submit",
+    "generate-cdx-for-sip",
+    "submission-to-verify",
+    "check-updated-access-cdx-for-sip",
+)
+"""Those of packages, in the order in which a package passes them."""
+ALL_QUEUES = (*QUEUES, *PACKAGE_QUEUES)
 LAUNCH_FORM = "%Y%m%dT%H%M%SZ"
 """Of the time in the name of a launch; UTC."""
 _OURS = ("source", "launch", "record", "page")
@@ -221,7 +231,7 @@ class Gist(NamedTuple):
     """What a message is about, for people.
 
     Attributes:
-        url: The address, or the begin of a body that has none.
+        url: The address, or the name of a package, or the begin of a body that has neither.
         owner: The launch of an address, or the record or watched target of a document; may be
             empty.
         hops: How an address was reached, in the letters of `Address.path`; empty for a seed.
@@ -239,6 +249,7 @@ def gist_of(body: bytes) -> Gist:
     except MessageInvalid:
         table = {}
     url = _text(table.get("url")) or _text(table.get(_TEXTS_OF_DOCUMENT["url"]))
+    url = url or _text(table.get("packageId"))
     if not url:
         return Gist(body[:200].decode("utf-8", "replace"))
     path, ours = _path_and_ours(table)

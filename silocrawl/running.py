@@ -16,6 +16,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
+from typing import Any
 
 from politeweb.exchange import Exchanges
 from politeweb.file_pace import FilePace
@@ -37,6 +38,7 @@ from silocrawl.fetching import MOST_ROBOTS, PAUSES, SECONDS_OF_ROBOTS, Fetched, 
 from silocrawl.frontier import Frontier, Held
 from silocrawl.launching import due_of, launch_due
 from silocrawl.messages import CRAWL, QUEUES, RENDER, Address, address_of, message_of
+from silocrawl.packages.checkpointing import Checkpointing
 from silocrawl.paths import answers_file, archives_directory, index_directory, log_file
 from silocrawl.rendering import BrowserMissing, Renderer, browser_settings
 from silocrawl.sharing import LOCK, tell_targets, told_target
@@ -196,6 +198,7 @@ class CrawlWorker:
             stack.callback(archive.close)
             answers = stack.enter_context(Answers(answers_file(path)))
             self._archive, self._answers = archive, answers
+            self._checkpoints = Checkpointing(path, self._queues, archive, _told_of(settings))
             self._segments = Segments(index_directory(path))
             self._fetcher = Fetcher(exchanges, archive, answers, brief, settings.pauses)
             self._start_rendering()
@@ -245,6 +248,7 @@ class CrawlWorker:
             self._crew.fill()
             self._refill()
             self._keep(self._next_results(SECONDS_BETWEEN_BATCHES))
+            self._checkpoints.look()
             if shown is not None and self.summary.fetched > told:
                 told = self.summary.fetched
                 shown(self.summary, sum(map(len, self._frontiers.values())))
@@ -562,6 +566,18 @@ def _brief(http: HttpSettings) -> HttpSettings:
         max_response=min(http.max_response, MOST_ROBOTS),
         total_timeout=min(http.total_timeout, SECONDS_OF_ROBOTS),
     )
+
+
+def _told_of(one: CrawlSettings) -> dict[str, Any]:
+    """What is kept with checkpoints of how it is crawled."""
+    return {
+        "threads": one.threads,
+        "interval": one.interval,
+        "private": one.is_private,
+        "browsers": one.browsers,
+        "node": one.node,
+        "most_bytes": one.http.max_response,
+    }
 
 
 def _is_due(silo: Silo, queues: Queues, name: str) -> bool:

@@ -1,13 +1,16 @@
-"""The queues of a crawl by several machines: all in one store, but for documents, which are local.
+"""The queues of a crawl by several machines: all in one store, but for those that are local.
 
-A document to be catalogued is in the archive of the machine that fetched it.
+A document to be catalogued is in the archive of the machine that fetched it, and so is what is to
+be packaged.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from recordsilo.closing import Closing
-from silocrawl.messages import CATALOGUE
+from silocrawl.messages import CATALOGUE, PACKAGE_QUEUES
 from silowork.queues.values import Message, MessageState, Queued, Queues, QueueSize
+
+_LOCAL = frozenset({CATALOGUE, *PACKAGE_QUEUES})
 
 
 class SharedQueues(Closing):
@@ -16,8 +19,8 @@ class SharedQueues(Closing):
     What follows from a message and belongs into the other store is put before it is acknowledged.
 
     Args:
-        shared: All but the documents, and the marks.
-        own: The documents. Both are closed with this.
+        shared: All but the local ones, and the marks.
+        own: The local ones. Both are closed with this.
     """
 
     def __init__(self, shared: Queues, own: Queues) -> None:
@@ -29,14 +32,14 @@ class SharedQueues(Closing):
         self._shared.close()
 
     def _of(self, queue: str) -> Queues:
-        return self._own if queue == CATALOGUE else self._shared
+        return self._own if queue in _LOCAL else self._shared
 
     def _with(self, messages: Sequence[Queued]) -> Queues:
         return self._of(messages[0].queue if messages else "")
 
     def put(self, messages: Iterable[Message], mark: tuple[str, str] | None = None) -> int:
-        documents, rest = _parted(messages)
-        put = self._own.put(documents) if documents else 0
+        local, rest = _parted(messages)
+        put = self._own.put(local) if local else 0
         return put + self._shared.put(rest, mark)
 
     def mark(self, name: str) -> str:
@@ -49,9 +52,9 @@ class SharedQueues(Closing):
         return self._with(messages).renew(messages)
 
     def done(self, messages: Sequence[Queued], then: Iterable[Message] = ()) -> None:
-        documents, rest = _parted(then)
+        local, rest = _parted(then)
         store = self._with(messages)
-        mine, other = (documents, rest) if store is self._own else (rest, documents)
+        mine, other = (local, rest) if store is self._own else (rest, local)
         if other:
             self.put(other)
         store.done(messages, mine)
@@ -79,7 +82,7 @@ class SharedQueues(Closing):
 
     def sizes(self) -> Mapping[str, QueueSize]:
         own = self._own.sizes()
-        return {**self._shared.sizes(), **{one: own[one] for one in own if one == CATALOGUE}}
+        return {**self._shared.sizes(), **{one: own[one] for one in own if one in _LOCAL}}
 
     def revive(self, queue: str, numbers: Iterable[str] | None = None) -> int:
         return self._of(queue).revive(queue, numbers)
@@ -89,9 +92,9 @@ class SharedQueues(Closing):
 
 
 def _parted(messages: Iterable[Message]) -> tuple[list[Message], list[Message]]:
-    """The documents among some messages, and the rest."""
-    documents: list[Message] = []
+    """The messages of local queues among some, and the rest."""
+    local: list[Message] = []
     rest: list[Message] = []
     for one in messages:
-        (documents if one.queue == CATALOGUE else rest).append(one)
-    return documents, rest
+        (local if one.queue in _LOCAL else rest).append(one)
+    return local, rest

@@ -38,6 +38,7 @@ class WarcFiles:
         self._file = -1
         self._size = 0
         self._name = ""
+        self._is_ended = False
 
     def append(self, records: bytes | Iterable[bytes]) -> tuple[str, int]:
         """Write complete records, all into one file.
@@ -77,6 +78,18 @@ class WarcFiles:
         with self._lock:
             self._close()
 
+    def end_file(self) -> None:
+        """End the file, which is on the medium then; the next record begins another one.
+
+        Raises:
+            OSError: Flushing failed.
+        """
+        with self._lock:
+            if self._file >= 0:
+                os.fsync(self._file)
+                self._is_ended = True
+            self._close()
+
     def _close(self) -> None:
         if self._file >= 0:
             os.close(self._file)
@@ -88,7 +101,8 @@ class WarcFiles:
         self._close()
         os.makedirs(self._directory, exist_ok=True)
         known = warc_names(self._directory, self._series)
-        if not known or not self._go_on_with(str(known[-1])):
+        is_new, self._is_ended = not known or self._is_ended, False
+        if is_new or not self._go_on_with(str(known[-1])):
             self._begin(str(WarcName(self._series, known[-1].number + 1 if known else 1)))
         for path in (self._directory, os.path.dirname(os.path.abspath(self._directory))):
             _flush_directory(path)

@@ -10,7 +10,7 @@ from recordsilo.commands.options import directory, json_array, json_lines, quiet
 from recordsilo.wording import counted
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
 from silocrawl.launching import Launch, inject, launch_due, launch_now
-from silocrawl.messages import CRAWL, QUEUES, RENDER, gist_of
+from silocrawl.messages import ALL_QUEUES, CRAWL, RENDER, gist_of
 from silocrawl.sharing import broker_of, tell_targets
 from silocrawl.targets import load_target, target_names
 from silowork.queues.values import MessageState, Queued, QueueSize
@@ -18,7 +18,7 @@ from silowork.queues.values import MessageState, Queued, QueueSize
 _STATES = [one.value for one in MessageState]
 _LONGEST_NUMBER = 19
 """Digits, from which on SQLite has no such number."""
-queue_argument = click.argument("queue_name", metavar="QUEUE", type=click.Choice(QUEUES))
+queue_argument = click.argument("queue_name", metavar="QUEUE", type=click.Choice(ALL_QUEUES))
 
 
 @click.command(epilog=example("silo crawl launch myrepo", "silo crawl launch myrepo theses"))
@@ -85,14 +85,14 @@ def ls(*, silo_dir: str, as_json: bool) -> None:
     """List the queues: waiting, later, taken and dead messages, and the age of the oldest."""
     with opened(silo_dir) as silo, opened_queues(silo, changes=False) as queues:
         sizes = queues.sizes()
-        rows = [(name, sizes.get(name, QueueSize())) for name in QUEUES]
+        rows = [(name, sizes.get(name, QueueSize())) for name in ALL_QUEUES]
         if as_json:
             click.echo(json.dumps([_object(name, size) for name, size in rows], indent=2))
             return
-        click.echo(f"{'queue':22} {'waiting':>9} {'later':>9} {'taken':>7} {'dead':>7}  oldest")
+        click.echo(f"{'queue':32} {'waiting':>9} {'later':>9} {'taken':>7} {'dead':>7}  oldest")
         for name, size in rows:
             numbers = f"{size.waiting:9,} {size.later:9,} {size.taken:7,} {size.dead:7,}"
-            click.echo(f"{name:22} {numbers}  {_age(size.oldest) if size.waiting else '-'}")
+            click.echo(f"{name:32} {numbers}  {_age(size.oldest) if size.waiting else '-'}")
 
 
 def _object(name: str, size: QueueSize) -> dict[str, Any]:

@@ -8,6 +8,8 @@ import os
 BAG = "bag"
 DOCUMENTATION = "documentation"
 LOGS, CONFIGURATION, ARKS = "logs.zip", "configuration.zip", "warc-arks.txt"
+CRAWL_LOGS, OTHER_LOGS = "crawl/", "other/"
+"""Within the archive of logs: those that say what became of addresses, and the others."""
 RECEIPTS, PACKAGES, TO_MERGE, MERGED, SIPS = (
     "receipts", "packages", "cdx-to-merge", "merged", "sips",
 )  # fmt: skip

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from silocrawl.errors import CrawlingError, MessageInvalid
+from silocrawl.messages import TO_PACKAGE
 from silocrawl.packages.layout import (
     DOCUMENTATION,
     LOGS,
@@ -22,14 +23,6 @@ from silocrawl.packages.layout import (
 )
 from silowork.queues.values import Message
 
-CHECKPOINTS, TO_SIP, TO_SUBMIT, TO_INDEX, TO_VERIFY, TO_CHECK = PACKAGE_QUEUES = (
-    "checkpoints-to-package",
-    "package-to-sip",
-    "sips-to-submit",
-    "generate-cdx-for-sip",
-    "submission-to-verify",
-    "check-updated-access-cdx-for-sip",
-)
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,159}")
 _WARC = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.%+=,~!-]{0,199}\.w?arc(?:\.gz)?")
 _ARK = re.compile(r"ark:/[0-9a-z]{5,9}/[0-9a-z]{1,64}")
@@ -100,18 +93,20 @@ def check_node(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LogRange:
-    """A part of a crawl log.
+    """A part of a log.
 
     Attributes:
         name: Under which it is kept in the package.
         path: Of the log.
         begin, end: Bytes of it; -1: up to its end.
+        is_crawl: Whether it says what became of addresses.
     """
 
     name: str
     path: str
     begin: int = 0
     end: int = -1
+    is_crawl: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +123,9 @@ class Checkpoint:
         software: What crawled, with its version.
         logs: Its logs.
         warcs: The WARC files, as name → path.
-        viral: Those names among them in which something harmful was found by the crawler.
+        viral: What the crawler found in those of them that have something harmful, by name.
+        elsewhere: Further WARC files that the logs name, which are in other packages: name →
+            package. The name of the package is empty if it is still to be made.
         configuration: Files that say how it was crawled, as name → path.
     """
 
@@ -141,7 +138,8 @@ class Checkpoint:
     software: str = ""
     logs: tuple[LogRange, ...] = ()
     warcs: Mapping[str, str] = field(default_factory=dict)
-    viral: frozenset[str] = frozenset()
+    viral: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
     configuration: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -219,6 +217,7 @@ class Package:
         stream, checkpoint, crawl_id, software, started, ended: Of its `Checkpoint`.
         store: Address of its store.
         warcs: Its WARC files, by name.
+        elsewhere: See `Checkpoint`.
         scan: The check for viruses; None if there was none.
         history: When it reached which state, in this order.
         error: Why the last step failed; empty if it did not.
@@ -234,6 +233,7 @@ class Package:
     ended: datetime
     store: str = ""
     warcs: tuple[WarcOfPackage, ...] = ()
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
     scan: VirusCheck | None = None
     history: tuple[tuple[State, datetime], ...] = ()
     error: str = ""
@@ -277,6 +277,7 @@ def package_json(one: Package) -> bytes:
              "ark": warc.ark, "viral": warc.is_viral, "signature": warc.signature}
             for warc in one.warcs
         ],
+        "elsewhere": dict(one.elsewhere),
         "scan": one.scan and {"agent": one.scan.agent, "at": _moment(one.scan.at)},
         "history": [[state.value, _moment(at)] for state, at in one.history],
     }  # fmt: skip
@@ -302,6 +303,10 @@ def package_of(content: bytes) -> Package:
             started=_moment_of(table["started"]),
             ended=_moment_of(table["ended"]),
             warcs=tuple(map(_warc_of, table["warcs"])),
+            elsewhere={
+                check_warc_name(name): _text(table["elsewhere"][name])
+                for name in table["elsewhere"]
+            },
             scan=VirusCheck(_text(scan["agent"]), _moment_of(scan["at"])) if scan else None,
             history=tuple((State(name), _moment_of(at)) for name, at in table["history"]),
         )
@@ -358,7 +363,7 @@ def package_id_of(body: bytes) -> str:
         raise MessageInvalid("a message names no package") from None
 
 
-def checkpoint_message(stream: str, name: str, directory: str) -> Message:
+def checkpoint_message(stream: str, name: str, directory: str = "") -> Message:
     """Return the message of a checkpoint that is to be packaged.
 
     Args:
@@ -367,7 +372,7 @@ def checkpoint_message(stream: str, name: str, directory: str) -> Message:
     package_id = check_package_id(f"{stream}-{name}")
     table = {"packageId": package_id, "crawlStream": stream, "name": name}
     table |= {"checkpointDirAbsolutePath": directory} if directory else {}
-    return Message(CHECKPOINTS, json.dumps(table).encode(), package_id)
+    return Message(TO_PACKAGE, json.dumps(table).encode(), package_id)
 
 
 # --------------------------------------------------------------------------- what steps work with

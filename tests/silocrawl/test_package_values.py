@@ -40,6 +40,7 @@ PACKAGE = Package(
     store="/srv/store",
     warcs=(WarcOfPackage("a.warc.gz", "/d/a.warc.gz", 3, "0" * 128, "ark:/99999/s1b"),
            WarcOfPackage("b.warc.gz", "/d/b.warc.gz", is_viral=True, signature="Eicar")),
+    elsewhere={"c.warc.gz": "own-cp00000"},
     scan=VirusCheck("ClamAV 1.4", AT),
     history=((State.BEGUN, AT), (State.PACKAGED, AT)),
 )  # fmt: skip

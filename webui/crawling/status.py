@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from silocrawl.messages import QUEUES, gist_of
+from silocrawl.messages import ALL_QUEUES, gist_of
 from silocrawl.metrics import metrics_of
 from silocrawl.status import CrawlStatus, status_of
 from silowork.prometheus import MEDIA_TYPE
@@ -137,7 +137,7 @@ def _revived(text: str) -> str:
 
 
 def _queue(call: Call) -> str:
-    if call.params["queue"] not in QUEUES:
+    if call.params["queue"] not in ALL_QUEUES:
         raise NotFound("There is no queue of this name.")
     return call.params["queue"]
 
