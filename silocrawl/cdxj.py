@@ -46,7 +46,7 @@ def line_of(one: Outcome, length: int) -> str:
 
     Args:
         one: The outcome; it has a file and a place in it.
-        length: Bytes of its record, compressed.
+        length: Bytes of its record, compressed; -1 if they are not known.
     """
     is_revisit = any(note.startswith("duplicate:") for note in one.annotations)
     table: dict[str, Any] = {
@@ -54,7 +54,7 @@ def line_of(one: Outcome, length: int) -> str:
         "mime": "warc/revisit" if is_revisit else one.mimetype.split(";")[0].strip(),
         "status": str(one.status_code) if one.status_code > 0 else "-",
         "digest": one.content_digest.removeprefix("sha1:") or "-",
-        "length": str(length),
+        "length": str(length) if length >= 0 else "-",
         "offset": str(one.warc_offset),
         "filename": one.warc_filename,
     }

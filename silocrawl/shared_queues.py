@@ -1,16 +1,16 @@
 """The queues of a crawl by several machines: all in one store, but for those that are local.
 
 A document to be catalogued is in the archive of the machine that fetched it, and so is what is to
-be packaged.
+be packaged. Outcomes of a Heritrix are of the machine that can read its archives.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from recordsilo.closing import Closing
-from silocrawl.messages import CATALOGUE, PACKAGE_QUEUES
+from silocrawl.messages import CATALOGUE, INDEX, PACKAGE_QUEUES
 from silowork.queues.values import Message, MessageState, Queued, Queues, QueueSize
 
-_LOCAL = frozenset({CATALOGUE, *PACKAGE_QUEUES})
+_LOCAL = frozenset({CATALOGUE, INDEX, *PACKAGE_QUEUES})
 
 
 class SharedQueues(Closing):

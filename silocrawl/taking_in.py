@@ -280,6 +280,28 @@ def _index(silo_path: str, path: str, progress: Progress) -> tuple[int, int]:
     return count, len(damage)
 
 
+def capture_at(file: BinaryIO, offset: int) -> Capture | None:
+    """Return the capture whose record begins somewhere in a file; None if it is no capture.
+
+    Raises:
+        DAMAGED: It is damaged, incomplete, or there is none.
+    """
+    file.seek(offset)
+    records = warc_records(file)
+    record = next(records, None)
+    if record is None:
+        raise EOFError("no record is there")
+    if (record.length or 0) > MOST_RECORD:
+        raise ValueError("a record is too long")
+    found = capture_of(record)
+    records.get_record_offset()  # reads the record to its end
+    if not is_framed(record, records):
+        raise ValueError("a record is incomplete")
+    length = records.get_record_length()
+    records.the_iter.close()  # which refers to the records, and would keep their buffers
+    return replace(found, offset=offset, length=length) if found is not None else None
+
+
 def _captures(file: BinaryIO, damage: list[int]) -> Iterator[Capture]:
     """Yield the captures of a file; go on with the next record after a damaged one."""
     size = os.fstat(file.fileno()).st_size
@@ -312,12 +334,19 @@ def _lines(captures: Iterable[Capture], name: str) -> Iterator[str]:
             continue
         try:
             redirect = urljoin(one.url, one.redirect) if one.redirect else ""
-            yield line_of(_outcome(one, name, redirect[:LONGEST_URL]), one.length)
+            yield line_of(outcome_of(one, name, redirect[:LONGEST_URL]), one.length)
         except ValueError:
             continue  # an address that no index can have
 
 
-def _outcome(one: Capture, name: str, redirect: str) -> Outcome:
+def outcome_of(one: Capture, name: str, redirect: str) -> Outcome:
+    """What the index has of a capture.
+
+    Args:
+        one: The capture.
+        name: Of its file.
+        redirect: Where it leads to.
+    """
     return Outcome(
         timestamp=one.ts,
         url=one.url,

@@ -24,6 +24,7 @@ from recordsilo.extras import PackageMissing
 from silocrawl.cdxj import key_of
 from silocrawl.chosen import REVISIT, Chosen, Line
 from silocrawl.places import Places, PlacesInvalid
+from silocrawl.taking_in import capture_at
 
 WARC, INDEX = "data.warc.gz", "index.cdx.gz"
 _CAPTURES = frozenset({"response", "revisit", "resource"})
@@ -144,10 +145,9 @@ class _Archives:
             _Lost: It is not there; nothing was written.
         """
         name, offset = line.place
-        length = int(line.fields["length"])
         try:
             self._open(name)
-            said = self._head(offset, line.key)
+            said, length = self._head(offset, line.key), self._length(line)
             if self._file.seek(0, os.SEEK_END) < offset + length:
                 raise _Lost(f"{name} is truncated")
         except OSError as error:
@@ -162,7 +162,7 @@ class _Archives:
 
     def copy_request(self, line: Line, out: "_Entry") -> None:
         """Copy the request that follows a response, if there is one."""
-        offset, length = line.place[1] + int(line.fields["length"]), 0
+        offset, length = line.place[1] + self._length(line), 0
         with suppress(*DAMAGED), self._records(offset) as records:
             if _is_about(next(records, None), {"request"}, line.key):
                 length = records.get_record_length()
@@ -173,6 +173,13 @@ class _Archives:
             self._stack.close()
             self._name = ""
             self._file, self._name = self._stack.enter_context(self._places.open(name)), name
+
+    def _length(self, line: Line) -> int:
+        """Bytes of a record; of one that was elsewhere when it was indexed, it is read."""
+        if line.fields["length"].isdigit():
+            return int(line.fields["length"])
+        found = capture_at(self._file, line.place[1])
+        return found.length if found is not None else 0
 
     def _head(self, offset: int, key: str) -> Callable[[str], str | None]:
         with self._records(offset) as records:

@@ -21,7 +21,8 @@ from recordsilo.wording import counted
 from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
 from silocrawl.cdxj import Segments
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
-from silocrawl.messages import CATALOGUE, CRAWL, RENDER
+from silocrawl.heritrix.indexing import index_all, indexing
+from silocrawl.messages import CATALOGUE, CRAWL, INDEX, RENDER
 from silocrawl.outcomes import match_own_logs, matching
 from silocrawl.paths import index_directory
 from silocrawl.posting import Poster, posting
@@ -154,6 +155,7 @@ def crawl(
         index = Segments(index_directory(silo.path))
         with (
             posting(Poster(outbackcdx, index, own)) if outbackcdx else nullcontext(),
+            indexing(silo.path),
             cataloguing(silo.path, SECONDS_OF_LEASE),
             matching(silo.path, lambda kept: put_matched(own, kept)),
             counting("addresses", quiet=quiet) as show,
@@ -169,6 +171,8 @@ def crawl(
             said = counted(done.private, "address is", "addresses are")
             click.echo(f"silo: {said} not public; give --private to fetch them", err=True)
         waiting = _show_waiting(queues, done.no_browser)
+        if not stop.asked:
+            index_all(silo.path, stop)
         if not stop.asked and target_names(silo.path):
             if (outcomes := match_own_logs(silo)) is not None:
                 put_matched(own, outcomes)
@@ -231,7 +235,12 @@ def _show_left(queues: Queues) -> None:
 def _show_dead(queues: Queues, silo_dir: str) -> int:
     """Tell of the messages that failed too often; return how many there are."""
     sizes, dead = queues.sizes(), 0
-    names = (RENDER, "page"), (CRAWL, "address", "addresses"), (CATALOGUE, "document")
+    names = (
+        (RENDER, "page"),
+        (CRAWL, "address", "addresses"),
+        (INDEX, "outcome"),
+        (CATALOGUE, "document"),
+    )
     for name, *words in names:
         if number := sizes.get(name, QueueSize()).dead:
             dead += number
