@@ -18,6 +18,7 @@ from infopackages.files import XML, Add, PackagedFile, add_chunks, add_written
 from infopackages.mets import EXTENSION, Agent, FileGroup, Metadata, Mets, write_mets
 
 METS = "METS.xml"
+DESCRIPTIVE = "metadata/descriptive"
 PREMIS = "metadata/preservation/premis.xml"
 
 

@@ -36,7 +36,7 @@ def document(
 
     Args:
         out: Where to.
-        name: Of the root element.
+        name: Of the root element; with ``{namespace}`` if it is not that of all elements.
         namespaces: Prefix → namespace; that of None is the namespace of all elements.
         attributes: Of the root element.
     """
@@ -44,7 +44,8 @@ def document(
         file.write_declaration()
         prefixes: Any = namespaces  # the stubs do not allow None here
         whole = {key: legible(value) for key, value in attributes.items()}
-        with file.element(f"{{{namespaces[None]}}}{name}", whole, nsmap=prefixes):
+        tag = name if name.startswith("{") else f"{{{namespaces[None]}}}{name}"
+        with file.element(tag, whole, nsmap=prefixes):
             yield Elements(file, namespaces[None])
             file.write("\n")
     out.write(b"\n")

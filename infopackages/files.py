@@ -44,6 +44,13 @@ class PackagedFile:
             raise ValueError(f"{self.path} is not below {old}")
         return replace(self, path=new + self.path[len(old) :])
 
+    def hashed(self, chunks: Iterable[bytes]) -> "PackagedFile":
+        """Return it with the size and the SHA-512 of its content, which is read for that."""
+        source = DigestedChunks(chunks)
+        while source.read(CHUNK):
+            pass
+        return replace(self, size=source.size, sha512=source.hexes["sha512"])
+
 
 class FileList:
     """A list of files that is only appended to, and may be read again; long ones are on the disk.

@@ -7,7 +7,9 @@ its requirements.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Literal
-from urllib.parse import quote
+from urllib.parse import quote, unquote
+
+from lxml import etree
 
 from infopackages.elements import XLINK, XSI, Element, Elements, document, element
 from infopackages.files import PackagedFile
@@ -117,6 +119,43 @@ def write_mets(out: IO[bytes], mets: Mets) -> None:
             )
         _write_files(root, mets)
         root.write(_structure(mets, sections))
+
+
+def described_files(document: IO[bytes]) -> Iterator[PackagedFile]:
+    """Yield the files that a METS document describes, read as a stream.
+
+    Args:
+        document: From anywhere: entities are not expanded, and nothing is fetched.
+
+    Yields:
+        Each ``file`` and ``mdRef`` with its path as written, which may lead anywhere.
+
+    Raises:
+        ValueError: It is no METS document, or describes a file without size and SHA-512.
+    """
+    names = {f"{{{NAMESPACE}}}{name}" for name in ("file", "mdRef")}
+    try:
+        parsing = etree.iterparse(document, resolve_entities=False, no_network=True)
+        for _, one in parsing:
+            if one.tag in names:
+                place = one if one.tag.endswith("mdRef") else one[0]
+                if one.get("CHECKSUMTYPE") != "SHA-512":
+                    raise ValueError("a file is described without its SHA-512")
+                yield PackagedFile(
+                    unquote(str(place.get(f"{{{XLINK}}}href"))),
+                    int(str(one.get("SIZE"))),
+                    str(one.get("CHECKSUM")).lower(),
+                    str(one.get("MIMETYPE")),
+                    one.get("CREATED") or "",
+                )
+            if one.tag != f"{{{NAMESPACE}}}FLocat":
+                one.clear()
+                while (before := one.getprevious()) is not None:
+                    before.getparent().remove(before)
+        if parsing.root.tag != f"{{{NAMESPACE}}}mets":
+            raise ValueError("it is no METS document")
+    except (etree.XMLSyntaxError, IndexError) as error:
+        raise ValueError(f"it is no METS document: {error}") from None
 
 
 def _header(mets: Mets) -> Element:

@@ -90,25 +90,19 @@ class Rights:
     """A statement of rights.
 
     Attributes:
-        basis: ``copyright``, ``license``, ``statute``, ``donor``, ``policy`` or another.
+        basis: ``copyright``, ``license``, ``statute``, or another, such as ``policy``.
         note: What it says, in sentences.
-        terms: Of a licence: its text or its address.
-        status: Of a copyright: ``copyrighted``, ``publicdomain`` or ``unknown``.
-        jurisdiction: Of a copyright or a statute: an ISO 3166 code of a country.
-        citation: Of a statute.
+        document: Where it is written down; ``""`` for nowhere.
         acts: What is granted, such as ``replicate``.
-        restriction: Of these acts; ``""`` for none.
+        granted_from: Since when, as a date; ``""`` if that is not said.
     """
 
     id: Id
     basis: str
     note: str = ""
-    terms: str = ""
-    status: str = "unknown"
-    jurisdiction: str = ""
-    citation: str = ""
+    document: str = ""
     acts: tuple[str, ...] = ()
-    restriction: str = ""
+    granted_from: str = ""
     objects: tuple[Id, ...] = ()
 
 
@@ -246,40 +240,37 @@ def _agent(one: Agent) -> Element:
 
 
 def _rights(one: Rights) -> Element:
-    parts = [_id("rightsStatement", one.id), element("rightsBasis", one.basis)]
-    note = one.note
-    if one.basis == "copyright":
-        parts.append(
-            element(
-                "copyrightInformation",
-                element("copyrightStatus", one.status),
-                element("copyrightJurisdiction", one.jurisdiction or "zz"),
-                *([element("copyrightNote", note)] if note else []),
-            )
-        )
-    elif one.basis == "license" and (one.terms or note):
-        terms = [element("licenseTerms", one.terms)] if one.terms else []
-        notes = [element("licenseNote", note)] if note else []
-        parts.append(element("licenseInformation", *terms, *notes))
-    elif one.basis == "statute":
-        parts.append(
-            element(
-                "statuteInformation",
-                element("statuteJurisdiction", one.jurisdiction or "zz"),
-                element("statuteCitation", one.citation or "not stated"),
-                *([element("statuteNote", note)] if note else []),
-            )
-        )
-    elif one.basis not in ("license", "copyright", "statute"):
-        notes = [element("otherRightsNote", note)] if note else []
-        told = element("otherRightsBasis", one.basis)
-        parts[-1] = element("rightsBasis", "other")
-        parts.append(element("otherRightsInformation", told, *notes))
-    for act in one.acts:
-        limits = [element("restriction", one.restriction)] if one.restriction else []
-        parts.append(element("rightsGranted", element("act", act), *limits))
-    parts += [_id("linkingObject", given) for given in one.objects]
-    return element("rightsStatement", *parts)
+    basis = one.basis if one.basis in ("copyright", "license", "statute") else "other"
+    of = "otherRights" if basis == "other" else basis
+    kind = "URI" if "://" in one.document else "local"
+    documents = [_id(f"{of}Documentation", Id(one.document, kind))] if one.document else []
+    notes = [element(f"{of}Note", one.note)] if one.note else []
+    about = {  # what is required, and in which order, differs
+        "copyright": [
+            element("copyrightStatus", "unknown"),
+            element("copyrightJurisdiction", "zz"),
+            *notes,
+            *documents,
+        ],
+        "license": [*documents, *notes],
+        "statute": [
+            element("statuteJurisdiction", "zz"),
+            element("statuteCitation", one.document or "not stated"),
+            *notes,
+            *documents,
+        ],
+        "other": [*documents, element("otherRightsBasis", one.basis), *notes],
+    }[basis]
+    since = element("startDate", one.granted_from)
+    term = [element("termOfGrant", since)] if one.granted_from else []
+    return element(
+        "rightsStatement",
+        _id("rightsStatement", one.id),
+        element("rightsBasis", basis),
+        *([element(f"{of}Information", *about)] if about else []),
+        *(element("rightsGranted", element("act", act), *term) for act in one.acts),
+        *(_id("linkingObject", given) for given in one.objects),
+    )
 
 
 def _id(kind: str, given: Id, role: str = "") -> Element:

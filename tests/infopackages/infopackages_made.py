@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import IO
 
@@ -22,8 +23,15 @@ from infopackages.premis import (
 NAMES = ("plain.txt", "b c+d%e é.txt", "below/日本.gz", "a&b<c>\"'.txt")
 DAY = "2026-01-01T00:00:00Z"
 RIGHTS = tuple(
-    Rights(Id(f"rights-{basis}"), basis, "a note", "terms", acts=("replicate",), restriction="no")
-    for basis in ("copyright", "license", "statute", "policy")
+    Rights(Id(f"rights-{number}"), basis, note, document, ("replicate", "use"), date)
+    for number, (basis, note, document, date) in enumerate(
+        product(
+            ("copyright", "license", "statute", "policy"),
+            ("", "a note"),
+            ("", "https://example.org/law", "§ 16a"),
+            ("", "2026-01-01"),
+        )
+    )
 )
 
 
