@@ -1,6 +1,7 @@
 """How the crawls of a Silo are, as metrics for Prometheus (pure)."""
 
-from silocrawl.status import CrawlStatus, Word
+from silocrawl.conditions import Word, worst
+from silocrawl.status import CrawlStatus
 from silowork.prometheus import gauge
 
 _STATES = ("waiting", "later", "taken", "dead")
@@ -9,7 +10,9 @@ _STATES = ("waiting", "later", "taken", "dead")
 def metrics_of(found: CrawlStatus) -> str:
     """Return the metrics; no label has a value that grows with the crawls."""
     words, queues = list(Word), found.queues.items()
-    states = (({"what": one.name}, words.index(one.word)) for one in found.conditions)
+    known = {one.name: [two.word for two in found.conditions if two.name == one.name]
+             for one in found.conditions}  # fmt: skip
+    states = (({"what": name}, words.index(worst(some))) for name, some in known.items())
     messages = (
         ({"queue": name, "state": state}, getattr(size, state))
         for name, size in queues

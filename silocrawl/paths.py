@@ -71,6 +71,16 @@ def replay_file(silo_path: str) -> str:
     return _place(silo_path, "replay.toml")
 
 
+def notices_file(silo_path: str) -> str:
+    """Where people say who is told what is not well."""
+    return _place(silo_path, "notices.toml")
+
+
+def notices_told_file(silo_path: str) -> str:
+    """What they were told, and is not well yet."""
+    return _place(silo_path, "notices.sqlite")
+
+
 def comparison_directory(silo_path: str, name: str) -> str:
     """How a page out of the archive differs from the page as it was crawled."""
     return os.path.join(_place(silo_path, "comparisons"), name)

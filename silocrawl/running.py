@@ -27,7 +27,6 @@ from politeweb.shared_pace import PaceSpec, turns_of
 from politeweb.warc.writing import WarcFiles
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import append_lines
-from recordsilo.disk.locks import Locks
 from silocrawl.answers import Answers
 from silocrawl.cataloguing import documents_of
 from silocrawl.cdxj import Segments
@@ -41,7 +40,7 @@ from silocrawl.messages import CRAWL, QUEUES, RENDER, Address, address_of, messa
 from silocrawl.packages.checkpointing import Checkpointing
 from silocrawl.paths import answers_file, archives_directory, index_directory, log_file
 from silocrawl.rendering import BrowserMissing, Renderer, browser_settings
-from silocrawl.sharing import LOCK, tell_targets, told_target
+from silocrawl.sharing import fetching_alone, tell_targets, told_target
 from silocrawl.silence import Silence
 from silocrawl.targets import Target, load_target, target_names
 from silowork.errors import QueueUnreachable
@@ -184,10 +183,9 @@ class CrawlWorker:
             OSError: The disk refused.
         """
         path, settings = self._silo.path, self._settings
-        locks = Locks(os.path.join(path, ".silo", "locks"))
         with ExitStack() as stack:
             if not settings.broker:
-                if not stack.enter_context(locks.hold_name_if_free(LOCK)):
+                if not stack.enter_context(fetching_alone(path)):
                     raise CrawlRunning(path)
                 self._take_over()
             allowed = None if settings.is_private else is_public_peer

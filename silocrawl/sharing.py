@@ -7,7 +7,9 @@ What it needs to know of a target, it reads from the Redis.
 
 import os
 import secrets
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from recordsilo.disk.atomic_file import make_file, make_parents, replace_file
 from recordsilo.disk.locks import Locks
@@ -55,6 +57,25 @@ def broker_of(silo_path: str) -> str:
 def has_queues(silo_path: str) -> bool:
     """Whether something was ever launched or injected, or may have been by others."""
     return bool(broker_of(silo_path)) or os.path.exists(queues_file(silo_path))
+
+
+@contextmanager
+def fetching_alone(silo_path: str) -> Iterator[bool]:
+    """Hold what says that a process fetches for a Silo, if it is free; yields whether it was."""
+    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
+    for is_last in (False, False, True):
+        with locks.hold_name_if_free(LOCK) as is_free:
+            if is_free or is_last:
+                yield is_free
+                return
+        time.sleep(0.05)  # somebody looks: `is_fetched`
+
+
+def is_fetched(silo_path: str) -> bool:
+    """Whether a process fetches for a Silo whose queues are in a file."""
+    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
+    with locks.hold_name_if_free(LOCK) as is_free:
+        return not is_free
 
 
 def open_crawl_queues(silo_path: str, mode: Mode = "create") -> Queues:

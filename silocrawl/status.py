@@ -4,41 +4,23 @@ The command, the page and the metrics say the same.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 
 from politeweb.file_pace import resting_hosts
 from recordsilo.wording import counted
+from silocrawl.conditions import Condition, Word, good
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import due_of
-from silocrawl.messages import CATALOGUE, CHECK, CRAWL, QUEUES, RENDER
+from silocrawl.messages import CATALOGUE, CHECK, CRAWL, QUEUES, RENDER, TO_CHECK
 from silocrawl.targets import Target, load_targets
 from silowork.queues.values import Queues, QueueSize
 
-SECONDS_OVERDUE, SECONDS_OLD = 3_600, 86_400
-"""After which a launch is overdue, and the queue of addresses is old."""
+SECONDS_OVERDUE, SECONDS_BECALMED, SECONDS_OLD = 3_600, 3_600, 86_400
+"""After which a launch is overdue, a queue is becalmed if nobody takes from it, and it is old."""
 LITTLE, VERY_LITTLE = 10**10, 10**9
 """Free bytes of the disk below which there is a warning, and an alert."""
-
-
-class Word(StrEnum):
-    """How something is."""
-
-    GOOD = "good"
-    WARNING = "warning"
-    """It waits for somebody, but nothing is lost."""
-    ALERT = "alert"
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """How one thing is, in a word and in words."""
-
-    name: str
-    word: Word
-    said: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +28,9 @@ class CrawlStatus:
     """How the crawls of a Silo are.
 
     Attributes:
-        conditions: Those of the targets, the messages, the launches, the queue and the disk.
-        queues: The size of each queue, in the order of the steps.
+        conditions: Those of the targets, the messages, the launches, the queue and the disk, and
+            of what else there is.
+        queues: The size of each queue, in the order of the steps; empty if they are out of reach.
         targets: How many can be read.
         overdue: Names of targets whose launch nobody did in time.
         free: Bytes of the disk.
@@ -67,29 +50,41 @@ class CrawlStatus:
         return all(one.word is Word.GOOD for one in self.conditions)
 
 
-def status_of(silo_path: str, queues: Queues | None, now: datetime | None = None) -> CrawlStatus:
+def status_of(
+    silo_path: str,
+    queues: Queues | None,
+    now: datetime | None = None,
+    *,
+    is_running: bool = False,
+    more: Iterable[Condition] = (),
+    lost: str = "",
+) -> CrawlStatus:
     """Look how the crawls of a Silo are.
 
     Args:
         silo_path: The Silo.
         queues: Its queues; None if nothing was launched.
         now: The time.
+        is_running: Whether a crawl runs here, which takes from all of its queues.
+        more: Conditions of other things.
+        lost: Why its queues are out of reach; empty if they are not.
     """
     now = now or datetime.now(UTC)
     targets, refused = load_targets(silo_path)
     known = dict(queues.sizes()) if queues is not None else {}
     sizes = {name: known.get(name, QueueSize()) for name in [*QUEUES, *sorted(known)]}
-    overdue = tuple(one.name for one in targets if _is_overdue(queues, one, now))
+    overdue = tuple(one.name for one in targets if not lost and _is_overdue(queues, one, now))
     disk = os.statvfs(silo_path)
     free = disk.f_bavail * disk.f_frsize
     conditions = (
         _of_targets(refused),
-        _of_messages(sizes),
-        _of_launches(len(targets), overdue),
-        _of_queue(sizes),
-        _of_disk(free),
+        *((_lost(lost),) if lost else (_of_messages(sizes), _of_launches(len(targets), overdue))),
+        *(() if lost else (_of_queue(sizes, is_running=is_running),)),
+        of_space("disk", free),
+        *more,
     )
     resting = tuple(resting_hosts(os.path.join(silo_path, ".silo"), now.timestamp()))
+    sizes = {} if lost else sizes
     return CrawlStatus(conditions, sizes, len(targets), overdue, free, resting)
 
 
@@ -98,35 +93,58 @@ def _is_overdue(queues: Queues | None, target: Target, now: datetime) -> bool:
     return due is not None and (now - due).total_seconds() > SECONDS_OVERDUE
 
 
+def _lost(reason: str) -> Condition:
+    return Condition("queue", Word.ALERT, reason, "start what has the queues, or see its log")
+
+
 def _of_targets(refused: list[TargetRefused]) -> Condition:
-    said = "; ".join(map(str, refused)) or "all can be read"
-    return Condition("targets", Word.ALERT if refused else Word.GOOD, said)
+    if not refused:
+        return good("targets", "all can be read")
+    return Condition("targets", Word.ALERT, "; ".join(map(str, refused)), "mend these files")
 
 
 def _of_messages(sizes: Mapping[str, QueueSize]) -> Condition:
-    dead = sum(one.dead for one in sizes.values())
-    said = f"{dead:,} failed too often" if dead else "none failed"
-    return Condition("messages", Word.ALERT if dead else Word.GOOD, said)
+    dead = {name: one.dead for name, one in sizes.items() if one.dead}
+    if not dead:
+        return good("messages", "none failed")
+    said = ", ".join(f"{number:,} of {name}" for name, number in dead.items())
+    advice = f"see silo crawl queue dead DIR {next(iter(dead))}, then silo crawl queue retry"
+    return Condition("messages", Word.ALERT, f"{said} failed too often", advice)
 
 
 def _of_launches(targets: int, overdue: tuple[str, ...]) -> Condition:
     if overdue:
         said = f"{len(overdue):,} overdue: {', '.join(overdue[:5])}"
-        return Condition("launches", Word.WARNING, said)
+        return Condition("launches", Word.WARNING, said, "start silo crawl run")
     said = counted(targets, "target") if targets else "no targets; see silo crawl target add"
-    return Condition("launches", Word.GOOD, said)
+    return good("launches", said)
 
 
-def _of_queue(sizes: Mapping[str, QueueSize]) -> Condition:
+def _of_queue(sizes: Mapping[str, QueueSize], *, is_running: bool) -> Condition:
     waiting, rendered, checked = sizes[CRAWL], sizes[RENDER], sizes[CHECK]
     documents = sizes[CATALOGUE]
     said = f"{waiting.waiting:,} wait to be fetched, {checked.later:,} to be checked"
     said += f", {rendered.waiting:,} to be rendered" if rendered.waiting else ""
     said += f", {documents.alive:,} to be catalogued" if documents.alive else ""
-    oldest = max(waiting.oldest, rendered.oldest, documents.oldest)
-    return Condition("queue", Word.WARNING if oldest > SECONDS_OLD else Word.GOOD, said)
+    becalmed = [name for name, one in sizes.items() if _is_becalmed(name, one)]
+    if becalmed and not is_running:
+        said += f"; becalmed, as nobody takes from them: {', '.join(becalmed)}"
+        return Condition("queue", Word.WARNING, said, "start silo crawl run")
+    if max(waiting.oldest, rendered.oldest, documents.oldest) > SECONDS_OLD:
+        said += "; the oldest for more than a day"
+        advice = "more threads, or a look at hosts that rest, may help (silo crawl queue peek)"
+        return Condition("queue", Word.WARNING, said, advice)
+    return good("queue", said)
 
 
-def _of_disk(free: int) -> Condition:
+def _is_becalmed(name: str, size: QueueSize) -> bool:
+    """Whether nobody takes what waits; what only looks again later may wait for the next run."""
+    is_old = size.waiting > 0 and size.oldest > SECONDS_BECALMED
+    return is_old and not size.taken and name not in {CHECK, TO_CHECK}
+
+
+def of_space(name: str, free: int, of: str = "") -> Condition:
+    """The condition of a disk, by its free bytes."""
     word = Word.ALERT if free < VERY_LITTLE else Word.WARNING if free < LITTLE else Word.GOOD
-    return Condition("disk", word, f"{free / 1e9:,.1f} GB free")
+    advice = "" if word is Word.GOOD else "make room; a crawl ends when the disk is full"
+    return Condition(name, word, f"{free / 1e9:,.1f} GB free", advice, of)

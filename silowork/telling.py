@@ -122,10 +122,14 @@ class Notices:
             self.look(datetime.now(UTC))
             self.wait(end)
 
-    def wait(self, end: float) -> None:
-        """Wait until what is being sent was sent, or until a time of `time.monotonic`."""
-        for channel in self._channels.values():
-            channel.wait(end - time.monotonic())
+    def wait(self, end: float) -> bool:
+        """Wait until what is being sent was sent; return whether it was.
+
+        Args:
+            end: At most until this time of `time.monotonic`.
+        """
+        waited = [one.wait(end - time.monotonic()) for one in self._channels.values()]
+        return all(waited)
 
     def look(self, now: datetime) -> None:
         """Tell what is new, unless it was done less than a minute ago."""
@@ -184,9 +188,11 @@ class _Channel:
         )
         self._thread.start()
 
-    def wait(self, seconds: float) -> None:
-        if self._thread is not None:
-            self._thread.join(max(0.0, seconds))
+    def wait(self, seconds: float) -> bool:
+        if self._thread is None:
+            return True
+        self._thread.join(max(0.0, seconds))
+        return not (self._failures or self._thread.is_alive())
 
     def _work(self, settings: Mapping[str, str], notices: Sequence[Notice], now: datetime) -> None:
         try:

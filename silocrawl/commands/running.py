@@ -13,7 +13,7 @@ from crawlmatch.errors import CrawlError
 from crawlmatch.kept import Crawl, crawl_named
 from crawlmatch.outcomes import OWN
 from recordsilo import Silo
-from recordsilo.cli import ExitCode, example
+from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import Number, directory, json_object, quiet_option
 from recordsilo.extras import needed
 from recordsilo.progress import counting
@@ -21,15 +21,17 @@ from recordsilo.wording import counted
 from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
 from silocrawl.cdxj import Segments
 from silocrawl.commands.opening import opened, opened_queues, tell_refused
+from silocrawl.conditions import Condition
 from silocrawl.heritrix.indexing import index_all, indexing
 from silocrawl.messages import CATALOGUE, CRAWL, INDEX, RENDER
+from silocrawl.monitor import look
+from silocrawl.notices import CrawlNotices, load_settings, noticing
 from silocrawl.outcomes import match_own_logs, matching
-from silocrawl.paths import index_directory
+from silocrawl.paths import index_directory, notices_file
 from silocrawl.posting import Poster, posting
 from silocrawl.proposals import Documents, State
 from silocrawl.running import CrawlSettings, CrawlSummary, CrawlWorker
-from silocrawl.sharing import SECONDS_OF_LEASE, broker_of, has_queues, open_own_queues, use_broker
-from silocrawl.status import status_of
+from silocrawl.sharing import SECONDS_OF_LEASE, broker_of, open_own_queues, use_broker
 from silocrawl.targets import target_names
 from silowork.queues.values import Queues, QueueSize
 from silowork.stop import Stop
@@ -140,6 +142,7 @@ def crawl(
         tell: Gets each line about what is well.
     """
     needed("pypdfium2", "reading documents", "crawl")
+    load_settings(silo.path)  # if it is invalid, that is said now
     stop, last = Stop(), _last_document(silo)
     say = (lambda _line: None) if quiet else tell
     settings = replace(settings, broker=broker_of(silo.path))
@@ -157,6 +160,7 @@ def crawl(
             posting(Poster(outbackcdx, index, own)) if outbackcdx else nullcontext(),
             indexing(silo.path),
             cataloguing(silo.path, SECONDS_OF_LEASE),
+            noticing(silo.path),
             matching(silo.path, lambda kept: put_matched(own, kept)),
             counting("addresses", quiet=quiet) as show,
         ):
@@ -265,22 +269,45 @@ def _said(one: CrawlSummary) -> str:
     return f"{one.fetched:,} addresses, of which {one.answered:,} answered; {one.bytes:,} bytes"
 
 
-@click.command(epilog=example("silo crawl status myrepo", "silo crawl status myrepo --json"))
+@click.command(
+    epilog=example(
+        "silo crawl status myrepo",
+        "silo crawl status myrepo --json",
+        "silo crawl status myrepo --notify   # by cron, where no silo crawl run does it",
+    )
+)
 @directory
+@click.option("--notify", is_flag=True, help="Tell whom crawling/notices.toml names.")
 @json_object
-def status(*, silo_dir: str, as_json: bool) -> int:
-    """Show how the crawls are: queues, overdue launches and disk, with one word each.
+def status(*, silo_dir: str, notify: bool, as_json: bool) -> int:
+    """Show how the crawls are, each thing with a word, a sentence, and what to do.
 
-    Exit code 0 if all is well, 1 if something waits for somebody: dead messages, launches
-    that nobody does, a full disk.
+    Exit code 0 if all is well, 1 if something waits for somebody: a warning or an alert.
+    With --notify, people are told once of each, and once when it is good again.
     """
     with opened(silo_dir) as silo:
-        is_new = not has_queues(silo.path)
-        with nullcontext() if is_new else opened_queues(silo, changes=False) as queues:
-            found = status_of(silo.path, queues)
+        if notify:
+            return _notified(silo.path)
+        found = look(silo.path)
     if as_json:
-        told = {one.name: {"state": one.word, "said": one.said} for one in found.conditions}
-        click.echo(json.dumps(told, indent=2))
-    for one in () if as_json else found.conditions:
-        click.echo(f"{one.name:9} {one.word:8} {one.said}")
+        told = {one.label: _object(one) for one in found.conditions}
+        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        return ExitCode.OK if found.is_good else ExitCode.LOSSES
+    wide = max(len(one.label) for one in found.conditions)
+    for one in found.conditions:
+        click.echo(f"{one.label:{wide}} {one.word:8} {one.said}")
+        if one.advice:
+            click.echo(f"{'':{wide + 9}} {one.advice}")
     return ExitCode.OK if found.is_good else ExitCode.LOSSES
+
+
+def _object(one: Condition) -> dict[str, str]:
+    advice = {"advice": one.advice} if one.advice else {}
+    return {"state": one.word, "said": one.said, **advice}
+
+
+def _notified(silo_path: str) -> int:
+    if not load_settings(silo_path):
+        said = f"{notices_file(silo_path)} names nobody; see silo help crawling"
+        fail(said, ExitCode.USAGE)
+    return ExitCode.OK if CrawlNotices(silo_path).tell() else ExitCode.LOSSES

@@ -81,9 +81,12 @@ def test_the_command_says_the_same(silo: Silo, queues: SqliteQueues) -> None:
     found = status_of(silo.path, queues)
     told = CliRunner().invoke(status, [silo.path, "--json"], standalone_mode=False)
     assert told.return_value == 1  # nobody has launched it
-    assert json.loads(told.stdout) == {
-        one.name: {"state": one.word, "said": one.said} for one in found.conditions
+    objects = json.loads(told.stdout)
+    assert {name: (one["state"], one["said"]) for name, one in objects.items()} == {
+        one.name: (one.word, one.said) for one in found.conditions
     }
+    assert objects["launches"]["advice"] == "start silo crawl run"
+    assert "advice" not in objects["targets"]
 
 
 def rescheduled(silo: Silo, *given: str) -> Result:

@@ -391,7 +391,9 @@ def queued(targets: Silo) -> Silo:
 
 def test_status_says_what_the_command_says(client: Any, queued: Silo) -> None:
     found = client.json("/crawling/status")
-    assert found["conditions"]["messages"] == {"state": "alert", "said": "2 failed too often"}
+    told = found["conditions"]["messages"]
+    assert told.pop("advice").startswith("see silo crawl queue dead DIR uris-to-crawl")
+    assert told == {"state": "alert", "said": "2 of uris-to-crawl failed too often"}
     assert found["conditions"]["targets"]["state"] == "alert"
     assert found["overdue"] == ["reports"]
     assert found["queues"][CRAWL]["dead"] == 2
@@ -446,10 +448,14 @@ def test_metrics_have_the_same_figures(client: Any, queued: Silo) -> None:
 
 def test_a_file_of_queues_that_is_damaged_is_told(client: Any, queued: Silo) -> None:
     Path(queues_file(queued.path)).write_bytes(b"no database" * 999)
-    for path in ("targets", "targets/links", "status", "dead/uris-to-crawl", "metrics"):
+    for path in ("targets", "targets/links", "dead/uris-to-crawl"):
         answer = client.get(f"/crawling/{path}")
         assert (answer.status, queued.path in answer.text) == (500, False)
     assert "Traceback" not in answer.text
+    found = client.json("/crawling/status")["conditions"]["queue"]
+    assert (found["state"], "cannot be used" in found["said"]) == ("alert", True)
+    assert queued.path not in client.get("/crawling/status").text
+    assert 'silo_crawl_state{what="queue"} 2' in client.get("/crawling/metrics").text
 
 
 # --------------------------------------------------------------------------- of a record

@@ -96,8 +96,12 @@ def told(call: Call, field: str = "") -> Iterator[None]:
     except (TargetRefused, JobRefused) as error:
         raise BadRequest(as_sentence(str(error))).at(field) from None
     except (CrawlingError, QueuesUnreadable, QueueUnreachable) as error:
-        said = str(error).replace(call.site.path, call.site.name)
-        raise WebError(as_sentence(said)) from error
+        raise WebError(as_sentence(hidden(call, str(error)))) from error
+
+
+def hidden(call: Call, text: str) -> str:
+    """A text without the place of the Silo on its machine."""
+    return text.replace(call.site.path, call.site.name)
 
 
 def target_of(call: Call) -> Target:

@@ -1,18 +1,19 @@
 """How the crawls are: conditions, queues and hosts; messages that failed; figures for programs."""
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from silocrawl.messages import ALL_QUEUES, gist_of
 from silocrawl.metrics import metrics_of
-from silocrawl.status import CrawlStatus, status_of
+from silocrawl.monitor import look
+from silocrawl.status import CrawlStatus
 from silowork.prometheus import MEDIA_TYPE
 from silowork.queues.values import MessageState, Queued
 from webui.activity import note
 from webui.crawling import opening
-from webui.crawling.opening import queues_of, told
+from webui.crawling.opening import hidden, queues_of, told
 from webui.http.errors import BadRequest, NotFound
 from webui.http.messages import Response, whole_number
 from webui.rendering import View, changed_answer
@@ -28,6 +29,13 @@ NAMES = {
     "launches": "Launches",
     "queue": "Queue",
     "disk": "Disk",
+    "heritrix": "Heritrix",
+    "job": "Crawl job",
+    "checkpoint": "Checkpoint",
+    "amqp": "AMQP",
+    "packages": "Packages",
+    "node": "Access node",
+    "store": "Store",
 }
 """Condition → its name; English texts of the catalogue, as the below."""
 WORDS = {"good": "good", "warning": "warning", "alert": "alert"}
@@ -71,13 +79,20 @@ def metrics(call: Call) -> Response:
 
 
 def _status(call: Call) -> CrawlStatus:
-    with told(call), queues_of(call) as queues:
-        return status_of(call.site.path, queues)
+    found = look(call.site.path)
+    conditions = (
+        replace(one, said=hidden(call, one.said), advice=hidden(call, one.advice))
+        for one in found.conditions
+    )
+    return replace(found, conditions=tuple(conditions))
 
 
 def _twin(found: CrawlStatus) -> dict[str, Any]:
     return {
-        "conditions": {one.name: {"state": one.word, "said": one.said} for one in found.conditions},
+        "conditions": {
+            one.label: {"state": one.word, "said": one.said, "advice": one.advice}
+            for one in found.conditions
+        },
         "queues": {name: asdict(size) for name, size in found.queues.items()},
         "overdue": list(found.overdue),
         "free_bytes": found.free,

@@ -7,13 +7,18 @@
 </div>
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Crawl status')}">
 <table class="cards">
-  <thead><tr><th scope="col">${_("What")}</th><th scope="col">${_("State")}</th><th scope="col">${_("Details")}</th></tr></thead>
+  <thead><tr><th scope="col">${_("What")}</th><th scope="col">${_("State")}</th><th scope="col">${_("Details")}</th><th scope="col">${_("What to do next")}</th></tr></thead>
   <tbody>
 % for one in found.conditions:
     <tr>
-      <th scope="row">${names[one.name]}</th>
+      <th scope="row">${names[one.name]}\
+% if one.of:
+ <span class="id" dir="auto">${one.of}</span>\
+% endif
+</th>
       <td data-label="${_('State')}">${crawls.badge(one.word, words[one.word])}</td>
       <td data-label="${_('Details')}" dir="auto">${one.said}</td>
+      <td data-label="${_('What to do next')}" dir="auto">${one.advice}</td>
     </tr>
 % endfor
   </tbody>

@@ -1,0 +1,124 @@
+"""What people are told of the crawls by mail or webhook: ``crawling/notices.toml``."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from recordsilo.disk.locks import Locks
+from recordsilo.disk.toml_files import load_toml
+from silocrawl.conditions import Word
+from silocrawl.errors import CrawlingError
+from silocrawl.monitor import FAULTS, look
+from silocrawl.paths import notices_file, notices_told_file
+from silocrawl.status import CrawlStatus
+from silowork.errors import JobRefused
+from silowork.ledger_file import LedgerFile, LedgerKind
+from silowork.notices import SECONDS_OF_A_STEP, SETTINGS, Notice, Sender, check_settings, clean
+from silowork.stop import Stop
+from silowork.telling import BETWEEN_LOOKS, TOLD_TABLE, Found, Notices, Told
+
+_LOCK = "crawl-notices"
+
+
+class NoticesInvalid(CrawlingError):
+    """What says whom to tell, or what was told, cannot be read."""
+
+
+def _unreadable(path: str, reason: str) -> Exception:
+    said = f"what was told, {path}, cannot be read ({reason}); delete it: all is told again"
+    return NoticesInvalid(said)
+
+
+KIND = LedgerKind(TOLD_TABLE, _unreadable, version=1)
+
+
+def load_settings(silo_path: str) -> Mapping[str, str]:
+    """Read whom to tell; without a file, nobody.
+
+    Raises:
+        NoticesInvalid: Says what is wrong.
+    """
+    path = notices_file(silo_path)
+    try:
+        table = load_toml(path)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise NoticesInvalid(f"{path} is invalid: {error}") from None
+    if unknown := sorted(table.keys() - set(SETTINGS)):
+        may = ", ".join(SETTINGS)
+        raise NoticesInvalid(f"{path} cannot have {unknown[0]!r}; it may have {may}")
+    if not all(isinstance(value, str) for value in table.values()):
+        raise NoticesInvalid(f"{path}: its values are texts")
+    try:
+        check_settings(table)
+    except JobRefused as error:
+        raise NoticesInvalid(f"{path}: {error}") from None
+    return table
+
+
+def notices_of(found: CrawlStatus) -> list[Notice]:
+    """What people must know, and what is well again if they knew that it was not."""
+    return [
+        Notice(one.label, one.word.value, clean(one.told), is_over=one.word is Word.GOOD)
+        for one in found.conditions
+    ]
+
+
+class CrawlNotices:
+    """Tells what is not well with the crawls of a Silo; one thread uses it.
+
+    Args:
+        silo_path: The Silo.
+    """
+
+    def __init__(self, silo_path: str) -> None:
+        self._path = silo_path
+        self._file = LedgerFile(notices_told_file(silo_path), KIND)
+        name = os.path.basename(os.path.abspath(silo_path))
+        sender = Sender("silo", name, "condition", f"silo crawl status {silo_path}")
+        self._notices = Notices(sender, Told(self._file), self._find, FAULTS)
+
+    def _find(self, now: datetime) -> Found | None:
+        settings = load_settings(self._path)
+        if not (settings.get("mail") or settings.get("webhook")):
+            return None
+        return Found(settings, notices_of(look(self._path, now)))
+
+    def tell(self) -> bool:
+        """Tell what is new, and wait for that, but not for long.
+
+        Returns:
+            Whether nothing is left to tell, or another process tells it.
+        """
+        locks = Locks(os.path.join(self._path, ".silo", "locks"))
+        with locks.hold_name_if_free(_LOCK) as is_free:
+            if not is_free:
+                return True
+            self._notices.look(datetime.now(UTC))
+            is_told = self._notices.wait(time.monotonic() + SECONDS_OF_A_STEP)
+            self._file.close()
+            return is_told
+
+
+@contextmanager
+def noticing(silo_path: str) -> Iterator[None]:
+    """Tell in a thread while the block runs, about once a minute, and when it ends."""
+    stop = Stop()
+    thread = threading.Thread(target=_tell_until, args=(silo_path, stop))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.ask()
+        thread.join()
+
+
+def _tell_until(silo_path: str, stop: Stop) -> None:
+    notices = CrawlNotices(silo_path)
+    while not stop.wait(BETWEEN_LOOKS.total_seconds() + 1):
+        notices.tell()
+    CrawlNotices(silo_path).tell()
