@@ -167,7 +167,7 @@ class Code(Enum):
         "S045", WARNING, "a version has a name that the store does not allow",
         "Rename the version; it can be read as it is.")
     CURRENTVERSION = ("S046", DAMAGE, "currentversion is not among versions", _MEND_MANIFEST)
-    DATE = ("S047", DAMAGE, "date is not text", _MEND_MANIFEST)
+    DATE = ("S047", DAMAGE, "date or changed is not text", _MEND_MANIFEST)
     VERSION_DATES = (
         "S048", DAMAGE, "version_dates is not an object of strings", _MEND_MANIFEST)
     FILES = ("S049", DAMAGE, "files is not an object of lists of names", _MEND_MANIFEST)

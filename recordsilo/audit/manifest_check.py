@@ -204,6 +204,8 @@ def _identity_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
         yield ManifestFault(Code.ITEM_ID, "an identifier", _of(members, "item_id"))
     if not isinstance(members.get("date"), str):
         yield ManifestFault(Code.DATE, "a date", _of(members, "date"))
+    if not isinstance(members.get("changed", ""), str):
+        yield ManifestFault(Code.DATE, "a date", _of(members, "changed"))
     if not isinstance(members.get("metadata", {}), dict):
         yield ManifestFault(Code.METADATA, "an object", _of(members, "metadata"))
     written = members.get("format", 0)

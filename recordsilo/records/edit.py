@@ -129,10 +129,9 @@ class RecordEdit:
         return self.manifest != self.before or self._retyped
 
     def seal(self) -> None:
-        """Set the revision and the format that the state is written with."""
+        """Set the revision, the time and the format that the state is written with."""
         revision = (self.before.revision if self.before else 0) + 1
-        if (self.manifest.revision, self.manifest.format) != (revision, FORMAT):
-            self.manifest = altered(self.manifest, revision=revision, format=FORMAT)
+        self.manifest = altered(self.manifest, revision=revision, changed=now_text(), format=FORMAT)
 
     def discard(self) -> None:
         """Remove what was staged; the state is not committed."""

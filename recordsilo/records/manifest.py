@@ -179,6 +179,8 @@ class Manifest:
         revision: Counts up with each write; 0 in manifests of 2010.
         format: See `FORMAT`.
         extra: Unknown keys, kept unchanged.
+        changed: When it was written here, in the 2010 form; empty in manifests of 2010 and of
+            early releases. See `recordsilo.index.projection.changed_at`.
     """
 
     item_id: str
@@ -190,6 +192,7 @@ class Manifest:
     format: int = FORMAT
     pending: Pending = Pending()
     extra: Mapping[str, Json] = field(default_factory=dict)
+    changed: str = ""
 
     @property
     def is_stored(self) -> bool:

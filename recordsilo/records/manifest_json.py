@@ -95,6 +95,7 @@ def _text_of(manifest: Manifest) -> str:
         f'"versionlog": {{{_join([f"{n}: {_list(v.log)}" for n, v in versions])}}},\n'
         f'"metadata": {metadata},\n{"".join(extra)}"format": {manifest.format},\n'
         f'"revision": {manifest.revision},\n'
+        f'"changed": {_text(manifest.changed)},\n'
         f'"digests": {{{_join([f"{n}: {_digests_to_json(v)}" for n, v in versions])}}},\n'
         f'"origins": {{{_join([f"{n}: {_origin_to_json(v.origin)}" for n, v in versions])}}},\n'
     )
@@ -226,6 +227,7 @@ class _MemberReader:
             format=written,
             pending=self._pending(),
             extra=unknown(members),
+            changed=self._value("changed", str, "") or "",
         )
 
     def _item_id(self) -> str:

@@ -16,8 +16,8 @@ from recordsilo.records.manifest import Json, Manifest, Origin, Version
 KNOWN_KEYS = frozenset(
     {
         "item_id", "date", "currentversion", "versions", "version_dates", "files", "subdir",
-        "metadata_files", "versionlog", "metadata", "format", "revision", "digests", "origins",
-        "states", "pending", "checksum",
+        "metadata_files", "versionlog", "metadata", "format", "revision", "changed", "digests",
+        "origins", "states", "pending", "checksum",
     }
 )  # fmt: skip
 SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -119,6 +119,7 @@ def _manifest(members: dict[str, Json]) -> Manifest:
         _count(members["revision"]),
         written,
         extra=unknown(members),
+        changed=_text(members.get("changed", "")),
     )
 
 

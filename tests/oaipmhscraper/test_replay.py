@@ -35,8 +35,8 @@ def tree(directory: Path) -> dict[str, object]:
         for name in names:
             path = Path(place, name)
             content = path.read_bytes()
-            if name == "__manifest.json":
-                content = json.loads(content) | {"pending": None, "checksum": None}
+            if name.startswith("__manifest.json"):
+                content = json.loads(content) | {"pending": None, "checksum": None, "changed": None}
             found[str(path.relative_to(directory))] = content
     assert found
     return found

@@ -64,6 +64,7 @@ def manifests(draw: st.DrawFn, pending: st.SearchStrategy[Pending] = pending) ->
         versions=tuple(made),
         metadata=draw(st.dictionaries(plain, values, max_size=3)),
         revision=draw(st.integers(0, 10**9)),
+        changed=draw(plain),
         format=draw(st.integers(1, 3)),
         pending=draw(pending),
         extra=draw(st.dictionaries(st.sampled_from(["rdffilename", "später"]), values)),
@@ -114,8 +115,8 @@ def test_any_bytes_are_a_manifest_or_a_named_fault(content: bytes) -> None:
 
 KEYS = [
     "item_id", "date", "currentversion", "versions", "version_dates", "files", "subdir",
-    "metadata_files", "versionlog", "metadata", "format", "revision", "digests", "origins",
-    "pending",
+    "metadata_files", "versionlog", "metadata", "format", "revision", "changed", "digests",
+    "origins", "pending",
 ]  # fmt: skip
 anything = values | st.dictionaries(st.just("1"), values, max_size=1)
 
@@ -179,6 +180,7 @@ def with_key(key: str, value: object) -> bytes:
         ("currentversion", "2"),
         ("revision", -1),
         ("revision", True),
+        ("changed", 7),
         ("format", "1"),
         ("files", {"1": "oai_dc"}),
         ("files", {"1": [7]}),

@@ -23,6 +23,7 @@ def contents(directory: str) -> dict[str, Any]:
 def _timeless(content: bytes) -> Any:
     manifest = json.loads(content)
     del manifest["checksum"]
+    manifest.pop("changed", None)
     for origin in manifest["origins"].values():
         del origin["date"]
     return manifest

@@ -130,6 +130,7 @@ for _number, (_key, _value) in SHAPES.items():
     CASES[f"{_number}-{_key}-of-a-version"] = wrong_for_a_version(_key, _value)
     CASES[f"{_number}-{_key}-a-list"] = wrong_as_a_whole(_key, [])
     CASES[f"{_number}-{_key}-null"] = wrong_as_a_whole(_key, None)
+CASES["S047-changed-a-number"] = wrong_as_a_whole("changed", 7)
 CASES["S053-metadata-a-list"] = wrong_as_a_whole("metadata", ["a"])
 CASES["S053-metadata-null"] = wrong_as_a_whole("metadata", None)
 CASES["S054-format-a-text"] = wrong_as_a_whole("format", "1")
