@@ -59,6 +59,7 @@ class Selection:
             *(f"{name} {wanted}".lower() for name, wanted in self.filters.flags.items()),
             f"since {self.filters.since}" if self.filters.since else "",
             f"until {self.filters.until}" if self.filters.until else "",
+            f"changed since {self.filters.changed_since}" if self.filters.changed_since else "",
             f"search {self.query}" if self.query else "",
             counted(len(self.identifiers), "identifier") if self.identifiers else "",
         ]
@@ -165,6 +166,7 @@ def selection_table(selection: Selection) -> dict[str, Any]:
         **{name: list(values) for name, values in filters.values.items()},
         "since": filters.since,
         "until": filters.until,
+        "changed_since": filters.changed_since,
         "identifiers": list(selection.identifiers),
     }
     return {name: value for name, value in table.items() if value not in ("", None, [])}
@@ -294,6 +296,7 @@ def filters_from(
     state: str | None = None,
     since: str | None = None,
     until: str | None = None,
+    changed_since: str | None = None,
 ) -> SearchFilters:
     """Make filters from options of the command line.
 
@@ -301,13 +304,14 @@ def filters_from(
         texts: Each ``FIELD=VALUE``, or ``FIELD!=VALUE`` for records without it; a repeated
             field means any of its values.
         set_spec, state: The same as ``set=SPEC`` and ``state=STATE``.
-        since, until: The earliest and the latest date.
+        since, until: The earliest and the latest datestamp.
+        changed_since: The earliest time of a change here.
 
     Raises:
         SearchError: A text without ``=``, or a flag that is neither true nor false.
         UnicodeEncodeError: A text that is not valid Unicode.
     """
-    "".join((*texts, set_spec or "", since or "", until or "")).encode()
+    "".join((*texts, set_spec or "", since or "", until or "", changed_since or "")).encode()
     flags: dict[str, bool] = {}
     values: dict[str, list[str]] = {}
     for name, given in (("set", set_spec), ("state", state)):
@@ -323,4 +327,4 @@ def filters_from(
             flags[name] = value == "true"
         else:
             raise SearchError(f"{name} is true or false, not {shortened(value)}")
-    return SearchFilters(flags, values, since, until)
+    return SearchFilters(flags, values, since, until, changed_since)

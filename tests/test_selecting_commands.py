@@ -7,10 +7,13 @@ import pytest
 
 from recordsilo.cli import silo_command
 
-OPTIONS = {"--search", "--filter", "--set", "--state", "--since", "--until", "--item", "--ids"}
+OPTIONS = {
+    "--search", "--filter", "--set", "--state", "--since", "--until", "--changed-since", "--item",
+    "--ids",
+}  # fmt: skip
 OTHERS = {
     "search": {"--search", "--item", "--ids"},  # the query is its argument
-    "harvest": {"--search", "--filter", "--state", "--since", "--item", "--ids"},
+    "harvest": OPTIONS - {"--set", "--until"},
     "state": OPTIONS - {"--set"},
     **{f"usage {one}": OPTIONS - {"--until"} for one in ("show", "top", "totals")},
     "usage report": OPTIONS - {"--until", "--filter"},

@@ -22,7 +22,7 @@ from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import is_staged, is_tag, version_dirname
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.index import Entry, ManifestStamp, Row, project
-from recordsilo.index.projection import project_row
+from recordsilo.index.projection import changed_at, project_row, seconds_of_text
 from recordsilo.index.query import row
 from recordsilo.index.rows import (
     described_digest,
@@ -113,12 +113,14 @@ class IndexCheck:
             stated.curated, stated.upstream_newer, stated.current_version, stated.versions,
             stated.revision,
         )  # fmt: skip
-        described, title, key, seconds, flags, small, large, sets = found[12:20]
+        described, title, key, seconds, flags, small, large, sets, changed = found[12:21]
         facets = self._facets(connection, small + large)
         if found[:9] != row or sets != len(stated.sets) or facets is None:
             return False
-        text = digest_of_text(found[21:])
-        return found[20] == text and bool(
+        if changed != changed_at(seconds_of_text(manifest.changed), stamp.mtime_ns):
+            return False
+        text = digest_of_text(found[22:])
+        return found[21] == text and bool(
             described_digest((title, key, seconds, flags), facets, text) == described
         )
 
@@ -208,7 +210,7 @@ _INTACT = f"""
         versions, revision, mtime_ns, size, inode, described, record.title, title_key, seconds,
         flags, facets, facets_large,
         (SELECT count(*) FROM json_each(sets) AS spec {_LISTED} AND record_set.id = record.id),
-        text_digest, {", ".join(f"text.{name}" for name in TEXT_COLUMNS)}
+        changed, text_digest, {", ".join(f"text.{name}" for name in TEXT_COLUMNS)}
     FROM record JOIN text ON text.rowid = record.id WHERE identifier = ?"""  # noqa: S608 - constants
 
 
@@ -282,12 +284,14 @@ def _misdescribed(connection: sqlite3.Connection, entry: Entry) -> Finding | Non
     )
 
 
-_FROM_MANIFEST = ("seconds", "flags", "sets")
+_FROM_MANIFEST = ("seconds", "changed", "flags", "sets")
 
 
 def _expected_of(entry: Entry) -> dict[str, object]:
     one = prepare(entry, ManifestStamp(0, 0, 0))
+    dated = {"changed": entry.changed} if entry.changed else {}
     return {
+        **dated,
         "seconds": entry.seconds,
         "flags": flags_of(entry),
         "sets": sorted(one.specs),
@@ -301,7 +305,8 @@ def _expected_of(entry: Entry) -> dict[str, object]:
 
 def _found_of(connection: sqlite3.Connection, identifier: str) -> dict[str, object]:
     whole = connection.execute(
-        "SELECT id, sets, facets, facets_large, text_digest, seconds, flags, title, title_key "
+        "SELECT id, sets, facets, facets_large, text_digest, changed, seconds, flags, title, "
+        "title_key "
         "FROM record WHERE identifier = ?",
         (identifier,),
     ).fetchone()
@@ -314,7 +319,7 @@ def _found_of(connection: sqlite3.Connection, identifier: str) -> dict[str, obje
         (number,),
     ).fetchone()
     return {
-        **dict(zip(("seconds", "flags", "title", "title_key"), plain, strict=True)),
+        **dict(zip(("changed", "seconds", "flags", "title", "title_key"), plain, strict=True)),
         "sets": _sets_of(connection, number, sets),
         "facets": _facets_of(connection, bytes(small) + bytes(large)),
         **{f"text {name}": found for name, found in zip(TEXT_COLUMNS, text or (), strict=False)},

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import click
@@ -17,6 +18,7 @@ from recordsilo.commands import completion
 from recordsilo.commands.granary_list import silos_in
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
+from recordsilo.index.search_values import DATES
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import (
     Selection,
@@ -66,6 +68,21 @@ def json_option(printed: str) -> Callable[[F], F]:
 json_lines = json_option("JSON lines")
 json_array = json_option("a JSON array")
 json_object = json_option("a JSON object")
+_UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+def _moment(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
+    """A date as typed; for how long something is ago, the time."""
+    found = re.fullmatch(r"(\d{1,6})([mhdw])", given or "", re.ASCII)
+    if found is None:
+        return given
+    ago = timedelta(seconds=int(found[1]) * _UNITS[found[2]])
+    try:
+        return (datetime.now(UTC) - ago).replace(tzinfo=None).isoformat(timespec="seconds")
+    except OverflowError:
+        return "0001-01-01"
+
+
 _FILTERS = (
     click.option("--filter", "texts", multiple=True, metavar="FIELD=VALUE",
                  shell_complete=completion.conditions,
@@ -77,6 +94,9 @@ _FILTERS = (
                  help="Only records whose current version has this status."),
     click.option("--since", metavar="DATE", help="Earliest datestamp, YYYY-MM-DD."),
     click.option("--until", metavar="DATE", help="Latest datestamp, inclusive."),
+    click.option("--changed-since", metavar="DATE", callback=_moment,
+                 help="Only records that were stored or changed here since this date or time "
+                      "(UTC), or for so long: 90m, 12h, 1d, 2w."),
 )  # fmt: skip
 _NAMES = (
     click.option("--search", "query", metavar="QUERY",
@@ -257,7 +277,7 @@ def _query(given: str | None, filters: SearchFilters) -> tuple[str, SearchFilter
 
 def _filters(given: dict[str, Any]) -> Any:
     """Remove the options of `_FILTERS` from the given ones, and return them as filters."""
-    names = ("set_spec", "state", "since", "until")
+    names = ("set_spec", "state", *DATES)
     try:
         return filters_from(given.pop("texts"), **{name: given.pop(name) for name in names})
     except SearchError as error:

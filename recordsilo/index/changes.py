@@ -24,8 +24,9 @@ from recordsilo.index.schema import TEXT_COLUMNS
 _NUMBERS = "SELECT value FROM about WHERE key IN ('beside', 'change') ORDER BY key DESC"
 _ROWS = (
     "SELECT record.change, record.id, "  # noqa: S608 - constants
-    f"{', '.join(f'record.{name}' for name in COLUMNS.split(', '))}, seconds, "
-    f"flags, facets, facets_large, {', '.join(f'text.{name}' for name in TEXT_COLUMNS)} FROM "
+    f"{', '.join(f'record.{name}' for name in COLUMNS.split(', '))}, changed, "
+    "seconds, flags, facets, facets_large, "
+    f"{', '.join(f'text.{name}' for name in TEXT_COLUMNS)} FROM "
 )
 # CROSS JOIN keeps the order of the tables; SQLite would read every text, or every value
 _WRITTEN = (
@@ -159,9 +160,9 @@ def _entry(
     facets: dict[str, tuple[str, ...]] = {}
     for name, value in (values[code] for code in dict.fromkeys(codes) if code in values):
         facets[name] = (*facets.get(name, ()), value)
-    seconds, flags = int(str(row[-10])), int(str(row[-9]))
+    changed, seconds, flags = (int(str(one)) for one in row[-11:-8])
     text = Text(*(str(one or "") for one in row[-6:]))
-    shown = row_of(tuple(row[2:-10]))
+    shown = row_of(tuple(row[2:-11]))
     if shown.deleted and not shown.curated:
         facets.pop("finding", None)  # as in a search of the Silo
-    return Entry(shown, text, seconds, facets, has_file=bool(flags >> 3))
+    return Entry(shown, text, seconds, facets, has_file=bool(flags >> 3), changed=changed)

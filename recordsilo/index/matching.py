@@ -89,6 +89,7 @@ def matches(
     """
     words = Words(connection, parse_query(query))
     wanted, excluded = words.wanted(), words.excluded()
+    changed = None if filters.changed_since is None else _changed(connection, filters.changed_since)
     found, total = [], 0
     for segment in columns.segments:
         mask = segment.alive.copy()
@@ -98,6 +99,8 @@ def matches(
         if excluded is not None:
             mask &= ~excluded.among(segment.ids)
         _bound_time(mask, segment, filters)
+        if changed is not None:
+            mask &= _only(segment, changed)
         found.append(SegmentMatches.of(segment, mask, _passing(segment, columns, filters)))
     return Hits(None if wanted is None else total, words.ranking()), found
 
@@ -107,6 +110,20 @@ def _bound_time(mask: Bools, segment: Segment, filters: SearchFilters) -> None:
         mask &= segment.datestamps >= bound_of(filters.since, last=False)
     if filters.until is not None:
         mask &= segment.datestamps <= bound_of(filters.until, last=True)
+
+
+def _changed(connection: sqlite3.Connection, since: str) -> NDArray[np.int64]:
+    """The row ids of the records that were changed here since a date; found by an index."""
+    rows = connection.execute(
+        "SELECT id FROM record WHERE changed >= ?", (bound_of(since, last=False),)
+    )
+    return np.fromiter((number for (number,) in rows), np.int64)
+
+
+def _only(segment: Segment, ids: NDArray[np.int64]) -> Bools:
+    mask = np.zeros(len(segment.ids), np.bool_)
+    mask[segment.positions_of(ids)] = True
+    return mask
 
 
 def _passing(segment: Segment, columns: Columns, filters: SearchFilters) -> dict[str, Bools]:

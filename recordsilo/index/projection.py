@@ -157,6 +157,8 @@ class Entry:
         seconds: The datestamp as seconds since 0001-01-01, for ranges and order.
         facets: Field → values, each once; see `recordsilo.index.columns`.
         has_file: Whether the current version has a file that is not metadata.
+        changed: When the manifest was written, as seconds since 0001-01-01; 0 if it does not
+            say so, then the time of its file counts.
     """
 
     row: Row
@@ -164,6 +166,7 @@ class Entry:
     seconds: int
     facets: Mapping[str, tuple[str, ...]]
     has_file: bool
+    changed: int = 0
 
 
 class Unread(NamedTuple):
@@ -208,9 +211,10 @@ def project(manifest: Manifest, read: Read) -> Entry:
     return Entry(
         row=row,
         text=_text(manifest, described, title, harvested),
-        seconds=_seconds(row.datestamp),
+        seconds=seconds_of_text(row.datestamp),
         facets=_facets(manifest, current, row, described),
         has_file=current is not None and _has_file(current),
+        changed=seconds_of_text(manifest.changed),
     )
 
 
@@ -324,7 +328,21 @@ def _has_file(version: Version) -> bool:
     return any(not path.endswith(".about") for path in others)
 
 
-def _seconds(datestamp: str) -> int:
+EPOCH = 719_162 * 86_400
+"""Seconds from 0001-01-01 to 1970-01-01."""
+
+
+def changed_at(seconds: int, mtime_ns: int) -> int:
+    """When a record was changed here, as seconds since 0001-01-01.
+
+    Args:
+        seconds: `Entry.changed`.
+        mtime_ns: Of the manifest's file.
+    """
+    return seconds or EPOCH + mtime_ns // 1_000_000_000
+
+
+def seconds_of_text(datestamp: str) -> int:
     """Seconds since 0001-01-01; 0 for an invalid date."""
     try:
         return seconds_of(datetime.fromisoformat(datestamp))

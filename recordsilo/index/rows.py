@@ -10,14 +10,22 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from recordsilo.formats.quality import UNREADABLE
-from recordsilo.index.projection import Entry, ManifestStamp, Row, Text, entry_of_unread
+from recordsilo.index.projection import (
+    Entry,
+    ManifestStamp,
+    Row,
+    Text,
+    changed_at,
+    entry_of_unread,
+)
 from recordsilo.index.query import UNREAD, row_of
 from recordsilo.index.schema import TEXT_COLUMNS, code_digest
 from recordsilo.index.search_values import LARGE_FIELDS, SMALL_FIELDS
 
 _FIXED = (
     "identifier, datestamp, title, sets, deleted, curated, upstream_newer, current_version, "
-    "versions, revision, title_key, seconds, flags, text_digest, described, mtime_ns, size, inode"
+    "versions, revision, title_key, seconds, flags, text_digest, described, mtime_ns, size, inode, "
+    "changed"
 )
 _COLUMNS = f"{_FIXED}, facets, facets_large, change, generation"
 _MARKS = ", ".join("?" * len(_COLUMNS.split(",")))
@@ -58,7 +66,14 @@ class Prepared(NamedTuple):
             facets[field] = (*facets.get(field, ()), value)
         seconds, flags = self.fixed[len(Row.__slots__) + 1 :][:2]
         row, bits = row_of(self.fixed[: len(Row.__slots__)]), int(str(flags))
-        entry = Entry(row, Text(*self.text), int(str(seconds)), facets, has_file=bool(bits >> 3))
+        entry = Entry(
+            row,
+            Text(*self.text),
+            int(str(seconds)),
+            facets,
+            has_file=bool(bits >> 3),
+            changed=int(str(self.fixed[-1])),
+        )
         return entry, ManifestStamp(*self.stamp)
 
 
@@ -76,6 +91,7 @@ def prepare(entry: Entry, stamp: ManifestStamp) -> Prepared:
             row.identifier, row.datestamp, row.title, sets, row.deleted, row.curated,
             row.upstream_newer, row.current_version, row.versions, row.revision,
             key, entry.seconds, flags, digest, described, *found,
+            changed_at(entry.changed, stamp.mtime_ns),
         ),
         row.sets,
         sets,

@@ -7,7 +7,7 @@ from functools import cache
 from recordsilo import formats
 from recordsilo.formats import signature
 
-TABLES = 13
+TABLES = 14
 """Increase this number when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
@@ -72,6 +72,7 @@ CREATE TABLE record (
     mtime_ns        INTEGER NOT NULL,  -- of the manifest that was read
     size            INTEGER NOT NULL,
     inode           INTEGER NOT NULL,
+    changed         INTEGER NOT NULL,  -- when the record was changed here, since 0001-01-01
     change          INTEGER NOT NULL,  -- number of the change that wrote the row
     generation      INTEGER NOT NULL   -- of the last reindex that saw it
 );
@@ -151,6 +152,7 @@ INDEXES = (
     "CREATE INDEX IF NOT EXISTS record_curated ON record (identifier) WHERE curated",
     "CREATE INDEX IF NOT EXISTS record_upstream_newer ON record (identifier) WHERE upstream_newer",
     "CREATE INDEX IF NOT EXISTS record_change ON record (change)",
+    "CREATE INDEX IF NOT EXISTS record_changed ON record (changed, identifier)",
     "CREATE INDEX IF NOT EXISTS record_title ON record (title_key, id)",
 )
 """Indexes for readers, created once the index is complete, which is faster than row by row."""

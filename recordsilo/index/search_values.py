@@ -20,6 +20,8 @@ RELEVANCE_AT_MOST = 5000
 FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
 """The store's own facets; `recordsilo.index.facets` has the contributed ones."""
 SORTS = ("relevance", "newest", "oldest", "identifier", "title")
+DATES = ("since", "until", "changed_since")
+"""The filters that are dates."""
 NOT = "!"
 """Behind the name of a facet in a filter: records that have none of the values (``type!``)."""
 _NUMBER = r"-?\d+(?:\.\d+)?"
@@ -81,12 +83,15 @@ class SearchFilters:
             of the values. Fields of numbers take ranges: ``2010..2016``.
         since: The earliest datestamp, inclusive; a day or a time, ISO 8601, UTC.
         until: The latest datestamp, inclusive; a day means its last second.
+        changed_since: The earliest time at which the record was last changed here, by a
+            harvest, a person or a program; inclusive. As ``since``.
     """
 
     flags: Mapping[str, bool] = field(default_factory=dict)
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
     since: str | None = None
     until: str | None = None
+    changed_since: str | None = None
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -106,8 +111,8 @@ def filters_of(given: AnyFilters, also: Sequence[str] = ()) -> SearchFilters:
     """Read filters from a mapping, as in a TOML table: ``{"type": "Thesis", "curated": True}``.
 
     Args:
-        given: Field (with or without `NOT`) → a text or a list of texts; flag → bool; ``since``
-            and ``until`` → a date. `SearchFilters` are returned as they are.
+        given: Field (with or without `NOT`) → a text or a list of texts; flag → bool; ``since``,
+            ``until`` and ``changed_since`` → a date. `SearchFilters` are returned as they are.
         also: Further names that a message lists.
 
     Raises:
@@ -119,7 +124,7 @@ def filters_of(given: AnyFilters, also: Sequence[str] = ()) -> SearchFilters:
     if not isinstance(given, Mapping | None):
         raise SearchError(f"filters are SearchFilters or a mapping, not {shortened(given)}")
     others = dict(given or {})
-    dates = {name: others.pop(name, None) for name in ("since", "until")}
+    dates = {name: others.pop(name, None) for name in DATES}
     for name, value in dates.items():
         if value is not None and not isinstance(value, str):
             raise SearchError(f"{name} is a text, not {shortened(value)}")
@@ -129,9 +134,9 @@ def filters_of(given: AnyFilters, also: Sequence[str] = ()) -> SearchFilters:
     if wrong := [name for name, value in flags.items() if not isinstance(value, bool)]:
         raise SearchError(f"{wrong[0]} is true or false, not {shortened(flags[wrong[0]])}")
     if unknown := sorted(str(one) for one in others if facet_of(str(one)) not in facet_names()):
-        raise unknown_filter(unknown[0], (*also, "since", "until", *facet_names()))
+        raise unknown_filter(unknown[0], (*also, *DATES, *facet_names()))
     values = {name: texts_of(name, value) for name, value in others.items()}
-    return SearchFilters(flags, values, dates["since"], dates["until"])
+    return SearchFilters(flags, values, **dates)
 
 
 def texts_of(name: str, value: Any) -> tuple[str, ...]:

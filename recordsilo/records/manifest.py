@@ -180,7 +180,7 @@ class Manifest:
         format: See `FORMAT`.
         extra: Unknown keys, kept unchanged.
         changed: When it was written here, in the 2010 form; empty in manifests of 2010 and of
-            early releases. See `recordsilo.index.projection.changed_at`.
+            early releases. Then the time of the file counts.
     """
 
     item_id: str

@@ -87,7 +87,7 @@ def feed(
             except IndexUnusable as error:
                 why = error.reason
             else:
-                lacking = sorted(fields_of_packages().keys() - opened.fields)
+                lacking = sorted({"changed", *fields_of_packages()} - opened.fields)
                 if not lacking:
                     return _Feeder(granary, opened, progress, only).run()
                 why = f"it has no field {lacking[0]!r} yet"

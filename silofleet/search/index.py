@@ -131,7 +131,8 @@ class Opened:
             IndexUnusable: The index is damaged, or older than a field that filters or sorts.
         """
         needed = *search.filters.fields, *({search.order.removeprefix("-")} - {*SORTS})
-        if lacking := sorted({*map(field_of, needed)} - self.fields):
+        dates = () if search.filters.changed_since is None else ("changed",)
+        if lacking := sorted({*map(field_of, needed), *dates} - self.fields):
             raise IndexUnusable(self.path, f"it has no field {lacking[0]!r} yet")
         query = self.queries.of(search, without=without)
         with translated_errors(self.path):
@@ -247,6 +248,7 @@ class Opened:
         if hit.year.isdecimal():
             found.add_integer(YEAR_NUMBER, int(hit.year))
         found.add_integer("seconds", entry.seconds)
+        found.add_integer("changed", entry.changed)
         found.add_bytes("hit", _packed(hit))
         return found
 
@@ -339,7 +341,7 @@ def _schema(tantivy: Any) -> Any:
             builder.add_float_field(name, indexed=True, fast=True)
         else:
             builder.add_text_field(name, fast=True, tokenizer_name="raw", index_option="basic")
-    for name in ("seconds", YEAR_NUMBER):
+    for name in ("seconds", "changed", YEAR_NUMBER):
         builder.add_integer_field(name, indexed=True, fast=True)
     builder.add_bytes_field("hit", stored=True)
     return builder.build()

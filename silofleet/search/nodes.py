@@ -21,6 +21,7 @@ from recordsilo.disk.identifier import url_segment
 from recordsilo.disk.names import check_version_name
 from recordsilo.errors import SearchError
 from recordsilo.index import FacetValue
+from recordsilo.index.search_values import DATES
 from silofleet.search.errors import TokenRefused
 from silofleet.search.folding import folded
 from silofleet.search.tokens import SCHEME, token_for
@@ -183,7 +184,7 @@ def fields_of(search: AllSearch) -> list[tuple[str, str]]:
     found += [("limit", str(search.end))]
     found += [(name, str(wanted).lower()) for name, wanted in filters.flags.items()]
     found += [(key, value) for key, values in filters.values.items() for value in values]
-    found += [("since", filters.since or ""), ("until", filters.until or "")]
+    found += [(name, getattr(filters, name) or "") for name in DATES]
     found += [("facet", name) for name in search.facets]
     return [(name, value) for name, value in found if value]
 

@@ -158,8 +158,13 @@ class Queries:
             if low > high:
                 yield self._make.empty_query()
             else:
-                between = self._make.range_query(self._schema, "seconds", self._integer, low, high)
-                yield self._make.const_score_query(between, 0.0)
+                yield self._between("seconds", low, high)
+        if filters.changed_since is not None:
+            yield self._between("changed", bound_of(filters.changed_since, last=False), _NO_YEAR)
+
+    def _between(self, name: str, low: int, high: int) -> Any:
+        between = self._make.range_query(self._schema, name, self._integer, low, high)
+        return self._make.const_score_query(between, 0.0)
 
 
 def _escaped(text: str) -> str:

@@ -249,6 +249,7 @@ class IndexConformance(ABC):
             ({"values": {"subject": ["unknown"]}}, ""), ({"values": {"state": ["ready"]}}, ""),
             ({"since": "2020-01-02"}, "bcd"), ({"until": "2020-01-02"}, "ab"),
             ({"since": "2020-01-02T12:00:00", "until": "2020-01-03"}, "bc"),
+            ({"changed_since": "2026-01-01"}, "abcd"), ({"changed_since": "9000-01-01"}, ""),
             ({"flags": {"deleted": False}}, "abcd"), ({"flags": {"has_file": True}}, ""),
             ({"values": {"type!": ["Thesis"]}}, "ab"), ({"values": {"set!": ["physics"]}}, "cd"),
             ({"values": {"language!": ["en"]}}, "acd"),

@@ -104,6 +104,10 @@ def matches(entry: Entry, words: str, filters: SearchFilters) -> bool:
         and all(flags(entry)[name] == wanted for name, wanted in filters.flags.items())
         and (filters.since is None or entry.seconds >= bound(filters.since, last=False))
         and (filters.until is None or entry.seconds <= bound(filters.until, last=True))
+        and (
+            filters.changed_since is None
+            or entry.changed >= bound(filters.changed_since, last=False)
+        )
         and all(
             any(
                 is_meant(key.rstrip("!"), one, value)

@@ -1,5 +1,7 @@
 """`Silo.search`: the same results as checking every record, for any query."""
 
+import json
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recordsilo import Origin, Silo
+from recordsilo.audit import Audit
 from recordsilo.errors import SearchError
 from recordsilo.formats import canonical_identifier
 from recordsilo.index import PageRequest, SearchFilters, catalogue, columns
@@ -262,6 +265,34 @@ def test_filters_narrow(library: Silo) -> None:
     assert found(library, since="2020-01-02") == []
 
 
+def test_what_was_changed_here_since_is_found_to_the_second(
+    library: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = "recordsilo.records.edit.now_text"
+    monkeypatch.setattr(clock, lambda: "2040-03-01T12:00:00.900000")
+    library["b"].set_version_state("1", "ready")
+    monkeypatch.setattr(clock, lambda: "2040-03-01T12:00:01.000000")
+    library["c"].clone_version("1", "mine")
+    assert found(library, changed_since="2040-03-01") == ["b", "c"]
+    assert found(library, changed_since="2040-03-01T12:00:00") == ["b", "c"]
+    assert found(library, changed_since="2040-03-01T12:00:01") == ["c"]
+    assert found(library, changed_since="2040-03-01", values={"state": ["ready"]}) == ["b"]
+    library.reindex()
+    assert found(library, changed_since="2040-03-01T12:00:01Z") == ["c"]
+    assert [*Audit(library.path).findings()] == []
+
+
+def test_the_time_of_the_file_counts_where_a_manifest_does_not_say_it(library: Silo) -> None:
+    place = Path(library.path, "pairtree_root", "b", "__manifest.json")
+    members = json.loads(place.read_bytes())
+    del members["changed"], members["checksum"]
+    place.write_text(json.dumps(members))
+    os.utime(place, (4_000_000_000, 4_000_000_000))  # 2096-10-02T07:06:40
+    library.reindex()
+    assert found(library, changed_since="2096-10-02T07:06:40") == ["b"]
+    assert found(library, changed_since="2096-10-02T07:06:41") == []
+
+
 def test_curated_record_is_found_by_its_own_title_and_by_the_harvested_one(library: Silo) -> None:
     record = library["a"]
     record.clone_version("1", "workingcopy")
@@ -499,8 +530,8 @@ def test_page_may_hold_more_rows_than_a_statement_has_variables(library: Silo) -
         connection.executemany(
             "INSERT INTO record SELECT NULL, ?, datestamp, title, sets, deleted, curated, "
             "upstream_newer, current_version, versions, revision, title_key, seconds, flags, "
-            "facets, facets_large, text_digest, described, mtime_ns, size, inode, change, "
-            "generation FROM record WHERE identifier = 'a'",
+            "facets, facets_large, text_digest, described, mtime_ns, size, inode, changed, "
+            "change, generation FROM record WHERE identifier = 'a'",
             ((one,) for one in made),
         )
     with index.reading() as connection:

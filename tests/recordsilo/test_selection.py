@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -177,6 +178,19 @@ def test_the_options_are_one_selection(tmp_path: Path) -> None:
     filters = SearchFilters({"curated": True}, values, "2020-01-01", "2021-01-01")
     assert found == Selection("tern", filters, ("r1", "r2", "r3"))
     assert selected("--ids", "-", stdin="r9\n")[0] == Selection(identifiers=("r9",))
+
+
+@pytest.mark.parametrize(("given", "ago"), [("90m", 5_400), ("12h", 43_200), ("1d", 86_400)])
+def test_changed_since_takes_how_long_ago(given: str, ago: int) -> None:
+    found, _ = selected("--changed-since", given)
+    assert found is not None
+    assert found.filters.changed_since is not None
+    then = datetime.fromisoformat(found.filters.changed_since).replace(tzinfo=UTC)
+    assert abs((datetime.now(UTC) - then).total_seconds() - ago) < 60
+    dated, _ = selected("--changed-since", "2026-01-31")
+    assert dated == Selection(filters=SearchFilters(changed_since="2026-01-31"))
+    assert selection_from(selection_table(found)) == found
+    assert str(dated) == "changed since 2026-01-31"
 
 
 def test_a_list_without_identifiers_does_not_mean_all_records() -> None:

@@ -55,6 +55,7 @@ _SEARCH: tuple[Query, ...] = (
     *(Query(name, _TRUTH) for name in FLAGS),
     Query("since", text="Datestamp from which on: a day or a moment, UTC."),
     Query("until", text="Datestamp up to which."),
+    Query("changed_since", text="Last change here from which on: a day or a moment, UTC."),
     Query("sort", one_of(*SORTS)),
     Query("limit", _LIMIT),
 )

@@ -226,6 +226,7 @@ def chips(
     for name, value, text in (
         ("since", request.since, _("Changed since")),
         ("until", request.until, _("Changed until")),
+        ("changed_since", request.changed_since, _("Changed here since")),
     ):
         if value:
             url = request.without((name, value)).url()

@@ -19,7 +19,15 @@ from recordsilo.index.facets import (
     contributed_names,
     contributed_orders,
 )
-from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, SMALL_FIELDS, SORTS, facet_of
+from recordsilo.index.search_values import (
+    DATES,
+    FLAGS,
+    LARGE_FIELDS,
+    NOT,
+    SMALL_FIELDS,
+    SORTS,
+    facet_of,
+)
 from recordsilo.selection import Selection, selection_table
 from webui import urls
 from webui.http.errors import BadRequest
@@ -34,7 +42,7 @@ SHOWN_VALUES = 8
 Pair = tuple[str, str]
 
 _VALUED = (*SMALL_FIELDS, *LARGE_FIELDS)
-_SINGLE = ("q", "since", "until", "sort", "limit", "after")
+_SINGLE = ("q", *DATES, "sort", "limit", "after")
 _SEVERAL = ("open", "back", "by")  # open: in addresses of earlier releases; has no effect
 YEAR = "year"
 YEAR_TO = "year_to"
@@ -57,6 +65,7 @@ class SearchRequest:
         q: Words, as typed.
         chosen: The filters, as (field, value) pairs in the order of the address.
         since, until: Bounds of the datestamp, or ``""``.
+        changed_since: The earliest time of a change here, or ``""``.
         sort: One of `SORTS`, or ``""`` for the default.
         after: The cursor of the page before, or ``""``.
         by_other: Facets whose values are not in the default order, which is by count, and for
@@ -69,6 +78,7 @@ class SearchRequest:
     chosen: tuple[Pair, ...] = ()
     since: str = ""
     until: str = ""
+    changed_since: str = ""
     sort: str = ""
     limit: int = DEFAULT_SIZE
     after: str = ""
@@ -105,6 +115,7 @@ class SearchRequest:
             chosen=tuple(dict.fromkeys(_filter(pair, known) for pair in filters)),
             since=single.get("since", ""),
             until=single.get("until", ""),
+            changed_since=single.get("changed_since", ""),
             sort=_sort(single.get("sort", ""), orders),
             limit=_limit(single.get("limit", "")),
             after=single.get("after", ""),
@@ -123,6 +134,7 @@ class SearchRequest:
             chosen=(*flags, *values),
             since=filters.since or "",
             until=filters.until or "",
+            changed_since=filters.changed_since or "",
         )
 
     @property
@@ -133,7 +145,7 @@ class SearchRequest:
             if name not in FLAGS:
                 values.setdefault(name, []).append(value)
         flags = {name: _TRUTH[value] for name, value in self.chosen if name in FLAGS}
-        return SearchFilters(flags, values, self.since or None, self.until or None)
+        return SearchFilters(flags, values, **{name: getattr(self, name) or None for name in DATES})
 
     @property
     def selection(self) -> Selection:
@@ -185,7 +197,7 @@ class SearchRequest:
     @property
     def asked(self) -> tuple[Pair, ...]:
         """Return words and filters as fields of an address, without the order."""
-        bounds = (("since", self.since), ("until", self.until))
+        bounds = ((name, getattr(self, name)) for name in DATES)
         words = (("q", self.q),) if self.q else ()
         return (*words, *self.chosen, *((name, value) for name, value in bounds if value))
 
@@ -240,6 +252,7 @@ class SearchRequest:
             q="" if pair[0] == "q" else self.q,
             since="" if pair[0] == "since" else self.since,
             until="" if pair[0] == "until" else self.until,
+            changed_since="" if pair[0] == "changed_since" else self.changed_since,
             after="",
             back=(),
         )
