@@ -71,6 +71,11 @@ def replay_file(silo_path: str) -> str:
     return _place(silo_path, "replay.toml")
 
 
+def heritrix_file(silo_path: str) -> str:
+    """Where people say which Heritrix there are, and what is expected of them."""
+    return _place(silo_path, "heritrix.toml")
+
+
 def notices_file(silo_path: str) -> str:
     """Where people say who is told what is not well."""
     return _place(silo_path, "notices.toml")

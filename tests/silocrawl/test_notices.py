@@ -17,7 +17,7 @@ from silocrawl.commands.running import status
 from silocrawl.conditions import Condition, Word, good
 from silocrawl.launching import inject
 from silocrawl.messages import CRAWL
-from silocrawl.monitor import look
+from silocrawl.monitor import Look, look
 from silocrawl.notices import CrawlNotices, noticing
 from silocrawl.paths import broker_file, notices_file, notices_told_file
 from silocrawl.sharing import fetching_alone, is_fetched
@@ -122,15 +122,16 @@ def test_a_damaged_ledger_says_what_to_do(
 def test_a_look_that_fails_or_hangs_is_a_condition(
     silo: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuses(_path: str, _now: object) -> list[Condition]:
+    def refuses(_now: object) -> list[Condition]:
         raise OSError("the connection was refused")
 
-    def hangs(_path: str, _now: object) -> list[Condition]:
+    def hangs(_now: object) -> list[Condition]:
         time.sleep(2)
         return []
 
-    looks = {"a": refuses, "b": hangs, "c": lambda _path, _now: [good("c", "well", "x")]}
-    monkeypatch.setattr(monitor, "LOOKS", looks)
+    looks = [Look("a", "", refuses), Look("b", "", hangs),
+             Look("c", "x", lambda _now: [good("c", "well", "x")])]  # fmt: skip
+    monkeypatch.setattr(monitor, "looks_of", lambda _path: looks)
     monkeypatch.setattr(monitor, "SECONDS_OF_A_LOOK", 0.2)
     begin = time.monotonic()
     found = {one.label: one for one in look(silo.path).conditions}
