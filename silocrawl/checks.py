@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from silocrawl.answers import Answers
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.errors import MessageInvalid
+from silocrawl.heritrix.feeding import fed_mark
 from silocrawl.messages import CHECK, CRAWL, RENDER, Address, address_of, message_of
 from silowork.queues.values import Message, Queued, Queues
 
@@ -41,7 +42,7 @@ def check_launched(
         answers: Where failures are noted.
         now: The time.
         is_shared: Whether others fetch for the same queues, into indexes of their own. What they
-            acknowledged is in these.
+            acknowledged is in these. What a Heritrix was fed with, it fetches in its own time.
     """
     done: list[Queued] = []
     waiting: list[Queued] = []
@@ -53,7 +54,8 @@ def check_launched(
     fetched = queues.done_keys(CRAWL, keys) | rendered
     oldest = (now or datetime.now(UTC)) - LONGEST_WAIT
     for message, one in known:
-        if _is_known(one, segments, answers) or (is_shared and one.key in fetched):
+        is_others = is_shared or queues.mark(fed_mark(one.launch))
+        if _is_known(one, segments, answers) or (is_others and one.key in fetched):
             done.append(message)
         elif one.key not in fetched:
             if one.launched is not None and one.launched < oldest:

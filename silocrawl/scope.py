@@ -19,7 +19,7 @@ LONGEST = 2083
 MOST_SEGMENTS, MOST_REPEATS = 20, 2
 """Of a path; a link that repeats the last segments of its page is the way into a trap."""
 MOST_IGNORED = 100
-_DOCUMENTS = (
+DOCUMENT_ENDINGS = (
     ".pdf", ".ps", ".eps", ".ps.gz", ".doc", ".docx", ".odt", ".rtf", ".epub", ".djvu", ".ppt",
     ".pptx", ".xls", ".xlsx", ".ods", ".csv", ".zip",
 )  # fmt: skip
@@ -107,7 +107,7 @@ class Scope:
 
 def looks_like_document(url: str) -> bool:
     """Whether the path of an address ends as those of documents do."""
-    return urlsplit(without_session(url)).path.lower().endswith(_DOCUMENTS)
+    return urlsplit(without_session(url)).path.lower().endswith(DOCUMENT_ENDINGS)
 
 
 def is_trap(url: str) -> bool:
