@@ -6,9 +6,8 @@ record and the document, so a message may be worked on again after a kill.
 """
 
 import logging
-import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from itertools import islice
 
@@ -19,6 +18,7 @@ from recordsilo import Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.formats import Description, describe_main
 from silocrawl.addresses import fetched_form
+from silocrawl.beside import has_messages, working_beside
 from silocrawl.captures import Captures, CaptureUnreadable
 from silocrawl.crawl_log import Outcome
 from silocrawl.errors import MessageInvalid
@@ -37,9 +37,7 @@ from silocrawl.tying import (
     rule_of,
 )
 from silocrawl.watched import catalogue_watched
-from silowork.errors import JobsError
 from silowork.queues.opening import open_queues
-from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.steps import MessageRefused, QueueStep, run_steps
 from silowork.queues.values import Message, Queued, Queues
 from silowork.stop import Stop
@@ -114,41 +112,18 @@ def cataloguing_step(silo_path: str) -> QueueStep:
 def catalogue_all(silo_path: str, lease: float, stop: Stop) -> None:
     """Catalogue in a child what is queued, until nothing is left or it is asked to stop."""
     opened = partial(open_queues, queues_file(silo_path), lease=lease)
+    steps = [cataloguing_step(silo_path)]
     with opened() as queues:
-        if not _has_messages(queues):
+        if not has_messages(queues, steps):
             return
-    run_steps(opened, [cataloguing_step(silo_path)], 1, stop, until_empty=True)
+    run_steps(opened, steps, 1, stop, until_empty=True)
 
 
-@contextmanager
-def cataloguing(silo_path: str, lease: float) -> Iterator[None]:
+def cataloguing(silo_path: str, lease: float) -> AbstractContextManager[None]:
     """Catalogue in a child what comes while the block runs."""
-    stop = Stop()
-    thread = threading.Thread(target=_catalogue_until, args=(silo_path, lease, stop))
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.ask()
-        thread.join()
-
-
-def _catalogue_until(silo_path: str, lease: float, stop: Stop) -> None:
-    """A thread: there is no child before there is a document."""
-    opened = partial(open_queues, queues_file(silo_path), lease=lease)
-    try:
-        with SqliteQueues(queues_file(silo_path), "read") as queues:
-            while not _has_messages(queues):
-                if stop.wait(_SECONDS_BETWEEN_LOOKS):
-                    return
-        run_steps(opened, [cataloguing_step(silo_path)], 1, stop)
-    except (RecordSiloError, JobsError, OSError) as error:
-        logger.warning("documents are not catalogued: %s", error)
-
-
-def _has_messages(queues: Queues) -> bool:
-    size = queues.sizes().get(CATALOGUE)
-    return size is not None and size.alive > 0
+    return working_beside(
+        silo_path, [cataloguing_step(silo_path)], lease, "documents are not catalogued"
+    )
 
 
 # --------------------------------------------------------------------------- the step

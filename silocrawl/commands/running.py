@@ -27,6 +27,7 @@ from silocrawl.messages import CATALOGUE, CRAWL, INDEX, RENDER
 from silocrawl.monitor import look
 from silocrawl.notices import CrawlNotices, load_settings, noticing
 from silocrawl.outcomes import match_own_logs, matching
+from silocrawl.packages.steps import packaging
 from silocrawl.paths import index_directory, notices_file
 from silocrawl.posting import Poster, posting
 from silocrawl.proposals import Documents, State
@@ -160,6 +161,7 @@ def crawl(
             posting(Poster(outbackcdx, index, own)) if outbackcdx else nullcontext(),
             indexing(silo.path),
             cataloguing(silo.path, SECONDS_OF_LEASE),
+            packaging(silo.path, SECONDS_OF_LEASE),
             noticing(silo.path),
             matching(silo.path, lambda kept: put_matched(own, kept)),
             counting("addresses", quiet=quiet) as show,

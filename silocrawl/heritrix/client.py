@@ -259,8 +259,6 @@ class Heritrix:
                 return job, True
             if step is not Next.WAIT:
                 raise ActionRefused(f"the job {name} {step}")
-            if action is Action.BUILD and waiting.is_answered:
-                raise ActionRefused(f"the job {name} was not built; {_told(job)}")
             waiting.pause(job, action)
 
     def _asked(self, name: str, action: Action, waiting: "_Waiting", **more: str) -> bool:
@@ -332,7 +330,7 @@ class Heritrix:
             JobNotFound: Likewise.
         """
         status, body = self._connection.whole("GET", self._jobdir(job, path) + "/")
-        self._check(status, body, job, path or "directory")
+        self._check(status, body, job, path)
         with suppress(etree.ParserError, etree.XMLSyntaxError):
             page = etree.fromstring(body, etree.HTMLParser(no_network=True, encoding="utf-8"))
             found = ((one.text or "").removesuffix("/") for one in page.iter("a"))
@@ -395,8 +393,7 @@ class _Waiting:
 
 
 def _told(job: Job) -> str:
-    lines = job.faults or job.log
-    return f"its log says: {lines[0]}" if lines else "its log is empty"
+    return f"its log says: {job.log[0]}" if job.log else "its log is empty"
 
 
 def _cause(body: bytes) -> str:

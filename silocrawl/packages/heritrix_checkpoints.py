@@ -47,7 +47,9 @@ def heritrix_checkpoints(job: str) -> list[str]:
     names = [
         name
         for name in (os.listdir(there) if os.path.isdir(there) else [])
-        if _CHECKPOINT.fullmatch(name) and os.path.exists(os.path.join(there, name, "valid"))
+        if _CHECKPOINT.fullmatch(name)
+        and os.path.exists(os.path.join(there, name, "valid"))
+        and any(_size(os.path.join(job, one, "logs", f"crawl.log.{name}")) for one in launches)
     ]
     ended = [END + one for one in launches if _has_ended(job, one, launches)]
     return sorted(names, key=lambda name: name[-14:]) + ended

@@ -190,12 +190,17 @@ def _value_of(key: str, value: Any) -> Any:
     return value
 
 
-def settings_table(settings: StoreSettings) -> dict[str, Any]:
-    """Return settings as they are in the file; defaults are left out."""
+def settings_table(settings: StoreSettings, *, with_defaults: bool = False) -> dict[str, Any]:
+    """Return settings as they are in the file.
+
+    Args:
+        with_defaults: Whether those that are as they are anyway are among them.
+    """
     found: dict[str, Any] = {}
     for name in StoreSettings.__slots__:
         value = getattr(settings, name)
-        if value == getattr(StoreSettings(), name):
+        is_default = value == getattr(StoreSettings(), name)
+        if value is None or (is_default and not with_defaults):
             continue
         if isinstance(value, timedelta):
             value = duration_text(value)

@@ -165,6 +165,10 @@ class State(StrEnum):
     """All access nodes have it."""
 
 
+Told = Callable[[int], object]
+"""Gets the number of bytes worked on since the last call."""
+
+
 class Stored(NamedTuple):
     """What a file of a store contains: its bytes, and their SHA-512 in lower-case hex."""
 
@@ -215,6 +219,7 @@ class Package:
         id: Its name.
         ark: Its identifier.
         stream, checkpoint, crawl_id, software, started, ended: Of its `Checkpoint`.
+        directory: Of the job of Heritrix; empty for our own crawls.
         store: Address of its store.
         warcs: Its WARC files, by name.
         elsewhere: See `Checkpoint`.
@@ -231,6 +236,7 @@ class Package:
     software: str
     started: datetime
     ended: datetime
+    directory: str = ""
     store: str = ""
     warcs: tuple[WarcOfPackage, ...] = ()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
@@ -284,7 +290,8 @@ def package_json(one: Package) -> bytes:
     return json.dumps(table, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
-_TEXTS = ("id", "ark", "stream", "checkpoint", "crawl_id", "software", "store", "error")
+_TEXTS = ("id", "ark", "stream", "checkpoint", "crawl_id", "software", "directory", "store",
+          "error")  # fmt: skip
 
 
 def package_of(content: bytes) -> Package:
@@ -363,6 +370,24 @@ def package_id_of(body: bytes) -> str:
         raise MessageInvalid("a message names no package") from None
 
 
+def checkpoint_of(body: bytes) -> tuple[str, str]:
+    """Read the checkpoint of a message: its name, and the directory of the job of Heritrix.
+
+    Raises:
+        MessageInvalid: It names none.
+    """
+    package_id_of(body)
+    try:
+        table = json.loads(body)
+        name, directory = _text(table["name"]), _text(table.get("checkpointDirAbsolutePath", ""))
+        check_package_id(name)
+    except (ValueError, LookupError, TypeError):
+        raise MessageInvalid("a message names no checkpoint") from None
+    if directory and not directory.startswith("/"):
+        raise MessageInvalid("the directory of a job in a message is no absolute path")
+    return name, directory
+
+
 def checkpoint_message(stream: str, name: str, directory: str = "") -> Message:
     """Return the message of a checkpoint that is to be packaged.
 
@@ -392,9 +417,7 @@ class Store(Protocol):
     def place(self, name: str) -> str:
         """Where a file is: its path or URL."""
 
-    def put_file(
-        self, path: str, name: str, told: Callable[[int], object] = lambda _: None
-    ) -> Stored:
+    def put_file(self, path: str, name: str, told: Told = lambda _: None) -> Stored:
         """Copy a file; it is hashed while it is copied, and is there completely or not at all.
 
         One that is there is compared: with the same content it is left, with another one it is
@@ -413,7 +436,7 @@ class Store(Protocol):
     def open(self, name: str) -> BinaryIO:
         """Open a file to read it; it can seek."""
 
-    def stored(self, name: str, told: Callable[[int], object] = lambda _: None) -> Stored | None:
+    def stored(self, name: str, told: Told = lambda _: None) -> Stored | None:
         """Read a file as it is in the store; return what it contains, or None if there is none."""
 
     def names(self, under: str) -> list[str]:
@@ -441,7 +464,7 @@ class Work:
     silo_path: str
     package: Package
     store: Store
-    told: Callable[[int], object] = lambda _: None
+    told: Told = lambda _: None
 
     @property
     def directory(self) -> str:

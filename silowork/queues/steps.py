@@ -50,6 +50,10 @@ class MessageRefused(Exception):
     """A message that nobody can work on, however often; the text says why."""
 
 
+class MessageFailed(Exception):
+    """A message whose work failed for a reason that its text says; it comes again after a while."""
+
+
 class MessageLater(Exception):
     """A message that cannot be worked on now, which is no failure: it comes again after a while.
 
@@ -70,7 +74,7 @@ class QueueStep:
         queue: Its name.
         work: A function of a module, or a partial one. What it returns is put when the message is
             acknowledged. If it raises `MessageRefused`, the message is a dead letter; after
-            `MessageLater` and any other exception it comes again.
+            `MessageLater`, `MessageFailed` and any other exception it comes again.
         most: Messages that are taken and acknowledged at once: as many as take a second or so.
         seconds: For one message; a child that takes longer ends.
         pause: Seconds before a message that failed comes again; twice as many after each failure.
@@ -297,8 +301,9 @@ class StepWorker:
         except MessageRefused as error:
             self._queues.failed([message], str(error), None)
         except Exception as error:  # what strangers sent may fail in any way
-            reason = f"{type(error).__name__}: {error}"
-            is_fault = not isinstance(error, OSError)
+            is_said = isinstance(error, MessageFailed)
+            reason = str(error) if is_said else f"{type(error).__name__}: {error}"
+            is_fault = not is_said and not isinstance(error, OSError)
             logger.warning("%s: %s", self._current, reason, exc_info=is_fault)
             pause = min(step.pause * 2.0 ** min(message.tries - 1, 20), _LONGEST_PAUSE)
             self._queues.failed([message], reason, pause)

@@ -1,0 +1,62 @@
+"""Works on the messages of some queues of a Silo in a child, while something else is done."""
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from recordsilo.errors import RecordSiloError
+from silocrawl.paths import queues_file
+from silowork.errors import JobsError
+from silowork.queues.opening import open_queues
+from silowork.queues.sqlite import SqliteQueues
+from silowork.queues.steps import QueueStep, run_steps
+from silowork.queues.values import Queues, QueueSize
+from silowork.stop import Stop
+
+_SECONDS_BETWEEN_LOOKS = 1.0
+
+logger = logging.getLogger("silocrawl")
+
+
+@contextmanager
+def working_beside(
+    silo_path: str, steps: Sequence[QueueStep], lease: float, failed: str
+) -> Iterator[None]:
+    """Work on what comes while the block runs.
+
+    Args:
+        silo_path: The Silo.
+        steps: What is done with the messages of which queue.
+        lease: See `open_queues`.
+        failed: What is told, with the reason, if the queues cannot be used.
+    """
+    stop = Stop()
+    thread = threading.Thread(target=_work_until, args=(silo_path, steps, lease, failed, stop))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.ask()
+        thread.join()
+
+
+def _work_until(
+    silo_path: str, steps: Sequence[QueueStep], lease: float, failed: str, stop: Stop
+) -> None:
+    """A thread: there is no child before there is a message."""
+    try:
+        with SqliteQueues(queues_file(silo_path), "read") as queues:
+            while not has_messages(queues, steps):
+                if stop.wait(_SECONDS_BETWEEN_LOOKS):
+                    return
+        run_steps(partial(open_queues, queues_file(silo_path), lease=lease), steps, 1, stop)
+    except (RecordSiloError, JobsError, OSError) as error:
+        logger.warning("%s: %s", failed, error)
+
+
+def has_messages(queues: Queues, steps: Sequence[QueueStep]) -> bool:
+    """Whether something is to be done."""
+    sizes = queues.sizes()
+    return any(sizes.get(step.queue, QueueSize()).alive for step in steps)

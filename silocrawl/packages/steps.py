@@ -1,0 +1,230 @@
+"""The steps of packages, from queue to queue; each may be done again after it was killed.
+
+A message says only which package it is about. What is done is what the package lacks: its state is
+noted when a step has ended, and the message is acknowledged after that, together with the next one.
+One process works on the packages of a Silo at a time.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+
+from recordsilo.disk.locks import Locks
+from silocrawl.beside import working_beside
+from silocrawl.errors import CrawlingError, MessageInvalid
+from silocrawl.messages import (
+    PACKAGE_QUEUES,
+    TO_PACKAGE,
+    TO_SIP,
+)
+from silocrawl.packages.building import begin, build, load_checkpoint
+from silocrawl.packages.describing import describe
+from silocrawl.packages.kept import has_package, keep_package, load_package
+from silocrawl.packages.settings import StoreSettings, load_settings, store_address
+from silocrawl.packages.store import open_store
+from silocrawl.packages.values import (
+    Package,
+    PackageLater,
+    PackagingError,
+    State,
+    Told,
+    Work,
+    checkpoint_of,
+    package_id_of,
+    package_message,
+)
+from silowork.queues.steps import MessageFailed, MessageLater, MessageRefused, QueueStep
+from silowork.queues.values import Message, MessageState, Queued, Queues
+
+MOST_TRIES, SECONDS_OF_A_STEP = 5, 2 * 86_400.0
+_SECONDS_UNTIL_FREE, _MOST_MESSAGES = 5.0, 100_000
+_LOCK = "packages"
+
+logger = logging.getLogger("silocrawl")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of packages.
+
+    Attributes:
+        queue: Of the messages of packages that lack it.
+        state: Which it brings a package to.
+        said: What it does, for progress.
+        work: Does it.
+    """
+
+    queue: str
+    state: State
+    said: str
+    work: Callable[[Work, StoreSettings], Package]
+
+
+STEPS = (
+    Step(TO_PACKAGE, State.PACKAGED, "packaging", build),
+    Step(TO_SIP, State.DESCRIBED, "describing", describe),
+)
+_NEXT = dict(zip(PACKAGE_QUEUES, (*PACKAGE_QUEUES[1:], ""), strict=True))
+
+
+@contextmanager
+def working_alone(silo_path: str, *, waits: bool = True) -> Iterator[bool]:
+    """Work on the packages of a Silo during the block.
+
+    Args:
+        waits: Whether to wait for the end of a step of another process.
+
+    Yields:
+        Whether it may.
+    """
+    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
+    if waits:
+        with locks.hold_name(_LOCK):
+            yield True
+    else:
+        with locks.hold_name_if_free(_LOCK) as is_free:
+            yield is_free
+
+
+def begun(silo_path: str, message: Queued, settings: StoreSettings) -> Package:
+    """Return the package of a message, which begins with its checkpoint.
+
+    Raises:
+        MessageInvalid: It names none.
+        PackagingError: Its checkpoint is not there, is damaged, or lacks a WARC file.
+    """
+    package_id = package_id_of(message.body)
+    if has_package(silo_path, package_id):
+        return load_package(silo_path, package_id)
+    name, directory = checkpoint_of(message.body)
+    checkpoint = load_checkpoint(silo_path, name, directory)
+    if checkpoint.package_id != package_id:
+        raise MessageInvalid(f"the checkpoint {name} is that of {checkpoint.package_id}")
+    return begin(silo_path, checkpoint, settings, store_address(silo_path, settings))
+
+
+def advance(
+    silo_path: str, package: Package, step: Step, settings: StoreSettings,
+    told: Told = lambda _: None,
+) -> Package:  # fmt: skip
+    """Do a step of a package that lacks it, and note it; the caller works alone.
+
+    Raises:
+        PackagingError: It failed; the package notes why.
+        PackageLater: It waits for others.
+        OSError: The disk refused.
+    """
+    if package.has(step.state):
+        return package
+    try:
+        work = Work(silo_path, package, open_store(package.store, is_new=True), told)
+        found = step.work(work, settings)
+    except (PackagingError, OSError) as error:
+        known = load_package(silo_path, package.id)  # what the step has noted so far
+        keep_package(silo_path, replace(known, error=str(error)))
+        raise
+    return keep_package(silo_path, found.reached(step.state, datetime.now(UTC)))
+
+
+# --------------------------------------------------------------------------- by messages
+
+
+def queue_steps(silo_path: str) -> list[QueueStep]:
+    """Return the steps for `run_steps`; packages that are further come first."""
+    return [
+        QueueStep(step.queue, partial(work_on, silo_path), most=1, seconds=SECONDS_OF_A_STEP)
+        for step in reversed(STEPS)
+    ]
+
+
+def packaging(silo_path: str, lease: float) -> AbstractContextManager[None]:
+    """Work on packages in a child while the block runs, if the Silo names a store for them."""
+    try:
+        settings = load_settings(silo_path)
+    except PackagingError as error:
+        logger.warning("nothing is packaged: %s", error)
+        return nullcontext()
+    if not settings.store:
+        return nullcontext()
+    return working_beside(silo_path, queue_steps(silo_path), lease, "nothing is packaged")
+
+
+def work_on(silo_path: str, message: Queued) -> list[Message]:
+    """Do the step of a message; return the message of the next one.
+
+    Raises:
+        MessageRefused, MessageFailed, MessageLater: See there.
+        OSError: The disk refused.
+    """
+    step = next(one for one in STEPS if one.queue == message.queue)
+    with working_alone(silo_path, waits=False) as may:
+        if not may:
+            raise MessageLater(_SECONDS_UNTIL_FREE)
+        try:
+            settings = load_settings(silo_path)
+            package = begun(silo_path, message, settings)
+            return following(step.queue, advance(silo_path, package, step, settings))
+        except PackageLater as error:
+            raise MessageLater(error.seconds) from None
+        except MessageInvalid as error:
+            raise MessageRefused(str(error)) from None
+        except CrawlingError as error:
+            kind = MessageRefused if message.tries >= MOST_TRIES else MessageFailed
+            raise kind(str(error)) from None
+
+
+def following(queue: str, package: Package) -> list[Message]:
+    """The message that follows from one of a queue."""
+    return [package_message(_NEXT[queue], package)] if _NEXT[queue] else []
+
+
+# --------------------------------------------------------------------------- in the foreground
+
+
+def finish(
+    silo_path: str,
+    queues: Queues,
+    message: Message,
+    settings: StoreSettings,
+    told: Callable[[str, int], object] = lambda _said, _bytes: None,
+) -> tuple[Package, str]:
+    """Do all steps that a package lacks, and acknowledge its messages; the caller works alone.
+
+    Args:
+        queues: The Silo's own queues.
+        message: That of its checkpoint.
+        settings: In place of those of the Silo.
+        told: Gets what is done, and how many bytes were worked on since the last call.
+
+    Returns:
+        The package, and what it waits for; empty if for nothing.
+
+    Raises:
+        MessageInvalid, PackagingError: A step failed; its message waits to be tried again.
+        OSError: The disk refused.
+    """
+    queues.put([message])
+    package = begun(silo_path, Queued(message.queue, "", message.key, message.body, 1), settings)
+    for step in STEPS:
+        try:
+            package = advance(
+                silo_path, package, step, settings, partial(told, f"{package.id}: {step.said}")
+            )
+        except PackageLater as error:
+            return package, str(error)
+        queues.done(_messages(queues, step.queue, package.id), following(step.queue, package))
+    return package, ""
+
+
+def _messages(queues: Queues, queue: str, package_id: str) -> Sequence[Queued]:
+    """The messages of a package in a queue, also those that failed."""
+    return [
+        one
+        for state in MessageState
+        for one in queues.peek(queue, state, _MOST_MESSAGES)
+        if one.key == package_id
+    ]
