@@ -10,14 +10,16 @@ import logging
 import os
 import re
 import stat
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from recordsilo.disk.regular_file import open_regular
 from silocrawl.errors import CrawlingError, MessageInvalid
 from silocrawl.heritrix.client import Heritrix
-from silocrawl.heritrix.errors import FileNotThere, JobNotFound
+from silocrawl.heritrix.errors import AnswerInvalid, FileNotThere, JobNotFound
 from silocrawl.heritrix.noted import LAUNCH
 from silocrawl.heritrix.outcomes import crawled_in, message_of
 from silocrawl.messages import INDEX
@@ -30,6 +32,7 @@ MOST_KEPT = 4_096
 CURRENT = "crawl.log"
 _OLD = re.compile(r"crawl\.log\.cp(\d{1,9})-(\d{1,17})")
 
+T = TypeVar("T")
 logger = logging.getLogger("silocrawl")
 
 
@@ -55,16 +58,27 @@ class JobAfar:
     job: str
 
     def names(self, path: str) -> list[str]:
-        try:
-            return self.heritrix.names(self.job, path)
-        except FileNotThere:
-            return []
+        return self._tried(lambda: self.heritrix.names(self.job, path), [])
 
     def read(self, path: str, start: int, most: int) -> bytes:
-        try:
-            return self.heritrix.read(self.job, path, start, most)
-        except FileNotThere:
-            return b""
+        return self._tried(lambda: self.heritrix.read(self.job, path, start, most), b"")
+
+    def _tried(self, ask: Callable[[], T], otherwise: T) -> T:
+        """Ask, again if it fails: 3.13.0 now and then answers 500 for a log that is growing.
+
+        Seen on 2026-11-28: Jetty logs a WritePendingException, and "content-length 335 != 0
+        written".
+        """
+        for pause in (0.2, 1.0, 3.0):
+            try:
+                return ask()
+            except FileNotThere:
+                return otherwise
+            except AnswerInvalid as error:
+                if error.status < 500:
+                    raise
+                time.sleep(pause)
+        return ask()
 
 
 @dataclass(frozen=True, slots=True)
