@@ -124,14 +124,14 @@ def capture_of(record: Any) -> Capture | None:
     about = headers if record.rec_type == "resource" else http
     mime = (about.get_header("Content-Type") if about else None) or ""
     return Capture(
-        url=_plain(url.strip("<>")),
+        url=plain(url.strip("<>")),
         ts=date,
         status=status,
         size=_size(record),
-        mime=_plain(mime.partition(";")[0].strip()).replace(" ", ""),
-        sha1=_plain(headers.get_header("WARC-Payload-Digest") or "").removeprefix("sha1:"),
+        mime=plain(mime.partition(";")[0].strip()).replace(" ", ""),
+        sha1=plain(headers.get_header("WARC-Payload-Digest") or "").removeprefix("sha1:"),
         is_revisit=record.rec_type == "revisit",
-        redirect=_plain((http.get_header("Location") if http else None) or ""),
+        redirect=plain((http.get_header("Location") if http else None) or ""),
         offset=0,
         length=0,
     )
@@ -175,7 +175,7 @@ def _add(engine: Engine, rules: LineRules, source: int, rows: list[tuple[Any, ..
         keep_rows(engine, rules, source)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return a header's text in printable ASCII, with other bytes escaped."""
     return escaped(text.encode("utf-8", "surrogateescape")).decode("ascii").strip()
 

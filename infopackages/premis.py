@@ -5,7 +5,9 @@ Source: PREMIS Data Dictionary 3.0; https://id.loc.gov/vocabulary/preservation/e
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import IO, Literal
+from typing import IO, Any, Literal
+
+from lxml import etree
 
 from infopackages.elements import XSI, Element, document, element
 
@@ -167,6 +169,44 @@ def write_premis(
             root.write(_agent(agent))
         for statement in rights:
             root.write(element("rights", _rights(statement)))
+
+
+def described_objects(document: IO[bytes]) -> Iterator[Object]:
+    """Yield the objects that a PREMIS document describes, read as a stream.
+
+    Args:
+        document: From anywhere: entities are not expanded, and nothing is fetched.
+
+    Yields:
+        Each object with its identifiers, name, digests and size, as they are written.
+
+    Raises:
+        ValueError: It is no PREMIS document.
+    """
+    try:
+        for _, one in etree.iterparse(
+            document, tag=f"{{{NAMESPACE}}}object", resolve_entities=False, no_network=True
+        ):
+            names = {None: NAMESPACE}
+            ids = one.iterfind("objectIdentifier", names)
+            fixity = one.iterfind("objectCharacteristics/fixity", names)
+            size = one.findtext("objectCharacteristics/size", None, names)
+            yield Object(
+                tuple(Id(_text(given, "Value"), _text(given, "Type")) for given in ids),
+                name=one.findtext("originalName", "", names),
+                digests={_text(given, "Algorithm"): _text(given, "Digest") for given in fixity},
+                size=None if size is None else int(size),
+            )
+            one.clear()
+            while (before := one.getprevious()) is not None:
+                before.getparent().remove(before)
+    except etree.XMLSyntaxError as error:
+        raise ValueError(f"it is no PREMIS document: {error}") from None
+
+
+def _text(above: Any, ending: str) -> str:
+    """The text of the child whose name ends so."""
+    return next((str(one.text) for one in above if str(one.tag).endswith(ending)), "")
 
 
 def _object(one: Object) -> Element:

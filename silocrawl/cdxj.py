@@ -78,12 +78,15 @@ class Segments:
 
     def add(self, lines: Iterable[str]) -> None:
         """Write lines as a new file, on the medium when this returns; merge if there are many."""
-        found = sorted(set(lines))
-        if found:
-            with self._alone():
-                names = self.names()
-                self._write(found, number_of(names[-1]) + 1 if names else 1, 0)
-                self._merge()
+        if found := sorted(set(lines)):
+            self.add_sorted(found)
+
+    def add_sorted(self, lines: Iterable[str]) -> None:
+        """Write lines that are sorted, of which there may be any number, as `add` does."""
+        with self._alone():
+            names = self.names()
+            self._write(lines, number_of(names[-1]) + 1 if names else 1, 0)
+            self._merge()
 
     def find(self, key: str, *, is_prefix: bool = False) -> Iterator[str]:
         """Yield the lines of a key, or of all keys that begin so, sorted.

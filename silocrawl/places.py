@@ -119,18 +119,22 @@ def note_places(silo_path: str, places: Mapping[str, Iterable[str]]) -> None:
         PlacesInvalid: One of them cannot be noted, or the file is damaged; nothing is changed.
         OSError: The disk refused; nothing is changed.
     """
-    new = {name: _checked(name, some) if (some := [*one]) else () for name, one in places.items()}
-    path = places_file(silo_path)
     with Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("places"):
-        known = read_places(path)
-        merged = {name: some for name, some in (known | new).items() if some}
-        if merged != known:
-            lines = sorted(
-                "\t".join((name, *some)).encode("utf-8", "surrogateescape") + b"\n"
-                for name, some in merged.items()
-            )
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            replace_file(path, b"".join(lines))
+        merge_places(places_file(silo_path), places)
+
+
+def merge_places(path: str, places: Mapping[str, Iterable[str]]) -> None:
+    """Change a file of places, of which no other process is a writer; see `note_places`."""
+    new = {name: _checked(name, some) if (some := [*one]) else () for name, one in places.items()}
+    known = read_places(path)
+    merged = {name: some for name, some in (known | new).items() if some}
+    if merged != known:
+        lines = sorted(
+            "\t".join((name, *some)).encode("utf-8", "surrogateescape") + b"\n"
+            for name, some in merged.items()
+        )
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        replace_file(path, b"".join(lines))
 
 
 def _checked(name: str, places: Iterable[str]) -> tuple[str, ...]:

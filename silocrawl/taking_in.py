@@ -272,7 +272,7 @@ def _index(silo_path: str, path: str, progress: Progress) -> tuple[int, int]:
     name, count = os.path.basename(path), 0
     damage: list[int] = []
     with open(path, "rb") as file:
-        lines = _lines(_captures(file, damage), name)
+        lines = lines_of_warc(file, name, damage)
         while some := list(islice(lines, _TOGETHER)):
             Segments(index_directory(silo_path)).add(some)
             count += len(some)
@@ -302,10 +302,22 @@ def capture_at(file: BinaryIO, offset: int) -> Capture | None:
     return replace(found, offset=offset, length=length) if found is not None else None
 
 
-def _captures(file: BinaryIO, damage: list[int]) -> Iterator[Capture]:
+def lines_of_warc(file: BinaryIO, name: str, damage: list[int], begin: int = 0) -> Iterator[str]:
+    """Yield the lines of a WARC file for the index, in the order of its records.
+
+    Args:
+        file: It can seek.
+        name: Under which the index has it.
+        damage: Gets the places that cannot be read; what follows them is read again.
+        begin: Where the first record is.
+    """
+    return _lines(_captures(file, damage, begin), name)
+
+
+def _captures(file: BinaryIO, damage: list[int], at: int) -> Iterator[Capture]:
     """Yield the captures of a file; go on with the next record after a damaged one."""
-    size = os.fstat(file.fileno()).st_size
-    begin: int | None = 0
+    size = file.seek(0, os.SEEK_END)
+    begin: int | None = at
     while begin is not None and len(damage) < MOST_DAMAGED:
         start = file.seek(begin)
         records = warc_records(file)

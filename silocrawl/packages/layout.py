@@ -10,8 +10,8 @@ DOCUMENTATION = "documentation"
 LOGS, CONFIGURATION, ARKS = "logs.zip", "configuration.zip", "warc-arks.txt"
 CRAWL_LOGS, OTHER_LOGS = "crawl/", "other/"
 """Within the archive of logs: those that say what became of addresses, and the others."""
-RECEIPTS, PACKAGES, TO_MERGE, MERGED, SIPS = (
-    "receipts", "packages", "cdx-to-merge", "merged", "sips",
+RECEIPTS, PACKAGES, TO_MERGE, VERIFIED, MERGED, SIPS = (
+    "receipts", "packages", "cdx-to-merge", "verified", "merged", "sips",
 )  # fmt: skip
 
 # --------------------------------------------------------------------------- in a store
@@ -50,6 +50,16 @@ def cdx_name(package_id: str) -> str:
 def places_name(package_id: str) -> str:
     """Where the WARC files of a package are: name TAB place."""
     return f"{TO_MERGE}/{package_id}.places"
+
+
+def cdx_digests_name(package_id: str) -> str:
+    """The digests of both, in the form of ``sha512sum``."""
+    return f"{TO_MERGE}/{package_id}.sha512"
+
+
+def verified_name(package_id: str) -> str:
+    """The mark that a package was verified, with the digest of its receipt."""
+    return f"{VERIFIED}/{package_id}.json"
 
 
 def merged_name(package_id: str, node: str = "") -> str:

@@ -1,0 +1,295 @@
+"""Brings packages to an access node: a directory with an index and places, which pywb shows.
+
+A node has no Silo. Only packages that were verified, and whose embargo is over, are merged. Places
+first, then the index, a line here, and last the mark in the store: after a kill, what is there is
+not done twice. Nothing of the store is trusted: names are checked, and places are computed here.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from politeweb.warc.files import next_record
+from recordsilo.disk.atomic_file import append_lines, replace_file
+from recordsilo.disk.json_lines import read_lines
+from recordsilo.disk.locks import Locks
+from silocrawl.cdxj import Segments
+from silocrawl.errors import CrawlingError
+from silocrawl.packages.indexing import digests_of
+from silocrawl.packages.layout import (
+    RECEIPTS,
+    cdx_digests_name,
+    cdx_name,
+    merged_name,
+    places_name,
+)
+from silocrawl.packages.receipts import Receipt, in_store, receipt_of
+from silocrawl.packages.settings import StoreSettings
+from silocrawl.packages.store import FileStore
+from silocrawl.packages.values import (
+    Package,
+    PackageLater,
+    PackagingError,
+    Work,
+    check_node,
+    check_package_id,
+)
+from silocrawl.packages.verifying import digests_to_verify, stored_receipt, verified_mark
+from silocrawl.places import merge_places, read_places
+from silocrawl.taking_in import lines_of_warc
+
+SECONDS_UNTIL_NEXT_LOOK = 3_600.0
+_PIECE, _LONGEST_LINE, _TAIL = 1 << 20, 1 << 20, 1 << 20
+_CONFIGURATION = """\
+# Written once by silo crawl merge; change what you like. Start pywb here: wayback -b 127.0.0.1
+collections:
+  crawls:
+    index_paths: ./index
+    archive_paths: ./places.tsv
+"""
+
+
+class NodeInvalid(CrawlingError):
+    """The list of what a node has cannot be read."""
+
+    def __init__(self, path: str, number: int, reason: str) -> None:
+        super().__init__(f"line {number} of {path} cannot be read: {reason}; restore the file")
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What became of a package on a node, or what was found of it there.
+
+    Attributes:
+        package: Its name.
+        captures: Lines of its index that are merged; -1 if it waits.
+        why: Why it waits, or what is wrong, in words; empty if neither.
+        is_fault: Whether something is wrong.
+    """
+
+    package: str
+    captures: int = -1
+    why: str = ""
+    is_fault: bool = False
+
+
+class AccessNode:
+    """An access node; the directory is made by the first merge.
+
+    Args:
+        directory: Of the node.
+        name: Of the node, as it is in the settings of the Silos.
+
+    Raises:
+        PackageInvalid: It is no name of a node.
+    """
+
+    def __init__(self, directory: str, name: str) -> None:
+        self.directory, self.name = os.path.abspath(directory), check_node(name)
+        self._segments = Segments(os.path.join(self.directory, "index"))
+        self._places = os.path.join(self.directory, "places.tsv")
+        self._list = os.path.join(self.directory, "merged.jsonl")
+
+    def merge(self, store: FileStore, now: datetime) -> Iterator[Merged]:
+        """Merge the packages of a store that this node has not yet.
+
+        Yields:
+            Each of them after it was merged and marked, those that wait, and those of which
+            something is damaged.
+
+        Raises:
+            CrawlingError: Another process merges, or a file of the node is damaged.
+            PackagingError: The store does not do its part.
+        """
+        with self._alone():
+            config = os.path.join(self.directory, "config.yaml")
+            if not os.path.exists(config):
+                replace_file(config, _CONFIGURATION.encode())
+            known = self.merged()
+            for name in store.names(RECEIPTS):
+                package_id = name.rpartition("/")[2].removesuffix(".json")
+                if known.get(package_id) != store.address:
+                    try:
+                        found = self._merge(store, package_id, now)
+                    except PackagingError as error:
+                        found = Merged(package_id, why=str(error), is_fault=True)
+                    yield found
+                    if found.why:
+                        continue
+                if store.size(merged_name(package_id, self.name)) is None:
+                    mark = f"{now:%Y-%m-%dT%H:%M:%SZ}\n".encode()
+                    store.put(merged_name(package_id, self.name), mark, replaces=True)
+
+    def merged(self) -> dict[str, str]:
+        """The packages that this node has, each with the address of its store.
+
+        Raises:
+            NodeInvalid: The list is damaged.
+        """
+        return dict(read_lines(self._list, _row, NodeInvalid))
+
+    def _merge(self, store: FileStore, package_id: str, now: datetime) -> Merged:
+        check_package_id(package_id)
+        content, mark = stored_receipt(store, package_id), verified_mark(store, package_id)
+        if content is None or mark is None:
+            return Merged(package_id, why="it was not verified yet")
+        receipt = receipt_of(content, package_id)
+        if receipt.shown_from > f"{now:%Y-%m-%dT%H:%M:%SZ}":
+            return Merged(package_id, why=f"it is under embargo until {receipt.shown_from[:10]}")
+        if mark != digests_to_verify(store, package_id, content):
+            raise PackagingError("its receipt or its index is not what was verified")
+        shown = _shown(store, receipt)
+        with _fetched(store, package_id, self.directory) as file:
+            first, captures = _checked(file, shown)
+            merge_places(self._places, {warc: [place] for warc, place in shown.items()})
+            if first and first not in self._segments.find(key_in(first)):
+                self._segments.add_sorted(line.decode() for line in file)
+        row = {"package": package_id, "ark": receipt.ark, "store": store.address,
+               "captures": captures, "merged": f"{now:%Y-%m-%dT%H:%M:%SZ}"}  # fmt: skip
+        append_lines(self._list, [json.dumps(row).encode()])
+        return Merged(package_id, captures)
+
+    def check(self, package_id: str, store: FileStore) -> Merged:
+        """Look whether this node finds the first and the last record of each WARC file.
+
+        Args:
+            package_id: A package that it has merged.
+            store: That of the package.
+
+        Raises:
+            PackagingError: The store does not do its part.
+        """
+        receipt = receipt_of(stored_receipt(store, package_id) or b"", package_id)
+        places, sizes = read_places(self._places), receipt.files
+        found = 0
+        for warc, place in _shown(store, receipt).items():
+            name = in_store(receipt, receipt.warcs[warc])
+            why = ""
+            if places.get(warc) != (place,):
+                why = f"places.tsv has not {warc} at {place}"
+            elif store.size(name) != sizes[receipt.warcs[warc]].size:
+                why = f"{place} is missing, or has another size"
+            else:
+                with store.open(name) as file:
+                    for line in _ends(file, warc):
+                        found += 1
+                        if line not in self._segments.find(key_in(line)):
+                            why = f"the index has not {warc} at byte {offset_in(line)}"
+            if why:
+                return Merged(package_id, why=why, is_fault=True)
+        return Merged(package_id, found)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        try:
+            os.makedirs(self.directory, exist_ok=True)
+            locks = Locks(os.path.join(self.directory, ".locks"))
+        except OSError as error:
+            raise CrawlingError(f"{self.directory} cannot be written: {error.strerror}") from error
+        with locks.hold_name_if_free("merge") as is_free:
+            if not is_free:
+                raise CrawlingError(f"another process is merging into {self.directory}")
+            yield
+
+
+def check_merged(work: Work, settings: StoreSettings) -> Package:
+    """Delete what waits for the access nodes, once all of them have merged a package.
+
+    Raises:
+        PackageLater: A node has not merged it yet.
+        PackagingError: The store does not do its part.
+    """
+    package, store = work.package, work.store
+    there = {name.rpartition("/")[2] for name in store.names(merged_name(package.id))}
+    if waiting := [node for node in settings.nodes if node not in there]:
+        raise PackageLater(
+            SECONDS_UNTIL_NEXT_LOOK, f"{package.id} waits for {', '.join(waiting)} to merge it"
+        )
+    if settings.nodes:
+        for name in (cdx_name, places_name, cdx_digests_name):
+            store.remove(name(package.id))
+    return package
+
+
+def key_in(line: str) -> str:
+    """The key of a line of an index."""
+    return line.partition(" ")[0]
+
+
+def offset_in(line: str) -> str:
+    """Where the record of a line is."""
+    return str(json.loads(line.split(" ", 2)[2])["offset"])
+
+
+def _shown(store: FileStore, receipt: Receipt) -> dict[str, str]:
+    """The WARC files that may be shown: name → place."""
+    return {
+        warc: store.place(in_store(receipt, path))
+        for warc, path in receipt.warcs.items()
+        if warc not in receipt.viral
+    }
+
+
+@contextmanager
+def _fetched(store: FileStore, package_id: str, directory: str) -> Iterator[BinaryIO]:
+    """The index of a package, copied here and compared with its digest."""
+    name = cdx_name(package_id)
+    digests = digests_of((store.read(cdx_digests_name(package_id)) or b"").decode("latin-1"))
+    with tempfile.TemporaryFile(dir=directory) as copy:
+        with store.open(name) as file:
+            shutil.copyfileobj(file, copy, _PIECE)
+        copy.seek(0)
+        digest = hashlib.file_digest(copy, "sha512").hexdigest()
+        if digests is None or digest != digests[0]:
+            raise PackagingError(f"{store.place(name)} is damaged: its SHA-512 is another one")
+        copy.seek(0)
+        yield copy
+
+
+def _checked(file: BinaryIO, shown: Mapping[str, str]) -> tuple[str, int]:
+    """Check the lines of an index; return the first one, and how many there are.
+
+    Raises:
+        PackagingError: One is none, or names a file that may not be shown.
+    """
+    first, last, count = "", b"", 0
+    while line := file.readline(_LONGEST_LINE):
+        try:
+            table = json.loads(line.decode().split(" ", 2)[2])
+            is_right = table["filename"] in shown and line.endswith(b"\n") and line >= last
+        except (ValueError, LookupError, TypeError, RecursionError):
+            is_right = False
+        if not is_right:
+            raise PackagingError(f"line {count + 1:,} of its index is none")
+        first, last, count = first or line.decode(), line, count + 1
+    file.seek(0)
+    return first, count
+
+
+def _ends(file: BinaryIO, warc: str) -> Iterator[str]:
+    """The lines of the first and the last capture of a WARC file; none if it has none."""
+    first = next(lines_of_warc(file, warc, []), None)
+    if first is None:
+        return
+    yield first
+    size, window = file.seek(0, os.SEEK_END), _TAIL
+    while True:
+        begin = next_record(file, size - window) if window < size else 0
+        last = None
+        for last in lines_of_warc(file, warc, [], begin or 0):  # noqa: B007  # the last one counts
+            pass
+        if last is not None or window >= size:
+            yield last or first
+            return
+        window *= 16
+
+
+def _row(line: Any) -> tuple[str, str]:
+    return check_package_id(line["package"]), str(line["store"])
