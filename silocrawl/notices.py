@@ -11,7 +11,8 @@ from recordsilo.disk.locks import Locks
 from recordsilo.disk.toml_files import load_toml
 from silocrawl.conditions import Word
 from silocrawl.errors import CrawlingError
-from silocrawl.monitor import FAULTS, look
+from silocrawl.in_time import FAULTS
+from silocrawl.monitor import look
 from silocrawl.paths import notices_file, notices_told_file
 from silocrawl.status import CrawlStatus
 from silowork.errors import JobRefused

@@ -148,3 +148,23 @@ def _last_fetch(job: Job) -> datetime | None:
         except (ValueError, IndexError):
             return None
     return None
+
+
+_LONGEST = """
+job.crawlController.frontier.largestQueues.topSet.each { rawOut.println "${it.value} ${it.key}" }
+"""
+"""Heritrix notes its 20 longest queues, each about a host."""
+
+
+def longest_queues(client: Heritrix, name: str) -> list[tuple[str, int]]:
+    """Ask for the longest queues of a job that was launched: what they are of, and their addresses.
+
+    Raises:
+        HeritrixError: There is no answer.
+    """
+    found = []
+    for line in client.script(name, _LONGEST).splitlines():
+        number, _, queue = line.strip().partition(" ")
+        if number.isascii() and number.isdigit() and queue:
+            found.append((queue, int(number)))
+    return sorted(found, key=lambda one: (-one[1], one[0]))

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from politeweb.loopback import LOOPBACK
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
-from silocrawl import monitor
+from silocrawl import in_time, monitor
 from silocrawl.commands.running import status
 from silocrawl.conditions import Condition, Word, good
 from silocrawl.launching import inject
@@ -132,7 +132,7 @@ def test_a_look_that_fails_or_hangs_is_a_condition(
     looks = [Look("a", "", refuses), Look("b", "", hangs),
              Look("c", "x", lambda _now: [good("c", "well", "x")])]  # fmt: skip
     monkeypatch.setattr(monitor, "looks_of", lambda _path: looks)
-    monkeypatch.setattr(monitor, "SECONDS_OF_A_LOOK", 0.2)
+    monkeypatch.setattr(in_time, "SECONDS_OF_A_LOOK", 0.2)
     begin = time.monotonic()
     found = {one.label: one for one in look(silo.path).conditions}
     assert time.monotonic() - begin < 1.5

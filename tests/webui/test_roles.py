@@ -108,6 +108,11 @@ GET    /crawling/targets/{name}                                 - 404 404 404
 GET    /crawling/targets/{name}/seeds                           - 404 404 404
 GET    /crawling/targets/{name}/failures                        - 404 404 404
 POST   /crawling/targets/{name}/{action}                        -   - 404 404
+GET    /crawling/jobs                                           - 200 200 200
+GET    /crawling/jobs/{engine}/{job}                            - 404 404 404
+POST   /crawling/jobs/{engine}/{job}/{action}                   -   -   - 404
+GET    /crawling/running                                        - 200 200 200
+POST   /crawling/running/checkpoint                             -   -   - 409
 GET    /crawling/status                                         - 200 200 200
 GET    /crawling/metrics                                        - 200 200 200
 GET    /crawling/dead/{queue}                                   - 404 404 404
@@ -215,7 +220,7 @@ def ask(silo: Silo, working_copy: str) -> Ask:
     named = {"record": "oai+example,org+1", "version": "workingcopy", "path": "oai_dc",
              "job": job.job_id, "action": "retry", "name": "none", "form": "none",
              "part": "none", "queue": "none", "number": "7", "key": "none", "report": "none",
-             "token": "0" * 32, "picture": "crawled.png"}  # fmt: skip
+             "token": "0" * 32, "picture": "crawled.png", "engine": "none"}  # fmt: skip
 
     def ask(who: str, method: str, pattern: str, end: str = "", accept: str = "text/html") -> Any:
         path = pattern.replace("static/{path...}", "static/silo.css")

@@ -1,7 +1,7 @@
 """The pages of our own crawls, as a package contributes pages."""
 
 from webui.contributed import Pages
-from webui.crawling import comparisons, lists, proposals, status, targets
+from webui.crawling import comparisons, jobs, lists, proposals, status, targets
 from webui.navigation import NavigationLink
 from webui.people.roles import Role
 from webui.route import Body, Operation, Query, Route
@@ -27,6 +27,8 @@ _ASK = "/crawling/add"
 _LIST, _DEAD = "/crawling/targets", "/crawling/dead/{queue}"
 _ONE = f"{_LIST}/{{name}}"
 _PROPOSALS, _COMPARED = "/crawling/proposals", "/crawling/comparisons"
+_JOBS, _OWN = "/crawling/jobs", "/crawling/running"
+_JOB = f"{_JOBS}/{{engine}}/{{job}}"
 _HEADING = "Harvest & export"
 _LAUNCH = Query("launch", text="Its time, such as `20261201T020000Z`.", required=True)
 
@@ -39,6 +41,11 @@ _ACTIONS = {
     "attach document": "Proposed document attached",
     "reject document": "Proposed document rejected",
     "retry crawl messages": "Crawl messages retried",
+    "ask for checkpoint": "Checkpoint asked for",
+    "pause crawl job": "Crawl job paused",
+    "unpause crawl job": "Crawl job continued",
+    "checkpoint crawl job": "Checkpoint of a crawl job made",
+    "terminate crawl job": "Crawl job terminated",
 }
 
 PAGES = Pages(
@@ -55,6 +62,12 @@ PAGES = Pages(
               told=Operation("", (_LAUNCH, Query("from", _COUNT)))),
         Route("POST", f"{_ONE}/{{action}}", targets.act, Body.FIELDS,
               told=Operation("", fields=_FIELDS)),
+        Route("GET", _JOBS, jobs.show),
+        Route("GET", _JOB, jobs.show_one),
+        Route("POST", f"{_JOB}/{{action}}", jobs.act, Body.FIELDS, role=Role.MANAGER),
+        Route("GET", _OWN, jobs.show_own),
+        Route("POST", f"{_OWN}/checkpoint", jobs.checkpoint_own, Body.FIELDS, role=Role.MANAGER,
+              told=Operation("", status=202)),
         Route("GET", "/crawling/status", status.show),
         Route("GET", "/crawling/metrics", status.metrics, is_for_programs=True,
               told=Operation("text/plain")),
@@ -72,6 +85,7 @@ PAGES = Pages(
     ),
     (
         (_HEADING, NavigationLink("Crawl targets", _LIST, also=(_ASK,))),
+        (_HEADING, NavigationLink("Crawl jobs", _JOBS, also=(_OWN,))),
         (_HEADING, NavigationLink("Proposed documents", _PROPOSALS)),
         (_HEADING, NavigationLink("Compared pages", _COMPARED)),
         (_HEADING, NavigationLink("Crawl status", "/crawling/status", also=("/crawling/dead",))),

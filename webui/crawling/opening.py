@@ -31,6 +31,32 @@ def status() -> str:
     return urls.at("/crawling/status")
 
 
+def jobs() -> str:
+    """Our own crawl, and the jobs of each Heritrix."""
+    return urls.at("/crawling/jobs")
+
+
+def own_crawl(**fields: object) -> str:
+    """Our own crawl."""
+    return urls.with_query(urls.at("/crawling/running"), fields)
+
+
+def job(engine: str, name: str, part: str = "", **fields: object) -> str:
+    """A job of a Heritrix, or something that is done with it."""
+    place = f"{jobs()}/{urls.segment(engine)}/{urls.segment(name)}{part}"
+    return urls.with_query(place, fields)
+
+
+def packages(**fields: object) -> str:
+    """The packages."""
+    return urls.with_query(urls.at("/crawling/packages"), fields)
+
+
+def package(name: str, part: str = "", **fields: object) -> str:
+    """One of them, or something that is done with it."""
+    return urls.with_query(f"{packages()}/{urls.segment(name)}{part}", fields)
+
+
 def dead(queue: str, **fields: object) -> str:
     """The messages of a queue that failed too often."""
     return urls.with_query(urls.at(f"/crawling/dead/{urls.segment(queue)}"), fields)

@@ -69,3 +69,34 @@ ${_("none")}\
       <small id="zone-hint">${_("In which days and times stay the same when the clocks change, such as Europe/London.")}</small></p>
     </details>
 </%def>
+
+<%def name="longest(heading, of, rows)">
+<section>
+<h2>${heading}</h2>
+% if rows:
+<div class="scroll" tabindex="0" role="region" aria-label="${heading}">
+<table class="cards">
+  <thead><tr><th scope="col">${of}</th><th scope="col" class="number">${_("Addresses")}</th></tr></thead>
+  <tbody>
+% for name, number in rows:
+    <tr><th scope="row" dir="ltr">${name}</th><td class="number" data-label="${_('Addresses')}">${f"{number:,}"}</td></tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% else:
+<p class="empty-line">${_("None.")}</p>
+% endif
+</section>
+</%def>
+
+<%def name="log(heading, lines)">
+<section>
+<h2>${heading}</h2>
+% if lines:
+<pre tabindex="0" dir="ltr" aria-label="${heading}"><code>${"\n".join(lines)}</code></pre>
+% else:
+<p class="empty-line">${_("None.")}</p>
+% endif
+</section>
+</%def>

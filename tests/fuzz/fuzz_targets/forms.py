@@ -25,7 +25,8 @@ _RECORD = "oai:x:1"
 _REAL = {"record": quote("oai+x+1"), "version": "w", "path...": "oai_dc", "name": "tidy",
          "action": "stop", "job": "1", "token": "1", "form": "harvest", "part": "top",
          "key": "author:" + "0" * 32, "report": "pr",
-         "queue": "uris-to-crawl", "number": "1", "picture": "crawled.png"}  # fmt: skip
+         "queue": "uris-to-crawl", "number": "1", "picture": "crawled.png",
+         "engine": "main"}  # fmt: skip
 _FIELDS = {
     "identifier": "oai:x:9", "name": "w2", "clone_of": "1", "comment": "why", "path": "a.txt",
     "new_path": "b/c.txt", "title": "Kept", "search": "q=tides", "do": "preview", "changes": "1",

@@ -1,0 +1,108 @@
+"""Our own crawl as a job: whether it runs, how fast, what waits, and the end of its log."""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
+
+from recordsilo.disk.regular_file import open_regular
+from silocrawl.messages import CRAWL, gist_of
+from silocrawl.packages.own_checkpoints import checkpoint_names
+from silocrawl.paths import log_file
+from silocrawl.sharing import broker_of, is_fetched
+from silowork.queues.values import Queues, QueueSize
+
+MOST_PEEKED, MOST_HOSTS, TAIL = 2_000, 20, 20
+"""Addresses that wait next, of which hosts are told; hosts; lines of the log."""
+_RATE_OVER = timedelta(minutes=5)
+_END_OF_LOG = 256 << 10
+_MOST_LOGS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class OwnJob:
+    """Our own crawl at one moment.
+
+    Attributes:
+        is_running: Whether a process fetches for this Silo; None if its queues are shared, so
+            that processes elsewhere may.
+        rate: Addresses a second with an outcome, over the last minutes.
+        sizes: The sizes of its queues.
+        hosts: Hosts of the addresses that wait next, with their number, the most first.
+        tail: The last lines of the newest log, the newest first.
+        log: The name of that log; empty for none.
+        checkpoint: The name of the newest checkpoint; empty for none.
+    """
+
+    is_running: bool | None
+    rate: float
+    sizes: Mapping[str, QueueSize]
+    hosts: tuple[tuple[str, int], ...]
+    tail: tuple[str, ...]
+    log: str
+    checkpoint: str
+
+    @property
+    def state(self) -> str:
+        """In a word."""
+        return {None: "shared", True: "running", False: "idle"}[self.is_running]
+
+
+def own_job(silo_path: str, queues: Queues | None, now: datetime) -> OwnJob:
+    """Look at our own crawl.
+
+    Args:
+        silo_path: The Silo.
+        queues: Its queues; None if nothing was launched.
+        now: The time.
+
+    Cost: reads at most 256 KiB of each of the newest logs, and 2,000 messages.
+    """
+    ends = [(path, _end_of(path)) for path in _newest_logs(silo_path)]
+    peeked = queues.peek(CRAWL, most=MOST_PEEKED) if queues is not None else []
+    hosts = Counter(urlsplit(gist_of(one.body).url).netloc for one in peeked)
+    newest, lines = ends[0] if ends else ("", [])
+    recent = sum(_is_recent(line, now) for _path, some in ends for line in some)
+    names = checkpoint_names(silo_path)
+    return OwnJob(
+        None if broker_of(silo_path) else is_fetched(silo_path),
+        recent / _RATE_OVER.total_seconds(),
+        queues.sizes() if queues is not None else {},
+        tuple(hosts.most_common(MOST_HOSTS)),
+        tuple(reversed(lines[-TAIL:])),
+        os.path.basename(newest),
+        names[-1] if names else "",
+    )
+
+
+def _newest_logs(silo_path: str) -> list[str]:
+    directory = os.path.dirname(log_file(silo_path, ""))
+    if not os.path.isdir(directory):
+        return []
+    with os.scandir(directory) as entries:
+        found = [
+            (one.stat(follow_symlinks=False).st_mtime, one.path)
+            for one in entries
+            if one.name.endswith(".log") and one.is_file(follow_symlinks=False)
+        ]
+    return [path for _time, path in sorted(found, reverse=True)[:_MOST_LOGS]]
+
+
+def _end_of(path: str) -> list[str]:
+    """The last whole lines of a log."""
+    with open_regular(path) as file:
+        place = max(0, os.fstat(file.fileno()).st_size - _END_OF_LOG)
+        file.seek(place)
+        lines = file.read(_END_OF_LOG).decode("utf-8", "replace").split("\n")[:-1]
+    return lines[1:] if place else lines
+
+
+def _is_recent(line: str, now: datetime) -> bool:
+    try:
+        at = datetime.fromisoformat(line.split(None, 1)[0])
+    except (ValueError, IndexError):
+        return False
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return abs(now - at) <= _RATE_OVER
