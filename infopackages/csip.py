@@ -18,7 +18,7 @@ from infopackages.files import XML, Add, PackagedFile, add_chunks, add_written
 from infopackages.mets import EXTENSION, Agent, FileGroup, Metadata, Mets, write_mets
 
 METS = "METS.xml"
-DESCRIPTIVE = "metadata/descriptive"
+DESCRIPTIVE, DOCUMENTATION = "metadata/descriptive", "documentation"
 PREMIS = "metadata/preservation/premis.xml"
 
 
@@ -57,7 +57,7 @@ class Package:
         metadata: Below ``metadata/``.
         documentation: Below ``documentation/``.
         representations: At least one.
-        status: ``NEW``, or ``REPLACEMENT`` of a package submitted before.
+        document: See `infopackages.mets.Mets`.
     """
 
     identifier: str
@@ -68,7 +68,7 @@ class Package:
     metadata: tuple[Metadata, ...]
     representations: tuple[Representation, ...]
     documentation: tuple[PackagedFile, ...] = ()
-    status: str = "NEW"
+    document: str = ""
 
 
 def add_descriptions(add: Add, package: Package) -> Iterator[PackagedFile]:
@@ -93,7 +93,13 @@ def add_descriptions(add: Add, package: Package) -> Iterator[PackagedFile]:
         yield mets
         groups.append(FileGroup(f"Representations/{one.name}", (mets,), represented=True))
     whole = _mets(package, package.identifier, package.label)
-    whole = replace(whole, agents=package.agents, metadata=package.metadata, groups=tuple(groups))
+    whole = replace(
+        whole,
+        agents=package.agents,
+        metadata=package.metadata,
+        groups=tuple(groups),
+        document=package.document,
+    )
     yield add_written(add, METS, partial(write_mets, mets=whole))
 
 
@@ -104,7 +110,7 @@ def _of(one: Representation, package: Package) -> Mets:
 
 
 def _mets(package: Package, identifier: str, label: str) -> Mets:
-    return Mets(identifier, label, package.category, package.created, status=package.status)
+    return Mets(identifier, label, package.category, package.created)
 
 
 def _schema(add: Add, name: str) -> PackagedFile:

@@ -80,6 +80,7 @@ class Mets:
         content_type: The specification that the content conforms to; usually ``MIXED``.
         schemas: Where ``schemas/`` of the package is, from the document; ``""`` for here.
         status: Of the package: ``NEW``, ``REPLACEMENT`` …
+        document: Identifies what the document was made from; ``""`` for nothing.
     """
 
     identifier: str
@@ -92,6 +93,7 @@ class Mets:
     content_type: str = "MIXED"
     schemas: str = ""
     status: str = "NEW"
+    document: str = ""
 
 
 def write_mets(out: IO[bytes], mets: Mets) -> None:
@@ -119,6 +121,24 @@ def write_mets(out: IO[bytes], mets: Mets) -> None:
             )
         _write_files(root, mets)
         root.write(_structure(mets, sections))
+
+
+def header_of(document: IO[bytes]) -> tuple[str, str]:
+    """Read when the package of a METS document was made, and the document's identifier.
+
+    Raises:
+        ValueError: It is no METS document.
+    """
+    identifier = ""
+    try:
+        for _, one in etree.iterparse(document, resolve_entities=False, no_network=True):
+            if one.tag == f"{{{NAMESPACE}}}metsDocumentID":
+                identifier = one.text or ""
+            if one.tag == f"{{{NAMESPACE}}}metsHdr":
+                return one.get("CREATEDATE") or "", identifier
+    except etree.XMLSyntaxError as error:
+        raise ValueError(f"it is no METS document: {error}") from None
+    raise ValueError("it is no METS document")
 
 
 def described_files(document: IO[bytes]) -> Iterator[PackagedFile]:
@@ -167,6 +187,8 @@ def _header(mets: Mets) -> Element:
             yield element(
                 "agent", *parts, ROLE=one.role, TYPE=one.type, OTHERTYPE=one.other_type
             )  # CSIP10 to CSIP16
+        if mets.document:
+            yield element("metsDocumentID", mets.document)
 
     attributes = {
         "CREATEDATE": mets.created,  # CSIP7

@@ -28,6 +28,7 @@ from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
 from siloexport.targets import Target
 from siloexport.targets.bag import BagTarget
 from siloexport.targets.files import FilesTarget
+from siloexport.targets.sip import SipSettings, SipTarget
 from siloexport.values import ActionKind, Deletions, OnConflict, Result
 from silowork.stop import Stop
 
@@ -49,6 +50,8 @@ __all__ = [
     "RetryLater",
     "RunReport",
     "Selection",
+    "SipSettings",
+    "SipTarget",
     "Stop",
     "Target",
     "TargetFull",

@@ -1,4 +1,4 @@
-"""The kinds of targets of this package: files, bags, Fedora, tables, a zip, a list of links."""
+"""The kinds of targets of this package: files, bags, packages, Fedora, tables, a zip, links."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +16,7 @@ from siloexport.targets import Target, tables
 from siloexport.targets.bag import BagTarget
 from siloexport.targets.bag_settings import read_settings
 from siloexport.targets.files import FilesTarget
+from siloexport.targets.sip import SipSettings, SipTarget
 from siloexport.targets.tables import TableReport
 from silowork.forms import Choices, Input
 
@@ -34,6 +35,12 @@ def _files(opening: Opening) -> AbstractContextManager[Target]:
 def _bag(opening: Opening) -> AbstractContextManager[Target]:
     info, profile = (opening.values.get(name) or None for name in ("info", "profile"))
     return nullcontext(BagTarget(opening.out, read_settings(info, profile)))
+
+
+def _sip(opening: Opening) -> AbstractContextManager[Target]:
+    bag, tar = (opening.values.get(name) == "yes" for name in ("bag", "tar"))
+    settings = SipSettings(bag, tar, opening.values.get("submitter") or "")
+    return nullcontext(SipTarget(opening.out, settings))
 
 
 FILES = TargetKind(
@@ -92,6 +99,48 @@ BAG = TargetKind(
     open=_bag,
     is_directory=True,
     order=11,
+)
+
+
+SIP = TargetKind(
+    "sip",
+    "packages for archives (E-ARK SIP)",
+    "Export packages for archives",
+    """Write one submission information package (E-ARK SIP) for each record to OUT.
+
+    A package has the metadata, the files of each version as a representation, and METS and
+    PREMIS 3 with checksums and how each version was made. A later export to OUT makes the
+    same kind of packages.
+    """,
+    (
+        FormField(
+            "bag",
+            "In bags (BagIt)",
+            Input.TICK,
+            help="Put each package into a bag.",
+        ),
+        FormField(
+            "tar",
+            "As tar files",
+            Input.TICK,
+            help="Write each package as a tar file (.tar.gz).",
+        ),
+        FormField(
+            "submitter",
+            "Submitting organization",
+            metavar="NAME",
+            help="Organization that submits the packages; by default the repository's address.",
+        ),
+    ),
+    (
+        "silo export sip myrepo sips",
+        "silo export sip myrepo sips --versions all --bag --tar",
+        "silo export sip myrepo sips --state ready --submitter 'Example University'",
+    ),
+    open=_sip,
+    is_directory=True,
+    explained="METS, PREMIS and the files of each record, for long-term archives.",
+    order=12,
 )
 
 

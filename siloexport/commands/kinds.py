@@ -55,6 +55,8 @@ def command_of(kind: TargetKind) -> click.Command:
 
 def _option(field: FormField) -> Callable[[Any], Any]:
     choices = [value for value, _label in field.choices]
+    if field.input is Input.TICK:
+        return click.option(field.flag, field.name, is_flag=True, flag_value="yes", help=field.help)
     return click.option(
         field.flag,
         field.name,

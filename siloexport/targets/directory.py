@@ -17,7 +17,7 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +25,7 @@ from recordsilo.disk.atomic_file import (
     Barrier,
     GroupBarrier,
     StrictBarrier,
+    digest_of,
     flush_directory,
     group_barrier,
     make_file,
@@ -32,6 +33,7 @@ from recordsilo.disk.atomic_file import (
     remove_tree,
     replace_file,
 )
+from recordsilo.disk.digest import Digest
 from recordsilo.disk.identifier import clean
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import FileNotInVersion
@@ -44,6 +46,7 @@ from siloexport.errors import (
     TargetFull,
     TargetUnusable,
 )
+from siloexport.plan import digest_of as digest_of_json
 from siloexport.targets import DepositJournal, DepositSteps
 from siloexport.values import (
     Capabilities,
@@ -545,3 +548,45 @@ def _remove(path: str) -> None:
     else:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
+
+
+# -- records that are trees ----------------------------------------------------------------
+
+
+def read_tree(directory: str) -> dict[str, Digest]:
+    """Return path → digest of every file below a directory."""
+    found = {}
+    for below, _, names in os.walk(directory):
+        for name in names:
+            path = os.path.join(below, name)
+            with open(path, "rb", opener=regular_fd) as file:
+                found[os.path.relpath(path, directory)] = digest_of(file)
+    return found
+
+
+def tree_digest(files: Mapping[str, Digest]) -> str:
+    """Return the digest of a tree; an empty directory has one too."""
+    return digest_of_json([[name, d.size, d.sha256] for name, d in sorted(files.items())])
+
+
+def tree_differences(
+    path: str,
+    deposit: Deposit,
+    expected: Mapping[str, Digest],
+    found: Mapping[str, Digest],
+    version_of: Callable[[str], str],
+) -> Iterator[Difference]:
+    """Yield the differences between the files of a record and those that its deposit would write.
+
+    Args:
+        path: Of the record.
+        version_of: Returns the version that a file is in; ``""`` for none.
+    """
+    for name in sorted(expected.keys() | found.keys()):
+        where, version = f"{path}/{name}", version_of(name)
+        if name not in found:
+            yield deposit.differs("file", where, f"{name} is missing", version)
+        elif name not in expected:
+            yield deposit.differs("extra", where, f"{name} was not exported", version)
+        elif expected[name] != found[name]:
+            yield deposit.differs("file", where, f"the content of {name} differs", version)

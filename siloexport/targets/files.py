@@ -9,16 +9,20 @@ If several versions are exported, each has its own directory (``1/oai_dc``).
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recordsilo.disk.atomic_file import Barrier, digest_of, make_directories, write_new
+from recordsilo.disk.atomic_file import Barrier, make_directories, write_new
 from recordsilo.disk.digest import Digest
-from recordsilo.disk.regular_file import regular_fd
 from siloexport.content import checked_chunks
 from siloexport.plan import Versions
-from siloexport.plan import digest_of as digest_of_json
-from siloexport.targets.directory import DirectoryTarget, directory_name
+from siloexport.targets.directory import (
+    DirectoryTarget,
+    directory_name,
+    read_tree,
+    tree_differences,
+    tree_digest,
+)
 from siloexport.values import Deposit, Difference, ExportedFile, ExportedVersion
 
 __all__ = ["FilesTarget", "directory_name"]
@@ -65,28 +69,19 @@ class _Files:
                 make_directories(os.path.dirname(f"{path}/{name}"), path, barrier)
             with checked_chunks(deposit.identifier, version, file) as chunks:
                 written[name] = write_new(f"{path}/{name}", chunks, barrier)
-        return _tree_digest(written)
+        return tree_digest(written)
 
     def digest(self, path: str) -> str:
         is_directory = os.path.isdir(path) and not os.path.islink(path)
-        return _tree_digest(_read_tree(path)) if is_directory else ""
+        return tree_digest(read_tree(path)) if is_directory else ""
 
     def expected(self, deposit: Deposit) -> str | None:
-        return _tree_digest(self._digests(deposit))
+        return tree_digest(self._digests(deposit))
 
     def differences(self, path: str, deposit: Deposit) -> Iterator[Difference]:
-        expected, found = self._digests(deposit), _read_tree(path)
-        for name in sorted(expected.keys() | found.keys()):
-            where = f"{path}/{name}"
-            if name not in found:
-                yield deposit.differs("file", where, f"{name} is missing", self._version(name))
-            elif name not in expected:
-                why = f"{name} was not exported"
-                yield deposit.differs("extra", where, why, self._version(name))
-            elif expected[name] != found[name]:
-                yield deposit.differs(
-                    "file", where, f"the content of {name} differs", self._version(name)
-                )
+        return tree_differences(
+            path, deposit, self._digests(deposit), read_tree(path), self._version
+        )
 
     def _version(self, name: str) -> str:
         return name.partition("/")[0] if self.by_version else ""
@@ -99,18 +94,3 @@ class _Files:
 
     def _digests(self, deposit: Deposit) -> dict[str, Digest]:
         return {name: Digest(file.sha256, file.size) for name, _, file in self._listed(deposit)}
-
-
-def _read_tree(directory: str) -> dict[str, Digest]:
-    found = {}
-    for below, _, names in os.walk(directory):
-        for name in names:
-            path = os.path.join(below, name)
-            with open(path, "rb", opener=regular_fd) as file:
-                found[os.path.relpath(path, directory)] = digest_of(file)
-    return found
-
-
-def _tree_digest(files: Mapping[str, Digest]) -> str:
-    """Return the digest of a tree; an empty directory has one too."""
-    return digest_of_json([[name, d.size, d.sha256] for name, d in sorted(files.items())])

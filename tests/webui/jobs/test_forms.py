@@ -143,6 +143,7 @@ def test_an_export_is_for_the_records_of_a_search_with_its_filters(client: Any, 
 
 FORMS = (
     {"form": "files", "name": "out"}, {"form": "bag", "name": "out"},
+    {"form": "sip", "name": "out"},
     {"form": "csv", "name": "out"}, {"form": "jsonl", "name": "out"},
     {"form": "links", "name": "out"}, {"form": "zip", "name": "out"},
     {"form": "fedora", "place": "a"},
