@@ -259,6 +259,8 @@ class Heritrix:
                 return job, True
             if step is not Next.WAIT:
                 raise ActionRefused(f"the job {name} {step}")
+            if action is Action.BUILD and waiting.is_answered:
+                raise ActionRefused(f"the job {name} was not built; {_told(job)}")
             waiting.pause(job, action)
 
     def _asked(self, name: str, action: Action, waiting: "_Waiting", **more: str) -> bool:
@@ -330,7 +332,7 @@ class Heritrix:
             JobNotFound: Likewise.
         """
         status, body = self._connection.whole("GET", self._jobdir(job, path) + "/")
-        self._check(status, body, job, path)
+        self._check(status, body, job, path or "directory")
         with suppress(etree.ParserError, etree.XMLSyntaxError):
             page = etree.fromstring(body, etree.HTMLParser(no_network=True, encoding="utf-8"))
             found = ((one.text or "").removesuffix("/") for one in page.iter("a"))
@@ -393,7 +395,8 @@ class _Waiting:
 
 
 def _told(job: Job) -> str:
-    return f"its log says: {job.log[0]}" if job.log else "its log is empty"
+    lines = job.faults or job.log
+    return f"its log says: {lines[0]}" if lines else "its log is empty"
 
 
 def _cause(body: bytes) -> str:

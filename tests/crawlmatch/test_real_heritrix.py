@@ -1,6 +1,5 @@
 """A real Heritrix crawls a site on loopback, twice; every outcome is right."""
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import pytest
 import real_heritrix
 from crawl_silo import put
 from crawled_site import PDF_BODY, Site, serving
+from ports import free_port
 
 from crawlmatch.attach import attach
 from crawlmatch.crawls import match_into_silo
@@ -32,14 +32,11 @@ class Crawled:
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
-    files = os.environ.get("HERITRIX_FILES")
-    lacking = real_heritrix.lacks(Path(files)) if files else "no HERITRIX_FILES"
-    if lacking:
-        reason = f"no real Heritrix: {lacking} (see tests/crawlmatch/real_heritrix.py)"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
     work = tmp_path_factory.mktemp("heritrix") / "work"
-    closed = real_heritrix.free_port()
-    with serving(closed) as site, real_heritrix.running(Path(files or ""), work) as heritrix:
+    with (
+        serving(free_port()) as site,
+        real_heritrix.running(real_heritrix.OLD, work) as heritrix,
+    ):
         heritrix.make_job("site", site.crawler_seeds)
         yield Crawled(site, heritrix.crawl("site"), heritrix.crawl("site"))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import real_heritrix
 import real_pywb
 from mails_and_hooks import hook, mails
 from redis_server import broker, redis_url
@@ -43,6 +44,14 @@ def site() -> Iterator[Site]:
 def program() -> str:
     """A real pywb."""
     return real_pywb.installed("wayback")
+
+
+@pytest.fixture(scope="module")
+def heritrix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[real_heritrix.RealHeritrix]:
+    """A real Heritrix 3.13.0 that runs; it may be killed and started again."""
+    work = tmp_path_factory.mktemp("heritrix") / "work"
+    with real_heritrix.running(real_heritrix.NEW, work) as found:
+        yield found
 
 
 @pytest.fixture

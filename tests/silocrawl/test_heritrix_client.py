@@ -58,7 +58,7 @@ def test_what_heritrix_does_not_offer_is_not_asked_for(
         b"<value>launch</value>", b""
     )
     fake.answer = lambda method, *_: (200, broken) if method == "GET" else None
-    with pytest.raises(ActionRefused, match="permits no launch; its log says: 2026 SEVERE"):
+    with pytest.raises(ActionRefused, match=r"permits no launch; its log says: .* SEVERE no"):
         client.launch("site")
     assert not fake.posted
 

@@ -1,0 +1,175 @@
+"""The client and real Heritrix programs: both versions answer alike."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import real_heritrix
+from certificates import self_signed
+from real_heritrix import RealHeritrix
+from site_of_traps import Site, page, served
+from waiting import wait_until
+
+from silocrawl.heritrix.client import LATEST, Heritrix
+from silocrawl.heritrix.connection import served_certificate
+from silocrawl.heritrix.errors import (
+    ActionRefused,
+    FileNotThere,
+    JobNotFound,
+    LoginRefused,
+    ScriptFailed,
+)
+from silocrawl.heritrix.states import Action, State
+
+pytestmark = pytest.mark.long
+PAGES = 120
+
+
+@pytest.fixture(scope="module", params=[real_heritrix.NEW, real_heritrix.OLD])
+def real(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RealHeritrix]:
+    work = tmp_path_factory.mktemp("heritrix") / "work"
+    with real_heritrix.running(request.param, work) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[Site]:
+    """A page with links to many others, each of which takes a moment."""
+    site = Site()
+    for number in range(PAGES):
+        site.pages[f"/{number}"] = lambda _headers: (time.sleep(0.05), page("x"))[1]
+    site.pages["/"] = page("".join(f'<a href="/{number}">x</a>' for number in range(PAGES)))
+    with served(site) as found:
+        yield found
+
+
+def until(is_so: Callable[[], object]) -> None:
+    wait_until(is_so, 60, between=0.2)
+
+
+def made(real: RealHeritrix, site: Site, name: str) -> Heritrix:
+    real.make_job(name, [site.url + "/"], {"crawlController.maxToeThreads": "1"})
+    return real.client
+
+
+def test_a_job_lives_through_all_its_states(real: RealHeritrix, pages: Site) -> None:
+    client = made(real, pages, "life")
+    assert client.engine().version in real_heritrix.PACKED
+    assert ("life", "Unbuilt") in client.engine().jobs
+    for action in (Action.TERMINATE, Action.TEARDOWN):
+        assert not client.act("life", action).is_new
+    with pytest.raises(ActionRefused, match="is UNBUILT, and permits no pause"):
+        client.act("life", Action.PAUSE)
+    assert client.act("life", Action.BUILD).job.state is State.NASCENT
+    assert not client.act("life", Action.BUILD).is_new
+    with pytest.raises(ActionRefused, match="no checkpoint latest; those it has: none"):
+        client.launch("life", LATEST)
+    assert client.launch("life").job.state is State.RUNNING
+    assert not client.launch("life").is_new
+    with pytest.raises(ActionRefused, match="terminate it first"):
+        client.act("life", Action.TEARDOWN)
+    until(lambda: client.job("life").downloaded > 2)
+    first = client.checkpoint("life")
+    assert (first.is_new, first.job.state) == (True, State.RUNNING)
+    assert client.act("life", Action.PAUSE).job.state is State.PAUSED
+    assert not client.act("life", Action.PAUSE).is_new
+    second, again = client.checkpoint("life"), client.checkpoint("life")
+    assert second.checkpoint > first.checkpoint
+    assert (again.is_new, again.checkpoint) == (False, second.checkpoint)
+    job = client.act("life", Action.UNPAUSE).job
+    assert job.known > PAGES > job.downloaded
+    assert job.bytes > 0
+    assert client.act("life", Action.TERMINATE).job.description == "Finished: ABORTED"
+    with pytest.raises(ActionRefused, match="is FINISHED, and permits no launch; tear it down"):
+        client.launch("life")
+    assert client.act("life", Action.TEARDOWN).job.state is State.UNBUILT
+    client.act("life", Action.BUILD)
+    assert client.job("life").checkpoints == (second.checkpoint, first.checkpoint)
+    client.act("life", Action.TEARDOWN)
+
+
+def test_a_killed_one_goes_on_from_its_last_checkpoint(real: RealHeritrix, pages: Site) -> None:
+    client = made(real, pages, "killed")
+    client.launch("killed")
+    until(lambda: client.job("killed").downloaded > 3)
+    done = client.checkpoint("killed")
+    until(lambda: client.job("killed").downloaded > done.job.downloaded + 3)
+    real.kill()
+    real.start()
+    assert client.job("killed").state is State.UNBUILT
+    launched = client.launch("killed", LATEST)
+    assert (launched.is_new, launched.checkpoint) == (True, done.checkpoint)
+    assert launched.job.downloaded >= done.job.downloaded - 1
+    real.wait_for("killed", State.FINISHED)
+    logs = sorted((real.jobs / "killed").glob("2*/logs/crawl.log*"))
+    assert len(logs) >= 3
+    lines = b"".join(one.read_bytes() for one in logs).splitlines()
+    fetched = [line.split()[3].decode() for line in lines if line.split()[1] == b"200"]
+    assert {f"{pages.url}/{number}" for number in range(PAGES)} <= set(fetched)
+    client.act("killed", Action.TEARDOWN)
+
+
+def test_a_job_that_cannot_be_built_or_launched_says_why(real: RealHeritrix) -> None:
+    client = real.client
+    assert client.create("broken").is_new
+    assert not client.create("broken").is_new
+    with pytest.raises(ActionRefused, match=r"permits no launch; its log says: .* WARNING Field"):
+        client.launch("broken")
+    client.act("broken", Action.TEARDOWN)
+    client.write("broken", "crawler-beans.cxml", b"<beans")
+    with pytest.raises(ActionRefused, match=r"was not built; its log says: .* SEVERE .* invalid"):
+        client.act("broken", Action.BUILD)
+
+
+def test_files_of_a_job_are_read_and_put(real: RealHeritrix, pages: Site) -> None:
+    client = made(real, pages, "files")
+    client.launch("files")
+    until(lambda: client.read("files", "latest/logs/crawl.log").count(b"\n") > 3)
+    client.act("files", Action.PAUSE)
+    log = client.read("files", "latest/logs/crawl.log")
+    assert client.read("files", "latest/logs/crawl.log", 10, 20) == log[10:30]
+    assert client.read("files", "latest/logs/crawl.log", 10) == log[10:]
+    assert client.read("files", "latest/logs/crawl.log", len(log)) == b""
+    assert {"crawler-beans.cxml", "latest", "action"} <= set(client.names("files"))
+    client.write("files", "action/more.seeds", f"{pages.url}/more\n".encode())
+    client.act("files", Action.UNPAUSE)
+    until(lambda: pages.asked["/more"])
+    for path in ("nope", "latest", "latest/nope"):
+        with pytest.raises(FileNotThere):
+            client.read("files", path)
+    with pytest.raises(FileNotThere):
+        client.write("files", "nope/x.seeds", b"")
+    with pytest.raises(FileNotThere):
+        client.names("files", "nope")
+    for ask in (client.job, client.names, lambda name: client.read(name, "x")):
+        with pytest.raises(JobNotFound):
+            ask("nope")
+    client.act("files", Action.TERMINATE)
+    client.act("files", Action.TEARDOWN)
+
+
+def test_scripts_print_or_fail(real: RealHeritrix, pages: Site) -> None:
+    client = made(real, pages, "script")
+    with pytest.raises(ActionRefused, match="not built"):
+        client.script("script", "rawOut.println 1")
+    client.act("script", Action.BUILD)
+    assert client.script("script", "rawOut.println 'é < &'") == "é < &\n"
+    with pytest.raises(ScriptFailed, match="RuntimeException: bo<o"):
+        client.script("script", "throw new RuntimeException('bo<o')")
+    client.act("script", Action.TEARDOWN)
+
+
+def test_only_the_pinned_certificate_and_the_right_login_are_accepted(
+    real: RealHeritrix, tmp_path: Path
+) -> None:
+    certificate = served_certificate(real.url)
+    assert Heritrix(real.url, "silo", "silo", certificate=certificate).engine().version
+    (tmp_path / "other").mkdir()
+    other = self_signed(tmp_path / "other").read_text()
+    with pytest.raises(LoginRefused, match="another certificate than the one given"):
+        Heritrix(real.url, "silo", "silo", certificate=other).engine()
+    with pytest.raises(LoginRefused, match="does not accept the login of silo"):
+        Heritrix(real.url, "silo", "wrong").engine()
