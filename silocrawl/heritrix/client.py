@@ -1,43 +1,30 @@
-"""A client of Heritrix 3: what it says, what is done with its jobs, and their files.
+"""A client of Heritrix 3: what is done with its jobs, on top of what is asked (`asking`).
 
-Source: Heritrix 3 REST API; 3.4.0-20220727 and 3.13.0 answer alike. Each action asks for the
-state first: what is done already is success. Then it waits, with a limit, for the next state.
+Each action asks for the state first: what is done already is success. Then it waits, with a limit,
+for the state it leads to.
 """
 
 import re
 import time
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 
-from lxml import etree
-
+from silocrawl.heritrix.asking import Asking
 from silocrawl.heritrix.connection import (
-    SECONDS_OF_ANSWER,
     AddressRefused,
-    Connection,
     Unanswered,
-    pieces,
-    quoted,
 )
 from silocrawl.heritrix.errors import (
     ActionRefused,
-    AnswerInvalid,
     FileNotThere,
     JobNotFound,
-    ScriptFailed,
     TookTooLong,
 )
 from silocrawl.heritrix.states import (
     Action,
-    Engine,
     Job,
     Next,
     State,
-    engine_of,
-    job_of,
     next_of,
-    output_of,
 )
 
 SECONDS = 120.0
@@ -64,73 +51,8 @@ class Done:
     checkpoint: str = ""
 
 
-class Heritrix:
-    """A Heritrix; threads may share one.
-
-    Args:
-        url: Such as ``https://127.0.0.1:8443``.
-        user: The login.
-        password: Likewise.
-        certificate: See `Connection`, as the next ones.
-        basic: Whether the password itself is sent.
-        timeout: Seconds for one wait for an answer.
-
-    Raises:
-        AddressRefused: The address is none.
-        HeritrixError: Each method raises its subclasses `NoAnswer`, `LoginRefused` and
-            `AnswerInvalid`, and what it says itself.
-    """
-
-    def __init__(
-        self,
-        url: str,
-        user: str,
-        password: str,
-        *,
-        certificate: str = "",
-        basic: bool = False,
-        timeout: float = SECONDS_OF_ANSWER,
-    ) -> None:
-        self._connection = Connection(url, user, password, certificate, basic, timeout)
-        self.url = self._connection.url
-
-    # ----------------------------------------------------------------------- asking
-
-    def engine(self) -> Engine:
-        """Ask for the engine and its jobs."""
-        return engine_of(self._get("/engine"))
-
-    def job(self, name: str) -> Job:
-        """Ask for a job.
-
-        Raises:
-            JobNotFound: There is none of that name.
-        """
-        return job_of(self.job_xml(name))
-
-    def job_xml(self, name: str) -> bytes:
-        """Return what Heritrix says of a job, as it says it; see `job`."""
-        return self._get("/engine/job" + quoted(name), name)
-
-    def script(self, job: str, text: str, language: str = "groovy") -> str:
-        """Run a script in a built job; return what it printed.
-
-        Raises:
-            JobNotFound: There is none of that name.
-            ActionRefused: The job is not built.
-            ScriptFailed: It ended with an exception.
-        """
-        if self.job(job).state is State.UNBUILT:
-            raise ActionRefused(f"the job {job} is not built: it answers no questions")
-        form = {"engine": language, "script": text}
-        status, body = self._connection.whole("POST", self._path(job, "script"), form=form)
-        self._check(status, body, job)
-        output, exception = output_of(body)
-        if exception:
-            raise ScriptFailed(f"the script in the job {job} failed: {exception}")
-        return output
-
-    # ----------------------------------------------------------------------- acting
+class Heritrix(Asking):
+    """A Heritrix; threads may share one. See `Asking` for its arguments."""
 
     def create(self, name: str) -> Done:
         """Make a job from Heritrix's default profile, which is not yet fit to be built.
@@ -144,7 +66,7 @@ class Heritrix:
         try:
             return Done(self.job(name), is_new=False)
         except JobNotFound:
-            self._post("/engine", action="create", createpath=name)
+            self._post(action="create", createpath=name)
         try:
             return Done(self.job(name), is_new=True)
         except JobNotFound:
@@ -152,7 +74,7 @@ class Heritrix:
 
     def rescan(self) -> None:
         """Let it look for new jobs in its directory."""
-        self._post("/engine", action="rescan")
+        self._post(action="rescan")
 
     def act(self, name: str, action: Action, seconds: float = SECONDS) -> Done:
         """Do something with a job, and wait until it is done.
@@ -265,107 +187,19 @@ class Heritrix:
 
     def _asked(self, name: str, action: Action, waiting: "_Waiting", **more: str) -> bool:
         """Ask for an action; whether that was answered while we wait for it to be done."""
-        path, form = self._path(name), {"action": str(action), **more}
+        path, form = self.path_of(name), {"action": str(action), **more}
         try:
-            status, body = self._connection.whole(
+            status, body = self.connection.whole(
                 "POST", path, form=form, read_timeout=max(waiting.left(), 1.0)
             )
         except Unanswered:
             return False
-        self._check(status, body, name)
+        self.check(status, body, name)
         return True
 
-    # ----------------------------------------------------------------------- files
-
-    def read(self, job: str, path: str, start: int = 0, most: int = 2**24) -> bytes:
-        """Return the bytes of a file of a job, from a position on; b"" behind its end.
-
-        Args:
-            job: The job.
-            path: Below its directory, such as ``latest/logs/crawl.log``.
-            start: Where to begin.
-            most: Return so many bytes at most.
-
-        Raises:
-            FileNotThere: There is none.
-            JobNotFound: Likewise.
-        """
-        return b"".join(self.pieces(job, path, start, most))
-
-    def pieces(self, job: str, path: str, start: int = 0, most: int = 2**62) -> Iterator[bytes]:
-        """Yield the bytes of a file as they come; see `read`."""
-        headers = {"Range": f"bytes={start}-{start + most - 1}"} if start or most < 2**62 else {}
-        asked = self._connection.answer("GET", self._jobdir(job, path), headers=headers)
-        with asked as found:
-            if found.status_code == 416:
-                return
-            if found.status_code not in {200, 206}:
-                self._check(found.status_code, b"", job, path)
-                raise FileNotThere(job, path)  # 303: a directory
-            before = 0 if found.status_code == 206 else start
-            for piece in pieces(found):
-                wanted = piece[before:][:most]
-                before, most = max(before - len(piece), 0), most - len(wanted)
-                if wanted:
-                    yield wanted
-                if not most:
-                    return
-
-    def write(self, job: str, path: str, content: bytes) -> None:
-        """Put a file into the directory of a job, in place of one of that name.
-
-        Raises:
-            FileNotThere: There is no such directory.
-            JobNotFound: Likewise.
-        """
-        headers = {"Content-Type": "application/octet-stream"}
-        status, body = self._connection.whole(
-            "PUT", self._jobdir(job, path), body=content, headers=headers
-        )
-        self._check(status, body, job, path)
-
-    def names(self, job: str, path: str = "") -> list[str]:
-        """Return the names in a directory of a job, sorted.
-
-        Raises:
-            FileNotThere: There is none.
-            JobNotFound: Likewise.
-        """
-        status, body = self._connection.whole("GET", self._jobdir(job, path) + "/")
-        self._check(status, body, job, path or "directory")
-        with suppress(etree.ParserError, etree.XMLSyntaxError):
-            page = etree.fromstring(body, etree.HTMLParser(no_network=True, encoding="utf-8"))
-            found = ((one.text or "").removesuffix("/") for one in page.iter("a"))
-            return sorted({one for one in found if one not in {"", ".."} and "/" not in one})
-        return []
-
-    # ----------------------------------------------------------------------- requests
-
-    def _path(self, job: str, *more: str) -> str:
-        return "/engine/job" + quoted(job, *more)
-
-    def _jobdir(self, job: str, path: str) -> str:
-        return self._path(job, "jobdir") + (quoted(*path.split("/")) if path else "")
-
-    def _get(self, path: str, job: str = "") -> bytes:
-        status, body = self._connection.whole("GET", path)
-        self._check(status, body, job)
-        return body
-
-    def _post(self, path: str, **form: str) -> None:
-        status, body = self._connection.whole("POST", path, form=form)
-        self._check(status, body)
-
-    def _check(self, status: int, body: bytes, job: str = "", path: str = "") -> None:
-        if status < 400:
-            return
-        if status == 404 and job and not path:
-            raise JobNotFound(job)
-        if path:
-            self.job(job)  # 500 is the answer to a file of a job that is not there
-            if status == 404:
-                raise FileNotThere(job, path)
-        raise AnswerInvalid(f"{self.url} answers HTTP {status}{_cause(body)}", status)
+    def _post(self, **form: str) -> None:
+        status, body = self.connection.whole("POST", "/engine", form=form)
+        self.check(status, body)
 
 
 class _Waiting:
@@ -397,9 +231,3 @@ class _Waiting:
 def _told(job: Job) -> str:
     lines = job.faults or job.log
     return f"its log says: {lines[0]}" if lines else "its log is empty"
-
-
-def _cause(body: bytes) -> str:
-    """What a page about an error says of its cause."""
-    found = re.search(rb"<h2>Cause: (.{1,300}?)</h2>", body, re.DOTALL)
-    return f": {found[1].decode(errors='replace').splitlines()[0]}" if found else ""

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import requests
 import urllib3
-from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
+from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
 from politeweb.addresses import is_loopback, parts_of
 from politeweb.connections import BoundedAdapter
@@ -72,7 +72,7 @@ def served_certificate(url: str) -> str:
         where = (parts.hostname or "", parts.port or 443)
         return ssl.get_server_certificate(where, timeout=_SECONDS_TO_CONNECT)
     except (OSError, ValueError) as error:
-        raise NoAnswer(url, str(error)) from None
+        raise NoAnswer(url, _reason(error)) from None
 
 
 @dataclass(slots=True)
@@ -109,6 +109,8 @@ class Connection:
             is_valid = False
         if parts.scheme not in {"https", "http"} or not is_valid or "@" in parts.netloc:
             raise AddressRefused("the address of Heritrix is one such as https://127.0.0.1:8443")
+        if not (self.user.isascii() and self.user.isprintable()):
+            raise AddressRefused(f"{self.user!r} is no login of a Heritrix")
         if parts.scheme == "http" and not self.is_local:
             raise AddressRefused(f"{self.url} is not secure: use https")
 
@@ -174,7 +176,9 @@ class Connection:
     def _new_session(self) -> requests.Session:
         session = requests.Session()
         session.trust_env = False  # no netrc, no proxy, no REQUESTS_CA_BUNDLE
-        session.auth = self._login()
+        login = self.user.encode(), self.password.encode()
+        digest_login = HTTPDigestAuth(self.user, self.password)
+        session.auth = HTTPBasicAuth(*login) if self.basic else digest_login
         if self.url.startswith("http:") or not (self.certificate or self.is_local):
             session.mount("http://", adapter := BoundedAdapter(_LONGEST))
             session.mount("https://", adapter)
@@ -186,15 +190,6 @@ class Connection:
         session.mount("https://", _Pinned(digest))
         session.verify = False  # the digest is what is verified
         return session
-
-    def _login(self) -> AuthBase:
-        login = HTTPBasicAuth if self.basic else HTTPDigestAuth
-        # requests would send Latin-1, and fail at all other characters
-        return (
-            login(self.user.encode(), self.password.encode())
-            if self.basic
-            else login(self.user, self.password)
-        )
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

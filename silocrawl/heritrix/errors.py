@@ -1,15 +1,4 @@
-"""Errors of a Heritrix: a class for each cause, with one sentence.
-
-HeritrixError
-├── NoAnswer            the connection failed, or took too long
-├── LoginRefused        user, password or certificate are not the right ones
-├── AnswerInvalid       it answered with what is no answer to the request
-├── JobNotFound         it has no job of that name
-├── FileNotThere        a job has no file of that name
-├── ActionRefused       a job's state does not permit it, or nothing came of it
-├── TookTooLong         the state that was waited for did not come in time
-└── ScriptFailed        a script ended with an exception
-"""
+"""Errors of a Heritrix: a class for each cause, with one sentence."""
 
 from silocrawl.errors import CrawlingError
 

@@ -49,7 +49,7 @@ class Engine:
         jobs_directory: On its machine.
         heap_used: Bytes.
         heap_most: Bytes.
-        jobs: Names and descriptions of its jobs, such as ``Active: RUNNING``, in its order.
+        jobs: Names and descriptions of its jobs, such as ``Active: RUNNING``; no profiles.
     """
 
     version: str
@@ -64,27 +64,16 @@ class Job:
     """A job at one moment; numbers are 0 where nothing was launched.
 
     Attributes:
-        name: Its short name.
-        state: See `State`.
         description: In Heritrix's words, such as ``Finished: ABORTED``.
         actions: What it permits now.
-        launches: How often it was launched.
         last_launch: ISO 8601, UTC; "" if never.
-        downloaded: Addresses fetched by this launch.
-        queued: Addresses that wait.
-        known: All addresses, of which some failed.
-        bytes: Bytes of content fetched.
-        rate: Addresses a second, now.
-        mean_rate: Addresses a second since the launch.
+        downloaded: Addresses fetched by this launch; `queued` wait, `known` are all.
+        rate: Addresses a second, now; `mean_rate` since the launch.
         kib_rate: KiB a second, now.
-        busy_threads: Threads at work.
-        threads: All threads.
         seconds: Since the launch, without pauses.
-        alerts: How many alerts were logged.
         checkpoints: Those to go on from, the newest first; only told of a built job that was
             not launched.
-        log: The last lines of the job's log, the newest first.
-        crawl_log: The last lines of the crawl log, the newest first.
+        log: The last lines of the job's log, the newest first; `crawl_log` likewise.
         configuration: Path of its ``crawler-beans.cxml``, on its machine.
     """
 
@@ -147,7 +136,7 @@ def engine_of(content: bytes) -> Engine:
         AnswerInvalid: It is none.
     """
     root = parsed(content, "engine")
-    entries = root.findall("jobs/value")
+    entries = (one for one in root.findall("jobs/value") if _text(one, "isProfile") != "true")
     return Engine(
         version=_text(root, "heritrixVersion"),
         jobs_directory=_text(root, "jobsDir"),
@@ -244,56 +233,29 @@ class _Rule:
     done_if_sent: frozenset[State] = frozenset()
 
 
-def _states(*these: State) -> frozenset[State]:
-    return frozenset(these)
+def _rule(send: str, wait: str, done: str, done_if_sent: str = "") -> _Rule:
+    return _Rule(*(frozenset(map(State, one.split())) for one in (send, wait, done, done_if_sent)))
 
 
-_S = State
 _RULES = {
-    Action.BUILD: _Rule(
-        _states(_S.UNBUILT),
-        _states(),
-        frozenset(State) - {_S.UNBUILT, _S.STOPPING, _S.FINISHED},
+    Action.BUILD: _rule(
+        "UNBUILT", "", "NASCENT PREPARING RUNNING EMPTY PAUSING PAUSED CHECKPOINTING"
     ),
-    Action.LAUNCH: _Rule(
-        _states(_S.NASCENT),
-        _states(_S.PREPARING),
-        _states(_S.RUNNING, _S.EMPTY, _S.PAUSING, _S.PAUSED, _S.CHECKPOINTING),
-        _states(_S.FINISHED),  # so soon
+    Action.LAUNCH: _rule(
+        "NASCENT", "PREPARING", "RUNNING EMPTY PAUSING PAUSED CHECKPOINTING", "FINISHED"
     ),
-    Action.PAUSE: _Rule(
-        _states(_S.RUNNING, _S.EMPTY),
-        _states(_S.PREPARING, _S.PAUSING, _S.CHECKPOINTING),
-        _states(_S.PAUSED),
+    Action.PAUSE: _rule("RUNNING EMPTY", "PREPARING PAUSING CHECKPOINTING", "PAUSED"),
+    Action.UNPAUSE: _rule(
+        "PAUSED PAUSING", "PREPARING CHECKPOINTING", "RUNNING EMPTY", "STOPPING FINISHED"
     ),
-    Action.UNPAUSE: _Rule(
-        _states(_S.PAUSED, _S.PAUSING),
-        _states(_S.PREPARING, _S.CHECKPOINTING),
-        _states(_S.RUNNING, _S.EMPTY),
-        _states(_S.STOPPING, _S.FINISHED),  # nothing was left
-    ),
-    Action.CHECKPOINT: _Rule(
-        _states(_S.RUNNING, _S.EMPTY, _S.PAUSED),
-        _states(_S.PREPARING, _S.PAUSING, _S.CHECKPOINTING),
-        _states(),
-    ),
-    Action.TERMINATE: _Rule(
-        _states(_S.PREPARING, _S.RUNNING, _S.EMPTY, _S.PAUSING, _S.PAUSED),
-        _states(_S.CHECKPOINTING, _S.STOPPING),
-        _states(_S.UNBUILT, _S.NASCENT, _S.FINISHED),
+    Action.CHECKPOINT: _rule("RUNNING EMPTY PAUSED", "PREPARING PAUSING CHECKPOINTING", ""),
+    Action.TERMINATE: _rule(
+        "PREPARING RUNNING EMPTY PAUSING PAUSED", "CHECKPOINTING STOPPING",
+        "UNBUILT NASCENT FINISHED",
     ),
     # Torn down while it runs, 3.4.0 interrupts its database and then hangs.
-    Action.TEARDOWN: _Rule(
-        _states(_S.NASCENT, _S.FINISHED), _states(_S.STOPPING), _states(_S.UNBUILT)
-    ),
-}
-_FIRST = {
-    Action.BUILD: {_S.FINISHED: "tear it down first"},
-    Action.LAUNCH: {_S.FINISHED: "tear it down first", _S.UNBUILT: "build it first"},
-    Action.TEARDOWN: dict.fromkeys(
-        _RULES[Action.TERMINATE].send | {_S.CHECKPOINTING}, "terminate it first"
-    ),
-}
+    Action.TEARDOWN: _rule("NASCENT FINISHED", "STOPPING", "UNBUILT"),
+}  # fmt: skip
 
 
 def next_of(action: Action, job: Job, *, is_sent: bool) -> Next | str:
@@ -315,5 +277,9 @@ def next_of(action: Action, job: Job, *, is_sent: bool) -> Next | str:
     if job.state in rule.send and action in job.actions:
         return Next.SEND
     faults = f"; its log says: {job.faults[0]}" if job.faults and not job.is_active else ""
-    first = _FIRST.get(action, {}).get(job.state, "")
-    return f"is {job.state}, and permits no {action}{first and f'; {first}'}{faults}"
+    first = ""
+    if job.state is State.FINISHED and action in {Action.BUILD, Action.LAUNCH}:
+        first = "; tear it down first"
+    elif action is Action.TEARDOWN:
+        first = "; terminate it first"
+    return f"is {job.state}, and permits no {action}{first}{faults}"
