@@ -20,7 +20,7 @@ from silocrawl.commands.opening import opened
 from silocrawl.errors import CrawlingError
 from silocrawl.packages.checkpointing import checkpoint_now
 from silocrawl.packages.heritrix_checkpoints import heritrix_checkpoints
-from silocrawl.packages.kept import load_packages
+from silocrawl.packages.kept import has_package, load_package, load_packages
 from silocrawl.packages.own_checkpoints import (
     ask_for_checkpoint,
     checkpoint_names,
@@ -36,8 +36,8 @@ from silocrawl.packages.settings import (
     store_settings,
     with_changes,
 )
-from silocrawl.packages.steps import finish, working_alone
-from silocrawl.packages.values import Package, State, checkpoint_message, stream_of
+from silocrawl.packages.steps import finish, is_finished, working_alone
+from silocrawl.packages.values import Package, checkpoint_message, stream_of
 from silocrawl.sharing import LOCK, broker_of, open_own_queues
 from silowork.queues.values import Message, Queues
 
@@ -124,11 +124,20 @@ def package(
             _checkpoint(silo, queues, settings)
         messages = list(_messages(silo, name, job))
         with working_alone(silo.path):
-            for message in messages:
+            lacking = [one for one in messages if not _is_finished(silo, one, settings)]
+            for message in lacking:
                 failed += not _finished(silo, queues, message, settings, quiet=quiet)
     if not messages:
         click.echo("silo: nothing was crawled that could be packaged", err=True)
+    elif not lacking and not quiet:
+        click.echo(f"{counted(len(messages), 'package')} complete; see silo crawl packages")
     return ExitCode.LOSSES if failed else ExitCode.OK
+
+
+def _is_finished(silo: Silo, message: Message, settings: StoreSettings) -> bool:
+    if not has_package(silo.path, message.key):
+        return False
+    return is_finished(load_package(silo.path, message.key), settings)
 
 
 def _absolute(store: str | None) -> str | None:
@@ -152,7 +161,7 @@ def _messages(silo: Silo, name: str | None, job: str | None) -> Iterator[Message
         yield checkpoint_message(stream_of_checkpoint(silo.path, one), one)
     if name is None:
         for known in load_packages(silo.path)[0]:
-            if known.directory and not known.has(State.VERIFIED):
+            if known.directory:
                 yield checkpoint_message(known.stream, known.checkpoint, known.directory)
 
 

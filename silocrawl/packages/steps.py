@@ -18,14 +18,21 @@ from silocrawl.beside import working_beside
 from silocrawl.errors import CrawlingError, MessageInvalid
 from silocrawl.messages import (
     PACKAGE_QUEUES,
+    TO_CDX,
+    TO_CHECK,
     TO_PACKAGE,
     TO_SIP,
+    TO_SUBMIT,
+    TO_VERIFY,
 )
-from silocrawl.packages.building import begin, build, load_checkpoint
+from silocrawl.packages.building import begin, build, delete_local, load_checkpoint
 from silocrawl.packages.describing import describe
+from silocrawl.packages.indexing import index
 from silocrawl.packages.kept import has_package, keep_package, load_package
+from silocrawl.packages.merging import check_merged
 from silocrawl.packages.settings import StoreSettings, load_settings, store_address
 from silocrawl.packages.store import open_store
+from silocrawl.packages.submitting import submit
 from silocrawl.packages.values import (
     Package,
     PackageLater,
@@ -37,6 +44,7 @@ from silocrawl.packages.values import (
     package_id_of,
     package_message,
 )
+from silocrawl.packages.verifying import verify
 from silowork.queues.steps import MessageFailed, MessageLater, MessageRefused, QueueStep
 from silowork.queues.values import Message, MessageState, Queued, Queues
 
@@ -64,9 +72,20 @@ class Step:
     work: Callable[[Work, StoreSettings], Package]
 
 
+def check_access(work: Work, settings: StoreSettings) -> Package:
+    """Delete the archives here if that is wanted; then see whether all nodes have the package."""
+    if settings.delete_local:
+        delete_local(work)
+    return check_merged(work, settings)
+
+
 STEPS = (
     Step(TO_PACKAGE, State.PACKAGED, "packaging", build),
     Step(TO_SIP, State.DESCRIBED, "describing", describe),
+    Step(TO_SUBMIT, State.SUBMITTED, "submitting", submit),
+    Step(TO_CDX, State.INDEXED, "indexing", index),
+    Step(TO_VERIFY, State.VERIFIED, "verifying", verify),
+    Step(TO_CHECK, State.MERGED, "merging", check_access),
 )
 _NEXT = dict(zip(PACKAGE_QUEUES, (*PACKAGE_QUEUES[1:], ""), strict=True))
 
@@ -99,12 +118,30 @@ def begun(silo_path: str, message: Queued, settings: StoreSettings) -> Package:
     """
     package_id = package_id_of(message.body)
     if has_package(silo_path, package_id):
-        return load_package(silo_path, package_id)
+        return moved(silo_path, load_package(silo_path, package_id), settings)
     name, directory = checkpoint_of(message.body)
     checkpoint = load_checkpoint(silo_path, name, directory)
     if checkpoint.package_id != package_id:
         raise MessageInvalid(f"the checkpoint {name} is that of {checkpoint.package_id}")
     return begin(silo_path, checkpoint, settings, store_address(silo_path, settings))
+
+
+def moved(silo_path: str, package: Package, settings: StoreSettings) -> Package:
+    """A package that has only begun goes to the store that is named now."""
+    if package.has(State.PACKAGED) or not settings.store:
+        return package
+    store = store_address(silo_path, settings)
+    if store == package.store:
+        return package
+    warcs = tuple(replace(one, size=-1, sha512="") for one in package.warcs)
+    return keep_package(silo_path, replace(package, store=store, warcs=warcs))
+
+
+def is_finished(package: Package, settings: StoreSettings) -> bool:
+    """Whether no step has anything to do with a package any more."""
+    if settings.delete_local and any(os.path.lexists(one.path) for one in package.warcs):
+        return False
+    return package.has(State.MERGED if settings.nodes else State.VERIFIED) and not package.error
 
 
 def advance(
@@ -127,6 +164,8 @@ def advance(
         known = load_package(silo_path, package.id)  # what the step has noted so far
         keep_package(silo_path, replace(known, error=str(error)))
         raise
+    if step.state is State.MERGED and not settings.nodes:  # nobody is to have it
+        return found if not found.error else keep_package(silo_path, replace(found, error=""))
     return keep_package(silo_path, found.reached(step.state, datetime.now(UTC)))
 
 

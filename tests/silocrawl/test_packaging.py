@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,7 @@ from site_of_traps import Site, page
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, silo_command
+from silocrawl.captures import Captures
 from silocrawl.launching import inject
 from silocrawl.messages import TO_PACKAGE, TO_SIP
 from silocrawl.packages.arks import Arks, is_right
@@ -103,15 +106,15 @@ def test_the_command_done_again_changes_nothing(
     silo: Silo, crawl: Callable[..., None], place: Path
 ) -> None:
     crawl("/a")
-    first = invoke("package", silo.path, "--store", place)
+    invoke("package", silo.path, "--store", place)
     before = {path: path.stat().st_mtime_ns for path in place.rglob("*")}
     again = invoke("package", silo.path, "--store", place)
     assert again.code == ExitCode.OK
-    assert again.stdout == first.stdout
+    assert again.stdout == "1 package complete; see silo crawl packages\n"
     assert {path: path.stat().st_mtime_ns for path in place.rglob("*")} == before
     crawl("/b")
     third = invoke("package", silo.path, "--store", place)
-    assert len(third.stdout.splitlines()) == 2
+    assert len(third.stdout.splitlines()) == 1
     found = json.loads(invoke("packages", silo.path, "--json").stdout)
     assert len({warc["ark"] for one in found for warc in one["warcs"]}) == 2
     with Arks(silo.path, mode="read") as arks:
@@ -184,6 +187,39 @@ def test_another_content_in_the_store_is_refused_and_stays(
     assert there.read_bytes() == b"other"
 
 
+def test_a_package_that_could_not_begin_goes_to_another_store(
+    silo: Silo, crawl: Callable[..., None], place: Path
+) -> None:
+    crawl("/a")
+    done = invoke("package", silo.path, "--store", place / "not" / "there")
+    assert (done.code, done.stdout) == (ExitCode.LOSSES, "")
+    assert invoke("package", silo.path, "--store", place).code == ExitCode.OK
+    (one,), _ = load_packages(silo.path)
+    assert (one.store, one.state, one.error) == (str(place), State.VERIFIED, "")
+
+
+def test_archives_are_deleted_when_they_were_verified_and_are_still_found(
+    silo: Silo, crawl: Callable[..., None], place: Path, site: Site
+) -> None:
+    crawl("/a", "/b")
+    invoke("package", silo.path, "--store", place)
+    (name,) = os.listdir(archives_directory(silo.path))
+    path = Path(archives_directory(silo.path), name)
+    whole = path.read_bytes()
+    invoke("store", silo.path, "--delete-local")
+    path.write_bytes(whole + b"x")
+    changed = invoke("package", silo.path, "--store", place)
+    assert changed.code == ExitCode.LOSSES
+    assert "is not deleted" in changed.stderr
+    path.write_bytes(whole)
+    assert invoke("package", silo.path, "--store", place).code == ExitCode.OK
+    assert not path.exists()
+    captures = Captures(silo.path)
+    (one,) = captures.of(f"{site.url}/a")
+    assert b"about /a" in captures.begin(one, 1000).content
+    assert invoke("package", silo.path, "--store", place).code == ExitCode.OK
+
+
 def test_mistakes_are_sentences(silo: Silo, crawl: Callable[..., None], tmp_path: Path) -> None:
     nothing = invoke("package", silo.path, "--store", tmp_path / "s")
     assert (nothing.code, nothing.stdout) == (ExitCode.OK, "")
@@ -232,3 +268,26 @@ def test_the_same_files_make_the_same_archive(tmp_path: Path) -> None:
     with pytest.raises(PackagingError, match="shorter"):
         zip_files(str(tmp_path / "1.zip"), [LogRange("a", str(tmp_path / "a.log"), 0, 99)])
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "kills",
+    [
+        pytest.param(10, marks=pytest.mark.long),
+        pytest.param(100, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize("deletes", [False, True])
+def test_kills_lose_nothing_and_use_no_ark_twice(
+    kills: int, deletes: bool, silo: Silo, place: Path
+) -> None:
+    store_settings(silo.path, StoreSettings(delete_local=deletes))
+    program = Path(__file__).with_name("killed_packaging.py")
+    command = [sys.executable, str(program), silo.path, str(place), str(kills)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-5000:]
+    packages, warcs, states = map(int, done.stdout.split())
+    assert packages > 1
+    assert warcs > kills / 2
+    assert states > 1
+    assert bool(os.listdir(archives_directory(silo.path))) != deletes
