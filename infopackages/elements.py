@@ -1,4 +1,4 @@
-"""XML elements written one after another; of a document, only the element at hand is in memory."""
+"""XML elements written and read one after another: only the one at hand is in memory."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -88,6 +88,32 @@ class Elements:
     @staticmethod
     def _indent(depth: int) -> str:
         return "\n" + "  " * depth
+
+
+def read_elements(
+    document: IO[bytes], namespace: str, root: str, *names: str
+) -> Iterator[etree._Element]:
+    """Yield the elements of some names, one after another; each is emptied after it was used.
+
+    Args:
+        document: From anywhere: entities are not expanded, and nothing is fetched.
+        root: Name of the document's root element.
+
+    Raises:
+        ValueError: It is not well-formed, or has another root.
+    """
+    tags = [f"{{{namespace}}}{name}" for name in names]
+    try:
+        parsing = etree.iterparse(document, tag=tags, resolve_entities=False, no_network=True)
+        for _, one in parsing:
+            yield one
+            one.clear()
+            while (before := one.getprevious()) is not None:
+                one.getparent().remove(before)
+        if parsing.root.tag != f"{{{namespace}}}{root}":
+            raise ValueError(f"it is not a document {root}")
+    except etree.XMLSyntaxError as error:
+        raise ValueError(f"it is not a document {root}: {error}") from None
 
 
 def legible(text: str) -> str:

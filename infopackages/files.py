@@ -2,16 +2,15 @@
 
 import hashlib
 import io
-import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import IO, BinaryIO, TypeAlias, cast
 
 CHUNK = 1 << 20
 XML = "application/xml"
 _SPOOL = 4 << 20
-"""Documents and lists up to this size are kept in memory, larger ones in a temporary file."""
+"""Documents up to this size are kept in memory, larger ones in a temporary file."""
 
 Add: TypeAlias = Callable[[str, int, IO[bytes]], object]
 """Adds a file to a package: its path, its size in bytes, its content, which is read once."""
@@ -52,44 +51,6 @@ class PackagedFile:
         return replace(self, size=source.size, sha512=source.hexes["sha512"])
 
 
-class FileList:
-    """A list of files that is only appended to, and may be read again; long ones are on the disk.
-
-    Close it: it is a context manager.
-    """
-
-    def __init__(self) -> None:
-        self._lines = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - closed by `close`
-        self.count = self.size = 0
-
-    def append(self, file: PackagedFile) -> None:
-        """Add a file at the end."""
-        self._lines.seek(0, io.SEEK_END)
-        self._lines.write(json.dumps(list(asdict(file).values())).encode() + b"\n")
-        self.count, self.size = self.count + 1, self.size + file.size
-
-    def __iter__(self) -> Iterator[PackagedFile]:
-        at = 0
-        while True:
-            self._lines.seek(at)  # others may iterate at the same time
-            lines = self._lines.readlines(CHUNK)
-            if not lines:
-                return
-            at = self._lines.tell()
-            for line in lines:
-                yield PackagedFile(*json.loads(line))
-
-    def close(self) -> None:
-        """Remove the temporary file."""
-        self._lines.close()
-
-    def __enter__(self) -> "FileList":
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
-
 class DigestedChunks(io.RawIOBase):
     """A file to read, from chunks, that computes digests of what was read."""
 
@@ -120,6 +81,15 @@ class DigestedChunks(io.RawIOBase):
     def hexes(self) -> dict[str, str]:
         """Algorithm → digest of what was read, in lower-case hex."""
         return {name: digest.hexdigest() for name, digest in self._digests.items()}
+
+
+def adding_below(add: Add, prefix: str) -> Add:
+    """Return what adds files below a directory, whose path ends with a slash, of a package."""
+
+    def add_below(path: str, size: int, source: IO[bytes]) -> None:
+        add(f"{prefix}{path}", size, source)
+
+    return add_below
 
 
 def chunks_of(source: BinaryIO | IO[bytes]) -> Iterator[bytes]:

@@ -6,18 +6,17 @@ its requirements.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import IO, Literal
+from typing import IO, Final, Literal, NamedTuple
 from urllib.parse import quote, unquote
 
-from lxml import etree
-
-from infopackages.elements import XLINK, XSI, Element, Elements, document, element
+from infopackages.elements import XLINK, XSI, Element, Elements, document, element, read_elements
 from infopackages.files import PackagedFile
 
 NAMESPACE = "http://www.loc.gov/METS/"
 CSIP = "https://DILCIS.eu/XML/METS/CSIPExtensionMETS"
 PROFILE = "https://earksip.dilcis.eu/profile/E-ARK-SIP-v2-2-0.xml"
 SCHEMA = "http://www.loc.gov/standards/mets/version112/mets.xsd"
+_VERSION: Final = "SOFTWARE VERSION"
 EXTENSION = "DILCISExtensionMETS.xsd"
 """The schema of the attributes that CSIP adds to METS, in ``schemas/`` of a package."""
 
@@ -36,7 +35,7 @@ class Agent:
     @classmethod
     def software(cls, name: str, version: str) -> "Agent":
         """Return a program, which made the package."""
-        return cls(name, "OTHER", "CREATOR", "SOFTWARE", version, "SOFTWARE VERSION")
+        return cls(name, "OTHER", "CREATOR", "SOFTWARE", version, _VERSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,11 @@ class Metadata:
     type: str
     other_type: str = ""
     version: str = ""
+
+    @classmethod
+    def premis(cls, file: PackagedFile) -> "Metadata":
+        """Return a PREMIS document."""
+        return cls(file, "digiprovMD", "PREMIS", version="3.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,29 +127,31 @@ def write_mets(out: IO[bytes], mets: Mets) -> None:
         root.write(_structure(mets, sections))
 
 
-def header_of(document: IO[bytes]) -> tuple[str, str]:
-    """Read when the package of a METS document was made, and the document's identifier.
+class Header(NamedTuple):
+    """What the header of a METS document says: when the package was made, the identifier of the
+    document, and the version of the program that made it; each may be empty."""
+
+    created: str = ""
+    document: str = ""
+    software: str = ""
+
+
+def header_of(document: IO[bytes]) -> Header:
+    """Read the header of a METS document.
 
     Raises:
-        ValueError: It is no METS document.
+        ValueError: It is no METS document, or has no header.
     """
-    identifier = ""
-    try:
-        for _, one in etree.iterparse(document, resolve_entities=False, no_network=True):
-            if one.tag == f"{{{NAMESPACE}}}metsDocumentID":
-                identifier = one.text or ""
-            if one.tag == f"{{{NAMESPACE}}}metsHdr":
-                return one.get("CREATEDATE") or "", identifier
-    except etree.XMLSyntaxError as error:
-        raise ValueError(f"it is no METS document: {error}") from None
-    raise ValueError("it is no METS document")
+    for header in read_elements(document, NAMESPACE, "mets", "metsHdr"):
+        notes = header.iterfind(f"{{{NAMESPACE}}}agent/{{{NAMESPACE}}}note")
+        versions = (one.text for one in notes if one.get(f"{{{CSIP}}}NOTETYPE") == _VERSION)
+        identifier = header.findtext(f"{{{NAMESPACE}}}metsDocumentID", "")
+        return Header(header.get("CREATEDATE") or "", identifier, next(versions, None) or "")
+    raise ValueError("it is a METS document without a header")
 
 
 def described_files(document: IO[bytes]) -> Iterator[PackagedFile]:
     """Yield the files that a METS document describes, read as a stream.
-
-    Args:
-        document: From anywhere: entities are not expanded, and nothing is fetched.
 
     Yields:
         Each ``file`` and ``mdRef`` with its path as written, which may lead anywhere.
@@ -153,29 +159,17 @@ def described_files(document: IO[bytes]) -> Iterator[PackagedFile]:
     Raises:
         ValueError: It is no METS document, or describes a file without size and SHA-512.
     """
-    names = {f"{{{NAMESPACE}}}{name}" for name in ("file", "mdRef")}
-    try:
-        parsing = etree.iterparse(document, resolve_entities=False, no_network=True)
-        for _, one in parsing:
-            if one.tag in names:
-                place = one if one.tag.endswith("mdRef") else one[0]
-                if one.get("CHECKSUMTYPE") != "SHA-512":
-                    raise ValueError("a file is described without its SHA-512")
-                yield PackagedFile(
-                    unquote(str(place.get(f"{{{XLINK}}}href"))),
-                    int(str(one.get("SIZE"))),
-                    str(one.get("CHECKSUM")).lower(),
-                    str(one.get("MIMETYPE")),
-                    one.get("CREATED") or "",
-                )
-            if one.tag != f"{{{NAMESPACE}}}FLocat":
-                one.clear()
-                while (before := one.getprevious()) is not None:
-                    before.getparent().remove(before)
-        if parsing.root.tag != f"{{{NAMESPACE}}}mets":
-            raise ValueError("it is no METS document")
-    except (etree.XMLSyntaxError, IndexError) as error:
-        raise ValueError(f"it is no METS document: {error}") from None
+    for one in read_elements(document, NAMESPACE, "mets", "file", "mdRef"):
+        place = one if len(one) == 0 else one[0]
+        if one.get("CHECKSUMTYPE") != "SHA-512":
+            raise ValueError("a file is described without its SHA-512")
+        yield PackagedFile(
+            unquote(str(place.get(f"{{{XLINK}}}href"))),
+            int(str(one.get("SIZE"))),
+            str(one.get("CHECKSUM")).lower(),
+            str(one.get("MIMETYPE")),
+            one.get("CREATED") or "",
+        )
 
 
 def _header(mets: Mets) -> Element:

@@ -5,14 +5,12 @@ Source: PREMIS Data Dictionary 3.0; https://id.loc.gov/vocabulary/preservation/e
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import IO, Any, Literal
 
-from lxml import etree
-
-from infopackages.elements import XSI, Element, document, element
+from infopackages.elements import XSI, Element, document, element, read_elements
 
 NAMESPACE = "http://www.loc.gov/premis/v3"
-_MADE_BY = {"harvest": "capture", "clone": "replication", "local": "creation"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,44 +106,6 @@ class Rights:
     objects: tuple[Id, ...] = ()
 
 
-def version_event(
-    made: Id,
-    origin: Literal["harvest", "clone", "local"],
-    when: str,
-    *,
-    of: str | None = None,
-    datestamp: str = "",
-    message: str = "",
-    agent: str = "",
-    undated: bool = False,
-) -> Event:
-    """Return how a version of a record came to be, as an event.
-
-    Args:
-        made: The version; the event's identifier is this and ``#made``.
-        origin: Harvested, copied from another version, or made here.
-        when: In UTC, without a time zone (the form of 2010).
-        of: The version it was copied from.
-        datestamp: The source's, of a harvested one, in the same form.
-        message: Why it was made, in the words of whoever did.
-        agent: Who made it.
-        undated: Whether ``when`` is the version's own date, since it is not known when it came.
-    """
-    details = [message or ({"clone": f"copied from version {of}"}.get(origin, ""))]
-    if datestamp:
-        details.append(f"datestamp of the source: {datestamp}Z")
-    if undated:
-        details.append("when it was made here is not known; the date is the version's of 2010")
-    return Event(
-        Id(f"{made.value}#made", made.type),
-        _MADE_BY[origin],
-        f"{when}Z",
-        tuple(filter(None, details)),
-        agents=((Id(agent), ""),) if agent else (),
-        objects=(made,),
-    )
-
-
 def write_premis(
     out: IO[bytes],
     objects: Iterable[Object],
@@ -174,34 +134,27 @@ def write_premis(
 def described_objects(document: IO[bytes]) -> Iterator[Object]:
     """Yield the objects that a PREMIS document describes, read as a stream.
 
-    Args:
-        document: From anywhere: entities are not expanded, and nothing is fetched.
-
     Yields:
         Each object with its identifiers, name, digests and size, as they are written.
 
     Raises:
         ValueError: It is no PREMIS document.
     """
-    try:
-        for _, one in etree.iterparse(
-            document, tag=f"{{{NAMESPACE}}}object", resolve_entities=False, no_network=True
-        ):
-            names = {None: NAMESPACE}
-            ids = one.iterfind("objectIdentifier", names)
-            fixity = one.iterfind("objectCharacteristics/fixity", names)
-            size = one.findtext("objectCharacteristics/size", None, names)
-            yield Object(
-                tuple(Id(_text(given, "Value"), _text(given, "Type")) for given in ids),
-                name=one.findtext("originalName", "", names),
-                digests={_text(given, "Algorithm"): _text(given, "Digest") for given in fixity},
-                size=None if size is None else int(size),
-            )
-            one.clear()
-            while (before := one.getprevious()) is not None:
-                before.getparent().remove(before)
-    except etree.XMLSyntaxError as error:
-        raise ValueError(f"it is no PREMIS document: {error}") from None
+    names: Any = {None: NAMESPACE}  # the stubs do not allow None here
+    for one in read_elements(document, NAMESPACE, "premis", "object"):
+        size = one.findtext("objectCharacteristics/size", None, names)
+        yield Object(
+            tuple(
+                Id(_text(given, "Value"), _text(given, "Type"))
+                for given in one.iterfind("objectIdentifier", names)
+            ),
+            name=one.findtext("originalName", "", names),
+            digests={
+                _text(given, "Algorithm"): _text(given, "Digest")
+                for given in one.iterfind("objectCharacteristics/fixity", names)
+            },
+            size=None if size is None else int(size),
+        )
 
 
 def _text(above: Any, ending: str) -> str:
@@ -210,37 +163,40 @@ def _text(above: Any, ending: str) -> str:
 
 
 def _object(one: Object) -> Element:
-    def parts() -> Iterator[Element]:
-        yield from (_id("object", given) for given in one.ids)
-        if one.category == "file":
-            yield element("objectCharacteristics", *_characteristics(one))
-        if one.name:
-            yield element("originalName", one.name)
-        yield from map(_relation, one.relations)
-        yield from (_id("linkingEvent", given) for given in one.events)
+    return Element(
+        "object",
+        {f"{{{XSI}}}type": one.category},
+        chain(
+            (_id("object", given) for given in one.ids),
+            [_characteristics(one)] if one.category == "file" else [],
+            _optional("originalName", one.name),
+            map(_relation, one.relations),
+            (_id("linkingEvent", given) for given in one.events),
+        ),
+    )
 
-    return Element("object", {f"{{{XSI}}}type": one.category}, parts())
 
-
-def _characteristics(one: Object) -> Iterator[Element]:
-    for algorithm, digest in one.digests.items():
-        yield element(
-            "fixity",
-            element("messageDigestAlgorithm", algorithm),
-            element("messageDigest", digest),
-        )
-    if one.size is not None:
-        yield element("size", str(one.size))
-    known = [element("formatDesignation", element("formatName", one.format))]
-    if one.format_key:
-        known.append(
+def _characteristics(one: Object) -> Element:
+    registry = element(
+        "formatRegistry",
+        element("formatRegistryName", "PRONOM"),
+        element("formatRegistryKey", one.format_key),
+    )
+    return element(
+        "objectCharacteristics",
+        *(
             element(
-                "formatRegistry",
-                element("formatRegistryName", "PRONOM"),
-                element("formatRegistryKey", one.format_key),
+                "fixity", element("messageDigestAlgorithm", name), element("messageDigest", digest)
             )
-        )
-    yield element("format", *known)
+            for name, digest in one.digests.items()
+        ),
+        *_optional("size", "" if one.size is None else str(one.size)),
+        element(
+            "format",
+            element("formatDesignation", element("formatName", one.format)),
+            *([registry] if one.format_key else []),
+        ),
+    )
 
 
 def _relation(one: Relation) -> Element:
@@ -253,30 +209,32 @@ def _relation(one: Relation) -> Element:
 
 
 def _event(one: Event) -> Element:
-    def parts() -> Iterator[Element]:
-        yield _id("event", one.id)
-        yield element("eventType", one.type)
-        yield element("eventDateTime", one.when)
-        for detail in one.details:
-            yield element("eventDetailInformation", element("eventDetail", detail))
-        if one.outcome:
-            note = []
-            if one.outcome_note:
-                told = element("eventOutcomeDetailNote", one.outcome_note)
-                note = [element("eventOutcomeDetail", told)]
-            yield element("eventOutcomeInformation", element("eventOutcome", one.outcome), *note)
-        for agent, role in one.agents:
-            yield _id("linkingAgent", agent, role)
-        yield from (_id("linkingObject", given) for given in one.objects)
-
-    return Element("event", {}, parts())
+    note = element("eventOutcomeDetail", *_optional("eventOutcomeDetailNote", one.outcome_note))
+    outcome = element(
+        "eventOutcomeInformation",
+        element("eventOutcome", one.outcome),
+        *([note] if one.outcome_note else []),
+    )
+    return element(
+        "event",
+        _id("event", one.id),
+        element("eventType", one.type),
+        element("eventDateTime", one.when),
+        *(element("eventDetailInformation", element("eventDetail", told)) for told in one.details),
+        *([outcome] if one.outcome else []),
+        *(_id("linkingAgent", agent, role) for agent, role in one.agents),
+        *(_id("linkingObject", given) for given in one.objects),
+    )
 
 
 def _agent(one: Agent) -> Element:
-    parts = [_id("agent", one.id), element("agentName", one.name)]
-    parts += [element("agentType", one.type)] if one.type else []
-    parts += [element("agentVersion", one.version)] if one.version else []
-    return element("agent", *parts)
+    return element(
+        "agent",
+        _id("agent", one.id),
+        element("agentName", one.name),
+        *_optional("agentType", one.type),
+        *_optional("agentVersion", one.version),
+    )
 
 
 def _rights(one: Rights) -> Element:
@@ -284,7 +242,7 @@ def _rights(one: Rights) -> Element:
     of = "otherRights" if basis == "other" else basis
     kind = "URI" if "://" in one.document else "local"
     documents = [_id(f"{of}Documentation", Id(one.document, kind))] if one.document else []
-    notes = [element(f"{of}Note", one.note)] if one.note else []
+    notes = _optional(f"{of}Note", one.note)
     about = {  # what is required, and in which order, differs
         "copyright": [
             element("copyrightStatus", "unknown"),
@@ -301,21 +259,29 @@ def _rights(one: Rights) -> Element:
         ],
         "other": [*documents, element("otherRightsBasis", one.basis), *notes],
     }[basis]
-    since = element("startDate", one.granted_from)
-    term = [element("termOfGrant", since)] if one.granted_from else []
+    since = element("termOfGrant", *_optional("startDate", one.granted_from))
     return element(
         "rightsStatement",
         _id("rightsStatement", one.id),
         element("rightsBasis", basis),
         *([element(f"{of}Information", *about)] if about else []),
-        *(element("rightsGranted", element("act", act), *term) for act in one.acts),
+        *(
+            element("rightsGranted", element("act", act), *([since] if one.granted_from else []))
+            for act in one.acts
+        ),
         *(_id("linkingObject", given) for given in one.objects),
     )
 
 
 def _id(kind: str, given: Id, role: str = "") -> Element:
     name = f"{kind}Identifier"
-    roles = [element(f"{kind}Role", role)] if role else []
     return element(
-        name, element(f"{name}Type", given.type), element(f"{name}Value", given.value), *roles
+        name,
+        element(f"{name}Type", given.type),
+        element(f"{name}Value", given.value),
+        *_optional(f"{kind}Role", role),
     )
+
+
+def _optional(name: str, text: str) -> list[Element]:
+    return [element(name, text)] if text else []

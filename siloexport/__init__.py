@@ -28,7 +28,8 @@ from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
 from siloexport.targets import Target
 from siloexport.targets.bag import BagTarget
 from siloexport.targets.files import FilesTarget
-from siloexport.targets.sip import SipSettings, SipTarget
+from siloexport.targets.sip import SipTarget
+from siloexport.targets.sip_writing import SipSettings
 from siloexport.values import ActionKind, Deletions, OnConflict, Result
 from silowork.stop import Stop
 

@@ -16,7 +16,8 @@ from siloexport.targets import Target, tables
 from siloexport.targets.bag import BagTarget
 from siloexport.targets.bag_settings import read_settings
 from siloexport.targets.files import FilesTarget
-from siloexport.targets.sip import SipSettings, SipTarget
+from siloexport.targets.sip import SipTarget
+from siloexport.targets.sip_writing import SipSettings
 from siloexport.targets.tables import TableReport
 from silowork.forms import Choices, Input
 

@@ -24,7 +24,7 @@ from infopackages.bagit import DECLARATION, INFO, PROFILE, BagWriter, info_text,
 from infopackages.csip import DESCRIPTIVE, PREMIS, Representation, add_descriptions
 from infopackages.csip import Package as Described
 from infopackages.dublin_core import write_dublin_core
-from infopackages.files import PackagedFile, add_written, chunks_of
+from infopackages.files import PackagedFile, add_written, adding_below, chunks_of
 from infopackages.mets import Agent, Metadata
 from infopackages.premis import write_premis
 from recordsilo.disk.atomic_file import Barrier, group_barrier, make_directories, move, write_new
@@ -72,6 +72,8 @@ class _Describing:
     def __init__(self, work: Work, settings: StoreSettings, barrier: Barrier) -> None:
         self._directory, self._package = work.directory, work.package
         self._settings, self._barrier = settings, barrier
+        self._payload = f"{payload_path(self._package.id)}/"
+        self._add_payload = adding_below(self._add, self._payload)
         self._at = dict(self._package.history).get(State.PACKAGED, self._package.ended)
         self._software = f"silo {version('recordsilo')}"
         self._organization = settings.bag_info.get("Source-Organization", "")
@@ -79,7 +81,7 @@ class _Describing:
     def write(self) -> None:
         with BagWriter(self._add) as bag:
             for one in (*self._warcs(), *self._documentation(), *self._descriptions()):
-                bag.known(one.moved("", payload_path(self._package.id) + "/"))
+                bag.known(one.moved("", self._payload))
             bag.tag("bagit.txt", DECLARATION)
             bag.tag(INFO, info_text(self._info(bag)))
             bag.tag(PROFILE_FILE, profile())
@@ -93,9 +95,6 @@ class _Describing:
         write_new(staged, chunks_of(source), self._barrier)
         make_directories(os.path.dirname(place), self._directory, self._barrier)
         move(staged, place, self._barrier)
-
-    def _add_payload(self, path: str, size: int, source: IO[bytes]) -> None:
-        self._add(payload_path(self._package.id, path), size, source)
 
     # -- what is in it already ----------------------------------------------------------
 
@@ -121,7 +120,7 @@ class _Describing:
         yield from (whole, warcs, about)
         data = (one.moved(_BELOW, "") for one in self._warcs())
         crawl = Representation(
-            REPRESENTATION, "WARC files", data, (_kept(warcs.moved(_BELOW, "")),)
+            REPRESENTATION, "WARC files", data, (Metadata.premis(warcs.moved(_BELOW, "")),)
         )
         submitter = self._organization or "Source-Organization is not stated"
         described = Described(
@@ -130,7 +129,7 @@ class _Describing:
             "Web Archives",
             moment(self._at),
             (Agent.software("silo", version("recordsilo")), Agent(submitter)),
-            (Metadata(about, "dmdSec", "DC"), _kept(whole)),
+            (Metadata(about, "dmdSec", "DC"), Metadata.premis(whole)),
             (crawl,),
             tuple(self._documentation()),
         )
@@ -176,7 +175,3 @@ def profile() -> str:
 
 def _media_type(name: str) -> str:
     return _MEDIA_TYPES.get(os.path.splitext(name)[1], "application/octet-stream")
-
-
-def _kept(file: PackagedFile) -> Metadata:
-    return Metadata(file, "digiprovMD", "PREMIS", version="3.0")

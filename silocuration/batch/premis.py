@@ -7,7 +7,8 @@ copying or creating the version is an event, and the person or program that did 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 
-from infopackages.premis import Agent, Event, Id, Object, Relation, version_event, write_premis
+from infopackages.premis import Agent, Event, Id, Object, Relation, write_premis
+from infopackages.versions import version_event
 from recordsilo.disk.digest import Digest
 from recordsilo.disk.identifier import clean
 from recordsilo.records.manifest import Manifest, Version

@@ -36,7 +36,7 @@ from infopackages.bagit import (
     safe_path,
     size_fields,
 )
-from infopackages.files import Add
+from infopackages.files import Add, adding_below
 from infopackages.tar import tar_writer
 from recordsilo.disk.atomic_file import Barrier
 from recordsilo.disk.regular_file import regular_fd
@@ -160,12 +160,8 @@ def write_bag(add: Add, deposit: Deposit, settings: BagSettings, day: str) -> No
         DepositFailed: A text of the manifest cannot be written.
         SourceChanged, FileNotInVersion: See `checked_chunks`.
     """
-    below = directory_name(deposit.identifier)
-
-    def add_below(name: str, size: int, source: IO[bytes]) -> None:
-        add(f"{below}/{name}", size, source)
-
-    with BagWriter(add_below, settings.manifests, settings.tag_manifests) as bag:
+    below = adding_below(add, f"{directory_name(deposit.identifier)}/")
+    with BagWriter(below, settings.manifests, settings.tag_manifests) as bag:
         for version in deposit.versions:
             for file in version.files:
                 with checked_chunks(deposit.identifier, version, file) as chunks:

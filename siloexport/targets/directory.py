@@ -100,7 +100,9 @@ class RecordForm(Protocol):
         """Settings that the marker stores for later runs, as one line; ``""`` for none."""
 
     def day(self, path: str, deposit: Deposit) -> str:
-        """Return the day to write into a record (YYYY-MM-DD); ``""`` if the form has none.
+        """Return the day to write into a record; ``""`` if the form has none.
+
+        It begins with YYYY-MM-DD; more that changes from run to run may follow.
 
         Args:
             path: Where the record is, or will be.

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from infopackages.bagit import safe_path
 from infopackages.elements import legible
 from infopackages.files import PackagedFile
-from infopackages.premis import Agent, Event, Id, Object, Relation, version_event
+from infopackages.premis import Agent, Event, Id, Object, Relation
+from infopackages.versions import version_event
 from siloexport.values import Deposit, ExportedFile, ExportedVersion
 
 _METADATA_TYPES = {

@@ -16,9 +16,9 @@ from infopackages.premis import (
     Object,
     Relation,
     Rights,
-    version_event,
     write_premis,
 )
+from infopackages.versions import version_event
 
 NAMES = ("plain.txt", "b c+d%e é.txt", "below/日本.gz", "a&b<c>\"'.txt")
 DAY = "2026-01-01T00:00:00Z"

@@ -19,7 +19,7 @@ from recordsilo import Silo
 from siloexport import Export, Policy, Selection, SipSettings, SipTarget, Target, Versions
 from siloexport.commands.export import export
 from siloexport.errors import TargetUnusable
-from siloexport.targets.sip import package_name
+from siloexport.targets.sip_writing import package_name
 
 NAMES = {"p": NAMESPACE, "m": METS}
 TWO = "oai:example.org:2"
@@ -164,6 +164,22 @@ def test_same_versions_make_the_same_bytes_and_keep_their_day(silo: Silo, tmp_pa
     run(silo, SipTarget(str(tmp_path / "a"), today=lambda: date(2026, 2, 2)))
     (created,) = texts(rig.members(TWO), "METS.xml", "//m:metsHdr/@CREATEDATE")
     assert created == "2026-02-02T00:00:00Z"
+
+
+def test_packages_of_an_earlier_release_are_as_they_should_be(
+    silo: Silo, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = SipRig(out, Versions.ALL, SipSettings())
+    monkeypatch.setattr("siloexport.targets.sip.release", lambda _name: "0.1")
+    run(silo, rig.target())
+    monkeypatch.undo()
+    assert Export(silo, rig.target(), Policy(Versions.ALL)).verify().differences == 0
+    for ledger in (Path(silo.path) / "curation" / "exports").iterdir():
+        ledger.unlink()
+    report = Export(silo, rig.target(), Policy(Versions.ALL)).run()
+    assert (report.whole, texts(rig.members(TWO), "METS.xml", "//m:agent[1]/m:note/text()")) == (
+        True, ["0.1"],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
