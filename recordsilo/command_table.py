@@ -53,6 +53,7 @@ SECTIONS: Sections = {
     },
     "Export, match and count": {
         "export": "export to files, bags, tables or Fedora",
+        "provide": "give the records to harvesters, by OAI-PMH",
         "crawl": "what became of the records' links",
         "usage": "how the records are used, from access logs",
     },

@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -42,8 +43,28 @@ class OnRemoval:
     run: Callable[[str, Sequence[str]], None]
 
 
-def _path(silo: str) -> str:
+def removals_file(silo: str) -> str:
+    """The file that says what was removed."""
     return os.path.join(silo, "curation", "removed.jsonl")
+
+
+def removed_at(silo: str) -> dict[str, str]:
+    """The identifiers that were removed and not restored since, each with the second; UTC.
+
+    Raises:
+        StateUnreadable: A complete line is malformed.
+    """
+    found: dict[str, str] = {}
+    for identifier, is_removed, date in read_lines(removals_file(silo), _dated_removal):
+        if is_removed:
+            found[identifier] = date
+        else:
+            found.pop(identifier, None)
+    return found
+
+
+def _dated_removal(entry: Any) -> tuple[str, bool, str]:
+    return *_removal(entry), datetime.fromisoformat(entry["date"]).isoformat(timespec="seconds")
 
 
 def read_removed(silo: str) -> frozenset[str]:
@@ -54,7 +75,7 @@ def read_removed(silo: str) -> frozenset[str]:
 
     Cost: a call of the system, if the file is as it was when this process read it.
     """
-    path = _path(silo)
+    path = removals_file(silo)
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -105,7 +126,7 @@ def _note(silo: str, identifier: str, agent: str, message: str, *, removed: bool
         "message": message,
     }
     line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    append_lines(_path(silo), [line])
+    append_lines(removals_file(silo), [line])
 
 
 # -- what follows from a removal ---------------------------------------------------------
@@ -121,7 +142,7 @@ def is_behind(silo: str) -> bool:
     Cost: two calls of the system, if nothing was ever removed; else a small file more.
     """
     noted = _noted(silo)
-    if not noted or not os.access(os.path.dirname(_path(silo)), os.W_OK):
+    if not noted or not os.access(os.path.dirname(removals_file(silo)), os.W_OK):
         return False
     told = _told(silo)
     return any(told.get(name, 0) != noted for name in points(GROUP))
@@ -162,7 +183,7 @@ def _run(silo: str, name: str, since: int) -> bool:
 
 def _noted(silo: str) -> int:
     try:
-        return os.path.getsize(_path(silo))
+        return os.path.getsize(removals_file(silo))
     except FileNotFoundError:
         return 0
 
@@ -179,7 +200,7 @@ def _told(silo: str) -> dict[str, int]:
 def _gone_since(silo: str, since: int) -> tuple[str, ...]:
     """Identifiers noted behind an offset that are still removed, and not on disk."""
     removed = read_removed(silo)
-    with open(_path(silo), "rb", opener=regular_fd) as file:
+    with open(removals_file(silo), "rb", opener=regular_fd) as file:
         file.seek(since if since <= _noted(silo) else 0)
         lines = [line for line in file if line.endswith(b"\n")]
     noted = dict.fromkeys(str(json.loads(line)["identifier"]) for line in lines)

@@ -15,6 +15,7 @@ OTHERS = {
     "search": {"--search", "--item", "--ids"},  # the query is its argument
     "harvest": OPTIONS - {"--set", "--until"},
     "state": OPTIONS - {"--set"},
+    "provide": OPTIONS - {"--state"},
     **{f"usage {one}": OPTIONS - {"--until"} for one in ("show", "top", "totals")},
     "usage report": OPTIONS - {"--until", "--filter"},
     "fleet add": OPTIONS - {"--set"},
@@ -23,7 +24,7 @@ OTHERS = {
     **{f"usage visitors {one}": OPTIONS - {"--set"} for one in ("flatten", "profile")},
 }
 """Commands with some of the names, and the names they lack: `harvest` selects at the source,
-``--set`` of `state` and of `usage visitors` is a setting, `usage` selects periods, and the
+``--set`` of `state` and of `usage visitors` is a setting, ``--state`` of `provide` chooses versions, `usage` selects periods, and the
 ``--filter`` of `usage report` is one of COUNTER's. `fleet add`
 and `fleet status` are about repositories; the query of `fleet search` is its argument."""
 

@@ -1,0 +1,70 @@
+"""Which version of a record is given to harvesters, and in which formats (pure)."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from recordsilo.records.manifest import Manifest, Version
+
+DUBLIN_CORE = "oai_dc"
+"""The format in which every record is given (OAI-PMH 2.0, section 2.4)."""
+READY, WITHHELD = "ready", "withheld"
+_PREFIX = re.compile(r"[A-Za-z0-9\-_.!~*'()]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What is given of a record.
+
+    Attributes:
+        version: Its name; empty if the record is given as deleted.
+        prefixes: The formats: those that the version has and `DUBLIN_CORE`; of a deleted record
+            all in which it may have been given.
+    """
+
+    version: str
+    prefixes: tuple[str, ...]
+
+
+def given_of(manifest: Manifest, *, only_ready: bool) -> Given | None:
+    """Choose what is given of a record.
+
+    Args:
+        manifest: Its manifest.
+        only_ready: The newest version with the state ``ready`` counts, not the current one.
+
+    Returns:
+        A deletion where the version is withheld, has no metadata (a deletion at the source), or
+        is no longer ready. None if the record was never to be given.
+    """
+    version = _newest_ready(manifest) if only_ready else manifest.current
+    if version is not None and version.state != WITHHELD and (held := prefixes_of(version)):
+        return Given(version.name, _with_dublin_core(held))
+    every = [prefix for one in manifest.versions for prefix in prefixes_of(one)]
+    if not every or (only_ready and version is None and not _was_ready(manifest)):
+        return None
+    return Given("", _with_dublin_core(every))
+
+
+def prefixes_of(version: Version) -> tuple[str, ...]:
+    """The metadata prefixes under which a version has a file."""
+    return prefixes_among(version.metadata_files)
+
+
+def prefixes_among(names: Iterable[str]) -> tuple[str, ...]:
+    """Those of the names of metadata files that are metadata prefixes."""
+    return tuple(name for name in names if _PREFIX.fullmatch(name) and not name.endswith(".about"))
+
+
+def _with_dublin_core(prefixes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((DUBLIN_CORE, *prefixes)))
+
+
+def _newest_ready(manifest: Manifest) -> Version | None:
+    return next((one for one in reversed(manifest.versions) if one.state == READY), None)
+
+
+def _was_ready(manifest: Manifest) -> bool:
+    """Whether the log of a version says that it had the state."""
+    begin = f"State set to {READY}"
+    return any(line.startswith(begin) for one in manifest.versions for line in one.log)

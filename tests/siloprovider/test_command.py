@@ -1,0 +1,74 @@
+"""``silo provide`` as a process, harvested whole by two other harvesters."""
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import oaipmh_scythe
+import pytest
+import sickle
+from click.testing import CliRunner
+
+from oaipmhprovider import SampleServer
+from oaipmhscraper import OAIPMHScraper
+from recordsilo import Silo
+from recordsilo.cli import silo_command
+
+
+@pytest.fixture(scope="module")
+def harvested(tmp_path_factory: pytest.TempPathFactory) -> str:
+    directory = str(tmp_path_factory.mktemp("provided") / "silo")
+    with SampleServer(size=150) as server, OAIPMHScraper(directory, server.base_url) as scraper:
+        scraper.getMetadataPrefixes()
+        scraper.harvest(["oai_dc", "uketd_dc"])
+    return directory
+
+
+@pytest.fixture(scope="module")
+def base_url(harvested: str) -> Iterator[str]:
+    silo = str(Path(sys.executable).with_name("silo"))
+    command = [silo, "provide", harvested, "--port", "0"]
+    with subprocess.Popen([*command, "--page-size", "40"], stdout=subprocess.PIPE, text=True) as it:
+        assert it.stdout is not None
+        line = it.stdout.readline().strip()
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/cgi/oai2", line)
+        yield line
+        it.send_signal(signal.SIGINT)
+        assert it.wait(30) == 0
+
+
+@pytest.mark.parametrize("prefix", ["oai_dc", "uketd_dc"])
+def test_others_harvest_it_whole(harvested: str, base_url: str, prefix: str) -> None:
+    headers = [
+        (one.header.identifier, one.header.datestamp, one.header.deleted)
+        for one in sickle.Sickle(base_url).ListRecords(metadataPrefix=prefix)
+    ]
+    with oaipmh_scythe.Scythe(base_url) as client:
+        assert headers == [
+            (one.header.identifier, one.header.datestamp, one.header.deleted)
+            for one in client.list_records(metadata_prefix=prefix)
+        ]
+    assert headers == sorted(headers, key=lambda one: (one[1], one[0]))
+    assert len({one[0] for one in headers}) == len(headers)
+    with Silo(harvested, create=False) as silo:
+        held = {one for one in silo if any(prefix in v.paths for v in silo[one].state.versions)}
+    given = {one[0] for one in headers}
+    assert held == given if prefix != "oai_dc" else held <= given
+
+
+def test_the_verbs_of_others(harvested: str, base_url: str) -> None:
+    client = sickle.Sickle(base_url)
+    formats = {one.metadataPrefix: one.metadataNamespace for one in client.ListMetadataFormats()}
+    assert formats["uketd_dc"] == "http://naca.central.cranfield.ac.uk/ethos-oai/2.0/"
+    with Silo(harvested, create=False) as silo:
+        assert {*silo.set_counts()} <= {one.setSpec for one in client.ListSets()}
+
+
+def test_a_wrong_directory_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    result = CliRunner().invoke(silo_command, ["provide", str(tmp_path / "nope")])
+    assert result.exit_code != 0
+    assert "nope" in str(result.exception)
+    assert not (tmp_path / "nope").exists()

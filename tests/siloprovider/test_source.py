@@ -1,0 +1,310 @@
+"""A Silo as a repository: what is given of each record, since when, and in which lists."""
+
+import random
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+from provider_asker import Asker, validator
+from silo_contents import contents
+
+from oaipmhprovider import ProviderServer, Settings
+from oaipmhscraper import OAIPMHScraper
+from recordsilo import Silo
+from recordsilo.records.manifest import Origin
+from siloprovider.source import Identity, SiloSource
+
+DC = (
+    '<metadata xmlns="http://www.openarchives.org/OAI/2.0/"><oai_dc:dc '
+    'xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+    'xmlns:dc="http://purl.org/dc/elements/1.1/">{}</oai_dc:dc></metadata>'
+)
+MODS = '<mods xmlns="http://www.loc.gov/mods/v3"><titleInfo><title>{}</title></titleInfo></mods>'
+EDIT = "recordsilo.records.edit.now_text"
+
+
+class Clock:
+    """The time of the Silo and of the provider, a second later with each look."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seconds = 0
+        monkeypatch.setattr(EDIT, self.text)
+
+    def text(self) -> str:
+        minutes, seconds = divmod(self.seconds, 60)
+        return f"2026-03-01T{minutes // 60:02}:{minutes % 60:02}:{seconds:02}.000000"
+
+    def now(self) -> datetime:
+        return datetime.fromisoformat(f"{self.text()}+00:00")
+
+    def tick(self, seconds: int = 1) -> str:
+        self.seconds += seconds
+        return f"{self.text()[:19]}Z"
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+@pytest.fixture
+def silo(tmp_path: Path) -> Iterator[Silo]:
+    with Silo(str(tmp_path / "silo")) as silo:
+        yield silo
+
+
+def harvest(silo: Silo, identifier: str, *, sets: tuple[str, ...] = (), **files: str) -> None:
+    """Store a version as a harvest does."""
+    with silo.editing(identifier) as edit:
+        name = str(len(edit.manifest.versions) + 1)
+        origin = Origin("harvest", prefixes=dict.fromkeys(files, "2020-01-01T00:00:00"))
+        edit.add_version(name, date="2020-01-01T00:00:00", origin=origin)
+        for path, text in files.items():
+            edit.put(name, path, text.encode(), metadata=True)
+        edit.set_metadata("setSpec", list(sets))
+
+
+@pytest.fixture
+def source(silo: Silo, clock: Clock) -> Iterator[SiloSource]:
+    identity = Identity("A Silo", ("a@example.org",), "http://127.0.0.1:1/oai")
+    with SiloSource(silo, identity, now=clock.now) as source:
+        yield source
+
+
+@pytest.fixture
+def ask(source: SiloSource) -> Asker:
+    return Asker(validator(), source, Settings(page_size=2))
+
+
+def headers(ask: Asker, **more: str) -> list[tuple[str, str, bool]]:
+    """Identifier, datestamp and whether it is deleted, of a whole list."""
+    given = {"metadataPrefix": "oai_dc", **more}
+    if ask.codes(verb="ListIdentifiers", **given) == ["noRecordsMatch"]:
+        return []
+    return [
+        (one.findtext("{*}identifier"), one.findtext("{*}datestamp"), "status" in one.attrib)
+        for page in ask.pages("ListIdentifiers", **given)
+        for one in page.iter("{*}header")
+    ]
+
+
+def given(ask: Asker, identifier: str, prefix: str = "oai_dc") -> Any:
+    return ask(verb="GetRecord", identifier=identifier, metadataPrefix=prefix)
+
+
+def dc(title: str) -> str:
+    return DC.format(f"<dc:title>{title}</dc:title>")
+
+
+def test_the_datestamp_is_when_a_record_was_changed_here(
+    silo: Silo, ask: Asker, clock: Clock
+) -> None:
+    first = clock.tick()
+    harvest(silo, "oai:x:1", oai_dc=dc("One"))
+    second = clock.tick()
+    harvest(silo, "oai:x:2", oai_dc=dc("Two"))
+    assert headers(ask) == [("oai:x:1", first, False), ("oai:x:2", second, False)]
+    third = clock.tick()
+    silo["oai:x:1"].clone_version("1", "mine")
+    assert headers(ask) == [("oai:x:2", second, False), ("oai:x:1", third, False)]
+    assert headers(ask, **{"from": third}) == [("oai:x:1", third, False)]
+    assert headers(ask, until=second) == [("oai:x:2", second, False)]
+
+
+def test_the_current_version_is_given_with_where_it_was_harvested(
+    silo: Silo, ask: Asker, clock: Clock
+) -> None:
+    clock.tick()
+    silo.state["base_oai_url"] = "http://eprints.example.org/oai"
+    harvest(silo, "oai:x:1", oai_dc=dc("One"))
+    assert given(ask, "oai:x:1").xpath("string(//*[local-name()='title'])") == "One"
+    about = given(ask, "oai:x:1").find(".//{*}about/{*}provenance/{*}originDescription")
+    assert dict(about.attrib) == {"harvestDate": "2020-01-01T00:00:00Z", "altered": "false"}
+    assert [one.text for one in about] == [
+        "http://eprints.example.org/oai", "oai:x:1", "2020-01-01T00:00:00Z",
+        "http://www.openarchives.org/OAI/2.0/oai_dc/",
+    ]  # fmt: skip
+    record = silo["oai:x:1"]
+    record.clone_version("1", "mine")
+    record.put_stream("oai_dc", dc("Better"))
+    assert given(ask, "oai:x:1").xpath("string(//*[local-name()='title'])") == "Better"
+    assert given(ask, "oai:x:1").find(".//{*}originDescription").get("altered") == "true"
+
+
+def test_each_record_is_given_as_dublin_core(silo: Silo, ask: Asker, clock: Clock) -> None:
+    clock.tick()
+    harvest(silo, "oai:x:1", mods=MODS.format("In MODS &amp; only"))
+    harvest(silo, "oai:x:2", oai_dc=dc("Two"))
+    made = given(ask, "oai:x:1")
+    assert made.xpath("string(//*[local-name()='title'])") == "In MODS & only"
+    assert b"<mods" in (ask.source.record("oai:x:1", "mods").metadata or b"")
+    assert ask.codes(verb="GetRecord", identifier="oai:x:2", metadataPrefix="mods") == [
+        "cannotDisseminateFormat"
+    ]
+    assert headers(ask, metadataPrefix="mods") == [("oai:x:1", "2026-03-01T00:00:01Z", False)]
+    formats = ask(verb="ListMetadataFormats", identifier="oai:x:1")
+    assert [one.text for one in formats.iter("{*}metadataPrefix")] == ["oai_dc", "mods"]
+    spaces = [one.text for one in formats.iter("{*}metadataNamespace")]
+    assert spaces[1] == "http://www.loc.gov/mods/v3"
+
+
+@pytest.mark.parametrize("how", ["removed", "forgotten", "withheld", "deleted at the source"])
+def test_what_is_not_given_any_more_is_given_as_deleted(
+    silo: Silo, ask: Asker, clock: Clock, how: str
+) -> None:
+    clock.tick()
+    harvest(silo, "oai:x:1", sets=("a:b",), oai_dc=dc("One"), mods=MODS.format("One"))
+    harvest(silo, "oai:x:2", sets=("a",), oai_dc=dc("Two"))
+    assert len(headers(ask)) == 2
+    then = clock.tick(5)
+    if how == "removed":
+        silo.del_item("oai:x:1", remember=True)
+    elif how == "forgotten":
+        silo.del_item("oai:x:1")
+    elif how == "withheld":
+        silo["oai:x:1"].set_version_state("1", "withheld")
+    else:
+        with silo.editing("oai:x:1") as edit:
+            edit.add_version("2", date="2020-02-01T00:00:00", origin=Origin("harvest"))
+            edit.set_metadata("deleted_at_version", "2")
+    if how == "removed":  # the removal has the time of this machine
+        ((_, stamp, deleted),) = [one for one in headers(ask) if one[0] == "oai:x:1"]
+        assert deleted
+        then = stamp
+    gone = ("oai:x:1", then, True)
+    assert headers(ask)[-1] == gone
+    assert headers(ask, set="a")[-1] == headers(ask, set="a:b")[0] == gone
+    assert headers(ask, metadataPrefix="mods") == [gone]
+    assert given(ask, "oai:x:1").find(".//{*}metadata") is None
+    clock.tick()
+    silo.reindex()
+    assert headers(ask)[-1] == gone, "a new index has no say in that"
+
+
+def test_removals_from_before_are_given_as_deleted_too(
+    silo: Silo, ask: Asker, clock: Clock
+) -> None:
+    clock.tick()
+    harvest(silo, "oai:x:1", oai_dc=dc("One"))
+    silo.del_item("oai:x:1", remember=True)
+    ((identifier, _, deleted),) = headers(ask)
+    assert (identifier, deleted) == ("oai:x:1", True)
+
+
+def test_only_what_is_ready(silo: Silo, clock: Clock) -> None:
+    identity = Identity("A Silo", ("a@example.org",), "http://127.0.0.1:1/oai")
+    clock.tick()
+    harvest(silo, "oai:x:1", oai_dc=dc("One"))
+    harvest(silo, "oai:x:2", oai_dc=dc("Two"))
+    record = silo["oai:x:1"]
+    record.clone_version("1", "mine")
+    record.put_stream("oai_dc", dc("Better"))
+    with SiloSource(silo, identity, only_ready=True, now=clock.now) as source:
+        ask = Asker(validator(), source, Settings(page_size=2))
+        assert headers(ask) == []
+        clock.tick()
+        record.set_version_state("mine", "ready")
+        record.set_version_cursor("1")
+        assert [one[0] for one in headers(ask)] == ["oai:x:1"]
+        assert given(ask, "oai:x:1").xpath("string(//*[local-name()='title'])") == "Better"
+        clock.tick()
+        record.set_version_state("mine", "in work")
+        assert [one[::2] for one in headers(ask)] == [("oai:x:1", True)]
+    (Path(silo.path) / ".silo" / "provider-ready.sqlite").unlink()
+    with SiloSource(silo, identity, only_ready=True, now=clock.now) as source:
+        ask = Asker(validator(), source, Settings(page_size=2))
+        assert [one[::2] for one in headers(ask)] == [("oai:x:1", True)], "the log knows it"
+
+
+def test_what_was_not_visible_yet_is_not_missed_by_who_harvests_again(
+    silo: Silo, ask: Asker, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.tick(100)
+    harvest(silo, "oai:x:1", oai_dc=dc("One"))
+    assert len(headers(ask)) == 1
+    monkeypatch.setattr(EDIT, lambda: "2026-03-01T00:00:30.000000")  # a slow writer
+    harvest(silo, "oai:x:2", oai_dc=dc("Two"))
+    seen = clock.tick()
+    assert headers(ask, **{"from": seen}) == [("oai:x:2", seen, False)]
+
+
+def test_a_list_has_each_record_once_while_others_change(
+    silo: Silo, ask: Asker, clock: Clock
+) -> None:
+    choice = random.Random(5)
+    for number in range(30):
+        clock.tick()
+        harvest(silo, f"oai:x:{number:02}", sets=("a",) if number % 2 else (), oai_dc=dc("T"))
+    listed: list[str] = []
+    changed: set[str] = set()
+    for page in ask.pages("ListRecords", metadataPrefix="oai_dc"):
+        listed += [one.text for one in page.iter("{*}identifier") if one.text]
+        clock.tick()
+        some = f"oai:x:{choice.randrange(30):02}"
+        if len(changed) < 8:
+            changed.add(some)
+            silo[some].set_version_state("1", choice.choice(["ready", "in work", None]))
+    still = {f"oai:x:{number:02}" for number in range(30)} - changed
+    assert still <= set(listed)
+    assert all(listed.count(one) == 1 for one in still)
+
+
+def test_a_record_that_cannot_be_read_stops_no_list(silo: Silo, ask: Asker, clock: Clock) -> None:
+    clock.tick()
+    for number in range(6):
+        harvest(silo, f"oai:x:{number}", oai_dc=dc("T"), mods="no XML")
+    Path(silo["oai:x:2"].to_dirpath("oai_dc", "1")).unlink()
+    listed = [
+        one.text
+        for page in ask.pages("ListRecords", metadataPrefix="oai_dc")
+        for one in page.iter("{*}identifier")
+    ]
+    assert listed == [f"oai:x:{number}" for number in (0, 1, 3, 4, 5)]
+    assert ask.codes(verb="GetRecord", identifier="oai:x:0", metadataPrefix="mods") == [
+        "cannotDisseminateFormat"
+    ]
+
+
+def test_a_harvest_of_it_has_the_same_content(
+    silo: Silo, source: SiloSource, clock: Clock, tmp_path: Path
+) -> None:
+    for number in range(25):
+        clock.tick()
+        sets = ("a", "b:c") if number % 3 else ()
+        harvest(silo, f"oai:x:{number}", sets=sets, oai_dc=dc(f"Nr &lt;{number}>"))
+    source.items.catch_up()
+    clock.tick()
+    silo.del_item("oai:x:7")
+    settings = Settings(page_size=4)
+    with (
+        ProviderServer(source, settings=settings, clock=clock.now) as server,
+        OAIPMHScraper(str(tmp_path / "copy"), server.base_url) as scraper,
+    ):
+        clock.tick()
+        assert scraper.harvest(["oai_dc"]).lists[0].complete
+        assert len(scraper.store) == 25
+        before = contents(str(tmp_path / "copy"))
+        clock.tick()
+        for number in range(0, 20, 4):
+            silo[f"oai:x:{number}"].clone_version("1", "mine")
+            silo[f"oai:x:{number}"].put_stream("oai_dc", dc(f"New {number}"))
+        clock.tick(2)
+        scraper.update()
+    assert contents(str(tmp_path / "copy")) != before
+    with Silo(str(tmp_path / "copy"), create=False) as copy:
+        for number in range(25):
+            mine, other = f"oai:x:{number}", copy[f"oai:x:{number}"]
+            if number == 7:
+                assert other.state.metadata["deleted_at_version"]
+                continue
+            with silo[mine].get_stream("oai_dc") as one, other.get_stream("oai_dc") as two:
+                assert _canonical(one.read()) == _canonical(two.read())
+            assert other.state.metadata["setSpec"] == silo[mine].state.metadata["setSpec"]
+
+
+def _canonical(wrapped: bytes) -> bytes:
+    parser = etree.XMLParser(resolve_entities=False)
+    return etree.tostring(etree.fromstring(wrapped, parser)[0], method="c14n2")
