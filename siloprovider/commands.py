@@ -10,7 +10,7 @@ from oaipmhprovider.server import PATH, ProviderServer
 from politeweb.listening import CannotListen
 from politeweb.loopback import LOOPBACK
 from recordsilo import Silo
-from recordsilo.cli import fail, open_silo
+from recordsilo.cli import example, fail, open_silo
 from recordsilo.commands.options import directory
 from recordsilo.repository import Repository
 from recordsilo.wording import counted
@@ -19,7 +19,12 @@ from siloprovider.source import Identity, SiloSource
 from silowork.stop import Stop
 
 
-@click.command()
+@click.command(
+    epilog=example(
+        "silo provide myrepo --email data@example.org",
+        "silo provide myrepo --state ready --base-url https://data.example.org/oai",
+    )
+)
 @directory
 @click.option("--port", type=click.IntRange(0, 65535), default=8082, show_default=True,
               help="Port on 127.0.0.1; 0 chooses a free one.")  # fmt: skip

@@ -24,9 +24,10 @@ OTHERS = {
     **{f"usage visitors {one}": OPTIONS - {"--set"} for one in ("flatten", "profile")},
 }
 """Commands with some of the names, and the names they lack: `harvest` selects at the source,
-``--set`` of `state` and of `usage visitors` is a setting, ``--state`` of `provide` chooses versions, `usage` selects periods, and the
-``--filter`` of `usage report` is one of COUNTER's. `fleet add`
-and `fleet status` are about repositories; the query of `fleet search` is its argument."""
+``--set`` of `state` and of `usage visitors` is a setting, ``--state`` of `provide` chooses
+versions, `usage` selects periods, and the ``--filter`` of `usage report` is one of COUNTER's.
+`fleet add` and `fleet status` are about repositories; the query of `fleet search` is its
+argument."""
 
 
 def commands(
