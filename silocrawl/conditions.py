@@ -2,7 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
+
+LITTLE, VERY_LITTLE = 10**10, 10**9
+"""Free bytes of the disk below which there is a warning, and an alert."""
 
 
 class Word(StrEnum):
@@ -52,3 +56,27 @@ def worst(words: Iterable[Word]) -> Word:
     """The worst of some words; good if there are none."""
     order = list(Word)
     return max(words, key=order.index, default=Word.GOOD)
+
+
+def of_space(name: str, free: int, of: str = "") -> Condition:
+    """The condition of a disk, by its free bytes."""
+    word = Word.ALERT if free < VERY_LITTLE else Word.WARNING if free < LITTLE else Word.GOOD
+    advice = "" if word is Word.GOOD else "make room; a crawl ends when the disk is full"
+    return Condition(name, word, f"{free / 1e9:,.1f} GB free", advice, of)
+
+
+def ago(age: timedelta) -> str:
+    """A time that has passed, such as ``3 hours ago``."""
+    seconds = max(0, int(age.total_seconds()))
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds // size:,} {unit}s ago"
+    return f"{seconds} seconds ago"
+
+
+def moment_of_checkpoint(name: str) -> datetime | None:
+    """When a checkpoint such as ``cp00001-20261124061149`` was made; None if it is none."""
+    try:
+        return datetime.strptime(f"{name.rpartition('-')[2]}+0000", "%Y%m%d%H%M%S%z")
+    except ValueError:
+        return None

@@ -13,6 +13,7 @@ from silocrawl.conditions import Condition, Word
 from silocrawl.heritrix.engines import EnginesInvalid, load_engines
 from silocrawl.heritrix.watching import look_at
 from silocrawl.in_time import in_time
+from silocrawl.packages.watching import look_at_packages, look_at_store
 from silocrawl.sharing import has_queues, is_fetched, open_crawl_queues
 from silocrawl.status import CrawlStatus, status_of
 
@@ -33,11 +34,15 @@ class Look:
 
 def looks_of(silo_path: str) -> list[Look]:
     """What there is to look at beside the queues."""
+    looks = [
+        Look("packages", "", partial(look_at_packages, silo_path)),
+        Look("store", "", partial(look_at_store, silo_path)),
+    ]
     try:
         engines = load_engines(silo_path)
     except EnginesInvalid as error:
-        return [Look("heritrix", "", partial(_refused, error))]
-    return [Look("heritrix", one.name, partial(look_at, one)) for one in engines]
+        return [*looks, Look("heritrix", "", partial(_refused, error))]
+    return [*looks, *(Look("heritrix", one.name, partial(look_at, one)) for one in engines)]
 
 
 def _refused(error: Exception, _now: datetime) -> list[Condition]:

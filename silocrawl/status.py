@@ -10,17 +10,16 @@ from datetime import UTC, datetime
 
 from politeweb.file_pace import resting_hosts
 from recordsilo.wording import counted
-from silocrawl.conditions import Condition, Word, good
+from silocrawl.conditions import Condition, Word, good, of_space
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import due_of
 from silocrawl.messages import CATALOGUE, CHECK, CRAWL, QUEUES, RENDER, TO_CHECK
+from silocrawl.paths import archives_directory
 from silocrawl.targets import Target, load_targets
 from silowork.queues.values import Queues, QueueSize
 
 SECONDS_OVERDUE, SECONDS_BECALMED, SECONDS_OLD = 3_600, 3_600, 86_400
 """After which a launch is overdue, a queue is becalmed if nobody takes from it, and it is old."""
-LITTLE, VERY_LITTLE = 10**10, 10**9
-"""Free bytes of the disk below which there is a warning, and an alert."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def status_of(
         _of_targets(refused),
         *((_lost(lost),) if lost else (_of_messages(sizes), _of_launches(len(targets), overdue))),
         *(() if lost else (_of_queue(sizes, is_running=is_running),)),
-        of_space("disk", free),
+        *_disks(silo_path, free),
         *more,
     )
     resting = tuple(resting_hosts(os.path.join(silo_path, ".silo"), now.timestamp()))
@@ -143,8 +142,9 @@ def _is_becalmed(name: str, size: QueueSize) -> bool:
     return is_old and not size.taken and name not in {CHECK, TO_CHECK}
 
 
-def of_space(name: str, free: int, of: str = "") -> Condition:
-    """The condition of a disk, by its free bytes."""
-    word = Word.ALERT if free < VERY_LITTLE else Word.WARNING if free < LITTLE else Word.GOOD
-    advice = "" if word is Word.GOOD else "make room; a crawl ends when the disk is full"
-    return Condition(name, word, f"{free / 1e9:,.1f} GB free", advice, of)
+def _disks(silo_path: str, free: int) -> Iterable[Condition]:
+    yield of_space("disk", free)
+    archives = archives_directory(silo_path)
+    if os.path.isdir(archives) and os.stat(archives).st_dev != os.stat(silo_path).st_dev:
+        disk = os.statvfs(archives)
+        yield of_space("disk", disk.f_bavail * disk.f_frsize, "archives")

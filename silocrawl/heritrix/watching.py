@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from silocrawl.conditions import Condition, Word, good
+from silocrawl.conditions import Condition, Word, ago, good, moment_of_checkpoint
 from silocrawl.heritrix.client import Heritrix
 from silocrawl.heritrix.engines import EngineSettings, connected
 from silocrawl.heritrix.errors import JobNotFound
@@ -115,23 +115,6 @@ def _at_work(job: Job) -> str:
 
 def _checkpoint_said(name: str, age: timedelta | None) -> str:
     return f"checkpoint {name} ({ago(age)})" if age is not None else "no checkpoint"
-
-
-def ago(age: timedelta) -> str:
-    """A time that has passed, such as ``3 hours ago``."""
-    seconds = max(0, int(age.total_seconds()))
-    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds // size:,} {unit}s ago"
-    return f"{seconds} seconds ago"
-
-
-def moment_of_checkpoint(name: str) -> datetime | None:
-    """When a checkpoint such as ``cp00001-20261124061149`` was made; None if it is none."""
-    try:
-        return datetime.strptime(f"{name.rpartition('-')[2]}+0000", "%Y%m%d%H%M%S%z")
-    except ValueError:
-        return None
 
 
 def _age(checkpoint: str, now: datetime) -> timedelta | None:

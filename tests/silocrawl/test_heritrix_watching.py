@@ -10,7 +10,7 @@ from fake_heritrix import FakeHeritrix, fake_heritrix, job_xml
 
 from politeweb.loopback import LOOPBACK
 from recordsilo import Silo
-from silocrawl.conditions import Condition, Word
+from silocrawl.conditions import Condition, Word, ago
 from silocrawl.heritrix.engines import (
     EngineSettings,
     EnginesInvalid,
@@ -19,7 +19,7 @@ from silocrawl.heritrix.engines import (
     password_of,
 )
 from silocrawl.heritrix.states import Engine, Job, State
-from silocrawl.heritrix.watching import JobSeen, ago, conditions_of
+from silocrawl.heritrix.watching import JobSeen, conditions_of
 from silocrawl.monitor import look
 from silocrawl.paths import heritrix_file
 

@@ -101,6 +101,8 @@ OTHER_TESTS = {
     "/crawling/jobs": "test_crawl_jobs.py",
     "/crawling/jobs/{engine}/{job}": "test_crawl_jobs.py",
     "/crawling/running": "test_crawl_jobs.py",
+    "/crawling/packages": "test_crawl_packages.py",
+    "/crawling/packages/{package}": "test_crawl_packages.py",
     "/crawling/status": "test_crawling_pages.py",
     "/crawling/dead/{queue}": "test_crawling_pages.py",
     "/crawling/proposals": "test_crawling_pages.py",

@@ -113,6 +113,9 @@ GET    /crawling/jobs/{engine}/{job}                            - 404 404 404
 POST   /crawling/jobs/{engine}/{job}/{action}                   -   -   - 404
 GET    /crawling/running                                        - 200 200 200
 POST   /crawling/running/checkpoint                             -   -   - 409
+GET    /crawling/packages                                       - 200 200 200
+GET    /crawling/packages/{package}                             - 404 404 404
+POST   /crawling/packages/{package}/retry                       -   -   - 404
 GET    /crawling/status                                         - 200 200 200
 GET    /crawling/metrics                                        - 200 200 200
 GET    /crawling/dead/{queue}                                   - 404 404 404
@@ -220,7 +223,8 @@ def ask(silo: Silo, working_copy: str) -> Ask:
     named = {"record": "oai+example,org+1", "version": "workingcopy", "path": "oai_dc",
              "job": job.job_id, "action": "retry", "name": "none", "form": "none",
              "part": "none", "queue": "none", "number": "7", "key": "none", "report": "none",
-             "token": "0" * 32, "picture": "crawled.png", "engine": "none"}  # fmt: skip
+             "token": "0" * 32, "picture": "crawled.png", "engine": "none",
+             "package": "none"}  # fmt: skip
 
     def ask(who: str, method: str, pattern: str, end: str = "", accept: str = "text/html") -> Any:
         path = pattern.replace("static/{path...}", "static/silo.css")

@@ -1,7 +1,7 @@
 """The pages of our own crawls, as a package contributes pages."""
 
 from webui.contributed import Pages
-from webui.crawling import comparisons, jobs, lists, proposals, status, targets
+from webui.crawling import comparisons, jobs, lists, packages, proposals, status, targets
 from webui.navigation import NavigationLink
 from webui.people.roles import Role
 from webui.route import Body, Operation, Query, Route
@@ -29,6 +29,7 @@ _ONE = f"{_LIST}/{{name}}"
 _PROPOSALS, _COMPARED = "/crawling/proposals", "/crawling/comparisons"
 _JOBS, _OWN = "/crawling/jobs", "/crawling/running"
 _JOB = f"{_JOBS}/{{engine}}/{{job}}"
+_PACKAGES = "/crawling/packages"
 _HEADING = "Harvest & export"
 _LAUNCH = Query("launch", text="Its time, such as `20261201T020000Z`.", required=True)
 
@@ -42,6 +43,7 @@ _ACTIONS = {
     "reject document": "Proposed document rejected",
     "retry crawl messages": "Crawl messages retried",
     "ask for checkpoint": "Checkpoint asked for",
+    "retry package": "Package tried again",
     "pause crawl job": "Crawl job paused",
     "unpause crawl job": "Crawl job continued",
     "checkpoint crawl job": "Checkpoint of a crawl job made",
@@ -68,6 +70,10 @@ PAGES = Pages(
         Route("GET", _OWN, jobs.show_own),
         Route("POST", f"{_OWN}/checkpoint", jobs.checkpoint_own, Body.FIELDS, role=Role.MANAGER,
               told=Operation("", status=202)),
+        Route("GET", _PACKAGES, packages.show, told=Operation("", (Query("start", _COUNT),))),
+        Route("GET", f"{_PACKAGES}/{{package}}", packages.show_one),
+        Route("POST", f"{_PACKAGES}/{{package}}/retry", packages.try_again, Body.FIELDS,
+              role=Role.MANAGER),
         Route("GET", "/crawling/status", status.show),
         Route("GET", "/crawling/metrics", status.metrics, is_for_programs=True,
               told=Operation("text/plain")),
@@ -86,6 +92,7 @@ PAGES = Pages(
     (
         (_HEADING, NavigationLink("Crawl targets", _LIST, also=(_ASK,))),
         (_HEADING, NavigationLink("Crawl jobs", _JOBS, also=(_OWN,))),
+        (_HEADING, NavigationLink("Packages", _PACKAGES)),
         (_HEADING, NavigationLink("Proposed documents", _PROPOSALS)),
         (_HEADING, NavigationLink("Compared pages", _COMPARED)),
         (_HEADING, NavigationLink("Crawl status", "/crawling/status", also=("/crawling/dead",))),

@@ -100,3 +100,13 @@ ${_("none")}\
 % endif
 </section>
 </%def>
+
+<%def name="package_state(one, said)">\
+% if one.error:
+${badge("alert", _("failed"))} ${said}\
+% elif one.state in ("verified", "merged"):
+${badge("good", said)}\
+% else:
+${badge("warning", said)}\
+% endif
+</%def>

@@ -26,7 +26,7 @@ _REAL = {"record": quote("oai+x+1"), "version": "w", "path...": "oai_dc", "name"
          "action": "stop", "job": "1", "token": "1", "form": "harvest", "part": "top",
          "key": "author:" + "0" * 32, "report": "pr",
          "queue": "uris-to-crawl", "number": "1", "picture": "crawled.png",
-         "engine": "main"}  # fmt: skip
+         "engine": "main", "package": "own-cp00001-20261128110000"}  # fmt: skip
 _FIELDS = {
     "identifier": "oai:x:9", "name": "w2", "clone_of": "1", "comment": "why", "path": "a.txt",
     "new_path": "b/c.txt", "title": "Kept", "search": "q=tides", "do": "preview", "changes": "1",
