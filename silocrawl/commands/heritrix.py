@@ -37,7 +37,7 @@ _CODES = {
     ScriptFailed: ExitCode.LOSSES,
     TookTooLong: ExitCode.STOPPED,
 }
-_SERVER = all_of(
+server_options = all_of(
     click.option("-H", "--host", "server", metavar="URL", envvar="HERITRIX_URL", show_envvar=True,
                  default="https://127.0.0.1:8443", show_default=True, help="Where Heritrix is."),
     click.option("-u", "--user", metavar="NAME", default="admin", show_default=True,
@@ -66,20 +66,25 @@ def told() -> Iterator[None]:
         fail(f"{error.filename}: {error.strerror}")
 
 
+def heritrix_of(*, server: str, user: str, certificate: Any, basic: bool) -> Heritrix:
+    """The Heritrix that `server_options` name."""
+    try:
+        pinned = certificate.read(1 << 20) if certificate else ""
+    except UnicodeDecodeError:
+        fail(f"{certificate.name} is no certificate in PEM")
+    if not (password := password_of(server, user)):
+        fail(f"no password for {user}: set {PASSWORD}, or write it into ~/.netrc")
+    return Heritrix(server, user, password, certificate=pinned, basic=basic)
+
+
 def with_heritrix(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of the server, and a `Heritrix` as its first argument."""
 
-    @_SERVER
+    @server_options
     @functools.wraps(command)
     def called(*, server: str, user: str, certificate: Any, basic: bool, **given: Any) -> Any:
         with told():
-            try:
-                pinned = certificate.read(1 << 20) if certificate else ""
-            except UnicodeDecodeError:
-                fail(f"{certificate.name} is no certificate in PEM")
-            if not (password := password_of(server, user)):
-                fail(f"no password for {user}: set {PASSWORD}, or write it into ~/.netrc")
-            client = Heritrix(server, user, password, certificate=pinned, basic=basic)
+            client = heritrix_of(server=server, user=user, certificate=certificate, basic=basic)
             return command(client, **given)
 
     return called
@@ -108,6 +113,12 @@ SECTIONS: Sections = {
         "pending-urls": "list addresses that wait",
         "pending-urls-from": "list those of a host",
         "url-status": "show what became of an address",
+    },
+    "Fetch for a Silo": {
+        "create": "make a job of a target",
+        "feed": "give a job addresses of the queue",
+        "tail": "take what its log tells into index and logs",
+        "resume": "go on from the last checkpoint, and follow the log",
     },
     "Do": {
         "build": "read the configuration of a job",
@@ -355,7 +366,7 @@ def remove(client: Heritrix, *, job: str, jobs: str | None, with_archives: bool)
 
 
 @heritrix.command(epilog=example("silo crawl heritrix trust > heritrix.pem"))
-@_SERVER
+@server_options
 def trust(*, server: str, **_: Any) -> None:
     """Print the certificate that the server has now, to be compared and pinned."""
     with told():

@@ -144,7 +144,7 @@ def crawl(
     """
     needed("pypdfium2", "reading documents", "crawl")
     load_settings(silo.path)  # if it is invalid, that is said now
-    stop, last = Stop(), _last_document(silo)
+    stop, last = Stop(), last_document(silo)
     say = (lambda _line: None) if quiet else tell
     settings = replace(settings, broker=broker_of(silo.path))
     with ExitStack() as stack:
@@ -177,17 +177,7 @@ def crawl(
             said = counted(done.private, "address is", "addresses are")
             click.echo(f"silo: {said} not public; give --private to fetch them", err=True)
         waiting = _show_waiting(queues, done.no_browser)
-        if not stop.asked:
-            index_all(silo.path, stop)
-        if not stop.asked and target_names(silo.path):
-            if (outcomes := match_own_logs(silo)) is not None:
-                put_matched(own, outcomes)
-            for line in _outcome_lines(outcomes):
-                say(line)
-        if not stop.asked:
-            catalogue_all(silo.path, SECONDS_OF_LEASE, stop)
-        for line in _document_lines(silo, last):
-            say(line)
+        settle(silo, own, stop, last, say)
         if stop.asked:
             _show_left(queues)
         dead = _show_dead(queues, silo.path)
@@ -195,6 +185,29 @@ def crawl(
     if stop.asked:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
     return ExitCode.LOSSES if dead or refused or waiting else ExitCode.OK
+
+
+def settle(silo: Silo, own: Queues, stop: Stop, last: int, say: Callable[[str], object]) -> None:
+    """Index, match and catalogue what was fetched, unless asked to stop, and tell of it.
+
+    Args:
+        silo: The Silo.
+        own: The queues of this machine.
+        stop: Asks to end.
+        last: `last_document` before.
+        say: Gets each line.
+    """
+    if not stop.asked:
+        index_all(silo.path, stop)
+    if not stop.asked and target_names(silo.path):
+        if (outcomes := match_own_logs(silo)) is not None:
+            put_matched(own, outcomes)
+        for line in _outcome_lines(outcomes):
+            say(line)
+    if not stop.asked:
+        catalogue_all(silo.path, SECONDS_OF_LEASE, stop)
+    for line in _document_lines(silo, last):
+        say(line)
 
 
 def _outcome_lines(kept: Crawl | None) -> Iterator[str]:
@@ -208,7 +221,8 @@ def _outcome_lines(kept: Crawl | None) -> Iterator[str]:
             yield f"{count:>11,}  {outcome:<20} {outcome.meaning}"
 
 
-def _last_document(silo: Silo) -> int:
+def last_document(silo: Silo) -> int:
+    """The number of the newest document, after which `settle` tells of them."""
     with Documents(silo.path, "read") as documents:
         return documents.last()
 

@@ -17,7 +17,7 @@ from silocrawl.errors import CrawlingError, TargetRefused
 from silocrawl.scope import DOCUMENT_ENDINGS, Scope, ScopeKind
 from silocrawl.targets import Target
 
-FRESH = "ENTER_AN_URL_WITH_YOUR_CONTACT_INFO"
+FRESH = "=ENTER_AN_URL"
 """What a configuration has that nobody has changed."""
 _BEANS = "http://www.springframework.org/schema/beans"
 _RULES, _SURT = "org.archive.modules.deciderules.", "surt.SurtPrefixedDecideRule"

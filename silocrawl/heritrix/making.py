@@ -33,8 +33,9 @@ def make_job(heritrix: Heritrix, queues: Queues, plan: JobPlan, jobs: str = "") 
             f"there is a job {plan.name} already, with a configuration of its own;"
             " give another name, or remove it first"
         )
-    heritrix.write(plan.name, CONFIGURATION, configuration(profile, plan))
+    made = configuration(profile, plan)
     note(queues, plan.name, target=plan.target.name)
+    heritrix.write(plan.name, CONFIGURATION, made)
     job = heritrix.act(plan.name, Action.BUILD).job
     note_directory(queues, heritrix.url, job, jobs)
     return job

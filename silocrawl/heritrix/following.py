@@ -1,0 +1,56 @@
+"""Reads the log of a job, and indexes what it tells, once or until asked to stop."""
+
+import logging
+from collections.abc import Callable
+
+from silocrawl.heritrix.errors import AnswerInvalid, NoAnswer
+from silocrawl.heritrix.indexing import indexing
+from silocrawl.heritrix.tailing import Tail
+from silowork.stop import Stop
+
+SECONDS_BETWEEN_LOOKS, SECONDS_AFTER_A_FAULT = 2.0, 10.0
+
+logger = logging.getLogger("silocrawl")
+
+
+def follow(
+    silo_path: str,
+    tail: Tail,
+    stop: Stop,
+    *,
+    is_following: bool,
+    shown: Callable[[int], object] = lambda _lines: None,
+) -> None:
+    """Read a log to its end, and go on when it grows, also when Heritrix is started again.
+
+    Args:
+        silo_path: The Silo.
+        tail: Reads the log.
+        stop: Asks to end.
+        is_following: Whether to go on at the end of the log.
+        shown: Told how many lines were read.
+
+    Raises:
+        HeritrixError: The log cannot be read; when following, a Heritrix that does not answer is
+            waited for.
+        CrawlingError, OSError: The Silo cannot be written.
+    """
+    told = ""
+    with indexing(silo_path):
+        while not stop.asked:
+            try:
+                is_new = tail.read_once()
+                told = ""
+            except (NoAnswer, AnswerInvalid) as error:
+                if not is_following:
+                    raise
+                if not told:
+                    logger.warning("%s; it is asked again", error)
+                told = str(error)
+                stop.wait(SECONDS_AFTER_A_FAULT)
+                continue
+            shown(tail.lines)
+            if not is_new and not is_following:
+                return
+            if not is_new:
+                stop.wait(SECONDS_BETWEEN_LOOKS)
