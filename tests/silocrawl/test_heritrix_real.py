@@ -1,16 +1,21 @@
 """The client and real Heritrix programs: both versions answer alike."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import real_heritrix
 from certificates import self_signed
+from click.testing import CliRunner
 from real_heritrix import RealHeritrix
 from site_of_traps import Site, page, served
 from waiting import wait_until
 
+from recordsilo.cli import silo_command
+from silocrawl.heritrix import questions
 from silocrawl.heritrix.client import LATEST, Heritrix
 from silocrawl.heritrix.connection import served_certificate
 from silocrawl.heritrix.errors import (
@@ -20,6 +25,8 @@ from silocrawl.heritrix.errors import (
     LoginRefused,
     ScriptFailed,
 )
+from silocrawl.heritrix.questions import KILL_THREADS as KILL
+from silocrawl.heritrix.removing import remove_job
 from silocrawl.heritrix.states import Action, State
 
 pytestmark = pytest.mark.long
@@ -160,6 +167,98 @@ def test_scripts_print_or_fail(real: RealHeritrix, pages: Site) -> None:
     with pytest.raises(ScriptFailed, match="RuntimeException: bo<o"):
         client.script("script", "throw new RuntimeException('bo<o')")
     client.act("script", Action.TEARDOWN)
+
+
+def test_each_question_is_answered(real: RealHeritrix, pages: Site) -> None:
+    client = made(real, pages, "asked")
+
+    def asked(question: str, **arguments: object) -> list[dict[str, Any]]:
+        return questions.ask(client, "asked", question, **arguments)
+
+    most, host = questions.MOST_SEARCHED, pages.url.removeprefix("http://")
+    client.act("asked", Action.BUILD)
+    with pytest.raises(ActionRefused, match="not at work"):
+        asked(questions.PENDING, most=1)
+    client.launch("asked")
+    until(lambda: client.job("asked").downloaded > 4)
+    client.act("asked", Action.PAUSE)
+    surt = f"http://({host.replace(':', ',:')})/"
+    assert asked(questions.SURT_SCOPE) == [{"decision": "ACCEPT", "surt": surt}]
+    rules = {one["rule"]: one["settings"] for one in asked(questions.DECIDE_RULES)}
+    assert rules["TooManyHopsDecideRule"]["maxHops"] == "20"
+    assert asked(questions.METADATA)[0]["operatorContactUrl"] == "http://127.0.0.1/"
+    waiting = asked(questions.PENDING, most=most)
+    assert len(waiting) == client.job("asked").queued
+    assert {one["via"] for one in waiting} == {pages.url + "/"}
+    assert asked(questions.PENDING, most=2) == waiting[:2]
+    of_host = {"urls": questions.addresses_of(host)}
+    assert asked(questions.PENDING_FROM, most=2, **of_host) == waiting[:2]
+    assert asked(questions.PENDING_FROM, most=9, urls=questions.addresses_of("a.example")) == []
+    (seed,) = asked(questions.URL_STATUS, url=pages.url + "/", most=most)
+    assert (seed["scope"], seed["known"], seed["waits"]) == ("ACCEPT", True, False)
+    assert seed["history"][0]["status"] == "200"
+    (last,) = asked(questions.URL_STATUS, url=waiting[-1]["url"], most=most)
+    assert (last["known"], last["waits"], last["history"]) == (True, True, [])
+    (cut,) = asked(questions.URL_STATUS, url=waiting[-1]["url"], most=1)
+    assert (cut["waits"], cut["searched"]) == (False, False)
+    (never,) = asked(questions.URL_STATUS, url="http://a.example/é'\"\\${1}\ud800", most=most)
+    assert (never["scope"], never["known"], never["queued"]) == ("REJECT", False, 0)
+    with pytest.raises(ScriptFailed, match="URIException"):
+        asked(questions.URL_STATUS, url="'); rawOut.println('{}'", most=most)
+    client.act("asked", Action.UNPAUSE)
+    assert asked(questions.KILL_THREADS, seconds=100) == []
+    client.act("asked", Action.TERMINATE)
+    client.act("asked", Action.TEARDOWN)
+
+
+def test_threads_that_hang_are_killed_and_the_job_ends(real: RealHeritrix) -> None:
+    hung, site = threading.Event(), Site()
+    site.pages["/"] = lambda _headers: (hung.wait(60), page("x"))[1]
+    with served(site) as found:
+        client = made(real, found, "hung")
+        client.launch("hung")
+        until(lambda: site.asked["/"])
+        killed: list[dict[str, Any]] = []
+        until(lambda: killed.extend(questions.ask(client, "hung", KILL, seconds=1)) or killed)
+        assert killed[0]["url"] == found.url + "/"
+        real.wait_for("hung", State.FINISHED, 60)
+        hung.set()
+    client.act("hung", Action.TEARDOWN)
+
+
+def test_a_removed_job_is_forgotten_with_its_files(
+    real: RealHeritrix, pages: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = made(real, pages, "gone")
+    client.launch("gone")
+    client.act("gone", Action.TERMINATE)
+    with pytest.raises(ActionRefused, match="is FINISHED; tear it down first"):
+        remove_job(client, "gone", str(real.jobs))
+    client.act("gone", Action.TEARDOWN)
+    remove_job(client, "gone", str(real.jobs), with_archives=True)
+    assert not (real.jobs / "gone").exists()
+    assert "gone" not in dict(client.engine().jobs)
+
+
+def test_commands_ask_a_real_one(
+    real: RealHeritrix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HERITRIX_URL", real.url)
+    monkeypatch.setenv("HERITRIX_PASSWORD", real.password)
+
+    def run(*words: str) -> str:
+        found = CliRunner().invoke(silo_command, ["crawl", "heritrix", *words])
+        assert found.exit_code == 0, found.output
+        return found.stdout
+
+    (tmp_path / "heritrix.pem").write_text(run("trust"))
+    pinned = ("-u", real.user, "--certificate", str(tmp_path / "heritrix.pem"))
+    assert "not pinned" not in run("status", *pinned)
+    assert "commands" not in run("list-jobs", *pinned)
+    real.make_job("commands", ["http://127.0.0.1:1/"])
+    assert run("build", "commands", *pinned) == "commands is NASCENT\n"
+    assert run("job-cxml", "commands", *pinned).startswith("<?xml")
+    assert run("teardown", "commands", *pinned) == "commands is UNBUILT\n"
 
 
 def test_only_the_pinned_certificate_and_the_right_login_are_accepted(
