@@ -372,6 +372,6 @@ def trust(*, server: str, **_: Any) -> None:
     with told():
         found = served_certificate(server)
     click.echo(found, nl=False)
-    digest = fingerprint(found).upper()
-    pairs = ":".join(digest[i : i + 2] for i in range(0, len(digest), 2))
-    click.echo(f"silo: SHA-256 {pairs}; compare it with: keytool -list -keystore …", err=True)
+    for algorithm, where in (("sha1", ", as Heritrix prints it when it starts"), ("sha256", "")):
+        digest = bytes.fromhex(fingerprint(found, algorithm)).hex(":").upper()
+        click.echo(f"silo: {algorithm} {digest}{where}", err=True)

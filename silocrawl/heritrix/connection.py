@@ -8,7 +8,7 @@ import hashlib
 import ssl
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -18,13 +18,16 @@ import urllib3
 from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
 from politeweb.addresses import is_loopback, parts_of
-from politeweb.connections import BoundedAdapter
+from politeweb.connections import BoundedAdapter, ClosedBefore
+from politeweb.failures import causes_of, reason_of
+from politeweb.settings import HttpSettings
 from silocrawl.heritrix.errors import AnswerInvalid, HeritrixError, LoginRefused, NoAnswer
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of an answer that is read as a whole."""
 _PIECE = 65_536
 _SECONDS_TO_CONNECT = 10.0
+_SETTINGS = HttpSettings(connect_timeout=_SECONDS_TO_CONNECT)
 SECONDS_OF_ANSWER = 60.0
 """For one wait; a whole answer may take `_LONGEST`."""
 _LONGEST = 900.0
@@ -50,15 +53,15 @@ class _Pinned(BoundedAdapter):
         super().init_poolmanager(*args, assert_fingerprint=self._digest, **kwargs)
 
 
-def fingerprint(certificate: str) -> str:
-    """Return the SHA-256 of the first certificate in PEM, as hexadecimal digits.
+def fingerprint(certificate: str, algorithm: str = "sha256") -> str:
+    """Return the digest of the first certificate in PEM, as hexadecimal digits.
 
     Raises:
         ValueError: There is none.
     """
     begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
     first = certificate[certificate.index(begin) :].partition(end)[0] + end
-    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first)).hexdigest()
+    return hashlib.new(algorithm, ssl.PEM_cert_to_DER_cert(first)).hexdigest()
 
 
 def served_certificate(url: str) -> str:
@@ -72,7 +75,7 @@ def served_certificate(url: str) -> str:
         where = (parts.hostname or "", parts.port or 443)
         return ssl.get_server_certificate(where, timeout=_SECONDS_TO_CONNECT)
     except (OSError, ValueError) as error:
-        raise NoAnswer(url, _reason(error)) from None
+        raise NoAnswer(url, reason_of(error, _SETTINGS)) from None
 
 
 @dataclass(slots=True)
@@ -145,27 +148,33 @@ class Connection:
             LoginRefused: The server does not accept the login, or is not the right one.
         """
         limits = (_SECONDS_TO_CONNECT, self.timeout if read_timeout is None else read_timeout)
-        with self._errors():
-            for is_again in (False, True):
-                session = self._session()
-                try:
-                    found = session.request(
-                        method, self.url + path, data=form if body is None else body,
-                        headers={"Accept": "application/xml", "Accept-Encoding": "identity",
-                                 **(headers or {})},
-                        timeout=limits, allow_redirects=False, stream=True,
-                    )  # fmt: skip
-                    break
-                except requests.exceptions.SSLError:
-                    # Started anew, a Heritrix of this machine may have made another certificate.
-                    self._own.session = None
-                    if is_again or self.certificate or not self.is_local:
-                        raise
-            with found:
-                if found.status_code in {401, 403}:
-                    self._own.session = None
-                    raise LoginRefused(f"{self.url} does not accept the login of {self.user}")
-                yield found
+        asked = {
+            "data": form if body is None else body, "timeout": limits,
+            "headers": {"Accept": "application/xml", "Accept-Encoding": "identity",
+                        **(headers or {})},
+        }  # fmt: skip
+        with self._errors(), self._sent(method, self.url + path, asked) as found:
+            if found.status_code in {401, 403}:
+                self._own.session = None
+                raise LoginRefused(f"{self.url} does not accept the login of {self.user}")
+            yield found
+
+    def _sent(self, method: str, url: str, asked: dict[str, Any]) -> requests.Response:
+        for is_again in (False, True):
+            try:
+                return self._session().request(
+                    method, url, allow_redirects=False, stream=True, **asked
+                )
+            except requests.exceptions.SSLError:
+                # Started anew, a Heritrix of this machine may have made another certificate.
+                self._own.session = None
+                if is_again or self.certificate or not self.is_local:
+                    raise
+            except requests.ConnectionError as error:
+                # 3.13.0 may close the connection after it has refused a POST without a login.
+                if is_again or not any(isinstance(one, ClosedBefore) for one in causes_of(error)):
+                    raise
+        raise AssertionError
 
     def _session(self) -> requests.Session:
         session: requests.Session | None = getattr(self._own, "session", None)
@@ -204,7 +213,7 @@ class Connection:
         except requests.exceptions.ReadTimeout:
             raise Unanswered(self.url, "none came in time") from None
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            raise NoAnswer(self.url, _reason(error)) from None
+            raise NoAnswer(self.url, reason_of(error, _SETTINGS)) from None
 
     def whole(self, method: str, path: str, **more: Any) -> tuple[int, bytes]:
         """Send a request, and return its status and body; see `answer`.
@@ -237,18 +246,3 @@ def quoted(*names: str) -> str:
         if name in {"", ".", ".."} or not name.isprintable() or "/" in name or "\\" in name:
             raise AddressRefused(f"{name!r} is no name of a job or a file")
     return "".join(f"/{quote(name, safe='')}" for name in names)
-
-
-def _reason(error: BaseException) -> str:
-    """The innermost reason, without the words of libraries around it."""
-    while True:
-        inner = getattr(error, "reason", None) or next(
-            (one for one in error.args if isinstance(one, BaseException)), None
-        )
-        if not isinstance(inner, BaseException):
-            break
-        error = inner
-    text = str(error)
-    with suppress(ValueError):
-        text = text[text.rindex("[Errno") :].partition("] ")[2] or text
-    return text or type(error).__name__

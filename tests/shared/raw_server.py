@@ -29,7 +29,7 @@ class RawServer:
     def __init__(
         self, answer: Answer, tls: ssl.SSLContext | None = None, *, at_once: bool = False
     ) -> None:
-        self._answer, self._tls, self._at_once = answer, tls, at_once
+        self._answer, self.tls, self._at_once = answer, tls, at_once
         self.heads: list[bytes] = []
         self.connections = 0
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -49,8 +49,8 @@ class RawServer:
 
     def _serve(self, connection: socket.socket) -> None:
         with suppress(OSError):
-            if self._tls is not None:
-                connection = self._tls.wrap_socket(connection, server_side=True)
+            if self.tls is not None:
+                connection = self.tls.wrap_socket(connection, server_side=True)
             with connection, connection.makefile("rb") as said:
                 if self._at_once:
                     self._answered(connection, b"")

@@ -1,10 +1,14 @@
 """The client of Heritrix: what it does in each state, and with answers that are none."""
 
+import ssl
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from certificates import self_signed
 from fake_heritrix import PERMITTED, FakeHeritrix, fake_heritrix, job_xml
+from raw_server import KEEP, raw_server
 
 from silocrawl.heritrix.client import Heritrix
 from silocrawl.heritrix.connection import AddressRefused, Connection
@@ -176,10 +180,52 @@ def test_what_fails_is_told_in_a_sentence(fake: FakeHeritrix, client: Heritrix) 
         fake.answer = lambda *_, torn=torn: (0, torn)  # type: ignore[misc]
         with pytest.raises((NoAnswer, AnswerInvalid)):
             client.engine()
-    with pytest.raises(NoAnswer, match=r"^http://127\.0\.0\.1:1 gives no answer: Connection ref"):
+    with pytest.raises(
+        NoAnswer, match=r"^http://127\.0\.0\.1:1 gives no answer: the connection was ref"
+    ):
         Heritrix("http://127.0.0.1:1", "admin", "x").engine()
     with pytest.raises(NoAnswer, match=r"^https://127\.0\.0\.1:1 gives no answer: "):
         Heritrix("https://127.0.0.1:1", "admin", "x").engine()
+
+
+def test_a_connection_that_was_closed_meanwhile_is_made_again() -> None:
+    challenge = b'WWW-Authenticate: Digest realm="a", nonce="b", qop="auth"\r\n'
+    told = b"<engine><heritrixVersion>1</heritrixVersion></engine>"
+
+    def answer(head: bytes) -> list[bytes]:
+        if b"Authorization" not in head:
+            return [b"HTTP/1.1 401 No\r\n" + challenge + b"Content-Length: 0\r\n\r\n", KEEP]
+        if server.connections == 1:
+            return []
+        return [b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(told) + told]
+
+    with raw_server(answer) as server:
+        assert Heritrix(server.url, "admin", "x").engine().version == "1"
+        assert server.connections == 2
+
+
+def test_a_certificate_made_anew_on_this_machine_is_accepted_but_not_a_pinned_one(
+    tmp_path: Path,
+) -> None:
+    contexts, files = [], []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        files.append(self_signed(tmp_path / name))
+        contexts.append(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
+        contexts[-1].load_cert_chain(files[-1])
+    body = b"<engine/>"
+    reply = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    with raw_server(lambda _: [reply], contexts[0]) as server:
+        free, pinned = (
+            Heritrix(server.url, "admin", "x", certificate=text)
+            for text in ("", files[0].read_text())
+        )
+        assert not free.engine().jobs
+        assert not pinned.engine().jobs
+        server.tls = contexts[1]
+        assert not free.engine().jobs
+        with pytest.raises(LoginRefused, match="another certificate"):
+            pinned.engine()
 
 
 def test_a_script_that_fails_is_an_error_and_an_unbuilt_job_is_asked_nothing(
