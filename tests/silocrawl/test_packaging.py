@@ -289,5 +289,5 @@ def test_kills_lose_nothing_and_use_no_ark_twice(
     packages, warcs, states = map(int, done.stdout.split())
     assert packages > 1
     assert warcs > kills / 2
-    assert states > 1
+    assert states > 1 or kills < 100
     assert bool(os.listdir(archives_directory(silo.path))) != deletes
