@@ -1,6 +1,6 @@
 """An export that kills itself with SIGKILL at its n-th step: a rename, a flush or a note.
 
-python killed_export.py SILO OUT files|bags N
+python killed_export.py SILO OUT files|bags|sips N
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 from killing import kill_at
 
 from recordsilo import Silo
-from siloexport import BagTarget, Export, FilesTarget, Policy, Versions
+from siloexport import BagTarget, Export, FilesTarget, Policy, SipTarget, Target, Versions
 from siloexport.ledger import EntryPen, Ledger
 from siloexport.targets.directory import DirectoryTarget
 
@@ -23,11 +23,17 @@ STEPS = [
 ]
 
 
+def target_of(form: str, out: str) -> Target:
+    """The target in a directory."""
+    if form == "files":
+        return FilesTarget(out, Versions.ALL)
+    return BagTarget(out) if form == "bags" else SipTarget(out)
+
+
 def main(silo_path: str, out: str, form: str, left: int) -> None:
     kill_at(STEPS, left, early=True)
-    target = BagTarget(out) if form == "bags" else FilesTarget(out, Versions.ALL)
     with Silo(silo_path) as silo:
-        Export(silo, target, Policy(Versions.ALL)).run()
+        Export(silo, target_of(form, out), Policy(Versions.ALL)).run()
 
 
 if __name__ == "__main__":

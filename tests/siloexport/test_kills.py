@@ -10,12 +10,12 @@ from examples import examples, family
 from killing import KILLED, exit_code_of
 
 from recordsilo import Silo
-from siloexport import BagTarget, Export, FilesTarget, Policy, Target, Versions
+from siloexport import Export, Policy, Target, Versions
 
 KILLS = examples(20, least=6)
 
 
-@pytest.mark.parametrize("form", family(["files", "bags"], 1))
+@pytest.mark.parametrize("form", family(["files", "bags", "sips"], 1))
 def test_an_export_killed_again_and_again_ends_whole(
     silo: Silo, tmp_path: Path, harvest: Callable[..., None], form: str
 ) -> None:
@@ -37,7 +37,7 @@ def test_an_export_killed_again_and_again_ends_whole(
         assert code in {0, KILLED}
         killed += code == KILLED
     assert killed >= KILLS / 2
-    target: Target = BagTarget(out) if form == "bags" else FilesTarget(out, Versions.ALL)
+    target: Target = killed_export.target_of(form, out)
     export = Export(silo, target, Policy(Versions.ALL))
     report = export.run()
     assert report.whole, report.problems

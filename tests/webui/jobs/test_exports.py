@@ -115,6 +115,16 @@ def test_a_receipt_counts_the_records_that_were_written(few: str) -> None:
     assert job.counts["records"] == 4
 
 
+def test_packages_are_made_as_the_boxes_say(client: Any, few: str) -> None:
+    form = client.get("/jobs/new/export-sip").text
+    assert '<input id="tar" name="tar" value="yes" type="checkbox">' in form
+    assert "In bags (BagIt)" in form
+    job = done(few, form="sip", name="packages", tar="yes", submitter="A library")
+    assert job.counts["create"] == 4
+    assert len([*Path(f"{few}.exports/packages").glob("*.tar.gz")]) == 4
+    assert done(few, form="sip", name="packages").counts["nothing"] == 4
+
+
 # -- tables -----------------------------------------------------------------------------
 
 
