@@ -34,6 +34,7 @@ from silocrawl.cdxj import Segments, line_of
 from silocrawl.crawl_log import Outcome
 from silocrawl.errors import CrawlingError
 from silocrawl.paths import archives_directory, imported_file, index_directory
+from silocrawl.quick_captures import Unusual, quick_captures
 
 MOST_TIMES, MOST_PARTS, MOST_DESCRIBED = 100, 10_000, 16 << 20
 """How many times larger than a file its parts may be; how many; bytes of a datapackage.json."""
@@ -311,7 +312,22 @@ def lines_of_warc(file: BinaryIO, name: str, damage: list[int], begin: int = 0) 
         damage: Gets the places that cannot be read; what follows them is read again.
         begin: Where the first record is.
     """
-    return _lines(_captures(file, damage, begin), name)
+    return _lines(_quickly(file, damage, begin), name)
+
+
+def _quickly(file: BinaryIO, damage: list[int], begin: int) -> Iterator[Capture]:
+    """The same as `_captures`, of which it reads what is usual in less time."""
+
+    def one_at(offset: int) -> Capture | None:
+        try:
+            return capture_at(file, offset)
+        except DAMAGED:
+            raise Unusual(offset) from None
+
+    try:
+        yield from quick_captures(file, begin, one_at)
+    except Unusual as unusual:
+        yield from _captures(file, damage, unusual.offset)
 
 
 def _captures(file: BinaryIO, damage: list[int], at: int) -> Iterator[Capture]:
@@ -329,7 +345,7 @@ def _captures(file: BinaryIO, damage: list[int], at: int) -> Iterator[Capture]:
                 place = records.get_record_offset()  # reads the record to its end
                 if not is_framed(record, records):
                     raise ValueError("a record is incomplete")
-                start = records.offset
+                start = max(start, records.offset)
                 if found is not None:
                     yield replace(found, offset=place, length=records.get_record_length())
             if start < size:

@@ -279,7 +279,6 @@ class _Directory(FileStore):
                     yield file
                     file.flush()
                     flush_fd(file.fileno())
-                    _let_go(file.fileno())
                     os.rename(first, last, src_dir_fd=source, dst_dir_fd=target)
                 except BaseException:
                     os.unlink(first, dir_fd=source)
@@ -379,12 +378,6 @@ def _is_ours(file: BinaryIO, name: str, directory: int) -> bool:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(name, dir_fd=directory))
     except (BlockingIOError, FileNotFoundError):
         return False
-
-
-def _let_go(fd: int) -> None:
-    """Let what is read next come from the medium, where the system knows how."""
-    if hasattr(os, "posix_fadvise"):
-        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 @contextmanager
