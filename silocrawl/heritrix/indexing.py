@@ -42,8 +42,9 @@ SECONDS_OF_PATIENCE, SECONDS_UNTIL_NEXT_LOOK = 60.0, 3.0
 SECONDS_OF_MEMORY = 60 * 86_400.0
 """How long it is remembered which outcomes were told."""
 _LOCK, _SECONDS_BETWEEN_LOOKS, _SECONDS_AFTER_A_FAULT = "index", 1.0, 10.0
-_MOST_READ = 8 << 20
-"""Bytes at the end of a log that may have lines of a killed process."""
+_MOST_READ = 16 << 20
+"""Bytes at the end of a log that may have lines of killed processes, each of which had written at
+most `MOST_TOGETHER` that it did not acknowledge. What they had comes first."""
 
 logger = logging.getLogger("silocrawl")
 
@@ -86,7 +87,7 @@ class Indexer:
         self._places = Places.of_silo(silo_path)
         self._written: dict[str, set[bytes]] = {}
         while taken := queues.peek(INDEX, MessageState.TAKEN, MOST_TOGETHER):
-            queues.give_back(taken)  # a killed process had them
+            queues.give_back(taken, -SECONDS_OF_MEMORY)  # a killed process had them: they are first
         queues.forget(INDEX, now() - SECONDS_OF_MEMORY)
 
     def work_once(self) -> int:
@@ -135,7 +136,7 @@ def _last_lines(path: str) -> list[bytes]:
         return []
     with file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - _MOST_READ))
-        return file.read().split(b"\n")[-MOST_TOGETHER - 1 :]
+        return file.read().split(b"\n")
 
 
 class _Batch:
