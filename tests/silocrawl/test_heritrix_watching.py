@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 from fake_heritrix import FakeHeritrix, fake_heritrix, job_xml
+from real_heritrix import RealHeritrix
+from site_of_traps import Site, page, served
+from waiting import wait_until
 
 from politeweb.loopback import LOOPBACK
 from recordsilo import Silo
@@ -18,8 +21,8 @@ from silocrawl.heritrix.engines import (
     load_engines,
     password_of,
 )
-from silocrawl.heritrix.states import Engine, Job, State
-from silocrawl.heritrix.watching import JobSeen, conditions_of
+from silocrawl.heritrix.states import Action, Engine, Job, State
+from silocrawl.heritrix.watching import JobSeen, conditions_of, longest_queues
 from silocrawl.monitor import look
 from silocrawl.paths import heritrix_file
 
@@ -162,3 +165,33 @@ def test_a_certificate_that_cannot_be_read_is_a_sentence(silo: Silo) -> None:
     (engine,) = load_engines(silo.path)
     with pytest.raises(EnginesInvalid, match=r"crawling/none\.pem cannot be read: No such file"):
         connected(engine, 1.0)
+
+
+@pytest.mark.long
+def test_a_real_heritrix_at_work_is_good_and_tells_its_longest_queues(
+    silo: Silo, heritrix: RealHeritrix, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site()
+    for number in range(60):
+        site.pages[f"/{number}"] = lambda _headers: (time.sleep(0.1), page("x"))[1]
+    site.pages["/"] = page("".join(f'<a href="/{number}">x</a>' for number in range(60)))
+    monkeypatch.setenv("HERITRIX_PASSWORD", heritrix.password)
+    text = f'[main]\nurl = "{heritrix.url}"\nuser = "{heritrix.user}"\njobs = ["watched"]\n'
+    written(silo, text)
+    with served(site):
+        heritrix.make_job("watched", [site.url + "/"], {"crawlController.maxToeThreads": "1"})
+        (found,) = (one for one in look(silo.path).conditions if one.name == "job")
+        assert (found.word, "not at work" in found.said) == (Word.ALERT, True)
+        heritrix.client.launch("watched")
+        wait_until(lambda: heritrix.client.job("watched").downloaded > 2, 60, between=0.2)
+        conditions = {one.label: one for one in look(silo.path).conditions}
+        assert conditions["heritrix main"].word is Word.GOOD
+        assert conditions["job main/watched"].said.startswith("RUNNING: ")
+        assert conditions["job main/watched"].word is Word.GOOD
+        ((queue, number),) = longest_queues(heritrix.client, "watched")
+        assert (site.url.rpartition(":")[2] in queue, number > 0) == (True, True), queue
+        heritrix.client.act("watched", Action.PAUSE)
+        name = heritrix.client.checkpoint("watched").checkpoint
+        (found,) = (one for one in look(silo.path).conditions if one.name == "job")
+        assert (found.word, f"checkpoint {name}" in found.said) == (Word.WARNING, True)
+        heritrix.client.act("watched", Action.TERMINATE)
