@@ -132,12 +132,14 @@ def of_node(node: str, one: Merges, now: datetime) -> Condition:
     last = f", the last {ago(now - one.last)}" if one.last else ""
     said = f"{counted(one.merged, 'package')} merged{last}"
     oldest = min(one.waiting.values(), default=now)
+    if one.waiting:
+        said += f"; {counted(len(one.waiting), 'package waits', 'packages wait')}"
     if now - oldest <= LATE_AFTER:
         return good("node", said, node)
-    said += f"; {counted(len(one.waiting), 'package waits', 'packages wait')}, {min(one.waiting)}"
+    first = min(one.waiting, key=lambda name: one.waiting[name])
     word = Word.ALERT if now - oldest > LOST_AFTER else Word.WARNING
     advice = f"on that machine: silo crawl merge --store STORE --node {node} DIR"
-    return Condition("node", word, f"{said} since {oldest:%Y-%m-%d}", advice, node)
+    return Condition("node", word, f"{said}, {first} since {oldest:%Y-%m-%d}", advice, node)
 
 
 # --------------------------------------------------------------------------- the marks of nodes

@@ -74,7 +74,8 @@ def test_a_node_that_merges_nothing_is_late_and_then_lost(waits: timedelta, word
     found = of_node("web", Merges(3, NOW - DAY, {"own-4": NOW - waits}), NOW)
     assert (found.label, found.word) == ("node web", word)
     assert found.said.startswith("3 packages merged, the last 24 hours ago")
-    assert ("own-4" in found.said) == (word is not Word.GOOD)
+    assert "; 1 package waits" in found.said
+    assert (f"own-4 since {NOW - waits:%Y-%m-%d}" in found.said) == (word is not Word.GOOD)
 
 
 def test_a_checkpoint_is_old_if_one_is_to_be_made_again_and_again() -> None:
@@ -108,7 +109,9 @@ def test_the_status_has_packages_store_nodes_and_the_last_checkpoint(
         "node web": Word.GOOD, "node reading-room": Word.WARNING,
     }  # fmt: skip
     assert found["node web"].said == "1 package merged, the last 60 minutes ago"
-    assert found["node reading-room"].said.startswith("0 packages merged; 1 package waits, own-1")
+    assert found["node reading-room"].said.startswith(
+        "0 packages merged; 1 package waits, own-1 since "
+    )
     assert "silo crawl merge --store STORE --node reading-room DIR" in str(found)
 
 
