@@ -6,8 +6,9 @@ thread was free to use is over: others that share the host have theirs.
 """
 
 import heapq
-from collections import defaultdict, deque
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from politeweb.addresses import host_of
@@ -17,18 +18,45 @@ from silowork.queues.values import Queued
 
 LATEST, SECONDS_LATE = 0.25, 0.25
 """The part of an interval, and the least seconds, after which a turn is over."""
+QUICKEST, LONGEST_AWAY = 0.001, 600.0
+"""Seconds of an address where nothing is known of its host; and for which one is given back."""
 
 
 class Held(NamedTuple):
-    """A message that was taken, and what it says."""
+    """A message that was taken.
+
+    Attributes:
+        address: What it says.
+        host: Whose turn it needs.
+    """
 
     message: Queued
     address: Address
+    host: str
 
-    @property
-    def host(self) -> str:
-        """Whose turn it needs."""
-        return host_of(self.address.url)
+    @classmethod
+    def of(cls, message: Queued, address: Address) -> "Held":
+        """A message, and what it says."""
+        return cls(message, address, host_of(address.url))
+
+
+class _Line:
+    """The addresses of a host that wait, and how quickly they are fetched.
+
+    Attributes:
+        since, ended: From when on addresses have waited, and how many were fetched since.
+        away_until: When the last of those that were given back comes again.
+    """
+
+    __slots__ = ("away_until", "ended", "since", "waiting")
+
+    def __init__(self, now: float) -> None:
+        self.waiting: deque[Held] = deque()
+        self.since, self.ended, self.away_until = now, 0, now
+
+    def seconds_each(self, interval: float, now: float) -> float:
+        """Seconds of an address."""
+        return interval or ((now - self.since) / self.ended if self.ended else QUICKEST)
 
 
 class Frontier:
@@ -41,7 +69,7 @@ class Frontier:
 
     def __init__(self, turns: Callable[[Held], Turns], now: Callable[[], float]) -> None:
         self._turns, self._now = turns, now
-        self._waiting: dict[str, deque[Held]] = defaultdict(deque)
+        self._lines: dict[str, _Line] = {}
         self._ready: list[tuple[float, str]] = []
         self._known: dict[str, Held] = {}
         self._busy: set[str] = set()
@@ -62,12 +90,13 @@ class Frontier:
 
     def add(self, one: Held) -> None:
         """Hold a message."""
-        host = one.host
         self._known[one.message.number] = one
-        is_idle = not self._waiting[host] and host not in self._busy
-        self._waiting[host].append(one)
-        if is_idle:
-            self._reserve(host)
+        line = self._lines.get(one.host)
+        if line is None:
+            line = self._lines[one.host] = _Line(self._now())
+        line.waiting.append(one)
+        if len(line.waiting) == 1 and one.host not in self._busy:
+            self._reserve(one.host)
 
     def next(self) -> Held | float:
         """Return the next address to be fetched, or the seconds until there may be one."""
@@ -77,7 +106,8 @@ class Frontier:
             if moment > now:
                 return min(moment - now, 1.0)
             heapq.heappop(self._ready)
-            turns = self._turns(self._waiting[host][0])
+            waiting = self._lines[host].waiting
+            turns = self._turns(waiting[0])
             late = max(turns.interval * LATEST, SECONDS_LATE)
             if now - moment > late and host not in self._late and (wait := turns.reserve()) > 0:
                 self._late.add(host)
@@ -85,7 +115,7 @@ class Frontier:
                 continue
             self._late.discard(host)
             self._busy.add(host)
-            return self._waiting[host].popleft()
+            return waiting.popleft()
         return 1.0
 
     def ended(self, one: Held, *, is_asked: bool = True) -> None:
@@ -95,29 +125,45 @@ class Frontier:
             one: The address.
             is_asked: Whether its host was; if not, the turn is left to its next address.
         """
-        host = one.host
-        self._busy.discard(host)
-        if self._waiting[host] and is_asked:
-            self._reserve(host)
-        elif self._waiting[host]:
-            heapq.heappush(self._ready, (self._now(), host))
+        line = self._lines[one.host]
+        line.ended += 1
+        self._busy.discard(one.host)
+        if line.waiting and is_asked:
+            self._reserve(one.host)
+        elif line.waiting:
+            heapq.heappush(self._ready, (self._now(), one.host))
         else:
-            del self._waiting[host]
+            del self._lines[one.host]
 
     def release(self, one: Held) -> None:
         """Forget a message that was acknowledged."""
         self._known.pop(one.message.number, None)
 
-    def surplus(self, most: int) -> dict[str, list[Held]]:
-        """Remove what a host has beyond some addresses; return it by host."""
-        found: dict[str, list[Held]] = {}
-        for host, waiting in self._waiting.items():
-            while len(waiting) > most:
-                one = waiting.pop()
+    def surplus(self, most: int) -> list[tuple[float, list[Held]]]:
+        """Remove what hosts have beyond some addresses each.
+
+        Returns:
+            Addresses of a host each, and the seconds after which it will need them.
+        """
+        return [
+            part
+            for line in self._lines.values()
+            if len(line.waiting) > most
+            for part in self._parted(line, most)
+        ]
+
+    def _parted(self, line: _Line, most: int) -> Iterator[tuple[float, list[Held]]]:
+        now, some = self._now(), max(1, most // 2)
+        each = line.seconds_each(self._turns(line.waiting[0]).interval, now)
+        begin = max(now + some * each, line.away_until)
+        rest = iter([line.waiting.pop() for _ in range(len(line.waiting) - most)][::-1])
+        while part := list(islice(rest, some)):
+            for one in part:
                 self.release(one)
-                found.setdefault(host, []).append(one)
-        return found
+            yield min(begin - now, LONGEST_AWAY), part
+            begin += len(part) * each
+        line.away_until = min(begin, now + LONGEST_AWAY)
 
     def _reserve(self, host: str) -> None:
-        wait = self._turns(self._waiting[host][0]).reserve()
+        wait = self._turns(self._lines[host].waiting[0]).reserve()
         heapq.heappush(self._ready, (self._now() + wait, host))

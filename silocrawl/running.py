@@ -261,7 +261,7 @@ class CrawlWorker:
         for name in self._worked_on:
             for message in self._queues.peek(name, MessageState.LATER):
                 with suppress(MessageInvalid):
-                    hosts.append(Held(message, address_of(message.body)).host)
+                    hosts.append(Held.of(message, address_of(message.body)).host)
         return hosts
 
     def _end(self, *exchanges: Exchanges) -> None:
@@ -418,7 +418,7 @@ class CrawlWorker:
     # ------------------------------------------------------------------ messages
 
     def _refill(self) -> None:
-        """Take messages; those of hosts that have enough are given back for later."""
+        """Take messages; if there are too many of a host, some are given back for later."""
         for name in self._worked_on:
             self._refill_from(name, self._frontiers[name])
 
@@ -428,23 +428,24 @@ class CrawlWorker:
             most, of_a_host = HELD_OF_SHARED, OF_A_HOST_OF_SHARED
         for _ in range(MOST_TAKEN):
             if len(frontier) >= most:
-                return
+                with self._held:
+                    surplus = frontier.surplus(of_a_host)
+                if not surplus:
+                    return
+                for seconds, some in surplus:
+                    wait = seconds
+                    if self._settings.broker:  # so that it is not always we who take them again
+                        wait *= random.uniform(0.5, 1.5)  # noqa: S311 (no secret)
+                    self._queues.give_back([one.message for one in some], wait)
             taken = self._queues.take(name, min(MOST_TOGETHER, most - len(frontier)))
             if not taken:
                 return
             for message in taken:
                 self._hold(message)
-            with self._held:
-                surplus = frontier.surplus(of_a_host)
-            for some in surplus.values():
-                wait = max(1.0, self._settings.interval * of_a_host / 2)
-                if self._settings.broker:  # so that it is not always we who take them again
-                    wait *= random.uniform(0.5, 1.5)  # noqa: S311 (no secret)
-                self._queues.give_back([one.message for one in some], wait)
 
     def _hold(self, message: Queued) -> None:
         try:
-            one = Held(message, address_of(message.body))
+            one = Held.of(message, address_of(message.body))
         except MessageInvalid as error:
             logger.warning("message %s of %s: %s", message.number, message.queue, error)
             self._queues.failed([message], str(error), None)

@@ -41,7 +41,7 @@ from silocrawl.commands.queues import launch
 from silocrawl.commands.running import run
 from silocrawl.frontier import Frontier, Held
 from silocrawl.launching import inject, launch_due, launch_name, launch_now, launched
-from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, Address, message_of
+from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, RENDER, Address, message_of
 from silocrawl.outcomes import match_own_logs, matching
 from silocrawl.paths import answers_file, index_directory, log_file
 from silocrawl.running import CrawlRunning, CrawlSettings, CrawlWorker
@@ -585,7 +585,7 @@ def test_for_an_address_that_is_not_fetched_nothing_is_asked(
 
 
 def held(url: str, number: int = 1) -> Held:
-    return Held(Queued(CRAWL, str(number), "", b"", 1), Address(url))
+    return Held.of(Queued(CRAWL, str(number), "", b"", 1), Address(url))
 
 
 def test_thousands_of_hosts_do_not_need_as_many_open_files(
@@ -615,17 +615,34 @@ def test_an_error_of_ours_ends_no_thread(silo: Silo, queues: SqliteQueues) -> No
 def test_addresses_of_a_quick_host_beyond_those_held_come_back_soon(
     silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("silocrawl.running.MOST_OF_A_HOST", 20)
+    monkeypatch.setattr("silocrawl.running.MOST_HELD", {CRAWL: 30, RENDER: 30})
+    monkeypatch.setattr("silocrawl.running.MOST_OF_A_HOST", 10)
     waits, whole = [], queues.give_back
 
     def give_back(messages: list[Queued], wait: float = 0.0) -> None:
         waits.append(wait)
-        whole(messages)
+        whole(messages, wait)
 
     monkeypatch.setattr(queues, "give_back", give_back)
     inject(queues, [f"{site.url}/{number}" for number in range(50)], force=False)
     assert len(crawl()) == 50
     assert 0 < max(waits) <= 1.0
+
+
+def test_addresses_that_are_given_back_come_again_when_their_host_needs_them() -> None:
+    now = [0.0]
+    frontier = Frontier(lambda _held: Pace(2.0, monotonic=lambda: now[0]), lambda: now[0])
+    for number in range(100):
+        frontier.add(held(f"http://a.example/{number}", number))
+    frontier.add(held("http://b.example/", 100))
+    (one, ten), (two, next_ten), *_, (last, _) = frontier.surplus(20)
+    assert (len(ten), ten[0].address.url) == (10, "http://a.example/20")
+    assert (one, two, last, next_ten[0].message.number) == (20.0, 40.0, 160.0, "30")
+    assert (len(frontier), frontier.surplus(20)) == (21, [])
+    for number in range(200, 400):
+        frontier.add(held(f"http://a.example/{number}", number))
+    assert frontier.surplus(20)[0][0] == 180.0
+    assert frontier.surplus(1)[-1][0] <= 600.0
 
 
 def test_what_a_killed_process_had_taken_is_not_waited_for(
