@@ -5,7 +5,7 @@ one, never an error of ours.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ from silocrawl.found_links import (
     links_of_sitemap,
 )
 from silocrawl.messages import Address
-from silocrawl.scope import is_trap, looks_like_document
+from silocrawl.scope import is_trap
 from silocrawl.targets import Limits, Target
 
 LONGEST_PAUSE = 86_400.0
@@ -75,7 +75,7 @@ class Fetched:
         hold: Seconds for which the host asks to be left alone.
         log, index: Lines of the crawl log and of the index; empty if there are none.
         answer: What is noted of the address for the next time.
-        hops: Where the crawl goes on.
+        hops: Where the crawl goes on, but for addresses that are known to be in the queue.
         is_counted: Whether it counts towards the limits.
         size: Bytes of the body.
         is_asked: Whether the host may have noticed; if not, it need not be left alone.
@@ -115,6 +115,8 @@ class Fetcher:
         answers: What addresses answered before.
         brief: Sends the requests for robots.txt, with limits of their own.
         pauses: Seconds before further attempts at an address that did not answer.
+        known: Launch and address of links that need not be told, as they are in the queue; others
+            may be, too.
     """
 
     def __init__(
@@ -124,9 +126,11 @@ class Fetcher:
         answers: Answers,
         brief: Exchanges,
         pauses: tuple[float, ...] = PAUSES,
+        *,
+        known: Container[tuple[str, str]] = (),
     ) -> None:
         self._exchanges, self._archive, self._answers = exchanges, archive, answers
-        self._brief, self._pauses = brief, pauses
+        self._brief, self._pauses, self._known = brief, pauses, known
         self._silent: dict[str, tuple[int, str]] = {}  # host → why it has no robots.txt
         self.robots = Robots(self._robots_text)
 
@@ -240,13 +244,10 @@ class Fetcher:
     ) -> Fetched:
         links = chain(self._links(taken), shown.links)
         parts = {part.outcome.url for part in shown.parts if part.outcome is not None}
-        hops = [
-            hop
-            for hop in dict.fromkeys(self._hops(one, target, taken, links))
-            if not (hop.path.endswith("E") and hop.url in parts)
-        ]
+        hops, documents = self._hops(one, target, taken, links)
+        hops = [hop for hop in hops if not (hop.path.endswith("E") and hop.url in parts)]
         notes = (shown.reason,) if shown.reason else ()
-        found = self._archived(one, taken, last, _documents_of(one, target, hops), notes)
+        found = self._archived(one, taken, last, documents, notes)
         found.hold, found.hops, found.parts = _hold_of(taken), hops, shown.parts
         return found
 
@@ -361,29 +362,33 @@ class Fetcher:
 
     def _hops(
         self, one: Address, target: Target | None, taken: Taken, links: Iterable[FoundLink]
-    ) -> Iterator[Address]:
-        """Where the crawl goes on from an answer."""
+    ) -> tuple[list[Address], tuple[str, ...]]:
+        """Where the crawl goes on from an answer, and the first documents that its page links to.
+
+        Addresses that are known to be in the queue are not among the former.
+        """
         assert taken.head is not None
         if place := _target_of(taken):
             in_a_row = len(one.path) - len(one.path.rstrip("R"))
-            if in_a_row < _MOST_REDIRECTS:
-                yield one.hop(place, "R")
-            return
+            return ([one.hop(place, "R")] if in_a_row < _MOST_REDIRECTS else []), ()
         if target is None or taken.head.status != 200:
-            return
-        is_seed = not one.path.strip("R")
-        is_followed = is_seed or target.scope.has(one.source, one.url)
-        for link in links:
-            hop = one.hop(link.url, link.letter)
-            if link.letter == "E":
-                embeds = len(hop.path) - len(hop.path.rstrip("E"))
-                wanted = embeds <= _MOST_EMBEDS and not is_trap(hop.url)
+            return [], ()
+        hops, documents = dict[Address, None](), dict[str, None]()
+        scope, seed, launch, known = target.scope, one.source, one.launch, self._known
+        embeds = len(one.path) - len(one.path.rstrip("E")) + 1
+        is_followed = not one.path.strip("R") or scope.has(seed, one.url)
+        for url, letter, is_document in links:
+            if letter == "E":
+                is_wanted = embeds <= _MOST_EMBEDS and not is_trap(url)
+            elif is_followed:
+                is_wanted, is_named = scope.judged(seed, url, is_document)
+                if is_wanted and is_named and letter == "L":
+                    documents[url] = None
             else:
-                wanted = is_followed and target.scope.accepts(
-                    one.source, link.url, is_document=link.is_document
-                )
-            if wanted:
-                yield hop
+                continue
+            if is_wanted and (letter == "R" or (launch, url) not in known):
+                hops[one.hop(url, letter)] = None
+        return list(hops), tuple(islice(documents, _MOST_DOCUMENTS))
 
     def _links(self, taken: Taken) -> Iterator[FoundLink]:
         assert taken.head is not None
@@ -427,19 +432,6 @@ class Fetcher:
                     )
                 url = place
         return ""
-
-
-def _documents_of(one: Address, target: Target | None, hops: list[Address]) -> tuple[str, ...]:
-    """The first documents among the links of a page that are followed."""
-    if target is None:
-        return ()
-    found = (
-        hop.url
-        for hop in hops
-        if hop.path.endswith("L")
-        and (looks_like_document(hop.url) or not target.scope.has(one.source, hop.url))
-    )
-    return tuple(islice(found, _MOST_DOCUMENTS))
 
 
 class Counted:

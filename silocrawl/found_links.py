@@ -4,10 +4,11 @@ Source: RFC 8288 (Link); Signposting, signposting.org; sitemaps.org 0.9; the nam
 ``citation_pdf_url`` and its like are those that Google Scholar reads.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Protocol
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urljoin
 
 import requests
@@ -30,11 +31,11 @@ _EMBEDS = {
     "video": "src", "audio": "src", "embed": "src", "object": "data", "track": "src",
 }  # fmt: skip
 _STYLES = frozenset({"stylesheet", "icon", "shortcut icon", "preload", "manifest"})
-_PAGES = frozenset({"a", "area"})
+_NO_PAGES = ("#", "javascript:", "mailto:", "data:", "tel:")
+_WHOLE = re.compile("https?://[^/?#]", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLink:
+class FoundLink(NamedTuple):
     """An address on a page.
 
     Attributes:
@@ -72,19 +73,24 @@ def links_of_html(content: bytes, base: str, charset: str = "") -> Iterator[Foun
         base: Its address.
         charset: As the server said it; empty to find it out.
     """
-    page = _Page()
+    may_have_works = b"json" in content or b"\0" in content  # NUL: as in UTF-16
+    page = _PageWithWorks() if may_have_works else _Page()
     read_html(page, content, charset)
     base = joined(page.base, base) or base
-    seen: set[FoundLink] = set()
-    for text, letter, is_document in page.found:
-        for found in _found(text, base, letter, is_document=is_document):
-            if found not in seen:
-                seen.add(found)
-                yield found
+    found = (
+        FoundLink(url, letter, is_document)
+        for text, letter, is_document in page.found
+        if (url := joined(text, base))
+    )
+    yield from dict.fromkeys(found)
 
 
 class Elements(Protocol):
-    """What gets the elements of a page from the parser."""
+    """What gets the elements of a page from the parser.
+
+    It may also have ``end(name)``, and ``data(text)`` for text; without them, a page is read in two
+    thirds of the time.
+    """
 
     def start(self, name: str, said: Mapping[str, str]) -> None:
         """An element begins.
@@ -92,12 +98,6 @@ class Elements(Protocol):
         Raises:
             Enough: The rest is not read.
         """
-
-    def end(self, name: str) -> None:
-        """An element ends."""
-
-    def data(self, text: str) -> None:
-        """Text of an element."""
 
     def close(self) -> None:
         """The page ends."""
@@ -115,8 +115,9 @@ def read_html(page: Elements, content: bytes, charset: str = "") -> None:
         content: The page, without its content coding.
         charset: As the server said it; empty to find it out.
     """
+    told = page if content.count(b"<") <= MOST_ELEMENTS else _Counted(page)
     with suppress(Enough, etree.ParserError, etree.XMLSyntaxError, ValueError):
-        etree.fromstring(content[:MOST_BYTES], _parser(_Counted(page), charset))
+        etree.fromstring(content[:MOST_BYTES], _parser(told, charset))
 
 
 class _Counted:
@@ -124,7 +125,9 @@ class _Counted:
 
     def __init__(self, page: Elements) -> None:
         self._page, self._elements = page, 0
-        self.end, self.data, self.close = page.end, page.data, page.close
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._page, name)
 
     def start(self, name: str, said: Mapping[str, str]) -> None:
         self._elements += 1
@@ -143,26 +146,39 @@ class _Page:
     def __init__(self) -> None:
         self.base = ""
         self.found: dict[_Raw, None] = {}
-        self._script: list[str] | None = None
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start(self, name: str, said: Mapping[str, str]) -> None:
         """An element begins.
 
         Raises:
             Enough: The page has too many links.
         """
-        if len(self.found) >= MOST_LINKS:
-            raise Enough
-        if name == "base":
-            self.base = self.base or attributes.get("href", "")
-        else:
-            self._keep(_of_element(name, attributes))
-        if (name, attributes.get("type")) == ("script", "application/ld+json"):
-            self._script = []
+        if (read := _READ.get(name)) is not None:
+            self.keep(read(said))
+        elif name == "base":
+            self.base = self.base or said.get("href", "")
 
-    def _keep(self, found: "_Raw | None") -> None:
+    def keep(self, found: _Raw | None) -> None:
+        """Note a link."""
         if found and 0 < len(found[0]) <= _LONGEST_TEXT:
+            if len(self.found) >= MOST_LINKS:
+                raise Enough
             self.found[found] = None
+
+    def close(self) -> None:
+        """The page ends."""
+
+
+class _PageWithWorks(_Page):
+    """Reads JSON-LD, too."""
+
+    _script: list[str] | None = None
+
+    def start(self, name: str, said: Mapping[str, str]) -> None:
+        """An element begins; see `_Page.start`."""
+        super().start(name, said)
+        if name == "script" and said.get("type") == "application/ld+json":
+            self._script = []
 
     def data(self, text: str) -> None:
         """Text of an element; only that of JSON-LD is read."""
@@ -174,24 +190,23 @@ class _Page:
         if name == "script" and self._script is not None:
             for work in works_of("".join(self._script)):
                 for place in work.documents:
-                    self._keep((place, "L", True))
+                    self.keep((place, "L", True))
             self._script = None
 
-    def close(self) -> None:
-        """The page ends."""
+
+def _of_anchor(said: Mapping[str, str]) -> _Raw:
+    return said.get("href", ""), "L", "download" in said
 
 
-def _of_element(name: str, said: Mapping[str, str]) -> _Raw | None:
-    if name in _PAGES:
-        return said.get("href", ""), "L", "download" in said
-    if name == "meta":
-        return _of_meta(said)
-    if name == "link":
-        rels = said.get("rel", "").lower()
-        if "item" in rels.split():
-            return said.get("href", ""), "L", True
-        return (said.get("href", ""), "E", False) if rels in _STYLES else None
-    return (said.get(_EMBEDS[name], ""), "E", False) if name in _EMBEDS else None
+def _of_embed(attribute: str, said: Mapping[str, str]) -> _Raw:
+    return said.get(attribute, ""), "E", False
+
+
+def _of_link(said: Mapping[str, str]) -> _Raw | None:
+    rels = said.get("rel", "").lower()
+    if "item" in rels.split():
+        return said.get("href", ""), "L", True
+    return (said.get("href", ""), "E", False) if rels in _STYLES else None
 
 
 def _of_meta(said: Mapping[str, str]) -> _Raw | None:
@@ -203,6 +218,13 @@ def _of_meta(said: Mapping[str, str]) -> _Raw | None:
         place = content[-len(target) :] if target else ""
         return place.strip("'\" "), "R", False
     return None
+
+
+_READ: dict[str, Callable[[Mapping[str, str]], _Raw | None]] = {
+    "a": _of_anchor, "area": _of_anchor, "meta": _of_meta, "link": _of_link,
+    **{name: partial(_of_embed, attribute) for name, attribute in _EMBEDS.items()},
+}  # fmt: skip
+"""The name of an element → what reads its link."""
 
 
 def links_of_sitemap(content: bytes, base: str) -> Iterator[FoundLink]:
@@ -227,7 +249,7 @@ def is_html(mimetype: str) -> bool:
     return mimetype in {"text/html", "application/xhtml+xml"}
 
 
-def _parser(page: _Counted, charset: str) -> etree.HTMLParser:
+def _parser(page: Elements, charset: str) -> etree.HTMLParser:
     """A parser for pages; elements may be nested as deeply as they like."""
     try:
         return _html_parser(page, charset or None)
@@ -235,7 +257,7 @@ def _parser(page: _Counted, charset: str) -> etree.HTMLParser:
         return _html_parser(page, None)
 
 
-def _html_parser(page: _Counted, charset: str | None) -> etree.HTMLParser:
+def _html_parser(page: Elements, charset: str | None) -> etree.HTMLParser:
     return etree.HTMLParser(
         target=page,  # type: ignore[arg-type]  # methods that it lacks are not called
         encoding=charset,
@@ -253,8 +275,26 @@ def _found(text: str, base: str, letter: str, *, is_document: bool = False) -> I
 def joined(text: str, base: str) -> str:
     """Return an absolute address of http or https in its fetched form; empty if it is not one."""
     text = text.strip()
-    if not text or text.startswith(("#", "javascript:", "mailto:", "data:", "tel:")):
+    if not text or text.startswith(_NO_PAGES):
         return ""
+    return _joined(text, _needed_of(base, text))
+
+
+def _needed_of(base: str, text: str) -> str:
+    """What of a base an address needs, which the pages of a site have in common."""
+    server = base.find("/", len("https://"))
+    if server < 0 or text.startswith(("//", "?")):
+        return base
+    if text[0] == "/" or _WHOLE.match(text):
+        return base[:server]
+    if ":" in text:
+        return base
+    path = base.partition("#")[0].partition("?")[0]
+    return path[: path.rfind("/") + 1]
+
+
+@lru_cache(20_000)  # the pages of a site have most of their links in common
+def _joined(text: str, base: str) -> str:
     try:
         url = fetched_form(urljoin(base, text))
     except (BadAddress, ValueError):

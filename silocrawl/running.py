@@ -158,7 +158,7 @@ class CrawlWorker:
         self._results: queue.Queue[tuple[Held, Fetched] | OSError] = queue.Queue(MOST_RESULTS)
         self._crew = Crew(self._fetch_all, settings.threads)
         self._rendering: list[threading.Thread] = []
-        self._put: dict[tuple[str, str], None] = {}  # messages of hops that were put
+        self._put: dict[tuple[str, str], None] = {}  # launches and addresses that were put
         self._ended = False
         self.summary = CrawlSummary()
 
@@ -198,7 +198,8 @@ class CrawlWorker:
             self._archive, self._answers = archive, answers
             self._checkpoints = Checkpointing(path, self._queues, archive, _told_of(settings))
             self._segments = Segments(index_directory(path))
-            self._fetcher = Fetcher(exchanges, archive, answers, brief, settings.pauses)
+            pauses = settings.pauses
+            self._fetcher = Fetcher(exchanges, archive, answers, brief, pauses, known=self._put)
             self._start_rendering()
             try:
                 self._work(stop, until_idle, shown, Silence(waits))
@@ -514,21 +515,20 @@ class CrawlWorker:
                     if held.message.queue == name and one.outcome is not None]  # fmt: skip
             hops = {(name if hop.path.endswith("R") else CRAWL, hop.key): hop
                     for _, one in done for hop in one.hops}  # fmt: skip
-            new = {place: hop for place, hop in hops.items() if place not in self._put}
-            following = [message_of(hop, queue) for (queue, _), hop in new.items()]
+            following = [message_of(hop, queue) for (queue, _), hop in hops.items()]
             following += [message for held, one in done for message in self._documents(held, one)]
             if done:
                 self._queues.done([held.message for held, _ in done], following)
-            self._remember(new)
+            self._remember(hop for (queue, _), hop in hops.items() if queue == CRAWL)
         for held, one in results:
             if one.is_untouched:
                 self._queues.give_back([held.message])
             elif one.outcome is None:
                 self._queues.failed([held.message], one.reason, one.again)
 
-    def _remember(self, places: Iterable[tuple[str, str]]) -> None:
-        """Note the queues and keys of messages that were put, and forget the oldest."""
-        self._put |= dict.fromkeys(places)
+    def _remember(self, put: Iterable[Address]) -> None:
+        """Note what was put to be fetched, and forget the oldest."""
+        self._put |= dict.fromkeys((one.launch, one.url) for one in put)
         for place in list(islice(self._put, max(0, len(self._put) - MOST_REMEMBERED))):
             del self._put[place]
 

@@ -90,11 +90,19 @@ class Scope:
             url: Where the link leads.
             is_document: Whether the page says that it is a document.
         """
+        return self.judged(seed, url, is_document)[0]
+
+    @lru_cache(20_000)  # noqa: B019  # the pages of a site have most of their links in common
+    def judged(self, seed: str, url: str, is_document: bool = False) -> tuple[bool, bool]:
+        """Whether a link is followed, see `accepts`; and whether it is named with its page.
+
+        So are what looks like a document, and what does not belong to the seed.
+        """
         if is_trap(url) or self.is_ignored(url):
-            return False
-        if self.plus_one or self.has(seed, url):
-            return True
-        return self.kind is ScopeKind.DOCUMENTS and (is_document or looks_like_document(url))
+            return False, False
+        is_own, is_named = self.has(seed, url), looks_like_document(url)
+        wants_documents = self.kind is ScopeKind.DOCUMENTS and (is_document or is_named)
+        return self.plus_one or is_own or wants_documents, is_named or not is_own
 
     def is_ignored(self, url: str) -> bool:
         """Whether an address is never fetched."""
@@ -110,6 +118,7 @@ def looks_like_document(url: str) -> bool:
     return urlsplit(without_session(url)).path.lower().endswith(DOCUMENT_ENDINGS)
 
 
+@lru_cache(20_000)
 def is_trap(url: str) -> bool:
     """Whether an address is too long, or its path repeats itself, as those without end do."""
     if len(url) > LONGEST:
