@@ -1,7 +1,7 @@
 """How one thing of the crawls is, in a word and in words (pure)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -28,6 +28,7 @@ class Condition:
         said: The same in a sentence.
         advice: What to do; empty if it is good.
         of: Which one, where there may be several, such as the name of the job.
+        figures: What was counted or measured of it, by name, for programs.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Condition:
     said: str
     advice: str = ""
     of: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -62,7 +64,8 @@ def of_space(name: str, free: int, of: str = "") -> Condition:
     """The condition of a disk, by its free bytes."""
     word = Word.ALERT if free < VERY_LITTLE else Word.WARNING if free < LITTLE else Word.GOOD
     advice = "" if word is Word.GOOD else "make room; a crawl ends when the disk is full"
-    return Condition(name, word, f"{free / 1e9:,.1f} GB free", advice, of)
+    figures = {"free_bytes": free}
+    return Condition(name, word, f"{free / 1e9:,.1f} GB free", advice, of, figures)
 
 
 def ago(age: timedelta) -> str:

@@ -1,5 +1,6 @@
 """What people are told of the crawls by mail or webhook: ``crawling/notices.toml``."""
 
+import logging
 import os
 import threading
 import time
@@ -22,6 +23,8 @@ from silowork.stop import Stop
 from silowork.telling import BETWEEN_LOOKS, TOLD_TABLE, Found, Notices, Told
 
 _LOCK = "crawl-notices"
+
+logger = logging.getLogger("silocrawl")
 
 
 class NoticesInvalid(CrawlingError):
@@ -96,13 +99,17 @@ class CrawlNotices:
             Whether nothing is left to tell, or another process tells it.
         """
         locks = Locks(os.path.join(self._path, ".silo", "locks"))
-        with locks.hold_name_if_free(_LOCK) as is_free:
-            if not is_free:
-                return True
-            self._notices.look(datetime.now(UTC))
-            is_told = self._notices.wait(time.monotonic() + SECONDS_OF_A_STEP)
-            self._file.close()
-            return is_told
+        try:
+            with locks.hold_name_if_free(_LOCK) as is_free:
+                if not is_free:
+                    return True
+                self._notices.look(datetime.now(UTC))
+                is_told = self._notices.wait(time.monotonic() + SECONDS_OF_A_STEP)
+                self._file.close()
+                return is_told
+        except OSError as error:  # of the lock
+            logger.warning("nobody could be told what is not well: %s", error)
+            return False
 
 
 @contextmanager

@@ -28,7 +28,7 @@ class OwnJob:
     Attributes:
         is_running: Whether a process fetches for this Silo; None if its queues are shared, so
             that processes elsewhere may.
-        rate: Addresses a second with an outcome, over the last minutes.
+        rate: Addresses a second with an outcome, over the last minutes; 0 if it does not run.
         sizes: The sizes of its queues.
         hosts: Hosts of the addresses that wait next, with their number, the most first.
         tail: The last lines of the newest log, the newest first.
@@ -64,11 +64,12 @@ def own_job(silo_path: str, queues: Queues | None, now: datetime) -> OwnJob:
     peeked = queues.peek(CRAWL, most=MOST_PEEKED) if queues is not None else []
     hosts = Counter(urlsplit(gist_of(one.body).url).netloc for one in peeked)
     newest, lines = ends[0] if ends else ("", [])
+    is_running = None if broker_of(silo_path) else is_fetched(silo_path)
     recent = sum(_is_recent(line, now) for _path, some in ends for line in some)
     names = checkpoint_names(silo_path)
     return OwnJob(
-        None if broker_of(silo_path) else is_fetched(silo_path),
-        recent / _RATE_OVER.total_seconds(),
+        is_running,
+        recent / _RATE_OVER.total_seconds() if is_running is not False else 0.0,
         queues.sizes() if queues is not None else {},
         tuple(hosts.most_common(MOST_HOSTS)),
         tuple(reversed(lines[-TAIL:])),

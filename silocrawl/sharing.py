@@ -74,8 +74,9 @@ def fetching_alone(silo_path: str) -> Iterator[bool]:
 def is_fetched(silo_path: str) -> bool:
     """Whether a process fetches for a Silo whose queues are in a file."""
     locks = Locks(os.path.join(silo_path, ".silo", "locks"))
-    with locks.hold_name_if_free(LOCK) as is_free:
+    with suppress(OSError), locks.hold_name_if_free(LOCK) as is_free:
         return not is_free
+    return False  # nothing can be written, so nothing is fetched
 
 
 def open_crawl_queues(silo_path: str, mode: Mode = "create") -> Queues:

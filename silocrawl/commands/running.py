@@ -317,9 +317,9 @@ def status(*, silo_dir: str, notify: bool, as_json: bool) -> int:
     return ExitCode.OK if found.is_good else ExitCode.LOSSES
 
 
-def _object(one: Condition) -> dict[str, str]:
-    advice = {"advice": one.advice} if one.advice else {}
-    return {"state": one.word, "said": one.said, **advice}
+def _object(one: Condition) -> dict[str, Any]:
+    more = {"advice": one.advice, "figures": one.figures}
+    return {"state": one.word, "said": one.said} | {key: some for key, some in more.items() if some}
 
 
 def _notified(silo_path: str) -> int:

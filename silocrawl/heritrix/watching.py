@@ -77,11 +77,13 @@ def _of_job(settings: EngineSettings, one: JobSeen, now: datetime) -> Condition:
         return Condition("job", Word.ALERT, "there is no such job", advice, name)
     age = _age(one.checkpoint, now)
     said = ", ".join(filter(None, (_at_work(job), _checkpoint_said(one.checkpoint, age))))
+    figures = {"rate": job.rate, "fetched": job.downloaded, "queued": job.queued}
+    figures |= {"checkpoint_age_seconds": age.total_seconds()} if age is not None else {}
     fault = _fault(settings, job, age, now)
     if fault is None:
-        return good("job", said, name)
+        return Condition("job", Word.GOOD, said, of=name, figures=figures)
     word, why, advice = fault
-    return Condition("job", word, f"{why}; {said}", advice.format(one.name), name)
+    return Condition("job", word, f"{why}; {said}", advice.format(one.name), name, figures)
 
 
 def _fault(

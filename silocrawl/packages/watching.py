@@ -78,11 +78,12 @@ def of_checkpoint(name: str, settings: StoreSettings, now: datetime) -> Conditio
     """The condition of the last checkpoint of our own crawls."""
     made = moment_of_checkpoint(name)
     said = f"{name}, {ago(now - made)}" if made else "none was made yet"
+    figures = {"age_seconds": (now - made).total_seconds()} if made else {}
     every = settings.checkpoint_every
     if every is not None and made is not None and now - made > 2 * every:
         advice = "start silo crawl run, which makes them; or silo crawl checkpoint DIR"
-        return Condition("checkpoint", Word.WARNING, said, advice)
-    return good("checkpoint", said)
+        return Condition("checkpoint", Word.WARNING, said, advice, figures=figures)
+    return Condition("checkpoint", Word.GOOD, said, figures=figures)
 
 
 def of_packages(
@@ -93,18 +94,20 @@ def of_packages(
     counts = Counter(one.state for one in known)
     said = ", ".join(f"{counts[state]:,} {state}" for state in State if counts[state]) or "none"
     failed = [f"{one.id}: {one.error}" for one in known if one.error] + list(map(str, damaged))
+    figures = {state.value: counts[state] for state in State} | {"failed": len(failed)}
     if failed:
         more = f" and {len(failed) - _MOST_NAMED:,} more" if len(failed) > _MOST_NAMED else ""
         why = "; ".join(failed[:_MOST_NAMED])
         advice = "mend what the error names; silo crawl run or silo crawl package goes on"
-        return Condition("packages", Word.ALERT, f"{why}{more} failed; {said}", advice)
+        return Condition("packages", Word.ALERT, f"{why}{more} failed; {said}", advice, "", figures)
     idle = [
         one.id for one in known if not one.has(State.VERIFIED) and now - since(one) > IDLE_AFTER
     ]
     if idle:
         why = f"{counted(len(idle), 'package')} did not go on for a day: {idle[0]}"
-        return Condition("packages", Word.WARNING, f"{why}; {said}", "start silo crawl run")
-    return good("packages", said)
+        advice = "start silo crawl run"
+        return Condition("packages", Word.WARNING, f"{why}; {said}", advice, "", figures)
+    return Condition("packages", Word.GOOD, said, figures=figures)
 
 
 def since(one: Package) -> datetime:
@@ -131,15 +134,17 @@ def of_node(node: str, one: Merges, now: datetime) -> Condition:
     """The condition of an access node."""
     last = f", the last {ago(now - one.last)}" if one.last else ""
     said = f"{counted(one.merged, 'package')} merged{last}"
+    figures = {"merged": one.merged, "waiting": len(one.waiting)}
     oldest = min(one.waiting.values(), default=now)
     if one.waiting:
         said += f"; {counted(len(one.waiting), 'package waits', 'packages wait')}"
     if now - oldest <= LATE_AFTER:
-        return good("node", said, node)
+        return Condition("node", Word.GOOD, said, of=node, figures=figures)
     first = min(one.waiting, key=lambda name: one.waiting[name])
     word = Word.ALERT if now - oldest > LOST_AFTER else Word.WARNING
     advice = f"on that machine: silo crawl merge --store STORE --node {node} DIR"
-    return Condition("node", word, f"{said}, {first} since {oldest:%Y-%m-%d}", advice, node)
+    said += f", {first} since {oldest:%Y-%m-%d}"
+    return Condition("node", word, said, advice, node, figures)
 
 
 # --------------------------------------------------------------------------- the marks of nodes

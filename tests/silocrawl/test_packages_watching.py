@@ -9,6 +9,7 @@ import pytest
 from recordsilo import Silo
 from silocrawl.conditions import Condition, Word
 from silocrawl.messages import TO_PACKAGE, TO_SIP
+from silocrawl.metrics import metrics_of
 from silocrawl.monitor import look
 from silocrawl.packages.kept import keep_package
 from silocrawl.packages.layout import checkpoints_directory, merged_name, state_file, store_file
@@ -109,6 +110,10 @@ def test_the_status_has_packages_store_nodes_and_the_last_checkpoint(
         "node web": Word.GOOD, "node reading-room": Word.WARNING,
     }  # fmt: skip
     assert found["node web"].said == "1 package merged, the last 60 minutes ago"
+    lines = metrics_of(look(silo.path)).splitlines()
+    for line in ("silo_crawl_packages_verified 1", 'silo_crawl_node_waiting{of="reading-room"} 1',
+                 'silo_crawl_state{what="node"} 1'):  # fmt: skip
+        assert line in lines
     assert found["node reading-room"].said.startswith(
         "0 packages merged; 1 package waits, own-1 since "
     )

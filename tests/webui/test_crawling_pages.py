@@ -393,7 +393,7 @@ def test_status_says_what_the_command_says(client: Any, queued: Silo) -> None:
     found = client.json("/crawling/status")
     told = found["conditions"]["messages"]
     assert told.pop("advice").startswith("see silo crawl queue dead DIR uris-to-crawl")
-    assert told == {"state": "alert", "said": "2 of uris-to-crawl failed too often"}
+    assert told == {"state": "alert", "said": "2 of uris-to-crawl failed too often", "figures": {}}
     assert found["conditions"]["targets"]["state"] == "alert"
     assert found["overdue"] == ["reports"]
     assert found["queues"][CRAWL]["dead"] == 2

@@ -90,7 +90,12 @@ def _status(call: Call) -> CrawlStatus:
 def _twin(found: CrawlStatus) -> dict[str, Any]:
     return {
         "conditions": {
-            one.label: {"state": one.word, "said": one.said, "advice": one.advice}
+            one.label: {
+                "state": one.word,
+                "said": one.said,
+                "advice": one.advice,
+                "figures": one.figures,
+            }
             for one in found.conditions
         },
         "queues": {name: asdict(size) for name, size in found.queues.items()},
