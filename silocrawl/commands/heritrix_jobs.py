@@ -110,6 +110,9 @@ def create(
         with told():
             made = make_job(client, queues, JobPlan(job, target, seeds=seeds, **given), jobs)
     click.echo(shown(f"{made.name} is {made.state}; begin with silo crawl heritrix launch {job}"))
+    if target.url and not target.when.is_paused:
+        paused = f"silo crawl target pause {silo_dir} {target.name}"
+        click.echo(shown(f"silo: silo crawl run fetches it, too, until you {paused}"), err=True)
     if not target.url:
         click.echo(shown(f"then: silo crawl heritrix feed {silo_dir} {job} --follow"))
 

@@ -51,7 +51,8 @@ def test_a_job_is_made_once(
 ) -> None:
     told = run("create", silo.path, "site", "theses", *CONTACT, "--delay", "a.example=7")
     assert told.exit_code == 0
-    assert told.output == "site is NASCENT; begin with silo crawl heritrix launch site\n"
+    assert told.stdout == "site is NASCENT; begin with silo crawl heritrix launch site\n"
+    assert f"silo crawl target pause {silo.path} theses" in told.stderr
     made = fake.files["crawler-beans.cxml"]
     assert b"http://a.example/theses/" in made
     assert b"operatorContactUrl=https://example.org/crawler" in made
