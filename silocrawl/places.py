@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, BinaryIO, cast
 
+from filestores.errors import ObjectDiffers, StoreFailed
+from filestores.object_store import ObjectStore
 from recordsilo.disk.atomic_file import replace_file
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import open_regular, regular_fd
@@ -78,6 +80,13 @@ class Places:
 
 
 def _opened_url(url: str) -> BinaryIO:
+    if url.startswith("sftp://"):  # fsspec itself trusts every host
+        try:
+            return ObjectStore(url).open(url)
+        except ObjectDiffers as error:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), url) from error
+        except StoreFailed as error:
+            raise OSError(errno.EIO, str(error), url) from error
     fsspec: Any = needed("fsspec", f"An archive at {url}", "s3")
     return cast(BinaryIO, fsspec.open(url, "rb").open())
 

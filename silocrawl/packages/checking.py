@@ -216,16 +216,19 @@ class _Check:
         self._manifest(MANIFEST, payload)
         self._manifest(TAG_MANIFEST, set(self._expected) - payload - {TAG_MANIFEST})
         root = payload_path(self._id) + "/"
-        described = {f"{root}METS.xml"}
+        described, preserved = {f"{root}METS.xml"}, set[str]()
         mets = {path for path in payload if path.endswith("/METS.xml")} | described
         for path in sorted(payload & self._sound):
             if path in mets:
                 described |= self._mets(path)
             elif _PREMIS.search(path):
-                self._premis(path)
+                preserved |= self._premis(path)
         if mets <= self._sound:
             for path in sorted(payload - described):
                 self._fault(f"{self._name(path)} is described by no METS")
+        if {path for path in payload if _PREMIS.search(path)} <= self._sound:
+            for warc in sorted(set(self._warcs) - preserved):
+                self._fault(f"{self._name(self._warcs[warc])} is described by no PREMIS")
         self._arks(f"{root}{DOCUMENTATION}/{ARKS}")
 
     def _manifest(self, path: str, files: set[str]) -> None:
@@ -264,18 +267,20 @@ class _Check:
                     self._fault(f"{self._name(path)} says another thing of {one.path} than is so")
         return found
 
-    def _premis(self, path: str) -> None:
-        receipt = self._found.receipt
+    def _premis(self, path: str) -> set[str]:
+        receipt, found = self._found.receipt, set[str]()
         assert receipt is not None
         with self._opened(path) as file:
             for one in described_objects(file):
                 warc = self._warcs.get(one.name)
                 if warc is None:
                     continue
+                found.add(one.name)
                 said = Stored(-1 if one.size is None else one.size, one.digests.get("SHA-512", ""))
                 arks = {given.value for given in one.ids if given.type == "ARK"}
                 if said != self._expected[warc] or arks != {receipt.arks[one.name]}:
                     self._fault(f"{self._name(path)} says another thing of {one.name} than is so")
+        return found
 
     def _arks(self, path: str) -> None:
         receipt = self._found.receipt

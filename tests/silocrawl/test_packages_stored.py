@@ -1,10 +1,13 @@
 """A package submitted, indexed and verified: complete or absent, and what is wrong is named."""
 
+import hashlib
 import json
 import os
+import re
 import tarfile
 from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import bagit
@@ -12,6 +15,7 @@ import packages_made
 import pytest
 from packages_made import SETTINGS, made
 
+from infopackages.mets import described_files
 from silocrawl.packages.checking import check_package
 from silocrawl.packages.indexing import digests_text, index
 from silocrawl.packages.layout import (
@@ -25,7 +29,13 @@ from silocrawl.packages.layout import (
     verified_name,
     warc_name,
 )
-from silocrawl.packages.receipts import ReceiptInvalid, receipt_bytes, receipt_of
+from silocrawl.packages.receipts import (
+    MANIFEST,
+    TAG_MANIFEST,
+    ReceiptInvalid,
+    receipt_bytes,
+    receipt_of,
+)
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore, open_store
 from silocrawl.packages.submitting import kept_receipt, submit
@@ -147,6 +157,7 @@ def test_an_embargo_is_told(tmp_path: Path, store: FileStore) -> None:
 
 ROOT = f"packages/{ID}"
 PAYLOAD = f"{ROOT}/data/{ID}"
+PREMIS = "metadata/preservation/premis.xml"
 EACH_KIND = [
     f"{PAYLOAD}/representations/crawl/data/{ID}-1.warc.gz",
     f"{PAYLOAD}/representations/crawl/METS.xml",
@@ -280,6 +291,67 @@ def test_a_viral_file_is_verified_and_in_no_index(tmp_path: Path, store: FileSto
     cdx = (store.read(cdx_name(ID)) or b"").decode()
     assert "-1.warc.gz" in cdx
     assert "-2.warc.gz" not in cdx + (store.read(places_name(ID)) or b"").decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("METS.xml", 'SIZE="', r"METS\.xml says another thing of .* than is so"),
+        ("METS.xml", "<file ", r"is described by no METS"),
+        (PREMIS, "ark:/99999/s1", r"premis\.xml says another thing of .*-1\.warc\.gz than is so"),
+        (PREMIS, "originalName>own", r"-1\.warc\.gz is described by no PREMIS"),
+        (PREMIS, "</premis>", r"premis\.xml cannot be read: it is not a document premis"),
+    ],
+)
+def test_descriptions_that_say_another_thing_are_named(
+    tmp_path: Path, store: FileStore, before: str, after: str, said: str
+) -> None:
+    """They are described wrongly from the beginning, so all digests agree."""
+    work = made(tmp_path / "silo", store)
+    bag = Path(bag_file(work.silo_path, ID))
+    path = bag / f"data/{ID}/representations/crawl/{before}"
+    text = path.read_text()
+    changed = {
+        'SIZE="': text.replace('SIZE="', 'SIZE="1'),
+        "<file ": re.sub(r"<file .*?</file>", "", text, flags=re.DOTALL),
+        "</premis>": text.replace("</premis>", ""),
+    }.get(after, text.replace(after, after + "0"))
+    assert changed != text
+    path.write_text(changed)
+    _seal(bag)
+    _submitted(work)
+    with pytest.raises(NotVerified, match=said):
+        verify(work, SETTINGS)
+
+
+def _seal(bag: Path) -> None:
+    """Write manifests anew, also for METS, which says digests of others."""
+    root = bag / "data" / ID
+    representation = root / "representations/crawl"
+    for mets, below in ((representation / "METS.xml", representation), (root / "METS.xml", root)):
+        text = mets.read_text()
+        for one in described_files(BytesIO(text.encode())):
+            if (below / one.path).exists():
+                content = (below / one.path).read_bytes()
+                digest = hashlib.sha512(content).hexdigest()
+                text = text.replace(one.sha512, digest).replace(one.sha512.upper(), digest)
+                text = re.sub(
+                    rf'SIZE="{one.size}"(?=[^>]*{digest})', f'SIZE="{len(content)}"', text
+                )
+                text = re.sub(
+                    rf'({digest}[^>]*)SIZE="{one.size}"', rf'\g<1>SIZE="{len(content)}"', text
+                )
+        mets.write_text(text)
+    for name in (MANIFEST, TAG_MANIFEST):
+        lines = (bag / name).read_text().splitlines()
+        paths = [line.partition("  ")[2] for line in lines]
+        new = {
+            path: hashlib.sha512((bag / path).read_bytes()).hexdigest()
+            if (bag / path).exists()
+            else line.partition("  ")[0]
+            for path, line in zip(paths, lines, strict=True)
+        }
+        (bag / name).write_text("".join(f"{digest}  {path}\n" for path, digest in new.items()))
 
 
 # --------------------------------------------------------------------------- hostile stores
