@@ -63,7 +63,8 @@ def told() -> Iterator[None]:
     except HeritrixError as error:
         fail(str(error), next((c for k, c in _CODES.items() if isinstance(error, k)), 2))
     except OSError as error:
-        fail(f"{error.filename}: {error.strerror}")
+        where = f"{error.filename}: " if error.filename else ""
+        fail(f"{where}{error.strerror or error}")
 
 
 def heritrix_of(*, server: str, user: str, certificate: Any, basic: bool) -> Heritrix:
