@@ -15,6 +15,7 @@ from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Value
 from siloexport.targets import Target, tables
 from siloexport.targets.bag import BagTarget
 from siloexport.targets.bag_settings import read_settings
+from siloexport.targets.database import write_parquet, write_sqlite
 from siloexport.targets.files import FilesTarget
 from siloexport.targets.sip import SipTarget
 from siloexport.targets.sip_writing import SipSettings
@@ -23,6 +24,7 @@ from silowork.forms import Choices, Input
 
 _EXPORT_FILES = "Export files"
 _EXPORT_TABLE = "Export a table"
+_EXPORT_DATABASE = "Export for data analysis"
 _TABLE_HINT = (
     "One row for each record. Download the file from the page of the job when it is finished."
 )
@@ -163,6 +165,19 @@ def _table(write: Callable[..., TableReport], encoding: str) -> Write:
     return write_table
 
 
+def _whole(write: Callable[..., TableReport]) -> Write:
+    def write_whole(
+        silo: Silo,
+        selection: Selection,
+        file: BinaryIO,
+        _values: Values,
+        progress: Callable[[int], None],
+    ) -> TableReport:
+        return write(silo, selection, file, progress=progress)
+
+    return write_whole
+
+
 def _links(
     silo: Silo,
     selection: Selection,
@@ -241,6 +256,38 @@ JSONL = TargetKind(
     media_type="application/jsonl",
     hint=_TABLE_HINT,
     order=21,
+)
+SQLITE = TargetKind(
+    "sqlite",
+    "SQLite database",
+    _EXPORT_DATABASE,
+    """Write a database with tables of records, their values, versions, files and links to OUT.
+
+    It has keys and a full-text search (record_search), and opens in Datasette, DuckDB, pandas
+    and other programs.
+    """,
+    examples=(
+        "silo export sqlite myrepo records.db",
+        "silo export sqlite myrepo articles.db --filter type=Article",
+    ),
+    write=_whole(write_sqlite),
+    ending="db",
+    media_type="application/vnd.sqlite3",
+    hint=_FILE_HINT,
+    explained="Records, values, versions, files and links as tables, for download.",
+    order=24,
+)
+PARQUET = TargetKind(
+    "parquet",
+    "Parquet",
+    _EXPORT_DATABASE,
+    """Write one row per record, with its values in lists, as Parquet to OUT.""",
+    examples=("silo export parquet myrepo records.parquet",),
+    write=_whole(write_parquet),
+    ending="parquet",
+    media_type="application/vnd.apache.parquet",
+    hint=_FILE_HINT,
+    order=25,
 )
 LINKS = TargetKind(
     "links",

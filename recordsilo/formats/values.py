@@ -118,3 +118,11 @@ def canonical_identifier(text: str) -> str:
     """``doi:10.5555/12`` for any spelling of that DOI, likewise ``hdl:…``; else the text."""
     found = persistent_identifier(text)
     return ":".join(found) if found else text
+
+
+def doi_of(identifiers: Values) -> str:
+    """The first DOI among identifiers, without ``doi:``; may be empty."""
+    for one in identifiers:
+        if (found := persistent_identifier(one.text)) and found[0] == "doi":
+            return found[1]
+    return ""

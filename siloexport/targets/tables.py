@@ -24,9 +24,15 @@ from recordsilo.disk.regular_file import open_regular
 from recordsilo.disk.whole_file import whole_file
 from recordsilo.errors import RecordNotFound, RecordSiloError, did_you_mean
 from recordsilo.formats import Description, links_of
-from recordsilo.formats.values import FIELD_OF_ELEMENT, Values
+from recordsilo.formats.values import FIELD_OF_ELEMENT, Values, doi_of
 from recordsilo.index.facets import Facet, contributed_facets, facet_named, values_of
-from recordsilo.index.projection import datestamp_of, description_of, metadata_paths, sets_of
+from recordsilo.index.projection import (
+    datestamp_of,
+    description_of,
+    metadata_paths,
+    sets_of,
+    years_of,
+)
 from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
 from siloexport.content import Packer, with_digests
@@ -50,8 +56,13 @@ _OWN: dict[str, Callable[[Manifest], str | tuple[str, ...]]] = {
     "sets": sets_of,
 }
 _ELEMENTS = {f"dc:{element}": name for element, name in FIELD_OF_ELEMENT.items()}
-FIELDS = (*_OWN, *_ELEMENTS)
-"""The built-in columns of tables: what the Silo knows, and the elements of Dublin Core.
+_SUMMED: dict[str, Callable[[Description], str | tuple[str, ...]]] = {
+    "creators": lambda found: tuple(one.text for one in found.creators),
+    "year": lambda found: next(iter(years_of(found.dates)), ""),
+    "doi": lambda found: doi_of(found.identifiers),
+}
+FIELDS = (*_OWN, *_SUMMED, *_ELEMENTS)
+"""The built-in columns of tables: what the Silo knows, the usual questions, and Dublin Core.
 
 `fields` also returns those of other packages."""
 CSV_ENCODING = "utf-8-sig"
@@ -106,14 +117,14 @@ def write_csv(
     writer = csv.writer(out, lineterminator="\r\n")  # RFC 4180
     writer.writerow(columns)
 
-    contributed = _Contributed.of(silo, columns)
+    contributed = Contributed.of(silo, columns)
 
     def row(record: HarvestedRecord, manifest: Manifest) -> int:
         values = _Row(record, manifest, contributed.of_record(manifest.item_id))
         writer.writerow([guarded(values.cell(name)) for name in columns])
         return 1
 
-    return _for_each(silo, selection, row, progress, contributed)
+    return for_each(silo, selection, row, progress, contributed)
 
 
 def write_jsonl(
@@ -140,7 +151,7 @@ def write_jsonl(
         OSError: The file cannot be written.
     """
 
-    contributed = _Contributed.of(silo, columns)
+    contributed = Contributed.of(silo, columns)
 
     def row(record: HarvestedRecord, manifest: Manifest) -> int:
         values = _Row(record, manifest, contributed.of_record(manifest.item_id))
@@ -149,7 +160,7 @@ def write_jsonl(
         out.write(json.dumps(kept, ensure_ascii=False) + "\n")
         return 1
 
-    return _for_each(silo, selection, row, progress, contributed)
+    return for_each(silo, selection, row, progress, contributed)
 
 
 def write_links(
@@ -183,7 +194,7 @@ def write_links(
         return len(ordered)
 
     out.write("url\tidentifier\tfield\n")
-    return _for_each(silo, selection, rows, progress)
+    return for_each(silo, selection, rows, progress)
 
 
 def write_zip(
@@ -232,7 +243,7 @@ def write_zip(
                         count += 1
             return count or None
 
-        report = _for_each(silo, selection, files, progress)
+        report = for_each(silo, selection, files, progress)
         _add_failures(archive, failures, report)
     return report
 
@@ -277,7 +288,7 @@ def write_bags_zip(
                 write_bag(add, deposit, BagSettings(), day)
             return len(actions) or None
 
-        report = _for_each(silo, selection, bag, progress)
+        report = for_each(silo, selection, bag, progress)
         _add_failures(archive, failures, report)
     return report
 
@@ -430,12 +441,12 @@ _Write = Callable[[HarvestedRecord, Manifest], int | None]
 """Writes a record, and returns the number of rows; None if it has nothing that is asked for."""
 
 
-def _for_each(
+def for_each(
     silo: Silo,
     selection: Selection,
     write: _Write,
     progress: Progress,
-    contributed: "_Contributed | None" = None,
+    contributed: "Contributed | None" = None,
 ) -> TableReport:
     report = TableReport()
     identifiers = selection.iterate(silo)
@@ -472,7 +483,7 @@ def _one(record: HarvestedRecord, selection: Selection, write: _Write, report: T
 
 
 @dataclass(slots=True)
-class _Contributed:
+class Contributed:
     """Columns that packages contribute, read for many records at once."""
 
     path: str
@@ -480,7 +491,7 @@ class _Contributed:
     _read: dict[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, silo: Silo, columns: Sequence[str]) -> "_Contributed":
+    def of(cls, silo: Silo, columns: Sequence[str]) -> "Contributed":
         names = [name for name in columns if name not in FIELDS]
         return cls(silo.path, tuple(map(facet_named, names)))
 
@@ -514,26 +525,36 @@ class _Row:
     def cell(self, name: str) -> str:
         if name in _ELEMENTS:
             return joined(value.text for value in self._values(name))
-        found = _OWN[name](self.manifest) if name in _OWN else self.contributed.get(name, ())
+        found = self._own(name)
         return found if isinstance(found, str) else joined(found)
 
     def json(self, name: str) -> Any:
         if name not in _ELEMENTS:
-            found = _OWN[name](self.manifest) if name in _OWN else self.contributed.get(name, ())
+            found = self._own(name)
             return found if isinstance(found, str) else list(found)
         return [
             {"text": value.text, **({"lang": value.lang} if value.lang else {})}
             for value in self._values(name)
         ]
 
+    def _own(self, name: str) -> str | Sequence[str]:
+        if name in _OWN:
+            return _OWN[name](self.manifest)
+        if name in _SUMMED:
+            return _SUMMED[name](self._description())
+        return self.contributed.get(name, ())
+
     def _values(self, name: str) -> Values:
-        if not self._described:
-            self._described.append(_described(self.record, self.manifest.current))
-        found: Values = getattr(self._described[0], _ELEMENTS[name])
+        found: Values = getattr(self._description(), _ELEMENTS[name])
         return found
 
+    def _description(self) -> Description:
+        if not self._described:
+            self._described.append(described(self.record, self.manifest.current))
+        return self._described[0]
 
-def _described(record: HarvestedRecord, version: Version) -> Description:
+
+def described(record: HarvestedRecord, version: Version) -> Description:
     """Return the description of a version.
 
     Raises:
