@@ -42,7 +42,7 @@ fuzz: $(VENV)/.installed-dev
 lock: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.9,<1"
 	$(BIN)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
-	  --extra crawl --extra fleet --extra kafka --extra rdf --extra render --extra s3 --extra sftp --extra usage \
+	  --extra amqp --extra crawl --extra fleet --extra kafka --extra rdf --extra render --extra s3 --extra sftp --extra usage \
 	  --output-file requirements.lock pyproject.toml
 
 slow: $(VENV)/.installed-dev

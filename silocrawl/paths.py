@@ -23,6 +23,11 @@ def broker_name_file(silo_path: str) -> str:
     return _place(silo_path, "broker-name")
 
 
+def amqp_file(silo_path: str) -> str:
+    """The RabbitMQ to and from which messages are bridged."""
+    return _place(silo_path, "amqp.toml")
+
+
 def answers_file(silo_path: str) -> str:
     """What each address answered last, and what the crawl of each seed has spent."""
     return _place(silo_path, "answers.sqlite")

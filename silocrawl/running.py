@@ -99,6 +99,8 @@ class CrawlSettings:
         node: Name of this machine, in the names of the logs; empty if no other one fetches.
         browsers: Pages that are rendered at a time.
         has_sandbox: Whether the browsers' processes are locked in.
+        is_bridged: Whether addresses are left to others, who take them by a bridge: then pages are
+            rendered, and nothing else is fetched.
     """
 
     threads: int = 16
@@ -114,6 +116,7 @@ class CrawlSettings:
     has_sandbox: bool = True
     broker: str = ""
     node: str = ""
+    is_bridged: bool = False
 
 
 @dataclass(slots=True)
@@ -209,7 +212,7 @@ class CrawlWorker:
 
     def _take_over(self) -> None:
         """Give back what a killed process had taken: there is no other one, as the lock shows."""
-        for name in self._frontiers:
+        for name in [RENDER] if self._settings.is_bridged else self._frontiers:
             while taken := self._queues.peek(name, MessageState.TAKEN, MOST_TOGETHER):
                 self._queues.give_back(taken)
 
@@ -544,14 +547,17 @@ class CrawlWorker:
     @property
     def _worked_on(self) -> list[str]:
         """The queues whose messages are taken."""
-        return [CRAWL] if self.summary.no_browser else [CRAWL, RENDER]
+        rendered = [] if self.summary.no_browser else [RENDER]
+        return rendered if self._settings.is_bridged else [CRAWL, *rendered]
 
     def _is_idle(self) -> bool:
         if any(map(len, self._frontiers.values())):
             return False
         open_states = (MessageState.WAITING, MessageState.LATER, MessageState.TAKEN)
         if any(
-            self._queues.peek(name, state, 1) for name in self._worked_on for state in open_states
+            self._queues.peek(name, state, 1)
+            for name in {CRAWL, *self._worked_on}
+            for state in open_states
         ):
             return False
         names = target_names(self._silo.path)

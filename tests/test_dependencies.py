@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 TABLES = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = TABLES["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-DEPLOYED = ("crawl", "fleet", "kafka", "rdf", "s3", "usage")
+DEPLOYED = ("amqp", "crawl", "fleet", "kafka", "rdf", "s3", "usage")
 """Extras whose dependencies are locked, too."""
 
 

@@ -27,6 +27,12 @@ pywb_option = click.option(
     help="The program wayback of pywb; by default the one on PATH.",
 )
 
+amqp_option = click.option(
+    "--amqp", "url", default="", metavar="URL",
+    help="The broker, as amqp://USER@HOST:5672/VHOST or amqps://…, without a password; by default"
+    " AMQP_URL, or what crawling/amqp.toml says.",
+)  # fmt: skip
+
 
 @contextmanager
 def opened(silo_dir: str) -> Iterator[Silo]:
@@ -40,6 +46,11 @@ def opened(silo_dir: str) -> Iterator[Silo]:
         fail(str(error), code_of(error))
     except JobsError as error:
         fail(str(error))
+
+
+def say_on_stderr(line: str) -> None:
+    """Print a line as one of the command."""
+    click.echo(f"silo: {line}", err=True)
 
 
 def tell_refused(silo: Silo) -> set[str]:

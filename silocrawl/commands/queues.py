@@ -1,6 +1,8 @@
 """The commands `silo crawl launch`, `inject` and `queue ls|peek|retry|dead`."""
 
 import json
+import os
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -8,7 +10,9 @@ import click
 from recordsilo.cli import ExitCode, Group, example, fail, shown
 from recordsilo.commands.options import directory, json_array, json_lines, quiet_option
 from recordsilo.wording import counted
-from silocrawl.commands.opening import opened, opened_queues, tell_refused
+from silocrawl.amqp.declaring import BrokerLost, BrokerQueue, sizes_at
+from silocrawl.amqp.settings import URL, amqp_settings, has_amqp
+from silocrawl.commands.opening import amqp_option, opened, opened_queues, tell_refused
 from silocrawl.launching import Launch, inject, launch_due, launch_now
 from silocrawl.messages import ALL_QUEUES, CRAWL, RENDER, gist_of
 from silocrawl.sharing import broker_of, tell_targets
@@ -80,19 +84,51 @@ def queue() -> None:
 
 @queue.command("ls", epilog=example("silo crawl queue ls myrepo"))
 @directory
+@amqp_option
 @json_array
-def ls(*, silo_dir: str, as_json: bool) -> None:
-    """List the queues: waiting, later, taken and dead messages, and the age of the oldest."""
+def ls(*, silo_dir: str, url: str, as_json: bool) -> int:
+    """List the queues: waiting, later, taken and dead messages, and the age of the oldest.
+
+    Of a RabbitMQ that they are bridged to, its queues are listed, too: messages that were delivered
+    to nobody, and programs that take from it. Exit code 1 if it cannot be asked.
+    """
     with opened(silo_dir) as silo, opened_queues(silo, changes=False) as queues:
         sizes = queues.sizes()
+        there, problem = _at_broker(silo.path, url)
         rows = [(name, sizes.get(name, QueueSize())) for name in ALL_QUEUES]
         if as_json:
-            click.echo(json.dumps([_object(name, size) for name, size in rows], indent=2))
-            return
-        click.echo(f"{'queue':32} {'waiting':>9} {'later':>9} {'taken':>7} {'dead':>7}  oldest")
-        for name, size in rows:
-            numbers = f"{size.waiting:9,} {size.later:9,} {size.taken:7,} {size.dead:7,}"
-            click.echo(f"{name:32} {numbers}  {_age(size.oldest) if size.waiting else '-'}")
+            found = [
+                _object(name, size) | ({"at_broker": asdict(there[name])} if name in there else {})
+                for name, size in rows
+            ]
+            click.echo(json.dumps(found, indent=2))
+        else:
+            _show(rows, there)
+        if problem:
+            fail(problem, ExitCode.LOSSES)
+        return ExitCode.OK
+
+
+def _at_broker(silo_path: str, url: str) -> tuple[dict[str, BrokerQueue], str]:
+    """The queues at the broker, by those of ours; and why it cannot be asked."""
+    if not (url or URL in os.environ or has_amqp(silo_path)):
+        return {}, ""
+    try:
+        return {one.queue: one for one in sizes_at(amqp_settings(silo_path, url))}, ""
+    except BrokerLost as error:
+        return {}, str(error)
+
+
+def _show(rows: list[tuple[str, QueueSize]], there: dict[str, BrokerQueue]) -> None:
+    click.echo(f"{'queue':32} {'waiting':>9} {'later':>9} {'taken':>7} {'dead':>7}  oldest")
+    for name, size in rows:
+        numbers = f"{size.waiting:9,} {size.later:9,} {size.taken:7,} {size.dead:7,}"
+        click.echo(f"{name:32} {numbers}  {_age(size.oldest) if size.waiting else '-'}")
+    if there:
+        click.echo(f"{'at the broker':32} {'messages':>9} {'takers':>9}")
+    for one in there.values():
+        numbers = f"{one.messages:9,} {one.consumers:9,}" if one.is_there else "is not there"
+        click.echo(f"{shown(one.name):32} {numbers}")
 
 
 def _object(name: str, size: QueueSize) -> dict[str, Any]:
@@ -127,6 +163,9 @@ def peek(*, silo_dir: str, queue_name: str, most: int, state: str, as_json: bool
 
     Number, tries, hops from the seed (L link, E embed, R redirect, M sitemap), launch (of a
     document: record or watched target), address, and why it failed last. `--json` has all.
+
+    Only of our queues: a RabbitMQ has no way to look at a message but to deliver it, and counts
+    that as one of the deliveries after which it may throw the message away.
     """
     _print(silo_dir, queue_name, MessageState(state), most, as_json=as_json)
 

@@ -18,9 +18,11 @@ from recordsilo.commands.options import Number, directory, json_object, quiet_op
 from recordsilo.extras import needed
 from recordsilo.progress import counting
 from recordsilo.wording import counted
+from silocrawl.amqp.bridge import bridging
+from silocrawl.amqp.settings import amqp_settings, has_amqp
 from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
 from silocrawl.cdxj import Segments
-from silocrawl.commands.opening import opened, opened_queues, tell_refused
+from silocrawl.commands.opening import opened, opened_queues, say_on_stderr, tell_refused
 from silocrawl.conditions import Condition
 from silocrawl.heritrix.indexing import index_all, indexing
 from silocrawl.messages import CATALOGUE, CRAWL, INDEX, RENDER
@@ -108,6 +110,8 @@ def run(
     robots.txt is obeyed. A second run goes on where the first one stopped; what a killed
     one had fetched and not yet noted is fetched again. With --broker, any number of processes
     takes part, each for this Silo or for one of its own; the broker is noted in the Silo.
+    With crawling/amqp.toml, addresses go to a RabbitMQ, as by silo crawl bridge, and pages that
+    are to be rendered are fetched here.
     """
     settings = CrawlSettings(
         given["threads"], given["interval"], given["private"],
@@ -146,7 +150,9 @@ def crawl(
     load_settings(silo.path)  # if it is invalid, that is said now
     stop, last = Stop(), last_document(silo)
     say = (lambda _line: None) if quiet else tell
-    settings = replace(settings, broker=broker_of(silo.path))
+    amqp = amqp_settings(silo.path) if has_amqp(silo.path) else None
+    is_bridged = amqp is not None and bool(amqp.out)
+    settings = replace(settings, broker=broker_of(silo.path), is_bridged=is_bridged)
     with ExitStack() as stack:
         queues = stack.enter_context(opened_queues(silo))
         own = stack.enter_context(open_own_queues(silo.path)) if settings.broker else queues
@@ -159,6 +165,7 @@ def crawl(
         index = Segments(index_directory(silo.path))
         with (
             posting(Poster(outbackcdx, index, own)) if outbackcdx else nullcontext(),
+            bridging(silo.path, amqp, say_on_stderr) if amqp is not None else nullcontext(),
             indexing(silo.path),
             cataloguing(silo.path, SECONDS_OF_LEASE),
             packaging(silo.path, SECONDS_OF_LEASE),

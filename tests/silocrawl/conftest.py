@@ -9,6 +9,7 @@ import pytest
 import real_heritrix
 import real_pywb
 from mails_and_hooks import hook, mails
+from rabbitmq_server import rabbitmq
 from redis_server import broker, redis_url
 from site_of_traps import Site, served
 
@@ -17,7 +18,7 @@ from silocrawl.paths import queues_file
 from silocrawl.rendering import PROGRAMS
 from silowork.queues.sqlite import SqliteQueues
 
-__all__ = ["broker", "hook", "mails", "redis_url"]
+__all__ = ["broker", "hook", "mails", "rabbitmq", "redis_url"]
 
 
 @pytest.fixture
