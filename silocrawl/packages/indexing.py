@@ -20,7 +20,7 @@ from silocrawl.packages.layout import (
 )
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import StoredDiffers
-from silocrawl.packages.values import Package, PackagingError, Stored, Work
+from silocrawl.packages.values import Package, PackagingError, Store, Stored, Work
 from silocrawl.taking_in import lines_of_warc
 
 _TOGETHER = 20_000
@@ -41,7 +41,7 @@ def index(work: Work, _settings: StoreSettings) -> Package:
         for one in sorted(package.warcs, key=lambda one: one.name):
             if not one.is_viral:
                 name = warc_name(package.id, one.name)
-                _add(work, segments, one.name, name)
+                add_warc(store, segments, one.name, name)
                 places += f"{one.name}\t{store.place(name)}\n"
         with whole_file(path) as file:
             file.writelines(line.encode() for line in segments.find("", is_prefix=True))
@@ -78,11 +78,15 @@ def digests_of(text: str) -> tuple[str, str] | None:
     return lines[0][:128], lines[1][:128]
 
 
-def _add(work: Work, segments: Segments, warc: str, name: str) -> None:
-    with work.store.open(name) as file:
+def add_warc(store: Store, segments: Segments, warc: str, name: str) -> int:
+    """Add the lines of a WARC file of a store to an index; return how many there are."""
+    count = 0
+    with store.open(name) as file:
         lines = lines_of_warc(file, warc, [])
         while some := list(islice(lines, _TOGETHER)):
             segments.add(some)
+            count += len(some)
+    return count
 
 
 def _put(work: Work, path: str) -> Stored:

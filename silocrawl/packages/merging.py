@@ -22,7 +22,7 @@ from recordsilo.disk.json_lines import read_lines
 from recordsilo.disk.locks import Locks
 from silocrawl.cdxj import Segments
 from silocrawl.errors import CrawlingError
-from silocrawl.packages.indexing import digests_of
+from silocrawl.packages.indexing import add_warc, digests_of
 from silocrawl.packages.layout import (
     RECEIPTS,
     cdx_digests_name,
@@ -143,18 +143,33 @@ class AccessNode:
         receipt = receipt_of(content, package_id)
         if receipt.shown_from > f"{now:%Y-%m-%dT%H:%M:%SZ}":
             return Merged(package_id, why=f"it is under embargo until {receipt.shown_from[:10]}")
-        if mark != digests_to_verify(store, package_id, content):
+        said, shown = digests_to_verify(store, package_id, content), _shown(store, receipt)
+        has_index = store.size(cdx_digests_name(package_id)) is not None
+        if mark != said and (has_index or mark["receipt"] != said["receipt"]):
             raise PackagingError("its receipt or its index is not what was verified")
-        shown = _shown(store, receipt)
-        with _fetched(store, package_id, self.directory) as file:
-            first, captures = _checked(file, shown)
-            merge_places(self._places, {warc: [place] for warc, place in shown.items()})
-            if first and first not in self._segments.find(key_in(first)):
-                self._segments.add_sorted(line.decode() for line in file)
+        if has_index:
+            captures = self._add_index(store, package_id, shown)
+        else:  # the other nodes had merged it before this one was there
+            self._note_places(shown)
+            captures = sum(
+                add_warc(store, self._segments, warc, in_store(receipt, receipt.warcs[warc]))
+                for warc in shown
+            )
         row = {"package": package_id, "ark": receipt.ark, "store": store.address,
                "captures": captures, "merged": f"{now:%Y-%m-%dT%H:%M:%SZ}"}  # fmt: skip
         append_lines(self._list, [json.dumps(row).encode()])
         return Merged(package_id, captures)
+
+    def _add_index(self, store: FileStore, package_id: str, shown: Mapping[str, str]) -> int:
+        with _fetched(store, package_id, self.directory) as file:
+            first, captures = _checked(file, shown)
+            self._note_places(shown)
+            if first and first not in self._segments.find(key_in(first)):
+                self._segments.add_sorted(line.decode() for line in file)
+        return captures
+
+    def _note_places(self, shown: Mapping[str, str]) -> None:
+        merge_places(self._places, {warc: [place] for warc, place in shown.items()})
 
     def check(self, package_id: str, store: FileStore) -> Merged:
         """Look whether this node finds the first and the last record of each WARC file.

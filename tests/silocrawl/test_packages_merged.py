@@ -115,8 +115,9 @@ def test_what_waits_for_the_nodes_goes_when_all_have_it(
     assert sentence.endswith("; on reading-room, web")
     assert node.check(ID, store) == Merged(ID, 4)
     late = AccessNode(str(tmp_path / "late"), "late")
-    (found,) = _merged(late, store)
-    assert found.is_fault
+    assert _merged(late, store) == [Merged(ID, 6)]
+    assert _lines(late) == _lines(node)
+    assert late.check(ID, store) == Merged(ID, 4)
 
 
 def test_what_changed_after_it_was_verified_is_not_merged(
