@@ -64,9 +64,7 @@ def run(place: Path, megabytes: int, runs: int) -> Runs:
         found.package.append(
             measured("silo", "crawl", "package", str(silo), "--store", str(store), "-q")
         )
-        found.verify.append(
-            measured("silo", "crawl", "verify", str(silo), "--store", str(store), "-q")
-        )
+        found.verify.append(measured("silo", "crawl", "verify", str(silo), "--store", str(store)))
         for one in (silo, store):
             shutil.rmtree(one)
     return found

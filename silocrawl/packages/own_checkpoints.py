@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from politeweb.settings import own_name
-from politeweb.warc.files import warc_names, whole_length
+from politeweb.warc.files import WarcName, warc_names, whole_length
 from recordsilo.disk.atomic_file import make_file, make_parents, replace_file
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import names_in
@@ -79,7 +79,7 @@ def make_checkpoint(
         settings: How it is crawled; kept with it.
 
     Returns:
-        None if nothing was crawled.
+        None if no WARC file is new.
 
     Raises:
         CheckpointUnreadable: An earlier one is damaged; nothing is written.
@@ -97,7 +97,7 @@ def _made(silo_path: str, stream: str, settings: Mapping[str, Any]) -> str | Non
     warcs = [one for one in _own_warcs(silo_path) if one not in known and _is_ended(silo_path, one)]
     sizes = dict(_sizes_of_logs(silo_path))
     logs = {one: [ends.get(one, 0), size] for one, size in sizes.items() if size > ends.get(one, 0)}
-    if not warcs and not logs:
+    if not warcs:  # lines alone, as those of a Heritrix, wait for the next one
         return None
     made = datetime.now(UTC)
     name = f"cp{_number(names[-1]) + 1 if names else 1:05}-{made:%Y%m%d%H%M%S}"
@@ -206,7 +206,8 @@ def load_own(silo_path: str, name: str) -> Checkpoint:
     elsewhere = {one: others.get(one, "") for one in facts.warcs if one not in warcs}
     absent = [one for one in warcs if not os.path.isfile(warcs[one])]
     absent += [one for one, package in elsewhere.items()
-               if not package and not os.path.isfile(os.path.join(archives, one))]  # fmt: skip
+               if not package and WarcName.parse(one)  # others are those of a Heritrix
+               and not os.path.isfile(os.path.join(archives, one))]  # fmt: skip
     if absent:
         raise PackagingError(
             f"the checkpoint {name} has the WARC file {min(absent)}, which is not in {archives}"

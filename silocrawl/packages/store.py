@@ -30,7 +30,8 @@ from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.disk.regular_file import open_regular
 from silocrawl.packages.values import PackagingError, Stored
 
-_PIECE = 1 << 20
+_PIECE, _COPIED = 1 << 20, 128 << 10
+"""Bytes that are compared and copied at a time: copied ones stay in the processor's memory."""
 _PART = r"(?!\.{1,2}(?:/|$))[A-Za-z0-9_.%+=,~!-]{1,250}"
 _NAME = re.compile(f"{_PART}(?:/{_PART})*")
 _LONGEST = 900
@@ -252,7 +253,7 @@ class _Directory(FileStore):
 
     def _send(self, path: str, name: str) -> None:
         with open_regular(path) as source, self._staging(name) as target:
-            shutil.copyfileobj(source, target, _PIECE)
+            shutil.copyfileobj(source, target, _COPIED)
 
     def _write(self, content: bytes, name: str) -> None:
         with self._staging(name) as target:

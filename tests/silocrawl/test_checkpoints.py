@@ -119,7 +119,9 @@ def test_a_file_that_is_written_belongs_to_the_next_checkpoint(
     silo: Silo, queues: SqliteQueues, crawl: Callable[..., None]
 ) -> None:
     crawl("/a")
-    (name,) = warcs(silo)
+    (before,) = warcs(silo)
+    crawl("/b")
+    (name,) = warcs(silo) - {before}
     path = Path(archives_directory(silo.path), name)
     whole = path.stat().st_size
     with path.open("ab") as file:
@@ -128,6 +130,7 @@ def test_a_file_that_is_written_belongs_to_the_next_checkpoint(
         file.flush()
         first = checkpoint_now(silo.path, queues, OWN)
         assert first is not None
+        assert list(load_own(silo.path, first).warcs) == [before]
         assert load_own(silo.path, first).elsewhere == {name: ""}
     second = checkpoint_now(silo.path, queues, OWN)
     assert second is not None

@@ -28,7 +28,7 @@ from silocrawl.packages.settings import StoreSettings, load_settings, store_sett
 from silocrawl.packages.steps import work_on
 from silocrawl.packages.store import open_store
 from silocrawl.packages.values import LogRange, PackagingError, State
-from silocrawl.paths import archives_directory
+from silocrawl.paths import archives_directory, log_file
 from silocrawl.running import CrawlSettings, CrawlWorker
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.steps import MessageFailed, MessageRefused
@@ -185,6 +185,26 @@ def test_another_content_in_the_store_is_refused_and_stays(
     assert done.code == ExitCode.LOSSES
     assert "another content" in done.stderr
     assert there.read_bytes() == b"other"
+
+
+def test_lines_of_a_heritrix_in_our_logs_do_not_hinder_us(
+    silo: Silo, crawl: Callable[..., None], place: Path
+) -> None:
+    line = (
+        "2026-11-24T06:15:30.731Z   200       4103 http://a.example/ - - text/html #002"
+        " 20261124061529110+670 sha1:OD4GG55E4KOEF2BJRQQ7SUBXOIVHTLW5 - -"
+        ' {"contentSize":4242,"warcFilename":"WEB-20261124060001123-00000-4711~c~8443.warc.gz",'
+        '"warcFileOffset":445}'
+    )
+    log = Path(log_file(silo.path, "heritrix"))
+    log.parent.mkdir(parents=True)
+    log.write_text(line + "\n")
+    assert "nothing was crawled" in invoke("package", silo.path, "--store", place).stderr
+    crawl("/a")
+    done = invoke("package", silo.path, "--store", place)
+    assert done.code == ExitCode.OK, done.stderr
+    (one,), _ = load_packages(silo.path)
+    assert list(one.elsewhere.values()) == [""]
 
 
 def test_a_package_that_could_not_begin_goes_to_another_store(
