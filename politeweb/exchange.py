@@ -88,7 +88,7 @@ class NotAnswered:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ResponseHead:
     """The head of a response.
 
@@ -123,9 +123,16 @@ class ResponseHead:
         Args:
             name: In any case.
         """
-        wanted = name.lower().encode("ascii")
-        values = [value for known, value in self.fields if known.lower() == wanted]
-        return b", ".join(values).decode("latin-1")
+        return self._values.get(name.lower(), "")
+
+    @cached_property
+    def _values(self) -> dict[str, str]:
+        """Name of each field in lower case → its values, joined."""
+        found: dict[str, str] = {}
+        for name, value in self.fields:
+            known, text = name.decode("latin-1").lower(), value.decode("latin-1")
+            found[known] = f"{found[known]}, {text}" if known in found else text
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +167,15 @@ class StoredBody:
         self._file: Any = BytesIO()
         self._directory = directory
         self._sha1 = sha1(usedforsecurity=False)
+        self._digest = ""
         self.length = 0
 
     @property
     def digest(self) -> str:
         """The digest of what was added."""
-        return b32encode(self._sha1.digest()).decode("ascii")
+        if not self._digest:
+            self._digest = b32encode(self._sha1.digest()).decode("ascii")
+        return self._digest
 
     def add(self, piece: bytes) -> None:
         """Add a piece.
@@ -179,6 +189,7 @@ class StoredBody:
             self._file.write(begin)
         self._file.write(piece)
         self._sha1.update(piece)
+        self._digest = ""
         self.length += len(piece)
 
     def pieces(self) -> Iterator[bytes]:

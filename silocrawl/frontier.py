@@ -20,6 +20,8 @@ LATEST, SECONDS_LATE = 0.25, 0.25
 """The part of an interval, and the least seconds, after which a turn is over."""
 QUICKEST, LONGEST_AWAY = 0.001, 600.0
 """Seconds of an address where nothing is known of its host; and for which one is given back."""
+LEAST_KNOWN = 100
+"""Addresses of a host after which it is known how long one takes."""
 
 
 class Held(NamedTuple):
@@ -55,8 +57,9 @@ class _Line:
         self.since, self.ended, self.away_until = now, 0, now
 
     def seconds_each(self, interval: float, now: float) -> float:
-        """Seconds of an address."""
-        return interval or ((now - self.since) / self.ended if self.ended else QUICKEST)
+        """Seconds of an address; of the first ones nothing follows, as they are slow to begin."""
+        is_known = self.ended >= LEAST_KNOWN
+        return interval or ((now - self.since) / self.ended if is_known else QUICKEST)
 
 
 class Frontier:
@@ -87,6 +90,11 @@ class Frontier:
     def hosts(self) -> set[str]:
         """Of all that are held."""
         return {one.host for one in self._known.values()}
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a turn of a host is reserved that nobody has used yet."""
+        return bool(self._ready)
 
     def add(self, one: Held) -> None:
         """Hold a message."""

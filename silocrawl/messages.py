@@ -8,8 +8,9 @@ it stands in its heritable data. Source: ukwa/python-shepherd,
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -84,9 +85,7 @@ class Address:
     @property
     def launched(self) -> datetime | None:
         """When its launch was due; None for what was injected."""
-        with suppress(ValueError):
-            return moment_of_launch(self.launch.rpartition("/")[2])
-        return None
+        return _launched(self.launch)
 
     @property
     def key(self) -> str:
@@ -97,7 +96,14 @@ class Address:
         """The address of something that was found on this page."""
         path = self.path + letter
         page = self.page if letter == "R" else self.url
-        return replace(self, url=url, path=path, via=self.url, is_forced=False, page=page)
+        return Address(url, self.source, self.launch, self.record, path, self.url, page=page)
+
+
+@lru_cache(1_000)
+def _launched(launch: str) -> datetime | None:
+    with suppress(ValueError):
+        return moment_of_launch(launch.rpartition("/")[2])
+    return None
 
 
 def message_of(one: Address, queue: str = CRAWL, *, key: str = "", wait: float = 0.0) -> Message:
@@ -147,13 +153,15 @@ def address_of(body: bytes) -> Address:
         raise MessageInvalid("the path of a message has other characters than letters")
     if not (_is_word(via or url) and _is_word(source) and _is_word(texts["page"])):
         raise MessageInvalid("the source, the parent or the page of a message is no address")
-    found = Address(url, path=path, via=via or url, is_forced=table.get("forceFetch") is True)
-    return replace(
-        found,
-        source=source,
-        launch=texts["launch"],
-        record=texts["record"],
-        page=without_login(texts["page"]),
+    return Address(
+        url,
+        source,
+        texts["launch"],
+        texts["record"],
+        path,
+        via or url,
+        table.get("forceFetch") is True,
+        without_login(texts["page"]),
     )
 
 

@@ -321,6 +321,8 @@ class CrawlWorker:
             with self._crew.busy():
                 found = self._fetched(held)
             self._tell(held, found)
+        with self._held:
+            self._held.notify()  # another thread takes the next address
 
     def _tell(self, held: Held, found: Fetched | OSError) -> None:
         """Give the main thread what was fetched."""
@@ -330,7 +332,6 @@ class CrawlWorker:
             with self._held:
                 is_asked = not isinstance(found, Fetched) or found.is_asked
                 self._frontiers[held.message.queue].ended(held, is_asked=is_asked)
-                self._held.notify()
         except OSError as error:  # the file of the hosts' turns
             found = error
         self._results.put(found if isinstance(found, OSError) else (held, found))
@@ -370,6 +371,8 @@ class CrawlWorker:
                 while not self._ended:
                     found = self._frontiers[name].next()
                     if isinstance(found, Held):
+                        if self._frontiers[name].has_more:
+                            self._held.notify()  # somebody else waits for the next turn
                         return found
                     self._held.wait(found)
         except OSError as error:  # the file of the hosts' turns
@@ -444,18 +447,20 @@ class CrawlWorker:
             taken = self._queues.take(name, min(MOST_TOGETHER, most - len(frontier)))
             if not taken:
                 return
-            for message in taken:
-                self._hold(message)
+            self._hold(taken)
 
-    def _hold(self, message: Queued) -> None:
-        try:
-            one = Held.of(message, address_of(message.body))
-        except MessageInvalid as error:
-            logger.warning("message %s of %s: %s", message.number, message.queue, error)
-            self._queues.failed([message], str(error), None)
-            return
+    def _hold(self, messages: list[Queued]) -> None:
+        """Hold messages of a queue; what cannot be read is a dead letter."""
+        held = []
+        for message in messages:
+            try:
+                held.append(Held.of(message, address_of(message.body)))
+            except MessageInvalid as error:
+                logger.warning("message %s of %s: %s", message.number, message.queue, error)
+                self._queues.failed([message], str(error), None)
         with self._held:
-            self._frontiers[message.queue].add(one)
+            for one in held:
+                self._frontiers[one.message.queue].add(one)
             self._held.notify_all()
 
     def _next_results(self, seconds: float) -> list[tuple[Held, Fetched]]:

@@ -12,6 +12,7 @@ from base64 import b32encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import sha1
 from http.client import responses as status_phrases
 from urllib.parse import urlsplit
@@ -239,6 +240,7 @@ def _record(block: _Block, fields: Mapping[str, str]) -> Iterator[bytes]:
     yield from packed(pieces(), packs=block.packs)
 
 
+@lru_cache(16)  # most requests have the same payload: none
 def _base32(digest: bytes) -> str:
     return b32encode(digest).decode("ascii")
 
