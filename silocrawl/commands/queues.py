@@ -9,6 +9,7 @@ import click
 
 from recordsilo.cli import ExitCode, Group, example, fail, shown
 from recordsilo.commands.options import directory, json_array, json_lines, quiet_option
+from recordsilo.extras import PackageMissing
 from recordsilo.wording import counted
 from silocrawl.amqp.declaring import BrokerLost, BrokerQueue, sizes_at
 from silocrawl.amqp.settings import URL, amqp_settings, has_amqp
@@ -115,7 +116,7 @@ def _at_broker(silo_path: str, url: str) -> tuple[dict[str, BrokerQueue], str]:
         return {}, ""
     try:
         return {one.queue: one for one in sizes_at(amqp_settings(silo_path, url))}, ""
-    except BrokerLost as error:
+    except (BrokerLost, PackageMissing) as error:
         return {}, str(error)
 
 
