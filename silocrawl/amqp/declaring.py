@@ -28,8 +28,16 @@ class BrokerLost(CrawlingError):
     """A broker cannot be reached now, or has ended the connection; messages wait."""
 
     def __init__(self, broker: Broker, reason: object) -> None:
+        while isinstance(reason, Exception) and (inner := _inner(reason)):
+            reason = inner
         text = str(reason) or type(reason).__name__
         super().__init__(f"the broker {broker.shown} cannot be reached ({text})")
+
+
+def _inner(error: Exception) -> Exception | None:
+    """What an error of the client wraps."""
+    found = [getattr(error, "exception", None), *error.args]
+    return next((one for one in found if isinstance(one, Exception)), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Real Heritrix programs on loopback: fetched from the package registry, started, killed, stopped.
 
-python tests/shared/real_heritrix.py DIR     fetches 92 MB, with Maven
+python tests/shared/real_heritrix.py DIR     fetches 93 MB, with Maven
 """
 
 import argparse
@@ -27,6 +27,8 @@ PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 OLD, NEW = "3.4.0-20220727", "3.13.0"
 PACKED = {OLD: "zip", NEW: "tar.gz"}
 """The versions, and how the registry has them."""
+AMQP = ("org.archive.heritrix:heritrix-contrib:3.13.0", "com.rabbitmq:amqp-client:5.26.0")
+"""What `NEW` needs to talk to a RabbitMQ."""
 PROFILE = "org/archive/crawler/restlet/profile-crawler-beans.cxml"
 OVERRIDES = """
 metadata.operatorContactUrl=http://127.0.0.1/
@@ -77,6 +79,28 @@ def fetch(directory: Path) -> None:
         packed.unlink()
         _home(unpacked, version).rename(_home(directory, version))
         shutil.rmtree(unpacked)
+    if not _amqp_in(directory).is_dir():
+        unpacked = directory / "amqp.new"
+        for artifact in AMQP:
+            subprocess.run(
+                ["mvn", "-B", "-q", f"{PLUGIN}:copy", f"-Dartifact={artifact}",
+                 f"-DoutputDirectory={unpacked}"],
+                check=True,
+            )  # fmt: skip
+        unpacked.rename(_amqp_in(directory))
+
+
+def _amqp_in(directory: Path) -> Path:
+    return directory / "amqp"
+
+
+def amqp_libraries() -> list[Path]:
+    """What `NEW` needs to talk to a RabbitMQ; without it, the test is skipped, but in CI fails."""
+    found = sorted(_amqp_in(heritrix_files(NEW)).glob("*.jar"))
+    if len(found) != len(AMQP):
+        reason = "no heritrix-contrib (see tests/shared/real_heritrix.py)"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    return found
 
 
 def _home(directory: Path, version: str) -> Path:

@@ -10,17 +10,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import click
 import pika
 import pytest
+from certificates import self_signed
 from click.testing import CliRunner, Result
 from feed_messages import outcome
 from pika.exceptions import AMQPError
+from ports import free_port
 from rabbitmq_server import RabbitMQ, connected, rabbitmq_in
 from waiting import wait_until
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command
-from silocrawl.messages import CATALOGUE, INDEX, Address, address_of, message_of
+from silocrawl.messages import CATALOGUE, CRAWL, INDEX, Address, address_of, message_of
+from silocrawl.paths import amqp_file
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.values import MessageState, QueueSize
 
@@ -219,3 +223,92 @@ def test_a_bridge_that_is_killed_loses_nothing(
         assert bridge(silo, mq).return_value == 0
         wait_until(lambda: all_passed(queues, others))
     assert told_urls(queues) == urls(MANY)
+
+
+def test_hostile_messages_stop_nothing(silo: Silo, queues: SqliteQueues, mq: RabbitMQ) -> None:
+    bridge(silo, mq, "--only", "in")
+    with connected(mq.url) as channel:
+        publish(channel, INDEX, b"[" * 100_000)
+        publish(channel, INDEX, b"\xff" * 100)
+        publish(channel, INDEX, b" " * (100 << 20))
+        publish(channel, INDEX, outcome(1))
+        publish(channel, CATALOGUE, b"null")
+    with suppress(AMQPError), connected(mq.url) as channel:
+        publish(channel, INDEX, b" " * (256 << 20))  # the broker itself takes no more than 128 MiB
+        channel.queue_declare(INDEX, passive=True)
+        pytest.fail("the broker took it")
+    assert bridge(silo, mq).stdout == "0 out, 5 in; 4 dead letters\n"
+    letters = queues.peek(INDEX, MessageState.DEAD)
+    assert sum("104,857,600 bytes" in one.reason for one in letters) == 1
+    assert (len(letters), size(queues, CATALOGUE).dead, size(queues, INDEX).waiting) == (3, 1, 1)
+
+
+def test_queues_are_listed_on_both_sides(silo: Silo, queues: SqliteQueues, mq: RabbitMQ) -> None:
+    put_addresses(queues, 3)
+    bridge(silo, mq, "--only", "out")
+    with connected(mq.url) as channel:
+        channel.basic_consume("requests", lambda *_: None)
+        channel.basic_cancel(channel.basic_consume("requests", lambda *_: None))
+        found = CliRunner(env={"AMQP_URL": mq.url}).invoke(
+            silo_command, ["crawl", "queue", "ls", silo.path]
+        )
+    lines = [line.split() for line in found.stdout.splitlines()]
+    assert lines[-4:] == [
+        ["at", "the", "broker", "messages", "takers"],
+        ["requests", "0", "1"],
+        [INDEX, "is", "not", "there"],
+        [CATALOGUE, "is", "not", "there"],
+    ]
+    as_json = CliRunner(env={"AMQP_URL": mq.url}).invoke(
+        silo_command, ["crawl", "queue", "ls", silo.path, "--json"]
+    )
+    (one,) = (row["at_broker"] for row in json.loads(as_json.stdout) if row["queue"] == CRAWL)
+    assert (one["name"], one["messages"], one["is_there"]) == ("requests", 3, True)
+
+
+def test_what_is_declared_otherwise_is_refused(silo: Silo, mq: RabbitMQ) -> None:
+    with connected(mq.url) as channel:
+        channel.queue_declare("requests", auto_delete=True)
+    with pytest.raises(click.ClickException, match=r"requests of .* is declared otherwise"):
+        bridge(silo, mq)
+    stranger = mq.url.replace("guest:guest", "nobody:x")
+    command = ["crawl", "bridge", silo.path]
+    done = CliRunner(env={"AMQP_URL": stranger}).invoke(silo_command, command)
+    assert (done.exit_code, "does not admit nobody" in done.stderr) == (2, True)
+    settings = Path(amqp_file(silo.path))
+    settings.write_text("declare = false\n")
+    with pytest.raises(click.ClickException, match=f"lacks the queue {INDEX}"):
+        bridge(silo, mq)
+    settings.write_text('declare = false\n[queues]\nuris-to-crawl = "requests"\n')
+    assert bridge(silo, mq).stdout == "0 out, 0 in\n"
+
+
+def test_a_broker_is_known_by_its_certificate(
+    silo: Silo, queues: SqliteQueues, tmp_path: Path
+) -> None:
+    key, port = self_signed(tmp_path), free_port()
+    more = (
+        f"listeners.ssl.default = 127.0.0.1:{port}\nssl_options.cacertfile = {key}\n"
+        f"ssl_options.certfile = {key.with_suffix('.crt')}\nssl_options.keyfile = {key}\n"
+    )
+    put_addresses(queues, 3)
+    with rabbitmq_in(tmp_path / "mq", more):
+        url = f"amqps://guest@127.0.0.1:{port}"
+        ls = ["crawl", "queue", "ls", silo.path, "--amqp", url]
+        unknown = CliRunner().invoke(silo_command, ls)
+        assert "certificate verify failed" in unknown.stderr
+        Path(amqp_file(silo.path)).write_text(
+            f'url = "{url}"\ncertificate = "{key.with_suffix(".crt")}"\n'
+        )
+        done = CliRunner().invoke(silo_command, ["crawl", "bridge", silo.path, "--until-idle"])
+        assert done.stdout == "3 out, 0 in\n"
+
+
+def test_a_run_bridges_by_itself(silo: Silo, queues: SqliteQueues, mq: RabbitMQ) -> None:
+    put_addresses(queues, 50)
+    Path(amqp_file(silo.path)).write_text(f'url = "amqp://127.0.0.1:{mq.port}"\n')
+    command = ["crawl", "run", silo.path, "--until-idle"]
+    done = CliRunner().invoke(silo_command, command, catch_exceptions=False, standalone_mode=False)
+    assert (done.return_value, "bridged to" in done.stderr) == (0, True)
+    assert len({address_of(one).url for one in taken(mq)}) == 50
+    assert size(queues, CRAWL).done == 50
