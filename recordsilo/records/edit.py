@@ -83,6 +83,7 @@ class RecordEdit:
         self.removals: dict[str, None] = {}
         self._contents: dict[tuple[str, str], bytes] = {}
         self._retyped = False
+        self._moment = ""
 
     @classmethod
     def of_new(
@@ -129,9 +130,17 @@ class RecordEdit:
         return self.manifest != self.before or self._retyped
 
     def seal(self) -> None:
-        """Set the revision, the time and the format that the state is written with."""
+        """Set the revision, the format and the time that the state is written with.
+
+        The time is that of the first call: what is indexed says the same as what is written.
+        """
         revision = (self.before.revision if self.before else 0) + 1
-        self.manifest = altered(self.manifest, revision=revision, changed=now_text(), format=FORMAT)
+        self._moment = self._moment or now_text()
+        found = (self.manifest.revision, self.manifest.format, self.manifest.changed)
+        if found != (revision, FORMAT, self._moment):
+            self.manifest = altered(
+                self.manifest, revision=revision, format=FORMAT, changed=self._moment
+            )
 
     def discard(self) -> None:
         """Remove what was staged; the state is not committed."""

@@ -38,6 +38,18 @@ def test_edit_of_a_new_record_begins_with_nothing(silo: Silo) -> None:
         assert edit.identifier == "new"
 
 
+def test_an_edit_that_is_sealed_twice_keeps_its_time(
+    edit: RecordEdit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter(["2026-01-01T00:00:00.999999", "2026-01-01T00:00:01.000000"])
+    monkeypatch.setattr("recordsilo.records.edit.now_text", lambda: next(times))
+    edit.set_state("wc", "ready")
+    edit.seal()
+    edit.log("wc", "What 2010 left was read")
+    edit.seal()
+    assert edit.manifest.changed == "2026-01-01T00:00:00.999999"
+
+
 def test_harvester_adds_a_prefix_to_a_frozen_version(silo: Silo, harvest: Harvest) -> None:
     harvest(silo, "h")
     silo["h"].clone_version("1", "wc")
