@@ -41,6 +41,7 @@ SECONDS_OF_PATIENCE, SECONDS_UNTIL_NEXT_LOOK = 60.0, 3.0
 """How long a record is waited for that the log tells of and the disk has not yet got."""
 SECONDS_OF_MEMORY = 60 * 86_400.0
 """How long it is remembered which outcomes were told."""
+_ALIVE = MessageState.WAITING, MessageState.LATER, MessageState.TAKEN
 _LOCK, _SECONDS_BETWEEN_LOOKS, _SECONDS_AFTER_A_FAULT = "index", 1.0, 10.0
 _MOST_READ = 16 << 20
 """Bytes at the end of a log that may have lines of killed processes, each of which had written at
@@ -254,7 +255,7 @@ def index_all(silo_path: str, stop: Stop) -> int:
         if is_mine:
             with open_own_queues(silo_path) as queues:
                 indexer = Indexer(silo_path, queues)
-                while (size := queues.sizes().get(INDEX)) and size.alive and not stop.asked:
+                while not stop.asked and any(queues.peek(INDEX, one, 1) for one in _ALIVE):
                     if taken := indexer.work_once():
                         done += taken
                     else:
