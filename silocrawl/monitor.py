@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
+from silocrawl.amqp.settings import has_amqp
+from silocrawl.amqp.watching import look_at_amqp
 from silocrawl.conditions import Condition, Word
 from silocrawl.heritrix.engines import EnginesInvalid, load_engines
 from silocrawl.heritrix.watching import look_at
@@ -38,6 +40,8 @@ def looks_of(silo_path: str) -> list[Look]:
         Look("packages", "", partial(look_at_packages, silo_path)),
         Look("store", "", partial(look_at_store, silo_path)),
     ]
+    if has_amqp(silo_path):
+        looks.append(Look("amqp", "", partial(look_at_amqp, silo_path)))
     try:
         engines = load_engines(silo_path)
     except EnginesInvalid as error:
