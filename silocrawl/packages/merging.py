@@ -24,6 +24,7 @@ from silocrawl.cdxj import Segments
 from silocrawl.errors import CrawlingError
 from silocrawl.packages.indexing import add_warc, digests_of
 from silocrawl.packages.layout import (
+    MERGED,
     RECEIPTS,
     cdx_digests_name,
     cdx_name,
@@ -112,7 +113,7 @@ class AccessNode:
             config = os.path.join(self.directory, "config.yaml")
             if not os.path.exists(config):
                 replace_file(config, _CONFIGURATION.encode())
-            known = self.merged()
+            known, marks = self.merged(), set(store.names(MERGED))
             for name in store.names(RECEIPTS):
                 package_id = name.rpartition("/")[2].removesuffix(".json")
                 if known.get(package_id) != store.address:
@@ -123,9 +124,9 @@ class AccessNode:
                     yield found
                     if found.why:
                         continue
-                if store.size(merged_name(package_id, self.name)) is None:
-                    mark = f"{now:%Y-%m-%dT%H:%M:%SZ}\n".encode()
-                    store.put(merged_name(package_id, self.name), mark, replaces=True)
+                if (mark := merged_name(package_id, self.name)) not in marks:
+                    content = f"{now:%Y-%m-%dT%H:%M:%SZ}\n".encode()
+                    store.put(mark, content, replaces=True)
 
     def merged(self) -> dict[str, str]:
         """The packages that this node has, each with the address of its store.
