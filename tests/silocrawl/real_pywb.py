@@ -5,13 +5,17 @@ python tests/silocrawl/real_pywb.py DIR     installs them, 97 and 93 MB
 
 import argparse
 import os
+import signal
+import socket
 import subprocess
 import sys
+import time
 import venv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-PACKAGES = ("pywb==2.10.0", "cryptography<48", "setuptools<81")
+PACKAGES = ("pywb==2.10.0", "cryptography<48", "setuptools<81", "boto3>=1.28")
 WACZ = ("wacz==0.6.0",)
 
 
@@ -40,6 +44,31 @@ def installed(name: str) -> str:
         reason = f"no real {name}: {found} is not there (see tests/silocrawl/real_pywb.py)"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
     return str(found)
+
+
+@contextmanager
+def serving(wayback: str, directory: str, collection: str = "crawls") -> Iterator[str]:
+    """A pywb on the configuration in a directory: the address of its collection."""
+    import requests  # noqa: PLC0415
+
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    with subprocess.Popen(
+        [wayback, "-p", str(port), "-b", "127.0.0.1"], cwd=directory,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as pywb:  # fmt: skip
+        root = f"http://127.0.0.1:{port}/{collection}"
+        try:
+            for _ in range(600):
+                try:
+                    requests.get(root, timeout=10)
+                    break
+                except requests.ConnectionError:
+                    time.sleep(0.1)
+            yield root
+        finally:
+            pywb.send_signal(signal.SIGTERM)
 
 
 def main() -> None:

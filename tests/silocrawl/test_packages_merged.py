@@ -1,15 +1,13 @@
 """Packages on access nodes: only what was verified and may be shown, once, whatever is killed."""
 
 import os
-import signal
-import subprocess
-import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import fsspec
 import pytest
+import real_pywb
 import requests
 from killing import KILLED, exit_code_of
 from object_store import BUCKET, s3_server, use_s3
@@ -27,7 +25,6 @@ from silocrawl.packages.submitting import submit
 from silocrawl.packages.values import PackageInvalid, PackageLater, Work
 from silocrawl.packages.verifying import NotVerified, verify
 from silocrawl.places import read_places
-from silocrawl.replay import free_port
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
 ID = "own-cp00001"
@@ -236,25 +233,11 @@ def test_a_package_is_replayed_by_pywb_from_an_access_node(
 ) -> None:
     _verified(tmp_path, store)
     _merged(node, store)
-    port = free_port()
-    with subprocess.Popen(
-        [program, "-p", str(port), "-b", "127.0.0.1"], cwd=node.directory,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    ) as pywb:  # fmt: skip
-        try:
-            root = f"http://127.0.0.1:{port}/crawls"
-            for _ in range(300):
-                try:
-                    requests.get(root, timeout=10)
-                    break
-                except requests.ConnectionError:
-                    time.sleep(0.1)
-            for number in (0, 5):
-                seen = requests.get(f"{root}/2026id_/{url_of(ID, number)}", timeout=30)
-                assert (seen.status_code, seen.text) == (200, f"page {number}" * 50)
-            _verified(tmp_path, store, "own-cp00002")
-            _merged(node, store)
-            seen = requests.get(f"{root}/2026id_/{url_of('own-cp00002', 3)}", timeout=30)
-            assert (seen.status_code, seen.text) == (200, "page 3" * 50)
-        finally:
-            pywb.send_signal(signal.SIGTERM)
+    with real_pywb.serving(program, node.directory) as root:
+        for number in (0, 5):
+            seen = requests.get(f"{root}/2026id_/{url_of(ID, number)}", timeout=30)
+            assert (seen.status_code, seen.text) == (200, f"page {number}" * 50)
+        _verified(tmp_path, store, "own-cp00002")
+        _merged(node, store)
+        seen = requests.get(f"{root}/2026id_/{url_of('own-cp00002', 3)}", timeout=30)
+        assert (seen.status_code, seen.text) == (200, "page 3" * 50)

@@ -1,12 +1,20 @@
-"""The checkpoints of a real Heritrix, killed and resumed, are packaged and well in the store."""
+"""The checkpoints of a real Heritrix, killed and resumed, on their whole way.
+
+Into a store in a directory and into one in S3, verified there, merged on two access nodes, and
+replayed by a real pywb from each.
+"""
 
 import time
 from datetime import timedelta
 from pathlib import Path
 
+import fsspec
 import pytest
 import real_heritrix
+import real_pywb
+import requests
 from click.testing import CliRunner
+from object_store import BUCKET, s3_server, use_s3
 from site_of_traps import Site, page
 from waiting import wait_until
 
@@ -26,8 +34,13 @@ pytestmark = pytest.mark.long
 PAGES = 30
 
 
-def test_checkpoints_of_a_job_that_was_killed_are_packaged(
-    silo: Silo, queues: SqliteQueues, site: Site, tmp_path: Path
+def test_a_job_that_was_killed_is_packaged_and_replayed_from_access_nodes(
+    silo: Silo,
+    queues: SqliteQueues,
+    site: Site,
+    tmp_path: Path,
+    program: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     links = [f"/theses/{number}" for number in range(PAGES)]
     for link in links:
@@ -64,6 +77,28 @@ def test_checkpoints_of_a_job_that_was_killed_are_packaged(
     names = [warc.name for one in packages for warc in one.warcs]
     assert sorted(names) == sorted(path.name for path in job.glob("2*/warcs/*.warc.gz"))
     assert len(packages) >= 3  # the checkpoint, and the ends of both launches
+    pages = [f"{site.url}{link}" for link in links]
+    _shown_by_two_nodes(silo.path, str(tmp_path / "store"), tmp_path, program, pages)
+    with s3_server() as address, Silo(str(tmp_path / "other")) as other:
+        use_s3(monkeypatch, address)
+        fsspec.filesystem("s3", skip_instance_cache=True).mkdir(BUCKET)
+        _silo("package", other.path, "--store", f"s3://{BUCKET}/crawls", "--heritrix", job)
+        (tmp_path / "afar").mkdir()
+        _shown_by_two_nodes(other.path, f"s3://{BUCKET}/crawls", tmp_path / "afar", program, pages)
+
+
+def _shown_by_two_nodes(
+    silo_path: str, store: str, directory: Path, program: str, pages: list[str]
+) -> None:
+    """Verify a store, merge it on two nodes, and ask the pywb of each for all pages."""
+    assert " is well: " in _silo("verify", silo_path, "--store", store)
+    for name in ("reading-room", "web"):
+        access = directory / name
+        _silo("merge", "--store", store, "--node", name, access)
+        with real_pywb.serving(program, str(access)) as root:
+            for url in pages:
+                seen = requests.get(f"{root}/2026id_/{url}", timeout=60)
+                assert (url, seen.status_code, seen.content) == (url, 200, page("x").body)
 
 
 def _silo(command: str, *words: str | Path) -> str:
