@@ -28,6 +28,7 @@ from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
 from siloexport.targets import Target
 from siloexport.targets.bag import BagTarget
 from siloexport.targets.files import FilesTarget
+from siloexport.targets.ocfl import OcflTarget
 from siloexport.targets.sip import SipTarget
 from siloexport.targets.sip_writing import SipSettings
 from siloexport.values import ActionKind, Deletions, OnConflict, Result
@@ -44,6 +45,7 @@ __all__ = [
     "Export",
     "ExportError",
     "FilesTarget",
+    "OcflTarget",
     "OnConflict",
     "Policy",
     "Progress",

@@ -128,6 +128,8 @@ def exported_version(
         version.state,
         (*_files(version), *_document_files(sources)),
         VersionContent(record, version, documents, cache),
+        version.date,
+        version.log,
     )
 
 
@@ -178,6 +180,8 @@ class Packer:
             self.source,
             sets_of(manifest),
             manifest.metadata,
+            manifest.version_names,
+            manifest.current_version,
             held,
         )
 

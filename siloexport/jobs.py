@@ -72,7 +72,7 @@ def export(work: Work) -> Ending:
     if kind.open is None:
         return write_file(work, kind, selection, values, out)
     policy = Policy(
-        Versions(given.get("versions") or Versions.CURRENT),
+        Versions(given.get("versions") or kind.versions),
         deletions=Deletions(given.get("deletions") or Deletions.STATUS),
     )
     opening = Opening(work.silo_path, values, out, policy.versions)
@@ -236,15 +236,16 @@ def _json(text: str) -> Any:
 def _common(kind: TargetKind, fields: Fields) -> dict[str, Any]:
     """Return the arguments that all kinds of this shape share."""
     if kind.write is None:
-        return _policy(fields)
+        return _policy(kind, fields)
     known = tuple(map(str, REPLACE))
     text = fields.get("conflicts", "") or known[0]
     return {"conflicts": _one_of(known, text, "what is done about a changed file (conflicts)")}
 
 
-def _policy(fields: Fields) -> dict[str, Any]:
+def _policy(kind: TargetKind, fields: Fields) -> dict[str, Any]:
+    usual = {"versions": str(kind.versions)}
     return {
-        name: _one_of(known, fields.get(name, "") or known[0], what)
+        name: _one_of(known, fields.get(name, "") or usual.get(name, known[0]), what)
         for name, known, what in (
             ("versions", VERSIONS, "the versions of an export"),
             ("deletions", DELETIONS, "what a deletion does to an export (deletions)"),

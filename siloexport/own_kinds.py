@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import BinaryIO
 
+from infopackages.ocfl.layouts import DESCRIPTIONS, HASHED
 from recordsilo import Silo
 from recordsilo.disk.whole_file import as_text
 from recordsilo.selection import Selection
@@ -17,6 +18,7 @@ from siloexport.targets.bag import BagTarget
 from siloexport.targets.bag_settings import read_settings
 from siloexport.targets.database import write_parquet, write_sqlite
 from siloexport.targets.files import FilesTarget
+from siloexport.targets.ocfl import OcflTarget
 from siloexport.targets.sip import SipTarget
 from siloexport.targets.sip_writing import SipSettings
 from siloexport.targets.tables import TableReport
@@ -44,6 +46,12 @@ def _sip(opening: Opening) -> AbstractContextManager[Target]:
     bag, tar = (opening.values.get(name) == "yes" for name in ("bag", "tar"))
     settings = SipSettings(bag, tar, opening.values.get("submitter") or "")
     return nullcontext(SipTarget(opening.out, settings))
+
+
+def _ocfl(opening: Opening) -> AbstractContextManager[Target]:
+    asked = opening.values.get("layout") or ""
+    names = [name for name in DESCRIPTIONS if name.startswith(asked)] if asked else [""]
+    return nullcontext(OcflTarget(opening.out, names[0]))
 
 
 FILES = TargetKind(
@@ -144,6 +152,39 @@ SIP = TargetKind(
     is_directory=True,
     explained="METS, PREMIS and the files of each record, for long-term archives.",
     order=12,
+)
+
+OCFL = TargetKind(
+    "ocfl",
+    "storage root (OCFL)",
+    "Export a storage root",
+    """Write records as objects of an OCFL 1.1 storage root, OUT.
+
+    Each version of a record becomes a version of its object, with who made it, when and why.
+    Content is stored once. Later exports add versions; what is there is never changed.
+    """,
+    (
+        FormField(
+            "layout",
+            "Layout",
+            Input.CHOICE,
+            help=f"Layout of a new storage root (extension of OCFL); {HASHED[:4]} if not given.",
+            asked=Asked.COMMAND,
+            choices=tuple(
+                (name[:4], f"{name[:4]}: {title}") for name, title in sorted(DESCRIPTIONS.items())
+            ),
+        ),
+    ),
+    (
+        "silo export ocfl myrepo ocfl",
+        "silo export ocfl myrepo ocfl --state ready --jobs 2",
+        "silo export ocfl myrepo ocfl --layout 0003 --search 'year:2016'",
+    ),
+    open=_ocfl,
+    is_directory=True,
+    explained="Objects with all their versions, for long-term storage (OCFL 1.1).",
+    versions=Versions.ALL,
+    order=13,
 )
 
 

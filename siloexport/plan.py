@@ -33,12 +33,14 @@ class Policy:
         unwrap: Whether to export the metadata also as a separate document (``oai_dc.xml``).
         deletions: What to do with exported records that the source deleted.
         crosswalk: Identifier and digest of the target's crosswalk.
+        states: Whether the target stores the states of versions.
     """
 
     versions: Versions = Versions.CURRENT
     unwrap: bool = True
     deletions: Deletions = Deletions.STATUS
     crosswalk: str = ""
+    states: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +234,9 @@ def version_key(manifest: Manifest, version: Version, policy: Policy) -> str:
     """Return the idempotency key of a version: a digest of all that decides what is exported.
 
     That is the SHA-256 of its files (from the manifest, so no file is read), which of them are
-    metadata, the provenance, the crosswalk, and whether documents are unwrapped. If the source
-    lists the same content again under a later date, the key stays the same.
+    metadata, the provenance, the crosswalk, whether documents are unwrapped, and the version's
+    state if the target stores it. If the source lists the same content again under a later
+    date, the key stays the same.
 
     Args:
         manifest: Of the record; with the digests of all files of the version.
@@ -251,6 +254,7 @@ def version_key(manifest: Manifest, version: Version, policy: Policy) -> str:
             "metadata": sorted(version.metadata_files),
             "crosswalk": policy.crosswalk,
             "unwrap": policy.unwrap,
+            **({"state": version.state} if policy.states else {}),
         }
     )
 

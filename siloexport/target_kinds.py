@@ -118,6 +118,7 @@ class TargetKind:
         hint: Text above the form, in English.
         explained: What it exports, in the list of forms; by default the hint.
         missing: Text instead of the form if `FormField.choices_of` returns none.
+        versions: Which versions are exported by default, where the target is not one file.
         order: Of the forms on the page; then by name.
     """
 
@@ -138,6 +139,7 @@ class TargetKind:
     hint: str = ""
     explained: str = ""
     missing: str = ""
+    versions: Versions = Versions.CURRENT
     order: int = 50
 
     def asked(self, where: Asked) -> tuple[FormField, ...]:

@@ -81,11 +81,14 @@ class Capabilities:
         deletions: What it can do with a record that the source deleted.
         groups: Whether it takes the deposits of several records as a group; then it is a
             `siloexport.targets.GroupTarget`.
+        states: Whether it stores the state that a curator gave a version; then a new state is a
+            change to be exported.
     """
 
     each_version: bool
     deletions: frozenset[Deletions] = frozenset()
     groups: bool = False
+    states: bool = False
 
 
 class Content(Protocol):
@@ -139,6 +142,8 @@ class ExportedVersion:
         origin: Its ``date`` is when the version was made in the Silo; ``""`` if the release of
             2010 did not note it.
         files: In the order in which they were put; unwrapped documents come last.
+        date: The version's date in the manifest, in the 2010 form.
+        log: The lines of its log.
     """
 
     name: str
@@ -149,6 +154,8 @@ class ExportedVersion:
     state: str | None
     files: tuple[ExportedFile, ...]
     content: Content = field(compare=False, repr=False)
+    date: str = ""
+    log: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +212,8 @@ class Deposit:
         source: Base URL that the record was harvested from; or ``""``.
         sets: The record's setSpecs.
         about: The record's metadata in the manifest (JSON values).
+        listed: The names of all versions in the Silo, in order.
+        cursor: The name of the current version.
         held: What the target holds according to the ledger; None for nothing. If the target
             holds anything else, that is a conflict.
         overwrite: Whether to overwrite the record if there is a conflict.
@@ -220,6 +229,8 @@ class Deposit:
     source: str = ""
     sets: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
+    listed: tuple[str, ...] = ()
+    cursor: str = ""
     held: Held | None = None
     overwrite: bool = False
     noted: Mapping[str, str] = field(default_factory=dict)

@@ -32,10 +32,12 @@ from recordsilo.disk.digest import Digest
 
 CHUNK = 1 << 20
 _FICLONE = 0x40049409  # linux/fs.h: _IOW(0x94, 9, int)
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # linux/fcntl.h, linux/fs.h
 _NO_REFLINK = {errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.ENOSYS, errno.EPERM}
 _LEFT_OVER = 3600.0
 """Seconds after which a staged file was left by a killed process."""
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+_NO_EXCHANGE = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM}
 _NO_LINK = {errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EOPNOTSUPP, errno.EACCES}
 
 
@@ -572,6 +574,25 @@ def move(source: str, target: str, barrier: Barrier) -> None:
     """
     os.rename(source, target)
     barrier.directory_changed(os.path.dirname(target))
+
+
+def exchange(one: str, other: str, barrier: Barrier) -> bool:
+    """Exchange two files or directories at once (Linux ``renameat2``).
+
+    Returns:
+        False if the system or the file system cannot; then nothing was changed.
+    """
+    if sys.platform != "linux" or not hasattr(_LIBC, "renameat2"):
+        return False
+    paths = os.fsencode(one), os.fsencode(other)
+    if _LIBC.renameat2(_AT_FDCWD, paths[0], _AT_FDCWD, paths[1], _RENAME_EXCHANGE) != 0:
+        code = ctypes.get_errno()
+        if code in _NO_EXCHANGE:
+            return False
+        raise OSError(code, os.strerror(code), one, None, other)
+    barrier.directory_changed(os.path.dirname(one))
+    barrier.directory_changed(os.path.dirname(other))
+    return True
 
 
 def unlink(path: str, barrier: Barrier) -> None:

@@ -156,6 +156,7 @@ def _directory_command(kind: TargetKind) -> click.Command:
     @directory
     @click.argument("out", metavar="OUT", shell_complete=completion.directories)
     @selecting
+    @options.which_versions(kind.versions)
     @options.what_goes
     @options.how_run
     @options.jobs
@@ -245,7 +246,10 @@ _PLACE_COMMANDS = (
         "run",
         "Export new and changed records to {title}; earlier exports are kept.",
         run_to,
-        (selecting, options.what_goes, options.how_run, options.jobs, options.showing),
+        (
+            selecting, options.which_versions(Versions.CURRENT), options.what_goes,
+            options.how_run, options.jobs, options.showing,
+        ),
         ("", "--versions all --jobs 4", "--state ready --report actions.jsonl"),
     ),
     _PlaceCommand(
@@ -254,8 +258,8 @@ _PLACE_COMMANDS = (
         "{title} is asked about each record that would be written.",
         _plan,
         (
-            selecting, options.what_goes, options.on_conflict, options.limit, options.jobs,
-            options.showing,
+            selecting, options.which_versions(Versions.CURRENT), options.what_goes,
+            options.on_conflict, options.limit, options.jobs, options.showing,
         ),
         ("--versions all",),
     ),

@@ -23,14 +23,18 @@ from siloexport.values import REPLACE, Deletions, OnConflict
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-what_goes = all_of(
-    click.option(
+def which_versions(usual: Versions) -> Callable[[F], F]:
+    """Return the option that names versions, with its default."""
+    return click.option(
         "--versions",
         type=click.Choice([str(one) for one in Versions]),
-        default=str(Versions.CURRENT),
+        default=str(usual),
         show_default=True,
         help="Which versions of a record: the current one, those made by curators, or all.",
-    ),
+    )
+
+
+what_goes = all_of(
     click.option(
         "--no-unwrap",
         is_flag=True,
@@ -45,7 +49,7 @@ what_goes = all_of(
         help="What to do with an exported record that the source deleted.",
     ),
 )
-"""Which parts of the records; `policy_of` reads them."""
+"""Which parts of the records, with `which_versions`."""
 
 on_conflict = click.option(
     "--on-conflict",

@@ -228,7 +228,8 @@ class Export:
             return checking.rollback(self.target, ledger, run_id, purge=purge)
 
     def _policy(self) -> Policy:
-        return replace(self.policy, crosswalk=self.target.crosswalk)
+        states = self.target.capabilities.states
+        return replace(self.policy, crosswalk=self.target.crosswalk, states=states)
 
 
 def _arguments(

@@ -72,7 +72,7 @@ DAY = "day"
 _MAX_NAME = 200
 _FEW = 3
 """So many records are flushed file by file; for more, the whole file system is flushed once."""
-_STAGED_MARKER = re.compile(re.escape(MARKER) + r"\.\d+-[0-9a-f]+\.tmp")
+STAGED_MARKER = re.compile(re.escape(MARKER) + r"\.\d+-[0-9a-f]+\.tmp")
 _OLD = "-old"
 _OTHER = "something else"
 """Stands for the digest of what does not have the form of the records."""
@@ -195,7 +195,7 @@ class DirectoryTarget:
 
     def _may_become_ours(self, names: list[str]) -> bool:
         """Whether the directory is empty, or has only what a killed `prepare` left."""
-        others = {name for name in names if not _STAGED_MARKER.fullmatch(name)}
+        others = {name for name in names if not STAGED_MARKER.fullmatch(name)}
         return not others or (others == {NOTES} and not os.listdir(f"{self.directory}/{NOTES}"))
 
     def _kept_key(self) -> str:
@@ -223,35 +223,17 @@ class DirectoryTarget:
         content = text.encode()
         try:
             os.makedirs(f"{self.directory}/{NOTES}", exist_ok=True)
-            self._mark(content)
+            mark(self.directory, self.shown, self._key, content)
             self._sweep()
         except OSError as error:
             kind = TargetFull if error.errno in _NO_ROOM else TargetUnusable
             raise kind(f"{self.shown} cannot be written: {error.strerror}") from error
 
-    def _mark(self, content: bytes) -> None:
-        """Write the marker; of exports that find none at the same time, only one does.
-
-        Raises:
-            LedgerInUse: Another export has begun here since `probe`.
-        """
-        before = read_marker(self.directory)
-        if not before:
-            try:
-                make_file(f"{self.directory}/{MARKER}", content)
-            except FileExistsError:
-                before = read_marker(self.directory)
-        key = marked(before, "export")
-        if key and key != self._key:
-            raise LedgerInUse(f"another export to {self.shown} has begun; wait until it ends")
-        if before and before != content:
-            replace_file(f"{self.directory}/{MARKER}", content)
-
     def _sweep(self) -> None:
         """Remove what a killed export left, except what `recover` needs."""
         with os.scandir(self.directory) as there:
             left = [entry.name for entry in there if entry.name.startswith(MARKER)]
-        for name in filter(_STAGED_MARKER.fullmatch, left):
+        for name in filter(STAGED_MARKER.fullmatch, left):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(f"{self.directory}/{name}")
         names = {name for name in left if name.startswith(MARKER + "-")}
@@ -502,18 +484,56 @@ class DirectoryTarget:
         except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
-    @contextlib.contextmanager
-    def _failing_as(self, identifier: str) -> Iterator[None]:
+    def _failing_as(self, identifier: str) -> contextlib.AbstractContextManager[None]:
+        return failing_as(self.shown, identifier)
+
+
+@contextlib.contextmanager
+def failing_as(shown: str, identifier: str) -> Iterator[None]:
+    """Translate errors of the disk into those of an export.
+
+    Args:
+        shown: The target's name for people.
+        identifier: Of the record.
+
+    Raises:
+        DepositFailed, TargetFull, TargetUnusable: See `siloexport.targets.Target.deposit`.
+    """
+    try:
+        yield
+    except (FileNotInVersion, SourceChanged):
+        raise
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise TargetFull(f"{shown}: {error.strerror}") from error
+        if error.errno in _NO_MORE:
+            raise TargetUnusable(f"{shown}: {error.strerror}") from error
+        raise DepositFailed(identifier, str(error)) from error
+
+
+def mark(directory: str, shown: str, export_key: str, content: bytes) -> None:
+    """Write the marker; of exports that find none at the same time, only one does.
+
+    Args:
+        directory: Where.
+        shown: Its name for people.
+        export_key: The key of the export, which is in the content.
+        content: Of the marker.
+
+    Raises:
+        LedgerInUse: Another export has begun here meanwhile.
+    """
+    before = read_marker(directory)
+    if not before:
         try:
-            yield
-        except (FileNotInVersion, SourceChanged):
-            raise
-        except OSError as error:
-            if error.errno in _NO_ROOM:
-                raise TargetFull(f"{self.shown}: {error.strerror}") from error
-            if error.errno in _NO_MORE:
-                raise TargetUnusable(f"{self.shown}: {error.strerror}") from error
-            raise DepositFailed(identifier, str(error)) from error
+            make_file(f"{directory}/{MARKER}", content)
+        except FileExistsError:
+            before = read_marker(directory)
+    key = marked(before, "export")
+    if key and key != export_key:
+        raise LedgerInUse(f"another export to {shown} has begun; wait until it ends")
+    if before and before != content:
+        replace_file(f"{directory}/{MARKER}", content)
 
 
 def read_marker(directory: str) -> bytes:

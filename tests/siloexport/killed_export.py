@@ -1,6 +1,6 @@
 """An export that kills itself with SIGKILL at its n-th step: a rename, a flush or a note.
 
-python killed_export.py SILO OUT files|bags|sips N
+python killed_export.py SILO OUT files|bags|sips|ocfl N
 """
 
 import os
@@ -9,13 +9,26 @@ import sys
 from killing import kill_at
 
 from recordsilo import Silo
-from siloexport import BagTarget, Export, FilesTarget, Policy, SipTarget, Target, Versions
+from siloexport import (
+    BagTarget,
+    Export,
+    FilesTarget,
+    OcflTarget,
+    Policy,
+    SipTarget,
+    Target,
+    Versions,
+)
 from siloexport.ledger import EntryPen, Ledger
+from siloexport.targets import ocfl_writing
 from siloexport.targets.directory import DirectoryTarget
 
 STEPS = [
     (os, "rename"),
     (DirectoryTarget, "flush"),
+    (OcflTarget, "flush"),
+    (ocfl_writing, "exchange"),
+    (ocfl_writing, "remove_tree"),
     (Ledger, "begin_all"),
     (Ledger, "end_all"),
     (Ledger, "note_sha512"),
@@ -27,6 +40,8 @@ def target_of(form: str, out: str) -> Target:
     """The target in a directory."""
     if form == "files":
         return FilesTarget(out, Versions.ALL)
+    if form == "ocfl":
+        return OcflTarget(out)
     return BagTarget(out) if form == "bags" else SipTarget(out)
 
 

@@ -8,6 +8,8 @@ import killed_export
 import pytest
 from examples import examples, family
 from killing import KILLED, exit_code_of
+from ocfl.validator import Validator
+from test_ocfl import is_valid
 
 from recordsilo import Silo
 from siloexport import Export, Policy, Target, Versions
@@ -15,7 +17,7 @@ from siloexport import Export, Policy, Target, Versions
 KILLS = examples(20, least=6)
 
 
-@pytest.mark.parametrize("form", family(["files", "bags", "sips"], 1))
+@pytest.mark.parametrize("form", family(["files", "bags", "sips", "ocfl"], 1))
 def test_an_export_killed_again_and_again_ends_whole(
     silo: Silo, tmp_path: Path, harvest: Callable[..., None], form: str
 ) -> None:
@@ -36,12 +38,18 @@ def test_an_export_killed_again_and_again_ends_whole(
         code = exit_code_of(killed_export.__file__, silo.path, out, form, str(step))
         assert code in {0, KILLED}
         killed += code == KILLED
+        for path in (tmp_path / "out").rglob("0=ocfl_object_1.1"):
+            if "extensions" not in path.parts:
+                assert Validator(log_warnings=True).validate_object(str(path.parent))
     assert killed >= KILLS / 2
     target: Target = killed_export.target_of(form, out)
     export = Export(silo, target, Policy(Versions.ALL))
     report = export.run()
     assert report.whole, report.problems
     found = export.verify()
-    assert (found.records, found.outdated, found.differences) == (38, 0, 0)
+    outdated = found.outdated if form == "ocfl" else 0  # states that only its history has
+    assert (found.records, found.outdated, found.differences) == (38, outdated, 0)
     assert export.run().written == 0
     assert not [path.name for path in (tmp_path / "out").glob(".silo-export-*")]
+    if form == "ocfl":
+        assert is_valid(tmp_path / "out") == 38

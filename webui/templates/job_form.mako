@@ -125,7 +125,7 @@ ${name_field(id + "-name", _("Name of a directory beside the Silo. If it exists,
 ${own_field(id, field, choices)}
 % endfor
 % if not form.is_file:
-${versions_field(id + "-versions")}
+${versions_field(id + "-versions", form.first.versions)}
 % endif
 % if not form.is_beside:
     <p><label for="${id}-deletions">${_("Deleted at the source")}</label>
@@ -152,11 +152,11 @@ ${when_field()}
     <input id="${id}" name="name" value="${given.get("name", "")}" required pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}" aria-describedby="${id}-hint" spellcheck="false">
     <small id="${id}-hint">${hint}</small></p>
 </%def>
-<%def name="versions_field(id)">
+<%def name="versions_field(id, usual)">
     <p><label for="${id}">${_("Versions")}</label>
     <select id="${id}" name="versions">
 % for one in versions:
-      <option value="${one}"${lists.selected(given.get("versions") == one)}>${_(one)}</option>
+      <option value="${one}"${lists.selected((given.get("versions") or usual) == one)}>${_(one)}</option>
 % endfor
     </select></p>
 </%def>

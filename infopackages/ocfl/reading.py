@@ -1,0 +1,181 @@
+"""Read a storage root and its objects, which may come from anybody; nothing is written."""
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from infopackages.files import chunks_of
+from infopackages.ocfl.inventory import INVENTORY, Inventory, OcflError, parsed
+from infopackages.ocfl.layouts import Layout, layout_from
+
+ROOT = "0=ocfl_1.1"
+ROOT_TEXT = b"ocfl_1.1\n"
+OBJECT = "0=ocfl_object_1.1"
+OBJECT_TEXT = b"ocfl_object_1.1\n"
+LAYOUT = "ocfl_layout.json"
+EXTENSIONS = "extensions"
+_DECLARED = ((OBJECT, OBJECT_TEXT), ("0=ocfl_object_1.0", b"ocfl_object_1.0\n"))
+_LARGEST = 256 << 20
+"""The largest inventory that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object of a storage root.
+
+    Attributes:
+        path: Its directory.
+        digest: SHA-512 of its inventory.
+    """
+
+    path: str
+    inventory: Inventory
+    digest: str
+
+    def open(self, digest: str) -> BinaryIO:
+        """Open the content with a digest of the manifest.
+
+        Raises:
+            OcflError: It is missing, or not a plain file in the object.
+        """
+        return _open(self.path, self.inventory.manifest[digest][0])
+
+    def read(self, digest: str, most: int) -> bytes:
+        """Return the content with a digest of the manifest, which is checked.
+
+        Raises:
+            OcflError: It is missing, larger than ``most`` or has another digest.
+        """
+        with self.open(digest) as file:
+            content = file.read(most + 1)
+        if len(content) > most or self.digest_of(content) != digest:
+            raise OcflError(f"{self.inventory.manifest[digest][0]} is not as the inventory says")
+        return content
+
+    def digest_of(self, content: bytes) -> str:
+        """Return the digest of some content, as the inventory would have it."""
+        return hashlib.new(self.inventory.algorithm, content).hexdigest()
+
+    def is_sound(self, digest: str, path: str) -> bool:
+        """Whether a content file has its digest; reads it whole."""
+        found = hashlib.new(self.inventory.algorithm)
+        try:
+            with _open(self.path, path) as file:
+                for chunk in chunks_of(file):
+                    found.update(chunk)
+        except OcflError:
+            return False
+        return found.hexdigest() == digest
+
+    def problems(self) -> Iterator[str]:
+        """Yield what is missing, damaged or not in the inventory; reads all content."""
+        known = {
+            path: digest for digest, paths in self.inventory.manifest.items() for path in paths
+        }
+        for path, digest in known.items():
+            if not self.is_sound(digest, path):
+                yield f"{path} is missing or damaged"
+        for path in files_below(self.path):
+            top, _, below = path.partition("/")
+            is_own = not below or top in ("logs", EXTENSIONS)
+            if path not in known and not is_own and below.partition(".")[0] != "inventory":
+                yield f"{path} is not in the inventory"
+
+
+def read_object(path: str) -> StoredObject:
+    """Read the inventory of an object.
+
+    Raises:
+        OcflError: It is not an object, or not as its digest says.
+    """
+    if not any(_content(path, name, 64) == text for name, text in _DECLARED):
+        raise OcflError("it is not an OCFL object of version 1.0 or 1.1")
+    content = _content(path, INVENTORY, _LARGEST)
+    if content is None:
+        raise OcflError("it has no inventory that can be read")
+    inventory = parsed(content)
+    digest = hashlib.new(inventory.algorithm, content).hexdigest()
+    words = (_content(path, inventory.sidecar, 1024) or b"").decode("utf-8", "replace").split()
+    if words != [digest, INVENTORY]:
+        raise OcflError(f"its inventory is not the one of which {inventory.sidecar} has the digest")
+    return StoredObject(path, inventory, hashlib.sha512(content).hexdigest())
+
+
+def read_layout(root: str) -> Layout | None:
+    """Return the layout that a storage root declares; None if it declares none.
+
+    Raises:
+        OcflError: It is not a storage root of OCFL 1.1, or its layout is not supported.
+    """
+    if _content(root, ROOT, 64) != ROOT_TEXT:
+        raise OcflError("it is not a storage root of OCFL 1.1")
+    declared = _json(root, LAYOUT)
+    if declared is None:
+        return None
+    name = declared.get("extension") if isinstance(declared, dict) else None
+    if not isinstance(name, str) or "/" in name:
+        raise OcflError(f"{LAYOUT} is invalid")
+    return layout_from(name, _json(root, f"{EXTENSIONS}/{name}/config.json"))
+
+
+def object_paths(root: str) -> Iterator[str]:
+    """Yield the directories of all objects below a storage root, sorted; links are not followed.
+
+    Raises:
+        OcflError: A directory cannot be read.
+    """
+
+    def broken(error: OSError) -> None:
+        raise OcflError(f"{error.filename} cannot be read: {error.strerror}")
+
+    for below, directories, names in os.walk(root, onerror=broken):
+        directories.sort()
+        if below == root:
+            directories[:] = [name for name in directories if name != EXTENSIONS]
+        elif names:
+            directories.clear()
+            if any(name.startswith("0=ocfl_object_") for name in names):
+                yield below
+
+
+def files_below(directory: str) -> Iterator[str]:
+    """Yield the path of every file below a directory, relative to it."""
+    for below, _, names in os.walk(directory):
+        start = os.path.relpath(below, directory)
+        yield from (name if start == "." else f"{start}/{name}" for name in names)
+
+
+def _open(directory: str, path: str) -> BinaryIO:
+    """Open a plain file below a directory, not through symbolic links."""
+    place = os.path.join(directory, path)
+    if os.path.realpath(place) != os.path.join(os.path.realpath(directory), path):
+        raise OcflError(f"{path} is reached through a symbolic link")
+    try:
+        fd = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise OcflError(f"{path} cannot be read: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OcflError(f"{path} is not a file")
+    return os.fdopen(fd, "rb")
+
+
+def _content(directory: str, name: str, most: int) -> bytes | None:
+    """Return a file's content; None if there is no such file or it is larger."""
+    with contextlib.suppress(OcflError), _open(directory, name) as file:
+        content = file.read(most + 1)
+        return content if len(content) <= most else None
+    return None
+
+
+def _json(root: str, name: str) -> Any:
+    content = _content(root, name, 1 << 20)
+    try:
+        return None if content is None else json.loads(content)
+    except (ValueError, RecursionError):
+        raise OcflError(f"{name} is invalid") from None

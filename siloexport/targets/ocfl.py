@@ -1,0 +1,540 @@
+"""A storage root of OCFL 1.1: a record is an object, and each export of a version one of its own.
+
+root/
+  0=ocfl_1.1  ocfl_layout.json  extensions/0004-hashed-n-tuple-storage-layout/config.json
+  .silo-export                          marks the directory as an export, with its key
+  3c0/ff4/240/3c0ff4240…/               an object
+    0=ocfl_object_1.1  inventory.json  inventory.json.sha512
+    v1/content/silo.json                about the version and the record (docs/format.md)
+    v1/content/data/oai_dc              as in the Silo; content is stored once
+
+An object is written whole beside the others and exchanged with the one before, so it is always
+valid. What others changed is found by the inventory and the sizes of the files; a change that
+keeps the size, by `verify`.
+
+Source: Oxford Common File Layout 1.1.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from infopackages.files import chunks_of
+from infopackages.ocfl.inventory import Inventory, ObjectVersion, OcflError
+from infopackages.ocfl.layouts import DESCRIPTIONS, HASHED, Layout
+from infopackages.ocfl.reading import (
+    EXTENSIONS,
+    LAYOUT,
+    ROOT,
+    ROOT_TEXT,
+    StoredObject,
+    read_layout,
+    read_object,
+)
+from recordsilo.disk.atomic_file import (
+    Barrier,
+    StrictBarrier,
+    group_barrier,
+    make_directories,
+    remove_tree,
+    replace_file,
+)
+from siloexport.content import checked_chunks
+from siloexport.errors import CannotTakeBack, Conflict, DepositFailed, TargetUnusable
+from siloexport.targets import DepositJournal, DepositSteps
+from siloexport.targets.directory import (
+    MARKER,
+    STAGED_MARKER,
+    failing_as,
+    mark,
+    marked,
+    read_marker,
+)
+from siloexport.targets.ocfl_about import (
+    ABOUT,
+    DATA,
+    Entry,
+    about,
+    created_of,
+    entries,
+    message_of,
+    read_about,
+    to_bytes,
+    user_of,
+    withdrawn,
+)
+from siloexport.targets.ocfl_writing import (
+    Content,
+    ContentChanged,
+    Hierarchy,
+    token_of,
+    write_object,
+)
+from siloexport.values import (
+    Capabilities,
+    CreatedThing,
+    Deletions,
+    Deposit,
+    Deposited,
+    DepositState,
+    Difference,
+    Found,
+    FoundVersion,
+    Held,
+    UnfinishedDeposit,
+    Withdrawal,
+)
+
+_VARIANT = "ocfl 1"
+_FEW = 3
+"""So many records are flushed file by file; for more, the whole file system is flushed once."""
+_CAN = Capabilities(
+    each_version=True,
+    deletions=frozenset({Deletions.STATUS, Deletions.DELETE}),
+    groups=True,
+    states=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _There:
+    """An object as it is.
+
+    Attributes:
+        made: The versions that exports made.
+    """
+
+    stored: StoredObject
+    token: str
+    made: tuple[Entry, ...]
+
+    def uri(self, entry: Entry) -> str:
+        return f"{self.stored.path}/{self.stored.inventory.name(entry.number)}"
+
+
+class OcflTarget:
+    """A `GroupTarget`: a storage root of OCFL 1.1.
+
+    Objects of others in it are left alone.
+
+    Args:
+        directory: A new or empty directory, or a storage root with a layout that is supported.
+        layout: Name of a layout for a new storage root; ``""`` for the one it has, or 0004.
+        now: Returns the current time in UTC.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        layout: str = "",
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.directory = os.path.abspath(directory)
+        self.shown = directory
+        self._asked, self._now = layout, now
+        self._layout: Layout | None = None
+        self._key = ""
+        self._hierarchy = Hierarchy(self.directory, f"{self.directory}/{MARKER}")
+
+    @property
+    def key(self) -> str:
+        """See `Target`: stored in the directory, so it stays the same when that is moved."""
+        return self._key
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return _CAN
+
+    @property
+    def crosswalk(self) -> str:
+        return _VARIANT
+
+    # -- before ---------------------------------------------------------------------------
+
+    def probe(self) -> None:
+        if os.path.lexists(self.directory) and not os.path.isdir(self.directory):
+            raise TargetUnusable(f"{self.shown} is not a directory; name a new or empty one")
+        try:
+            names = os.listdir(self.directory) if os.path.isdir(self.directory) else []
+            key = marked(read_marker(self.directory), "export")
+            if key and key.partition(" ")[0] != "ocfl":
+                form = key.partition(" ")[0]
+                raise TargetUnusable(
+                    f"{self.shown} holds an export as {form}; name another directory"
+                )
+            is_ours = bool(key) or all(map(STAGED_MARKER.fullmatch, names))
+            self._layout = self._declared(is_new=is_ours and ROOT not in names)
+        except OSError as error:
+            raise TargetUnusable(f"{self.shown} cannot be read: {error.strerror}") from error
+        self._key = key or self._key or f"ocfl {secrets.token_hex(16)}"
+
+    def _declared(self, *, is_new: bool) -> Layout:
+        """Return the layout of the storage root, or that of a new one."""
+        if is_new:
+            return Layout(self._asked or HASHED)
+        try:
+            layout = read_layout(self.directory)
+        except OcflError as error:
+            raise TargetUnusable(f"{self.shown}: {error}; name a new or empty directory") from None
+        if layout is None:
+            raise TargetUnusable(f"{self.shown} declares no layout; name another storage root")
+        if self._asked not in ("", layout.name):
+            raise TargetUnusable(
+                f"{self.shown} has the layout {layout.name}; name another directory for "
+                f"{self._asked}"
+            )
+        return layout
+
+    def prepare(self) -> None:
+        layout = self._known_layout
+        text = "Records exported from a Silo as OCFL objects.\n"
+        content = f"{text}export: {self._key}\nform: {_VARIANT}\n".encode()
+        files = {
+            f"{EXTENSIONS}/{layout.name}/config.json": _json(layout.config),
+            LAYOUT: _json({"extension": layout.name, "description": DESCRIPTIONS[layout.name]}),
+            ROOT: ROOT_TEXT,  # last: before it, this is no storage root
+        }
+        with self._failing_as(""):
+            os.makedirs(self.directory, exist_ok=True)
+            mark(self.directory, self.shown, self._key, content)
+            if not os.path.lexists(f"{self.directory}/{ROOT}"):
+                for name, one in files.items():
+                    place = f"{self.directory}/{name}"
+                    make_directories(os.path.dirname(place), self.directory, StrictBarrier())
+                    replace_file(place, one)
+            self._hierarchy.sweep()
+
+    @property
+    def _known_layout(self) -> Layout:
+        assert self._layout is not None, "after probe"
+        return self._layout
+
+    # -- deposits -------------------------------------------------------------------------
+
+    def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
+        return self._carried_out(partial(self.steps, deposit), journal)
+
+    def _carried_out(
+        self, steps_with: Callable[[Barrier], DepositSteps], journal: DepositJournal
+    ) -> Deposited:
+        barrier = StrictBarrier()
+        with contextlib.closing(steps_with(barrier)) as steps:
+            try:
+                facts = next(steps)
+                self.flush(barrier)
+                journal.committing(**facts)
+                next(steps)
+                self.flush(barrier)
+                next(steps)
+            except StopIteration as end:
+                came_to: Deposited = end.value
+                return came_to
+        raise AssertionError
+
+    def barrier(self, deposits: int) -> Barrier:
+        """See `GroupTarget`; a few records are flushed file by file."""
+        return group_barrier(self.directory) if deposits > _FEW else StrictBarrier()
+
+    def flush(self, barrier: Barrier) -> None:
+        try:
+            with self._failing_as(""):
+                barrier.flush()
+        except DepositFailed as error:
+            raise TargetUnusable(f"{self.shown}: {error.reason}") from error
+
+    def steps(self, deposit: Deposit, barrier: Barrier) -> DepositSteps:
+        with self._failing_as(deposit.identifier):
+            there = self._there(deposit.identifier)
+            if there is not None and (done := self._done(deposit, there)) is not None:
+                count = len(there.made)
+                uri = there.uri(done)
+                return Deposited(there.stored.path, uri, there.token, (), True, count)
+            if not deposit.overwrite:
+                _refuse_changed(deposit.identifier, deposit.held, there)
+            names = [one.version for one in there.made] if there else []
+            version = deposit.version
+            created = created_of(version, self._now(), is_first=version.name not in names)
+            user = user_of(version, deposit.source)
+            made = ObjectVersion(created, {}, message_of(version), *user)
+            contents = dict(_contents(deposit))
+            return (yield from self._written(deposit, there, made, contents, barrier))
+
+    def _written(
+        self,
+        step: Deposit | Withdrawal,
+        there: _There | None,
+        version: ObjectVersion,
+        contents: dict[str, Content],
+        barrier: Barrier,
+    ) -> DepositSteps:
+        """Write an object with one more version, and put it into its place."""
+        identifier = step.identifier
+        place = self._place(identifier)
+        before = there.stored if there else Inventory(identifier)
+        with self._staged() as staged:
+            try:
+                inventory = write_object(
+                    staged, before, version, contents, barrier, mends=step.overwrite
+                )
+            except ContentChanged:
+                raise DepositFailed(identifier, "its files changed while they were read") from None
+            token = token_of(staged)
+            yield {"token": token, "created": "" if there else "yes",
+                   "staged": os.path.basename(staged)}  # fmt: skip
+            now = token_of(place) if os.path.lexists(place) else ""
+            if now != (there.token if there else "") and not step.overwrite:
+                raise Conflict(identifier, f"{place} was changed meanwhile")
+            self._hierarchy.put(staged, place, barrier)
+            yield {}
+        uri = f"{place}/{inventory.head}"
+        count = 1 + (len(there.made) if there else 0)
+        return Deposited(place, uri, token, () if there else (place,), False, count)
+
+    def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:
+        with self._failing_as(step.identifier):
+            there = self._there(step.identifier)
+            if not is_first or step.overwrite:
+                return ""
+            is_done = isinstance(step, Deposit) and there is not None and self._done(step, there)
+            is_gone = isinstance(step, Withdrawal) and there is None
+            if not is_done and not is_gone:
+                _refuse_changed(step.identifier, step.held, there)
+        return ""
+
+    @staticmethod
+    def _done(deposit: Deposit, there: _There) -> Entry | None:
+        """Return the version of the object that is the deposit already; None if there is none.
+
+        Without a ledger that is one that an export made; if the ledger knows some, a later one.
+        """
+        held = deposit.held
+        known = held is not None and held.deposits > 0
+        if known and held is not None and held.token != there.token:
+            return None
+        is_last = known and held is not None and held.version_uri
+        later = there.made
+        if is_last:
+            uris = [there.uri(one) for one in there.made]
+            later = later[uris.index(is_last) + 1 :] if is_last in uris else ()
+        found = next((one for one in later if one.key == deposit.key and not one.withdrawn), None)
+        if found is None or (not known and any(there.stored.problems())):
+            return None
+        return found
+
+    def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:
+        identifier = withdrawal.identifier
+        with self._failing_as(identifier):
+            there = self._there(identifier)
+            if there is None:
+                return Deposited(self._place(identifier), was_there=True, deposits=0)
+            if not withdrawal.overwrite:
+                _refuse_changed(identifier, withdrawal.held, there)
+            if withdrawal.how is Deletions.STATUS:
+                steps = partial(self._marked, withdrawal, there)
+                return self._carried_out(steps, journal)
+            journal.committing()
+            self._take_out(there.stored.path)
+        return Deposited(there.stored.path, deposits=0)
+
+    def _marked(self, withdrawal: Withdrawal, there: _There, barrier: Barrier) -> DepositSteps:
+        """Add a version that says that the source deleted the record."""
+        inventory = there.stored.inventory
+        last = inventory.versions[-1]
+        contents = {
+            path: Content(digest, partial(_stored, there.stored, digest))
+            for path, digest in last.state.items()
+        }
+        text = to_bytes(withdrawn(read_about(there.stored, len(inventory.versions)), withdrawal))
+        contents[ABOUT] = Content(there.stored.digest_of(text), partial(_held, text))
+        moment = self._now().replace(tzinfo=None).isoformat()
+        made = ObjectVersion(f"{moment}Z", {}, "deleted at the source", last.user, last.address)
+        return self._written(withdrawal, there, made, contents, barrier)
+
+    def recover(self, left: UnfinishedDeposit) -> Deposited | None:
+        """See `Target`: by the token of the object."""
+        place = self._place(left.identifier)
+        with self._failing_as(left.identifier):
+            if left.state is not DepositState.COMMITTING:
+                return None
+            if name := left.facts.get("staged"):
+                self._hierarchy.finish(f"{self._hierarchy.staging}/{name}", place)
+            there = self._there(left.identifier)
+            if there is None or not left.facts.get("token"):
+                is_deleted = left.withdrawal and there is None and not left.facts.get("token")
+                return Deposited(place, deposits=0) if is_deleted else None
+            if there.token != left.facts["token"]:
+                return None
+        created = (place,) if left.facts.get("created") else ()
+        uri = there.uri(there.made[-1])
+        return Deposited(place, uri, there.token, created, False, len(there.made))
+
+    # -- what is there ----------------------------------------------------------------------
+
+    def find(self, identifier: str) -> Found | None:
+        """See `Target`: by ``silo.json`` of each version; all content is compared."""
+        with self._failing_as(identifier):
+            there = self._there(identifier)
+            if there is None:
+                return None
+            place, made = there.stored.path, there.made
+            if not made:
+                return Found(place, there.token, is_as_left=False)
+            found = [FoundVersion(one.version, one.key, there.uri(one)) for one in made
+                     if not one.withdrawn]  # fmt: skip
+            is_last = made[-1].number == len(there.stored.inventory.versions)
+            is_as_left = is_last and not any(there.stored.problems())
+            return Found(
+                place, there.token, tuple(found), len(made), made[-1].withdrawn, is_as_left
+            )
+
+    def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
+        """See `Target`; the last version is also compared with the token in the ledger."""
+        place = self._place(deposit.identifier)
+        if not os.path.lexists(place):
+            yield deposit.differs("missing", place, f"the object is not in {self.shown}")
+            return
+        try:
+            with self._failing_as(deposit.identifier):
+                there = self._there(deposit.identifier)
+        except DepositFailed as error:
+            yield deposit.differs("unreadable", place, error.reason)
+            return
+        assert there is not None
+        number = next((one.number for one in there.made if there.uri(one) == held.version_uri), 0)
+        if not number:
+            yield deposit.differs("versions", held.version_uri, "the object has no such version")
+            return
+        with self._failing_as(deposit.identifier):
+            found = list(_differences(deposit, there.stored, number))
+        if not found and is_head and there.token != held.token:
+            why = "the object was changed since it was exported"
+            found.append(deposit.differs("file", place, why))
+        yield from found
+
+    def rollback(self, created: CreatedThing, *, purge: bool) -> str:  # noqa: ARG002 - a storage root keeps no tombstones
+        with self._failing_as(created.identifier):
+            there = self._there(created.identifier)
+            if there is not None and there.token != created.token:
+                raise CannotTakeBack(f"{created.uri} was changed since the run, and is kept")
+            if there is not None:
+                self._take_out(there.stored.path)
+        return ""
+
+    # -- places ---------------------------------------------------------------------------
+
+    def _place(self, identifier: str) -> str:
+        try:
+            return f"{self.directory}/{self._known_layout.path(identifier)}"
+        except OcflError as error:
+            raise DepositFailed(identifier, str(error)) from None
+
+    def _there(self, identifier: str) -> _There | None:
+        """Read the object of a record.
+
+        Raises:
+            DepositFailed: It cannot be read, or is the object of another record.
+        """
+        place = self._place(identifier)
+        if not os.path.lexists(place):
+            return None
+        try:
+            stored = read_object(place)
+        except OcflError as error:
+            raise DepositFailed(identifier, f"{place} cannot be extended: {error}") from None
+        if stored.inventory.algorithm != "sha512":
+            raise DepositFailed(identifier, f"{place} has no SHA-512, and cannot be extended")
+        if stored.inventory.id != identifier:
+            why = f"{place} is the object of another record, {stored.inventory.id}"
+            raise DepositFailed(identifier, why)
+        return _There(stored, token_of(place), tuple(entries(stored)))
+
+    @contextmanager
+    def _staged(self) -> Iterator[str]:
+        """Give a temporary path; what is there at the end is removed."""
+        hierarchy = self._hierarchy
+        path = f"{hierarchy.staging}/{os.getpid()}-{secrets.token_hex(4)}"
+        try:
+            make_directories(f"{path}-new", self.directory, StrictBarrier())
+            yield path
+        finally:
+            for end in ("", "-old", "-above", "-new"):
+                remove_tree(path + end)
+            hierarchy.tidy()
+
+    def _take_out(self, place: str) -> None:
+        with self._staged() as staged:
+            self._hierarchy.take(place, staged)
+
+    def _failing_as(self, identifier: str) -> AbstractContextManager[None]:
+        return failing_as(self.shown, identifier)
+
+
+# -- decisions ------------------------------------------------------------------------------
+
+
+def _refuse_changed(identifier: str, held: Held | None, there: _There | None) -> None:
+    known = held is not None and held.deposits > 0
+    if (there.token if there else "") == (held.token if known and held is not None else ""):
+        return
+    if there is None:
+        raise Conflict(identifier, "its object was removed from the storage root")
+    why = (
+        "was changed since it was exported" if known else "exists, but this export did not write it"
+    )
+    raise Conflict(identifier, f"the object {there.stored.path} {why}")
+
+
+def _contents(deposit: Deposit) -> Iterator[tuple[str, Content]]:
+    version = deposit.version
+    for file in version.files:
+        sha512 = version.content.sha512(file.path)
+        opened = partial(checked_chunks, deposit.identifier, version, file)
+        yield DATA + file.path, Content(sha512, opened)
+    text = to_bytes(about(deposit))
+    yield ABOUT, Content(hashlib.sha512(text).hexdigest(), partial(_held, text))
+
+
+@contextmanager
+def _held(content: bytes) -> Iterator[Iterable[bytes]]:
+    yield [content]
+
+
+@contextmanager
+def _stored(there: StoredObject, digest: str) -> Iterator[Iterable[bytes]]:
+    with there.open(digest) as file:
+        yield chunks_of(file)
+
+
+def _differences(deposit: Deposit, there: StoredObject, number: int) -> Iterator[Difference]:
+    """Yield the differences between a version of an object and its deposit."""
+    inventory = there.inventory
+    name = inventory.name(number)
+    state = inventory.versions[number - 1].state
+    expected = {path: content.digest for path, content in _contents(deposit) if path != ABOUT}
+    for path in sorted(expected.keys() | (state.keys() - {ABOUT})):
+        where = f"{there.path}/{name}: {path}"
+        if path not in state:
+            yield deposit.differs("file", where, f"{path} is missing in {name}")
+        elif path not in expected:
+            yield deposit.differs("extra", where, f"{path} was not exported")
+        elif state[path] != expected[path]:
+            yield deposit.differs("file", where, f"the content of {path} differs")
+    for digest in sorted(set(state.values())):
+        for path in inventory.manifest[digest]:
+            if not there.is_sound(digest, path):
+                yield deposit.differs(
+                    "file", f"{there.path}/{path}", f"{path} is missing or damaged"
+                )
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1) + "\n").encode()
