@@ -187,7 +187,7 @@ def steps(addresses: int, documents: int, directory: Path) -> None:
     with Silo(place, "info:", identifier_uri_prefix="oai:example.org:") as silo:
         os.makedirs(os.path.dirname(queues_file(place)))
         with SqliteQueues(queues_file(place)) as queues:
-            traps = (f"http://h{one % 97}.example.org{deep}/{one}" for one in range(addresses))
+            traps = [f"http://h{one % 97}.example.org{deep}/{one}" for one in range(addresses)]
             inject(queues, traps, force=False)
             with counting_cpu("addresses that are not asked for", addresses):
                 done = CrawlWorker(silo, queues, settings).run(Stop(), until_idle=True)
