@@ -13,7 +13,7 @@ from recordsilo.wording import counted
 from silocrawl.conditions import Condition, Word, good, of_space
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import due_of
-from silocrawl.messages import CATALOGUE, CHECK, CRAWL, QUEUES, RENDER, TO_CHECK
+from silocrawl.messages import ALL_QUEUES, CATALOGUE, CHECK, CRAWL, QUEUES, RENDER, TO_CHECK
 from silocrawl.paths import archives_directory
 from silocrawl.targets import Target, load_targets
 from silowork.queues.values import Queues, QueueSize
@@ -71,7 +71,8 @@ def status_of(
     now = now or datetime.now(UTC)
     targets, refused = load_targets(silo_path)
     known = dict(queues.sizes()) if queues is not None else {}
-    sizes = {name: known.get(name, QueueSize()) for name in [*QUEUES, *sorted(known)]}
+    ordered = [*QUEUES, *(name for name in ALL_QUEUES if name in known), *sorted(known)]
+    sizes = {name: known.get(name, QueueSize()) for name in ordered}
     overdue = tuple(one.name for one in targets if not lost and _is_overdue(queues, one, now))
     disk = os.statvfs(silo_path)
     free = disk.f_bavail * disk.f_frsize

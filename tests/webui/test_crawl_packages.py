@@ -1,5 +1,6 @@
 """The pages of packages: their list, the way of each through the steps, and a step tried again."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from recordsilo import Silo
 from silocrawl.messages import TO_PACKAGE, TO_SUBMIT
 from silocrawl.packages.indexing import index
 from silocrawl.packages.kept import keep_package
-from silocrawl.packages.layout import merged_name, state_file
+from silocrawl.packages.layout import merged_name, state_file, store_file
 from silocrawl.packages.settings import StoreSettings, store_settings
 from silocrawl.packages.store import open_store
 from silocrawl.packages.submitting import kept_receipt_file, submit
@@ -111,6 +112,18 @@ def test_a_package_has_its_way_its_files_its_receipt_and_its_nodes(
     for said in (verified.ark, "Shown from", "viral", "reading-room", "not yet"):
         assert said in page
     assert "Try again" not in page
+
+
+def test_where_no_node_is_named_the_page_says_so_and_shows_who_has_merged(
+    client: Any, silo: Silo, verified: Package
+) -> None:
+    os.unlink(store_file(silo.path))
+    found = client.json(URL)
+    assert found["nodes"] == {"web": "2026-03-02T10:00:00Z"}
+    assert found["steps"][-1]["is_unasked"]
+    page = client.get(URL).text
+    assert "No access node is named" in page
+    assert "not asked for" in page
 
 
 def test_a_failed_step_says_why_and_what_to_do_and_is_tried_again(

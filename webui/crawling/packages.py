@@ -7,6 +7,7 @@ from typing import Any
 
 from silocrawl.in_time import in_time
 from silocrawl.packages.kept import NoPackage, load_package, load_packages
+from silocrawl.packages.layout import merged_name
 from silocrawl.packages.receipts import Receipt, ReceiptInvalid, receipt_of
 from silocrawl.packages.retrying import Unbegun, retry, unbegun
 from silocrawl.packages.settings import load_settings
@@ -51,6 +52,7 @@ ADVICE = {
     State.VERIFIED: "Restore the file that the error names from a copy; nothing was deleted here.",
     State.MERGED: "Run silo crawl merge on the access nodes that lack it.",
 }
+NO_NODES = "No access node is named; name them with silo crawl store DIR --node NAME."
 RETRIED = {
     "yes": "It is tried again as soon as silo crawl run comes to it.",
     "no": "It waits to be tried again already.",
@@ -68,6 +70,7 @@ class StepLine:
         is_next: Whether it is the first that was not.
         error: Why it failed; empty if it did not.
         advice: What to do then.
+        is_unasked: Whether it is next, but nobody is named to do it.
     """
 
     said: str
@@ -75,6 +78,7 @@ class StepLine:
     is_next: bool = False
     error: str = ""
     advice: str = ""
+    is_unasked: bool = False
 
 
 def show(call: Call) -> View:
@@ -111,9 +115,11 @@ def show(call: Call) -> View:
 def show_one(call: Call) -> View:
     """Show a package: its steps, archive files, receipt, and who has merged it."""
     one = _named(call)
-    steps = steps_of(one, hidden(call, one.error))
+    with told(call):
+        named = load_settings(call.site.path).nodes
+    steps = steps_of(one, hidden(call, one.error), has_nodes=bool(named))
     receipt, fault = _receipt(call, one)
-    nodes, lost = _nodes(call, one)
+    nodes, lost = _nodes(one, named)
     may_retry = bool(one.error) and call.user.may(Role.MANAGER)
     data = {
         "one": one,
@@ -151,16 +157,26 @@ def try_again(call: Call) -> Response:
     return changed_answer(call, url, {"package": one.id, "is_new": is_new}, 200)
 
 
-def steps_of(one: Package, error: str) -> list[StepLine]:
-    """The steps of a package, in their order, with what happened."""
+def steps_of(one: Package, error: str, *, has_nodes: bool) -> list[StepLine]:
+    """The steps of a package, in their order, with what happened.
+
+    Args:
+        error: Why the next one failed; empty if it did not.
+        has_nodes: Whether the settings name access nodes, which the last step waits for.
+    """
     times = dict(one.history)
     following = next((state for state in STEPS if not one.has(state)), None)
     return [
         StepLine(_(said), times.get(state))
         if state is not following
-        else StepLine(_(said), None, True, error, _(ADVICE[state]) if error else "")
+        else _next(state, error, is_unasked=state is State.MERGED and not has_nodes)
         for state, said in STEPS.items()
     ]
+
+
+def _next(state: State, error: str, *, is_unasked: bool) -> StepLine:
+    advice = _(ADVICE[state]) if error else _(NO_NODES) if is_unasked else ""
+    return StepLine(_(STEPS[state]), None, True, error, advice, is_unasked and not error)
 
 
 def _unbegun(call: Call) -> list[Unbegun]:
@@ -190,19 +206,22 @@ def _receipt(call: Call, one: Package) -> tuple[Receipt | None, str]:
         return None, str(error)
 
 
-def _nodes(call: Call, one: Package) -> tuple[list[tuple[str, datetime | None]], str]:
+def _nodes(one: Package, named: tuple[str, ...]) -> tuple[list[tuple[str, datetime | None]], str]:
     """When each access node has merged a package, and why that is not known."""
-    with told(call):
-        names = load_settings(call.site.path).nodes
-    if not (names and one.has(State.VERIFIED)):
+    if not one.has(State.VERIFIED):
         return [], ""
-    ((found, fault),) = in_time([partial(_marks, one, names)])
+    ((found, fault),) = in_time([partial(_marks, one, named)])
     return found or [], fault
 
 
-def _marks(one: Package, names: tuple[str, ...]) -> list[tuple[str, datetime | None]]:
+def _marks(one: Package, named: tuple[str, ...]) -> list[tuple[str, datetime | None]]:
+    """The nodes that are named, and others that have left a mark."""
     store = open_store(one.store)
-    return [(node, merged_at(store, one.id, node)) for node in names]
+    marked = sorted(name.rpartition("/")[2] for name in store.names(merged_name(one.id)))
+    return [
+        (node, merged_at(store, one.id, node) if node in marked else None)
+        for node in dict.fromkeys((*named, *marked))
+    ]
 
 
 def _brief(call: Call, one: Package) -> dict[str, Any]:

@@ -4,7 +4,11 @@
 <h1>${_("Crawl jobs")}</h1>
 <section aria-labelledby="own">
 <h2 id="own">${_("Our own crawl")}</h2>
-<p><a href="${own_url}">${own_state}</a> · ${_("{rate} addresses a second", rate=f"{own.rate:.1f}")}</p>
+<p><a href="${own_url}">${own_state}</a>\
+% if own.is_running:
+ · ${_("{rate} addresses a second", rate=f"{own.rate:.1f}")}\
+% endif
+</p>
 </section>
 % for number, one in enumerate(engines):
 <section aria-labelledby="engine-${number}">

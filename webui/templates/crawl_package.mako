@@ -30,7 +30,7 @@ ${crawls.moment(step.at)}\
 % elif step.error:
 ${crawls.badge("alert", _("failed"))}\
 % elif step.is_next:
-${crawls.badge("warning", _("next"))}\
+${_("not asked for") if step.is_unasked else crawls.badge("warning", _("next"))}\
 % else:
 ${_("not yet")}\
 % endif
