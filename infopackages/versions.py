@@ -4,12 +4,14 @@ from typing import Literal
 
 from infopackages.premis import Event, Id
 
-_MADE_BY = {"harvest": "capture", "clone": "replication", "local": "creation"}
+_MADE_BY = {
+    "harvest": "capture", "import": "ingestion", "clone": "replication", "local": "creation",
+}  # fmt: skip
 
 
 def version_event(
     made: Id,
-    origin: Literal["harvest", "clone", "local"],
+    origin: Literal["harvest", "import", "clone", "local"],
     when: str,
     *,
     of: str | None = None,
@@ -22,7 +24,7 @@ def version_event(
 
     Args:
         made: The version; the event's identifier is this and ``#made``.
-        origin: Harvested, copied from another version, or made here.
+        origin: Harvested, imported, copied from another version, or made here.
         when: In UTC, without a time zone (the form of 2010).
         of: The version it was copied from.
         datestamp: The source's, of a harvested one, in the same form.

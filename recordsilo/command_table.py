@@ -53,6 +53,7 @@ SECTIONS: Sections = {
     },
     "Export, match and count": {
         "export": "export to files, bags, tables or Fedora",
+        "import": "make records from an OCFL storage root",
         "provide": "give the records to harvesters, by OAI-PMH",
         "crawl": "what became of the records' links",
         "usage": "how the records are used, from access logs",
@@ -83,7 +84,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "delete": ("rm",), "del": ("rm",), "download": ("fetch-files",),
     "edit": ("clone", "put"), "fetch": ("harvest", "fetch-files"), "find": ("search",),
     "fix": ("repair",), "get": ("cat", "export"), "grep": ("search",), "history": ("log",),
-    "import": ("harvest", "sheet import"), "index": ("reindex",), "info": ("show",),
+    "index": ("reindex",), "info": ("show",),
     "list": ("ls",), "listen": ("serve",), "new": ("harvest",),
     "print": ("cat",), "pull": ("update",), "query": ("search",), "remove": ("rm",),
     "backup": ("export",), "run": ("worker", "serve"), "save": ("export",), "see": ("show",),

@@ -106,14 +106,23 @@ def read_object(path: str) -> StoredObject:
     return StoredObject(path, inventory, hashlib.sha512(content).hexdigest())
 
 
+def check_root(root: str) -> None:
+    """Check that a directory is a storage root.
+
+    Raises:
+        OcflError: It is not a storage root of OCFL 1.1.
+    """
+    if _content(root, ROOT, 64) != ROOT_TEXT:
+        raise OcflError("it is not a storage root of OCFL 1.1")
+
+
 def read_layout(root: str) -> Layout | None:
     """Return the layout that a storage root declares; None if it declares none.
 
     Raises:
         OcflError: It is not a storage root of OCFL 1.1, or its layout is not supported.
     """
-    if _content(root, ROOT, 64) != ROOT_TEXT:
-        raise OcflError("it is not a storage root of OCFL 1.1")
+    check_root(root)
     declared = _json(root, LAYOUT)
     if declared is None:
         return None

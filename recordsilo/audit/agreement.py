@@ -8,7 +8,7 @@ from typing import Any
 from recordsilo.audit.findings import Code, shown
 from recordsilo.audit.manifest_check import PER_VERSION, ManifestFault, StatedVersion, Statement
 
-_KINDS = ("harvest", "clone", "local")
+_KINDS = ("harvest", "import", "clone", "local")
 _STATES = ("in work", "ready", "withheld")
 _ALTERED = re.compile(r"(?:Added or updated|Deleted|Renamed|Copied) (?:file|directory) ")
 """Lines that the store's own methods wrote into the log of the version that they changed."""
@@ -118,7 +118,7 @@ def _origin(statement: Statement, name: str) -> Iterator[ManifestFault]:
         yield ManifestFault(Code.NO_ORIGIN, f"the origin of version {name!r}", "nothing")
         return
     if origin.get("kind") not in _KINDS:
-        expected = f"harvest, clone or local for version {name!r}"
+        expected = f"harvest, import, clone or local for version {name!r}"
         yield ManifestFault(Code.ORIGIN_KIND, expected, shown(origin.get("kind")))
     elif origin["kind"] == "clone" and origin.get("date"):  # 2010 logged no deletions
         yield from _origin_of(statement, name, origin.get("of"))
@@ -136,7 +136,9 @@ def _altered(statement: Statement, name: str) -> Iterator[ManifestFault]:
     The digest beside a changed file is that of the changed content, so only the log tells.
     """
     origin = _member(statement, "origins").get(name) or {}
-    if origin.get("kind") != "harvest" or not (origin.get("prefixes") or origin.get("date")):
+    if origin.get("kind") not in ("harvest", "import") or not (
+        origin.get("prefixes") or origin.get("date")
+    ):
         return
     for line in _member(statement, "versionlog").get(name, ()):
         if _ALTERED.match(line):

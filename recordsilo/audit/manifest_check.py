@@ -20,7 +20,7 @@ _LONGEST = 255
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LAST_LINE = re.compile(rb'"checksum": "([0-9a-f]{64})"\n}\n', re.ASCII)
 _LAST_LINE_SIZE = len(b'"checksum": ""\n}\n') + 64
-_KINDS = ("harvest", "clone", "local")
+_KINDS = ("harvest", "import", "clone", "local")
 PER_VERSION = (
     "version_dates", "files", "subdir", "metadata_files", "versionlog", "digests", "origins",
     "states",
@@ -45,7 +45,7 @@ class StatedVersion:
     Attributes:
         digests: Path → (SHA-256, size), or None if unknown; None instead of a mapping if
             the manifest is of 2010.
-        kind: ``harvest``, ``clone`` or ``local``; empty if it is not stated.
+        kind: ``harvest``, ``import``, ``clone`` or ``local``; empty if it is not stated.
     """
 
     name: str

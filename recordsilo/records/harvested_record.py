@@ -294,7 +294,7 @@ class HarvestedRecord:
         return self._version(version).state
 
     def is_curated(self, version: str | None = None) -> bool:
-        """Whether a version was made by people, not by a harvest."""
+        """Whether a version was made by people here, not by a harvest or an import."""
         return self._version(version).is_curated
 
     def is_frozen(self, version: str | None = None) -> bool:

@@ -16,7 +16,9 @@ FORMAT = 1
 
 Json = Any  # what json.loads gives
 T = TypeVar("T")
-OriginKind = Literal["harvest", "clone", "local"]
+OriginKind = Literal["harvest", "import", "clone", "local"]
+SOURCES = ("harvest", "import")
+"""Kinds of versions that came from elsewhere; the others are curated."""
 STATES = ("in work", "ready", "withheld")
 """The states that a curator can give a version."""
 SETTLED = "upstream_settled"
@@ -47,8 +49,9 @@ class Origin:
     """Where a version came from.
 
     Attributes:
-        kind: ``harvest`` (from a repository), ``clone`` (derived from another
-            version here) or ``local`` (made here). *Curated* means: not harvest.
+        kind: ``harvest`` (from a repository), ``import`` (from an archive or files of
+            others), ``clone`` (derived from another version here) or ``local`` (made
+            here). *Curated* means: one of the last two.
         of: The version it was derived from, for a clone.
         prefixes: For a harvest: metadata prefix → datestamp under which the
             repository last listed this content, in the 2010 form.
@@ -97,8 +100,8 @@ class Version:
 
     @property
     def is_curated(self) -> bool:
-        """Whether it was made by people, not by a harvest."""
-        return self.origin.kind != "harvest"
+        """Whether it was made by people here, not by a harvest or an import."""
+        return self.origin.kind not in SOURCES
 
     def has_room_for(self, path: str) -> bool:
         """Whether a file can be put there: it is not a directory, and no parent is a file."""
@@ -244,13 +247,13 @@ class Manifest:
 
 
 def is_frozen(manifest: Manifest, name: str) -> bool:
-    """Whether a version is kept as harvested.
+    """Whether a version is kept as harvested, or as imported.
 
-    One whose origin a harvest noted is, from its first day. A version of 2010, whose origin is
-    only inferred, is once a clone or a newer version exists.
+    One whose origin a harvest or an import noted is, from its first day. A version of 2010,
+    whose origin is only inferred, is once a clone or a newer version exists.
     """
     origin = manifest.version(name).origin
-    if origin.kind != "harvest":
+    if origin.kind not in SOURCES:
         return False
     return bool(origin.prefixes or origin.date) or manifest.versions[-1].name != name
 
@@ -262,12 +265,12 @@ def next_version_number(manifest: Manifest) -> str:
 
 
 def base_of(manifest: Manifest, name: str) -> str | None:
-    """The harvested version that a version descends from, through clones of clones."""
+    """The harvested or imported version that a version descends from, through all clones."""
     seen: set[str] = set()
     while name not in seen and manifest.has(name):
         seen.add(name)
         origin = manifest.version(name).origin
-        if origin.kind == "harvest":
+        if origin.kind in SOURCES:
             return name
         if origin.of is None:
             return None
@@ -276,7 +279,7 @@ def base_of(manifest: Manifest, name: str) -> str | None:
 
 
 def source_datestamp(manifest: Manifest, name: str) -> str:
-    """The source's datestamp of the harvested version that a version is based on, or ``""``.
+    """The date at the source of the version that a version is based on (`base_of`), or ``""``.
 
     The time at which a version was made here is its origin's date.
     """

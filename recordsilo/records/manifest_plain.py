@@ -21,7 +21,7 @@ KNOWN_KEYS = frozenset(
     }
 )  # fmt: skip
 SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
-KINDS = ("harvest", "clone", "local")
+KINDS = ("harvest", "import", "clone", "local")
 
 _by_version = itemgetter(
     "version_dates", "files", "subdir", "metadata_files", "versionlog", "digests", "origins"

@@ -26,7 +26,7 @@ values = st.recursive(
 digests = st.builds(Digest, st.from_regex("[0-9a-f]{64}", fullmatch=True), st.integers(0, 2**60))
 origins = st.builds(
     Origin,
-    kind=st.sampled_from(["harvest", "clone", "local"]),
+    kind=st.sampled_from(["harvest", "import", "clone", "local"]),
     of=st.none() | names,
     prefixes=st.dictionaries(plain, plain, max_size=2),
     agent=plain,

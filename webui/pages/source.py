@@ -20,7 +20,7 @@ def show(call: Call) -> View:
     record = call.record
     origin = record.origin(call.version)
     if origin.kind != "harvest":
-        raise NotFound(_("Version {name} was created here, not harvested.", name=call.version))
+        raise NotFound(_("Version {name} was not harvested.", name=call.version))
     prefix = next(iter(origin.prefixes), "")
     prefix_uri = str(call.site.silo.state.get("identifier_uri_prefix") or "")
     try:

@@ -139,6 +139,8 @@ class VersionView:
         """Its origin, in words."""
         if self.kind == "harvest":
             return _("harvested")
+        if self.kind == "import":
+            return _("imported")
         return _("copied from version {name}", name=self.of) if self.of else _("created here")
 
 

@@ -19,7 +19,8 @@ NAMES = (
     "metadata_files", "versionlog", "metadata", "format", "revision", "changed", "digests",
     "origins",
     "states", "pending", "renames", "unlinks", "sha256", "size", "kind", "of", "prefixes", "agent",
-    "message", "harvest", "clone", "local", "1", "2", "workingcopy", "oai_dc", "a/b.pdf", "__1/x",
+    "message", "harvest", "import", "clone", "local", "1", "2", "workingcopy", "oai_dc",
+    "a/b.pdf", "__1/x",
     "0" * 64, "2026-11-22T10:00:00Z", "deleted_at_version", "deleted_at_date", "setSpec",
 )  # fmt: skip
 
