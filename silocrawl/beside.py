@@ -1,9 +1,8 @@
 """Works on the messages of some queues of a Silo in a child, while something else is done."""
 
 import logging
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 
 from recordsilo.errors import RecordSiloError
@@ -13,17 +12,16 @@ from silowork.queues.opening import open_queues
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.steps import QueueStep, run_steps
 from silowork.queues.values import Queues, QueueSize
-from silowork.stop import Stop
+from silowork.stop import Stop, working
 
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 logger = logging.getLogger("silocrawl")
 
 
-@contextmanager
 def working_beside(
     silo_path: str, steps: Sequence[QueueStep], lease: float, failed: str
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """Work on what comes while the block runs.
 
     Args:
@@ -32,14 +30,7 @@ def working_beside(
         lease: See `open_queues`.
         failed: What is told, with the reason, if the queues cannot be used.
     """
-    stop = Stop()
-    thread = threading.Thread(target=_work_until, args=(silo_path, steps, lease, failed, stop))
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.ask()
-        thread.join()
+    return working(partial(_work_until, silo_path, steps, lease, failed))
 
 
 def _work_until(

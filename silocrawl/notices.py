@@ -2,11 +2,11 @@
 
 import logging
 import os
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import partial
 
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.toml_files import load_toml
@@ -19,7 +19,7 @@ from silocrawl.status import CrawlStatus
 from silowork.errors import JobRefused
 from silowork.ledger_file import LedgerFile, LedgerKind
 from silowork.notices import SECONDS_OF_A_STEP, SETTINGS, Notice, Sender, check_settings, clean
-from silowork.stop import Stop
+from silowork.stop import Stop, working
 from silowork.telling import BETWEEN_LOOKS, TOLD_TABLE, Found, Notices, Told
 
 _LOCK = "crawl-notices"
@@ -112,17 +112,9 @@ class CrawlNotices:
             return False
 
 
-@contextmanager
-def noticing(silo_path: str) -> Iterator[None]:
+def noticing(silo_path: str) -> AbstractContextManager[None]:
     """Tell in a thread while the block runs, about once a minute, and when it ends."""
-    stop = Stop()
-    thread = threading.Thread(target=_tell_until, args=(silo_path, stop))
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.ask()
-        thread.join()
+    return working(partial(_tell_until, silo_path))
 
 
 def _tell_until(silo_path: str, stop: Stop) -> None:

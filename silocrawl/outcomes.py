@@ -2,10 +2,10 @@
 
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 
 from crawlmatch.crawls import match_into_silo
 from crawlmatch.kept import Crawl
@@ -21,7 +21,7 @@ from silocrawl.paths import log_file
 from silocrawl.targets import Target, load_targets
 from silosteps.errors import StepsError
 from silowork.errors import JobsError
-from silowork.stop import Stop
+from silowork.stop import Stop, working
 
 SECONDS_BETWEEN_LOOKS, SECONDS_OF_QUIET, SECONDS_BETWEEN_MATCHES = 5.0, 60.0, 3_600.0
 
@@ -60,8 +60,7 @@ def _logs(silo_path: str) -> list[str]:
     return [os.path.join(directory, name) for name in names if name.endswith(".log")]
 
 
-@contextmanager
-def matching(silo_path: str, told: Callable[[Crawl], object]) -> Iterator[None]:
+def matching(silo_path: str, told: Callable[[Crawl], object]) -> AbstractContextManager[None]:
     """Match the logs in a thread while the block runs: when they rest, and each hour in between.
 
     A match that has begun is waited for.
@@ -70,14 +69,7 @@ def matching(silo_path: str, told: Callable[[Crawl], object]) -> Iterator[None]:
         silo_path: The Silo.
         told: Called in the thread with each crawl that was matched.
     """
-    stop = Stop()
-    thread = threading.Thread(target=_match_until, args=(silo_path, told, stop))
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.ask()
-        thread.join()
+    return working(partial(_match_until, silo_path, told))
 
 
 def _match_until(silo_path: str, told: Callable[[Crawl], object], stop: Stop) -> None:

@@ -9,11 +9,9 @@ Source: OutbackCDX, README ("Loading records"); 11-field CDX lines, many in a re
 import logging
 import os
 import re
-import threading
 import time
 from base64 import b32encode
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import groupby, islice
 
 import urllib3
@@ -22,6 +20,7 @@ from silocrawl.cdx_query import as_text, row_of
 from silocrawl.cdxj import Segments, number_of
 from silocrawl.errors import CrawlingError
 from silowork.queues.values import Queues
+from silowork.stop import Stop, working
 
 LINES_TOGETHER = 5_000
 """Lines of a request: 100 at once take nine times as long, one by one three hundred times."""
@@ -120,24 +119,16 @@ class Poster:
             raise PostFailed(f"it cannot be reached: {error}") from None
 
 
-@contextmanager
-def posting(poster: Poster) -> Iterator[None]:
+def posting(poster: Poster) -> AbstractContextManager[None]:
     """Post what is new during the block, in a thread, and once more at its end."""
-    ended = threading.Event()
 
-    def work() -> None:
+    def work(stop: Stop) -> None:
         is_down = False
-        while not ended.wait(SECONDS_AFTER_FAILURE if is_down else SECONDS_BETWEEN_LOOKS):
+        while not stop.wait(SECONDS_AFTER_FAILURE if is_down else SECONDS_BETWEEN_LOOKS):
             is_down = not _posted(poster, float("inf"), is_told=is_down)
         _posted(poster, time.monotonic() + SECONDS_AT_END)
 
-    thread = threading.Thread(target=work, name="poster", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join(2 * SECONDS_AT_END)
+    return working(work, "poster", 2 * SECONDS_AT_END)
 
 
 def _posted(poster: Poster, until: float, *, is_told: bool = False) -> bool:

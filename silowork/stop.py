@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Self
@@ -98,3 +98,24 @@ class Stop:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+@contextmanager
+def working(
+    work: Callable[[Stop], object], name: str = "worker", most: float | None = None
+) -> Iterator[None]:
+    """Work in a thread while the block runs; then ask it to end, and wait for that.
+
+    Args:
+        work: Gets what asks it to end.
+        name: Of the thread.
+        most: Seconds for which its end is waited for; by default until it has ended.
+    """
+    stop = Stop()
+    thread = threading.Thread(target=work, args=(stop,), name=name, daemon=most is not None)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.ask()
+        thread.join(most)

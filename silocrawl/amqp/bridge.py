@@ -6,10 +6,9 @@ pass twice.
 """
 
 import logging
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -24,7 +23,7 @@ from silocrawl.messages import address_of, message_of
 from silocrawl.sharing import open_crawl_queues
 from silowork.errors import JobsError
 from silowork.queues.values import Queued, Queues, QueueSize
-from silowork.stop import Stop
+from silowork.stop import Stop, working
 
 MOST_SENT, MOST_HELD, MOST_TOGETHER = 1_000, 500, 4 << 20
 """Messages that wait for a confirmation; that a broker sends before it is answered, of each queue;
@@ -283,21 +282,19 @@ class Bridge:
             link.turn(SECONDS_OF_A_TURN)
 
 
-@contextmanager
 def bridging(
     silo_path: str, settings: AmqpSettings, tell: Callable[[str], object]
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """Pass messages during the block, in a thread.
 
     Raises:
         AmqpRefused, PackageMissing: As `Bridge.run`; said before the block begins if the broker
             answers by then.
     """
-    stop = Stop()
     with suppress(BrokerLost):
         declare(settings)
 
-    def work() -> None:
+    def work(stop: Stop) -> None:
         try:
             with open_crawl_queues(silo_path) as queues:
                 Bridge(queues, settings, tell).run(stop)
@@ -306,10 +303,4 @@ def bridging(
         except Exception:  # thread boundary: details go to the log only
             logger.exception("nothing is bridged any more")
 
-    thread = threading.Thread(target=work, name="bridge", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.ask()
-        thread.join(2 * SECONDS_TO_CONFIRM)
+    return working(work, "bridge", 2 * SECONDS_TO_CONFIRM)

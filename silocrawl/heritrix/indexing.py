@@ -7,12 +7,12 @@ does this step, and are not written twice; a line of the index that is there twi
 
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import BinaryIO
 from urllib.parse import urljoin
 
@@ -34,7 +34,7 @@ from silocrawl.taking_in import LONGEST_URL, capture_at, outcome_of
 from silocrawl.targets import load_target
 from silowork.errors import JobsError
 from silowork.queues.values import Message, MessageState, Queued, Queues
-from silowork.stop import Stop
+from silowork.stop import Stop, working
 
 MOST_TOGETHER = 500
 SECONDS_OF_PATIENCE, SECONDS_UNTIL_NEXT_LOOK = 60.0, 3.0
@@ -263,17 +263,9 @@ def index_all(silo_path: str, stop: Stop) -> int:
     return done
 
 
-@contextmanager
-def indexing(silo_path: str) -> Iterator[None]:
+def indexing(silo_path: str) -> AbstractContextManager[None]:
     """Index in a thread what comes while the block runs."""
-    stop = Stop()
-    thread = threading.Thread(target=_index_until, args=(silo_path, stop), name="indexer")
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.ask()
-        thread.join()
+    return working(partial(_index_until, silo_path), "indexer")
 
 
 def _index_until(silo_path: str, stop: Stop) -> None:
