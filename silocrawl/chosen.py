@@ -21,7 +21,7 @@ from recordsilo.selection import Selection
 from silocrawl.addresses import DOM, PICTURE, REQUESTS, TEXT, fetched_form
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.crawl_log import place_of
-from silocrawl.paths import log_file
+from silocrawl.paths import log_files
 
 MOST_LOOKED_UP = 5_000
 """Keys that are looked up one by one; for more, the whole index is read."""
@@ -216,11 +216,8 @@ class Chosen:
 
 def logs_of(silo_path: str, target: str = "") -> list[str]:
     """The paths of the crawl logs of all launches, or of those of a target, sorted."""
-    directory = os.path.dirname(log_file(silo_path, ""))
-    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
-    if target:
-        names = [one for one in names if (m := _LOG.fullmatch(one)) and m["target"] == target]
-    return [os.path.join(directory, one) for one in names if one.endswith(".log")]
+    names = ((one, _LOG.fullmatch(os.path.basename(one))) for one in log_files(silo_path))
+    return [one for one, m in names if not target or (m and m["target"] == target)]
 
 
 def launches_of(silo_path: str) -> list[str]:

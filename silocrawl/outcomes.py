@@ -17,7 +17,7 @@ from recordsilo.disk.regular_file import open_regular
 from recordsilo.errors import RecordSiloError
 from silocrawl.addresses import without_login
 from silocrawl.errors import CrawlingError
-from silocrawl.paths import log_file
+from silocrawl.paths import log_files
 from silocrawl.targets import Target, load_targets
 from silosteps.errors import StepsError
 from silowork.errors import JobsError
@@ -40,7 +40,7 @@ def match_own_logs(silo: Silo) -> Crawl | None:
     Raises:
         CrawlingError, RecordSiloError: The logs cannot be read.
     """
-    logs = _logs(silo.path)
+    logs = log_files(silo.path)
     if not logs:
         return None
     for one in logs:
@@ -52,12 +52,6 @@ def match_own_logs(silo: Silo) -> Crawl | None:
     request = MatchRequest(inputs=logs, seed_rows=tuple(dict.fromkeys(_seeds(silo, targets))))
     kept, _ = match_into_silo(silo.path, OWN, request)
     return kept
-
-
-def _logs(silo_path: str) -> list[str]:
-    directory = os.path.dirname(log_file(silo_path, ""))
-    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
-    return [os.path.join(directory, name) for name in names if name.endswith(".log")]
 
 
 def matching(silo_path: str, told: Callable[[Crawl], object]) -> AbstractContextManager[None]:
@@ -89,7 +83,7 @@ def _match_until(silo_path: str, told: Callable[[Crawl], object], stop: Stop) ->
 
 def _size_of_logs(silo_path: str) -> int:
     size = 0
-    for path in _logs(silo_path):
+    for path in log_files(silo_path):
         with suppress(FileNotFoundError):
             size += os.path.getsize(path)
     return size

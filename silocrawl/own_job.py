@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
-from recordsilo.disk.regular_file import open_regular
+from recordsilo.disk.regular_file import end_of
 from silocrawl.messages import CRAWL, gist_of
 from silocrawl.packages.own_checkpoints import checkpoint_names
-from silocrawl.paths import log_file
+from silocrawl.paths import log_files
 from silocrawl.sharing import broker_of, is_fetched
 from silowork.queues.values import Queues, QueueSize
 
@@ -79,25 +79,15 @@ def own_job(silo_path: str, queues: Queues | None, now: datetime) -> OwnJob:
 
 
 def _newest_logs(silo_path: str) -> list[str]:
-    directory = os.path.dirname(log_file(silo_path, ""))
-    if not os.path.isdir(directory):
-        return []
-    with os.scandir(directory) as entries:
-        found = [
-            (one.stat(follow_symlinks=False).st_mtime, one.path)
-            for one in entries
-            if one.name.endswith(".log") and one.is_file(follow_symlinks=False)
-        ]
-    return [path for _time, path in sorted(found, reverse=True)[:_MOST_LOGS]]
+    logs = [one for one in log_files(silo_path) if not os.path.islink(one) and os.path.isfile(one)]
+    return sorted(reversed(logs), key=os.path.getmtime, reverse=True)[:_MOST_LOGS]
 
 
 def _end_of(path: str) -> list[str]:
     """The last whole lines of a log."""
-    with open_regular(path) as file:
-        place = max(0, os.fstat(file.fileno()).st_size - _END_OF_LOG)
-        file.seek(place)
-        lines = file.read(_END_OF_LOG).decode("utf-8", "replace").split("\n")[:-1]
-    return lines[1:] if place else lines
+    content = end_of(path, _END_OF_LOG)
+    lines = content.decode("utf-8", "replace").split("\n")[:-1]
+    return lines[1:] if len(content) == _END_OF_LOG else lines
 
 
 def _is_recent(line: str, now: datetime) -> bool:

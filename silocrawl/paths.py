@@ -66,6 +66,13 @@ def log_file(silo_path: str, launch: str, node: str = "") -> str:
     return os.path.join(_place(silo_path, "logs"), f"{name}{end}")
 
 
+def log_files(silo_path: str) -> list[str]:
+    """The paths of all logs there are, sorted; of what is named like one."""
+    directory = _place(silo_path, "logs")
+    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+    return [os.path.join(directory, one) for one in names if one.endswith(".log")]
+
+
 def index_directory(silo_path: str) -> str:
     """Where in the archives each address is: sorted CDXJ files."""
     return _place(silo_path, "index")

@@ -41,3 +41,14 @@ def regular_fd(path: str, flags: int = 0) -> int:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         raise OSError(errno.EINVAL, "it is no regular file", path)
     return fd
+
+
+def end_of(path: str, most: int) -> bytes:
+    """The last bytes of a regular file, at most so many, as `open_regular` opens it.
+
+    Raises:
+        OSError: It is not there, is something else, or cannot be read.
+    """
+    with open_regular(path) as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - most))
+        return file.read(most)

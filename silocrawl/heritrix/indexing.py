@@ -19,7 +19,7 @@ from urllib.parse import urljoin
 from crawlmatch.warcs import DAMAGED
 from recordsilo.disk.atomic_file import append_lines
 from recordsilo.disk.locks import Locks
-from recordsilo.disk.regular_file import regular_fd
+from recordsilo.disk.regular_file import end_of
 from silocrawl.cataloguing import documents_of
 from silocrawl.cdxj import Segments, line_of
 from silocrawl.crawl_log import Outcome
@@ -132,12 +132,9 @@ class Indexer:
 def _last_lines(path: str) -> list[bytes]:
     """The last lines of a log, at least those that a killed process may have written in vain."""
     try:
-        file = open(path, "rb", opener=regular_fd)  # noqa: SIM115 - closed below
+        return end_of(path, _MOST_READ).split(b"\n")
     except FileNotFoundError:
         return []
-    with file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - _MOST_READ))
-        return file.read().split(b"\n")
 
 
 class _Batch:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from crawlmatch.warcs import DAMAGED
 from politeweb.warc.records import warc_records
-from recordsilo.disk.regular_file import open_regular
+from recordsilo.disk.regular_file import end_of, open_regular
 from silocrawl.packages.checkpoints import LogFacts, facts_of
 from silocrawl.packages.values import (
     Checkpoint,
@@ -74,9 +74,7 @@ def _has_ended(job: str, launch: str, launches: list[str]) -> bool:
 
 def _job_log(job: str) -> str:
     try:
-        with open_regular(os.path.join(job, "job.log")) as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _MOST_OF_JOB_LOG))
-            return file.read().decode("utf-8", "replace")
+        return end_of(os.path.join(job, "job.log"), _MOST_OF_JOB_LOG).decode("utf-8", "replace")
     except OSError:
         return ""
 

@@ -9,7 +9,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -27,7 +27,7 @@ from silocrawl.packages.values import (
     PackagingError,
     check_warc_name,
 )
-from silocrawl.paths import archives_directory, log_file, targets_directory
+from silocrawl.paths import archives_directory, log_file, log_files, targets_directory
 
 _NAME = re.compile(r"cp(\d{5,9})-\d{14}")
 _STREAM = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -95,7 +95,8 @@ def _made(silo_path: str, stream: str, settings: Mapping[str, Any]) -> str | Non
     known = {warc for table in earlier for warc in table["warcs"]}
     ends = dict(earlier[-1]["ends"]) if earlier else {}
     warcs = [one for one in _own_warcs(silo_path) if one not in known and _is_ended(silo_path, one)]
-    sizes = dict(_sizes_of_logs(silo_path))
+    places = [one for one in log_files(silo_path) if not os.path.islink(one)]
+    sizes = {os.path.basename(one): os.path.getsize(one) for one in places if os.path.isfile(one)}
     logs = {one: [ends.get(one, 0), size] for one, size in sizes.items() if size > ends.get(one, 0)}
     if not warcs:  # lines alone, as those of a Heritrix, wait for the next one
         return None
@@ -136,14 +137,6 @@ def _is_ended(silo_path: str, name: str) -> bool:
             file.truncate(whole)
             os.fsync(file.fileno())
         return whole > 0
-
-
-def _sizes_of_logs(silo_path: str) -> Iterator[tuple[str, int]]:
-    directory = os.path.dirname(log_file(silo_path, ""))
-    with suppress(FileNotFoundError), os.scandir(directory) as entries:
-        for entry in entries:
-            if entry.name.endswith(".log") and entry.is_file(follow_symlinks=False):
-                yield entry.name, entry.stat().st_size
 
 
 def _path(silo_path: str, name: str) -> str:
