@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from silocrawl.cdxj import key_of
 from silocrawl.errors import CrawlingError
+from silocrawl.moments import moment_or_none
 
 MOST_LINES, MOST_READ = 100_000, 2_000_000
 """Lines of an answer, and lines of the index that are looked at for it."""
@@ -202,16 +203,9 @@ def _order_of(sort: str, closest: str) -> tuple[Order, str]:
     if order is Order.REVERSE:
         raise QueryRefused("sort=reverse and closest exclude each other")
     padded = _padded("closest", closest, _EARLIEST)
-    if _moment(padded) is None:
+    if moment_or_none(padded) is None:
         raise QueryRefused(f"closest is no time: {closest}")
     return Order.CLOSEST, padded
-
-
-def _moment(digits: str) -> datetime | None:
-    try:
-        return datetime.strptime(f"{digits}+0000", "%Y%m%d%H%M%S%z")
-    except ValueError:
-        return None
 
 
 def _limit_of(value: str) -> int:
@@ -318,12 +312,12 @@ def _ordered(query: Query, rows: Iterator[Row]) -> Iterable[Row]:
         return islice(rows, most)
     if query.order is Order.REVERSE:
         return reversed(deque(rows, most))
-    wanted = _moment(query.closest) or datetime.now(UTC)
+    wanted = moment_or_none(query.closest) or datetime.now(UTC)
     return heapq.nsmallest(most, rows, key=lambda row: _seconds_between(wanted, row["timestamp"]))
 
 
 def _seconds_between(wanted: datetime, timestamp: str) -> float:
-    found = _moment(timestamp)
+    found = moment_or_none(timestamp)
     return abs((found - wanted).total_seconds()) if found else float("inf")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 
 LITTLE, VERY_LITTLE = 10**10, 10**9
@@ -75,11 +75,3 @@ def ago(age: timedelta) -> str:
         if seconds >= 2 * size:
             return f"{seconds // size:,} {unit}s ago"
     return f"{seconds} seconds ago"
-
-
-def moment_of_checkpoint(name: str) -> datetime | None:
-    """When a checkpoint such as ``cp00001-20261124061149`` was made; None if it is none."""
-    try:
-        return datetime.strptime(f"{name.rpartition('-')[2]}+0000", "%Y%m%d%H%M%S%z")
-    except ValueError:
-        return None

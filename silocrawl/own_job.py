@@ -4,11 +4,12 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from recordsilo.disk.regular_file import end_of
 from silocrawl.messages import CRAWL, gist_of
+from silocrawl.moments import logged
 from silocrawl.packages.own_checkpoints import checkpoint_names
 from silocrawl.paths import log_files
 from silocrawl.sharing import broker_of, is_fetched
@@ -80,7 +81,7 @@ def own_job(silo_path: str, queues: Queues | None, now: datetime) -> OwnJob:
 
 def _newest_logs(silo_path: str) -> list[str]:
     logs = [one for one in log_files(silo_path) if not os.path.islink(one) and os.path.isfile(one)]
-    return sorted(reversed(logs), key=os.path.getmtime, reverse=True)[:_MOST_LOGS]
+    return sorted(logs, key=lambda one: (os.path.getmtime(one), one), reverse=True)[:_MOST_LOGS]
 
 
 def _end_of(path: str) -> list[str]:
@@ -91,9 +92,5 @@ def _end_of(path: str) -> list[str]:
 
 
 def _is_recent(line: str, now: datetime) -> bool:
-    try:
-        at = datetime.fromisoformat(line.split(None, 1)[0])
-    except (ValueError, IndexError):
-        return False
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return abs(now - at) <= _RATE_OVER
+    at = logged(line)
+    return at is not None and abs(now - at) <= _RATE_OVER

@@ -9,12 +9,12 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from silocrawl.crawl_log import as_word
 from silocrawl.errors import MessageInvalid
 from silocrawl.messages import INDEX
+from silocrawl.moments import moment_or_none
 from silocrawl.scope import LONGEST
 from silowork.queues.values import Message
 
@@ -192,7 +192,7 @@ def _checked(said: dict[str, Any]) -> Crawled:
         raise MessageInvalid("an outcome has no address, or one with blanks, or too long")
     if url.find(":") < 1:
         raise MessageInvalid(f"{url[:80]} is no address")
-    if not (_WHEN.fullmatch(when) and _is_moment(re.sub(r"\D", "", when)[:14])):
+    if not (_WHEN.fullmatch(when) and moment_or_none(re.sub(r"\D", "", when)[:14])):
         raise MessageInvalid("an outcome has no time such as 2026-11-24T06:11:49.123Z")
     if abs(code := _number(status, 10**6)) >= 10**5:
         raise MessageInvalid("an outcome has no status")
@@ -214,7 +214,7 @@ def _checked(said: dict[str, Any]) -> Crawled:
         via=as_word(_text(said.get("via"))),
         mimetype=as_word(_text(said.get("mimetype"))),
         digest=as_word(_text(said.get("content_digest"))),
-        begun=begun if _BEGUN.fullmatch(begun) and _is_moment(begun[:14]) else "",
+        begun=begun if _BEGUN.fullmatch(begun) and moment_or_none(begun[:14]) else "",
         seed=as_word(_text(said.get("seed"))),
         annotations=tuple(as_word(one) for one in notes.split(",") if one not in ("", "-")),
         thread=max(_number(str(said.get("thread", 0)).lstrip("#"), 0), 0),
@@ -232,9 +232,3 @@ def _text(value: Any) -> str:
 def _number(value: Any, otherwise: int) -> int:
     text = str(value) if not isinstance(value, bool) else ""
     return int(text) if _NUMBER.fullmatch(text) else otherwise
-
-
-def _is_moment(digits: str) -> bool:
-    with suppress(ValueError):
-        return bool(datetime.strptime(f"{digits}+0000", "%Y%m%d%H%M%S%z"))
-    return False

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
-from silocrawl.conditions import Condition, Word, ago, good, moment_of_checkpoint
+from silocrawl.conditions import Condition, Word, ago, good
 from silocrawl.heritrix.client import Heritrix
 from silocrawl.heritrix.engines import EngineSettings, connected
 from silocrawl.heritrix.errors import JobNotFound
 from silocrawl.heritrix.states import Engine, Job, State
+from silocrawl.moments import logged, moment_of_checkpoint
 
 MOST_JOBS = 50
 """That are at work and asked for their figures."""
@@ -95,7 +96,8 @@ def _fault(
         return Word.ALERT, f"it is not at work ({why})", "silo crawl heritrix resume {0}"
     if job.state is State.PAUSED:
         return Word.WARNING, "it is paused", "silo crawl heritrix unpause {0}"
-    if job.state is State.RUNNING and job.queued and (last := _last_fetch(job)):
+    last = logged(next(iter(job.crawl_log), ""))
+    if job.state is State.RUNNING and job.queued and last:
         if now - last > STUCK_AFTER:
             why = f"stuck: nothing was fetched since {last:%Y-%m-%d %H:%M} UTC"
             return Word.ALERT, why, "silo crawl heritrix pending-urls {0}, then kill-toethreads {0}"
@@ -122,17 +124,6 @@ def _checkpoint_said(name: str, age: timedelta | None) -> str:
 def _age(checkpoint: str, now: datetime) -> timedelta | None:
     made = moment_of_checkpoint(checkpoint)
     return now - made if made else None
-
-
-def _last_fetch(job: Job) -> datetime | None:
-    """When the last line of its crawl log was written."""
-    for line in job.crawl_log[:1]:
-        try:
-            found = datetime.fromisoformat(line.split(None, 1)[0])
-            return found if found.tzinfo else found.replace(tzinfo=UTC)
-        except (ValueError, IndexError):
-            return None
-    return None
 
 
 _LONGEST = """

@@ -4,10 +4,10 @@ import logging
 import os
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from politeweb.warc.writing import WarcFiles
+from silocrawl.moments import moment_of
 from silocrawl.packages.layout import state_file
 from silocrawl.packages.own_checkpoints import (
     checkpoint_names,
@@ -113,8 +113,7 @@ class Checkpointing:
             return False
         last = self._began
         if self._last:
-            made = datetime.strptime(f"{self._last[-14:]}+0000", "%Y%m%d%H%M%S%z")
-            last = max(last, made.astimezone(UTC).timestamp())
+            last = max(last, moment_of(self._last[-14:]).timestamp())
         return time.time() - last >= every.total_seconds()
 
     def _make(self) -> None:

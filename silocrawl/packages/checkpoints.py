@@ -5,9 +5,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from recordsilo.disk.regular_file import open_regular
+from silocrawl.moments import logged, moment_or_none
 from silocrawl.packages.values import LogRange, PackagingError, check_warc_name
 
 _NAMED = re.compile(rb'"warcFilename"\s*:\s*"[^"\\]*"')
@@ -102,11 +103,5 @@ def _named(line: bytes, fields: list[bytes]) -> tuple[str, bytes]:
 
 def _moment(fields: list[bytes]) -> datetime | None:
     """When the address of a line was begun, or else when it was done."""
-    begun = fields[8].decode("ascii", "replace")
-    try:
-        if begun[:14].isdigit():
-            return datetime.strptime(f"{begun[:14]}+0000", "%Y%m%d%H%M%S%z")
-        moment = datetime.fromisoformat(fields[0].decode("ascii", "replace"))
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except ValueError:
-        return None
+    when, begun = (fields[at].decode("ascii", "replace") for at in (0, 8))
+    return moment_or_none(begun[:14]) if begun[:14].isdigit() else logged(when)

@@ -28,9 +28,10 @@ from infopackages.files import PackagedFile, add_written, adding_below, chunks_o
 from infopackages.mets import Agent, Metadata
 from infopackages.premis import write_premis
 from recordsilo.disk.atomic_file import Barrier, group_barrier, make_directories, move, write_new
+from silocrawl.moments import in_iso
 from silocrawl.packages import preservation
 from silocrawl.packages.layout import BAG, DOCUMENTATION, payload_path, warc_path
-from silocrawl.packages.preservation import REPRESENTATION, moment
+from silocrawl.packages.preservation import REPRESENTATION
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.values import Package, PackagingError, State, Work
 
@@ -127,7 +128,7 @@ class _Describing:
             package.id,
             preservation.title(package),
             "Web Archives",
-            moment(self._at),
+            in_iso(self._at),
             (Agent.software("silo", version("recordsilo")), Agent(submitter)),
             (Metadata(about, "dmdSec", "DC"), Metadata.premis(whole)),
             (crawl,),
@@ -162,7 +163,7 @@ class _Describing:
         yield "External-Identifier", package.ark
         yield "Internal-Sender-Identifier", package.id
         yield "Bag-Group-Identifier", package.stream
-        yield "Bagging-Date", moment(self._at)[:10]
+        yield "Bagging-Date", in_iso(self._at)[:10]
         yield from size_fields(bag.size, bag.count)
         yield "Bag-Software-Agent", self._software
         yield PROFILE, PROFILE_ID

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from crawlmatch.warcs import DAMAGED
 from politeweb.warc.records import warc_records
 from recordsilo.disk.regular_file import end_of, open_regular
+from silocrawl.moments import moment_of
 from silocrawl.packages.checkpoints import LogFacts, facts_of
 from silocrawl.packages.values import (
     Checkpoint,
@@ -113,7 +114,7 @@ def load_heritrix(job: str, name: str) -> Checkpoint:
             f"the log of {name} names no WARC files; set loggerModule.logExtraInfo=true in the job"
         )
     warcs = {one: _ended(job, name, one, files) for one in names}
-    ended = datetime.strptime(f"{name[-14:]}+0000", "%Y%m%d%H%M%S%z")
+    ended = moment_of(name[-14:])
     if not suffix:
         log = os.path.join(job, mine[-1], "logs", "crawl.log")
         ended = datetime.fromtimestamp(int(os.path.getmtime(log)), UTC)

@@ -5,20 +5,16 @@ Source: PREMIS Data Dictionary 3.0; https://id.loc.gov/vocabulary/preservation/e
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 
 from infopackages.premis import Agent, Event, Id, Object, Relation, Rights
+from silocrawl.moments import in_iso
 from silocrawl.packages.layout import warc_path
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.values import Package
 
 REPRESENTATION = "crawl"
 _FORMAT, _PRONOM = "application/warc", "fmt/289"
-
-
-def moment(at: datetime) -> str:
-    """Return a time in ISO 8601, in UTC."""
-    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def objects(package: Package) -> Iterator[Object]:
@@ -57,11 +53,11 @@ def events(package: Package, packaged: datetime, software: str) -> Iterator[Even
     """
     crawl, maker = _crawl(package), ((Id(software), "executing program"),)
     crawler = ((Id(package.software or "unknown"), "executing program"),)
-    upto = f"up to checkpoint {package.checkpoint} at {moment(package.ended)}"
+    upto = f"up to checkpoint {package.checkpoint} at {in_iso(package.ended)}"
     yield Event(
         _event_id(package, "captured"),
         "capture",
-        moment(package.started),
+        in_iso(package.started),
         (f"crawl start: {package.crawl_id or package.stream}, {upto}",),
         agents=crawler,
         objects=(crawl,),
@@ -72,7 +68,7 @@ def events(package: Package, packaged: datetime, software: str) -> Iterator[Even
         yield Event(
             _event_id(package, "scanned"),
             "virus check",
-            moment(scan.at),
+            in_iso(scan.at),
             outcome="fail" if found else "pass",
             outcome_note=f"{len(found)} of {len(package.warcs)} WARC files: something harmful",
             agents=((Id(scan.agent), "executing program"),),
@@ -82,7 +78,7 @@ def events(package: Package, packaged: datetime, software: str) -> Iterator[Even
         yield Event(
             _event_id(package, f"harmful-{number}"),
             "virus check",
-            moment(scan.at if scan else package.ended),
+            in_iso(scan.at if scan else package.ended),
             outcome="fail",
             outcome_note=one.signature or "something harmful",
             agents=((Id(scan.agent), "executing program"),) if scan else crawler,
@@ -91,7 +87,7 @@ def events(package: Package, packaged: datetime, software: str) -> Iterator[Even
     yield Event(
         _event_id(package, "digested"),
         "message digest calculation",
-        moment(packaged),
+        in_iso(packaged),
         ("SHA-512 of each WARC file, while it was copied into the store",),
         "success",
         "what was read back from the store has the same digest",
@@ -101,7 +97,7 @@ def events(package: Package, packaged: datetime, software: str) -> Iterator[Even
     yield Event(
         _event_id(package, "packaged"),
         "information package creation",
-        moment(packaged),
+        in_iso(packaged),
         agents=maker,
         objects=(Id(package.ark, "ARK"),),
     )
@@ -140,7 +136,7 @@ def description(package: Package, organization: str) -> Iterator[tuple[str, str]
     yield "identifier", package.ark
     yield "type", "Collection"
     yield "format", _FORMAT
-    yield "date", f"{moment(package.started)}/{moment(package.ended)}"
+    yield "date", f"{in_iso(package.started)}/{in_iso(package.ended)}"
     if organization:
         yield "publisher", organization
 

@@ -7,12 +7,13 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from silocrawl.errors import CrawlingError, MessageInvalid
 from silocrawl.messages import TO_PACKAGE
+from silocrawl.moments import in_iso
 from silocrawl.packages.layout import (
     DOCUMENTATION,
     LOGS,
@@ -276,16 +277,16 @@ def package_json(one: Package) -> bytes:
     table = {
         "format": 1,
         **{name: getattr(one, name) for name in _TEXTS},
-        "started": _moment(one.started),
-        "ended": _moment(one.ended),
+        "started": in_iso(one.started),
+        "ended": in_iso(one.ended),
         "warcs": [
             {"name": warc.name, "path": warc.path, "size": warc.size, "sha512": warc.sha512,
              "ark": warc.ark, "viral": warc.is_viral, "signature": warc.signature}
             for warc in one.warcs
         ],
         "elsewhere": dict(one.elsewhere),
-        "scan": one.scan and {"agent": one.scan.agent, "at": _moment(one.scan.at)},
-        "history": [[state.value, _moment(at)] for state, at in one.history],
+        "scan": one.scan and {"agent": one.scan.agent, "at": in_iso(one.scan.at)},
+        "history": [[state.value, in_iso(at)] for state, at in one.history],
     }  # fmt: skip
     return json.dumps(table, indent=1, ensure_ascii=False).encode() + b"\n"
 
@@ -342,7 +343,7 @@ def package_message(queue: str, one: Package) -> Message:
     ``hdfs`` has the places of the WARC files in the store, as names that begin at its root.
     """
     table = {
-        "startDate": _moment(one.started),
+        "startDate": in_iso(one.started),
         "crawlStream": one.stream,
         "packageId": one.id,
         "warcs": [warc.name for warc in one.warcs if not warc.is_viral],
@@ -470,10 +471,6 @@ class Work:
     def directory(self) -> str:
         """The working directory of the package."""
         return package_directory(self.silo_path, self.package.id)
-
-
-def _moment(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _moment_of(text: Any) -> datetime:

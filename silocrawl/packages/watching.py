@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from recordsilo.wording import counted
-from silocrawl.conditions import Condition, Word, ago, good, moment_of_checkpoint, of_space
+from silocrawl.conditions import Condition, Word, ago, good, of_space
+from silocrawl.moments import moment_of_checkpoint
 from silocrawl.packages.kept import load_packages
 from silocrawl.packages.layout import merged_name, receipt_name
 from silocrawl.packages.own_checkpoints import checkpoint_names
