@@ -13,12 +13,12 @@ from recordsilo.progress import counting
 from recordsilo.wording import counted
 from silocrawl.commands.opening import opened
 from silocrawl.errors import CrawlingError
-from silocrawl.packages.checking import Checked, Told, check_package
+from silocrawl.packages.checking import Checked, check_package
 from silocrawl.packages.kept import load_packages
 from silocrawl.packages.merging import AccessNode, Merged
 from silocrawl.packages.store import open_store
 from silocrawl.packages.submitting import kept_receipt
-from silocrawl.packages.values import Package, PackagingError, State
+from silocrawl.packages.values import Package, PackagingError, State, Told
 
 _MEGABYTE = 1_000_000
 _store_option = click.option(

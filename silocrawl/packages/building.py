@@ -28,15 +28,9 @@ from silocrawl.packages.layout import (
 )
 from silocrawl.packages.own_checkpoints import load_own
 from silocrawl.packages.settings import StoreSettings
-from silocrawl.packages.values import (
-    Checkpoint,
-    LogRange,
-    Package,
-    PackagingError,
-    WarcOfPackage,
-    Work,
-)
+from silocrawl.packages.values import Checkpoint, LogRange, Package, PackagingError, WarcOfPackage
 from silocrawl.packages.viruses import check_for_viruses
+from silocrawl.packages.work import Work
 from silocrawl.places import note_places
 
 _PIECE = 1 << 20

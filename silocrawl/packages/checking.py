@@ -11,7 +11,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -44,7 +44,8 @@ from silocrawl.packages.receipts import (
     receipt_of,
 )
 from silocrawl.packages.record_heads import HeadReader, Wanted, iterate
-from silocrawl.packages.values import Package, PackagingError, Store, Stored
+from silocrawl.packages.store import FileStore
+from silocrawl.packages.values import Package, PackagingError, Stored, Told
 
 MOST_SMALL = 256 << 20
 """Bytes of a receipt, a manifest or the places, which are read as a whole."""
@@ -54,8 +55,6 @@ _LINE = re.compile(r"([0-9a-f]{128}) [ *](.+)")
 _OTHER_THAN_DIGITS = re.compile("[^0-9]+")
 _INDEX, _LOG = 0, 1
 _PREMIS = re.compile(r"metadata/(?:[^/]+/)*premis[^/]*\.xml")
-
-Told = Callable[[int], object]
 
 
 @dataclass(slots=True)
@@ -97,7 +96,7 @@ class Checked:
 
 
 def check_package(
-    store: Store,
+    store: FileStore,
     package_id: str,
     *,
     kept: bytes | None = None,
@@ -130,7 +129,7 @@ def check_package(
 
 class _Check:
     def __init__(
-        self, store: Store, found: Checked, package: Package | None, wanted: Wanted, told: Told
+        self, store: FileStore, found: Checked, package: Package | None, wanted: Wanted, told: Told
     ) -> None:
         self._store, self._found, self._package = store, found, package
         self._wanted, self._told = wanted, told

@@ -33,7 +33,8 @@ from silocrawl.packages import preservation
 from silocrawl.packages.layout import BAG, DOCUMENTATION, payload_path, warc_path
 from silocrawl.packages.preservation import REPRESENTATION
 from silocrawl.packages.settings import StoreSettings
-from silocrawl.packages.values import Package, PackagingError, State, Work
+from silocrawl.packages.values import Package, PackagingError, State
+from silocrawl.packages.work import Work
 
 PROFILE_ID = "urn:uuid:5f0c2a6e-6c8b-4d0e-9f57-2f4f0f8d3c1a"
 """Names the profile in ``bag-profile.json``; if that changes, there is a new one."""

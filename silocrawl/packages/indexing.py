@@ -19,8 +19,9 @@ from silocrawl.packages.layout import (
     warc_name,
 )
 from silocrawl.packages.settings import StoreSettings
-from silocrawl.packages.store import StoredDiffers
-from silocrawl.packages.values import Package, PackagingError, Store, Stored, Work
+from silocrawl.packages.store import FileStore, StoredDiffers
+from silocrawl.packages.values import Package, PackagingError, Stored
+from silocrawl.packages.work import Work
 from silocrawl.taking_in import lines_of_warc
 
 _TOGETHER = 20_000
@@ -78,7 +79,7 @@ def digests_of(text: str) -> tuple[str, str] | None:
     return lines[0][:128], lines[1][:128]
 
 
-def add_warc(store: Store, segments: Segments, warc: str, name: str) -> int:
+def add_warc(store: FileStore, segments: Segments, warc: str, name: str) -> int:
     """Add the lines of a WARC file of a store to an index; return how many there are."""
     count = 0
     with store.open(name) as file:

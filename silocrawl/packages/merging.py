@@ -38,11 +38,11 @@ from silocrawl.packages.values import (
     Package,
     PackageLater,
     PackagingError,
-    Work,
     check_node,
     check_package_id,
 )
 from silocrawl.packages.verifying import digests_to_verify, stored_receipt, verified_mark
+from silocrawl.packages.work import Work
 from silocrawl.places import merge_places, read_places
 from silocrawl.taking_in import lines_of_warc
 

@@ -39,12 +39,12 @@ from silocrawl.packages.values import (
     PackagingError,
     State,
     Told,
-    Work,
     checkpoint_of,
     package_id_of,
     package_message,
 )
 from silocrawl.packages.verifying import verify
+from silocrawl.packages.work import Work
 from silowork.queues.steps import MessageFailed, MessageLater, MessageRefused, QueueStep
 from silowork.queues.values import Message, MessageState, Queued, Queues
 

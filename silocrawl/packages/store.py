@@ -16,7 +16,7 @@ import re
 import shutil
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from typing import BinaryIO
@@ -28,7 +28,7 @@ from politeweb.errors import RequestRefused, shortened
 from recordsilo.disk.atomic_file import flush_fd
 from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.disk.regular_file import open_regular
-from silocrawl.packages.values import PackagingError, Stored
+from silocrawl.packages.values import PackagingError, Stored, Told
 
 _PIECE, _COPIED = 1 << 20, 128 << 10
 """Bytes that are compared and copied at a time: copied ones stay in the processor's memory."""
@@ -37,8 +37,6 @@ _NAME = re.compile(f"{_PART}(?:/{_PART})*")
 _LONGEST = 900
 _STAGED = ".staged"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-Told = Callable[[int], object]
 
 
 class StoreRefused(PackagingError):
@@ -102,7 +100,13 @@ def copied_hash(source: BinaryIO, found: BinaryIO, told: Told) -> Stored | None:
 
 
 class FileStore(ABC):
-    """Where packages are, see `silocrawl.packages.values.Store`; one thread uses it."""
+    """Where packages go: a directory, or an object store; one thread uses it.
+
+    Names are those of `layout`. A file is there as a whole or not at all.
+
+    Raises (every method):
+        StoreRefused: The store does not answer, or refuses; it names the file.
+    """
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -238,7 +242,7 @@ class _Directory(FileStore):
             for above, directories, files, at in os.fwalk(".", dir_fd=fd, onerror=_raise):
                 inside = f"{under}/{above[2:]}/" if above[2:] else f"{under}/"
                 for one in (*directories, *files):
-                    name = self._listed(inside + one)
+                    name = _listed(self._address, inside + one)
                     mode = os.stat(one, dir_fd=at, follow_symlinks=False).st_mode
                     if stat.S_ISREG(mode):
                         found.append(name)
@@ -310,9 +314,6 @@ class _Directory(FileStore):
                 yield fd
             finally:
                 os.close(fd)
-
-    def _listed(self, name: str) -> str:
-        return _listed(self._address, name)
 
 
 class _Remote(FileStore):

@@ -30,7 +30,8 @@ from silocrawl.packages.receipts import (
     receipt_of,
 )
 from silocrawl.packages.settings import StoreSettings
-from silocrawl.packages.values import Package, PackagingError, Stored, WarcOfPackage, Work
+from silocrawl.packages.values import Package, PackagingError, Stored, WarcOfPackage
+from silocrawl.packages.work import Work
 
 MOST_RECEIPT = 256 << 20
 _MOST_TOLD = 5

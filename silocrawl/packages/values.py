@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from silocrawl.errors import CrawlingError, MessageInvalid
 from silocrawl.messages import TO_PACKAGE
@@ -18,7 +18,6 @@ from silocrawl.packages.layout import (
     DOCUMENTATION,
     LOGS,
     bag_name,
-    package_directory,
     payload_path,
     warc_name,
 )
@@ -399,78 +398,6 @@ def checkpoint_message(stream: str, name: str, directory: str = "") -> Message:
     table = {"packageId": package_id, "crawlStream": stream, "name": name}
     table |= {"checkpointDirAbsolutePath": directory} if directory else {}
     return Message(TO_PACKAGE, json.dumps(table).encode(), package_id)
-
-
-# --------------------------------------------------------------------------- what steps work with
-
-
-class Store(Protocol):
-    """Where packages go: a directory, or an object store. Names are those of `layout`.
-
-    Raises (every method):
-        PackagingError: The store does not answer, or refuses; it names the file.
-    """
-
-    @property
-    def address(self) -> str:
-        """Its path or URL."""
-
-    def place(self, name: str) -> str:
-        """Where a file is: its path or URL."""
-
-    def put_file(self, path: str, name: str, told: Told = lambda _: None) -> Stored:
-        """Copy a file; it is hashed while it is copied, and is there completely or not at all.
-
-        One that is there is compared: with the same content it is left, with another one it is
-        refused and not changed.
-
-        Args:
-            told: Gets the number of bytes copied since the last call.
-        """
-
-    def put(self, name: str, content: bytes, *, replaces: bool = False) -> None:
-        """Write a small file, completely or not at all; another content is refused."""
-
-    def read(self, name: str, most: int = 64 << 20) -> bytes | None:
-        """Read a small file; None if there is none."""
-
-    def open(self, name: str) -> BinaryIO:
-        """Open a file to read it; it can seek."""
-
-    def stored(self, name: str, told: Told = lambda _: None) -> Stored | None:
-        """Read a file as it is in the store; return what it contains, or None if there is none."""
-
-    def names(self, under: str) -> list[str]:
-        """The names of all files in a directory and below it, sorted; none if there is none."""
-
-    def remove(self, name: str) -> None:
-        """Delete a file, which need not be there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a step works on: it is a function ``(Work, StoreSettings) -> Package``.
-
-    It raises `PackagingError` if it fails, and `PackageLater` if it waits for others. It may be
-    done again after it was killed at any point. It returns the package with what it has found; its
-    state is noted by the caller.
-
-    Attributes:
-        silo_path: The Silo.
-        package: The package as it is noted.
-        store: Its store.
-        told: Gets the number of bytes worked on since the last call.
-    """
-
-    silo_path: str
-    package: Package
-    store: Store
-    told: Told = lambda _: None
-
-    @property
-    def directory(self) -> str:
-        """The working directory of the package."""
-        return package_directory(self.silo_path, self.package.id)
 
 
 def _moment_of(text: Any) -> datetime:

@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from silocrawl.packages.checking import Checked, check_package
 from silocrawl.packages.layout import cdx_digests_name, receipt_name, verified_name
 from silocrawl.packages.settings import StoreSettings
+from silocrawl.packages.store import FileStore
 from silocrawl.packages.submitting import MOST_RECEIPT, kept_receipt
-from silocrawl.packages.values import Package, PackagingError, Store, Work
+from silocrawl.packages.values import Package, PackagingError
+from silocrawl.packages.work import Work
 
 _MOST_DIGESTS = 1 << 16
 
@@ -43,7 +45,7 @@ def verify(work: Work, _settings: StoreSettings) -> Package:
     return package
 
 
-def verified_mark(store: Store, package_id: str) -> dict[str, str] | None:
+def verified_mark(store: FileStore, package_id: str) -> dict[str, str] | None:
     """What the mark of a package says: digests of what was verified; None without one.
 
     Raises:
@@ -61,7 +63,7 @@ def verified_mark(store: Store, package_id: str) -> dict[str, str] | None:
         ) from None
 
 
-def digests_to_verify(store: Store, package_id: str, receipt: bytes) -> dict[str, str]:
+def digests_to_verify(store: FileStore, package_id: str, receipt: bytes) -> dict[str, str]:
     """What a mark of a package has to say, for a receipt and for what is in the store."""
     index = store.read(cdx_digests_name(package_id), _MOST_DIGESTS) or b""
     return {
@@ -71,7 +73,7 @@ def digests_to_verify(store: Store, package_id: str, receipt: bytes) -> dict[str
     }
 
 
-def _mark(store: Store, package_id: str, receipt: bytes) -> None:
+def _mark(store: FileStore, package_id: str, receipt: bytes) -> None:
     said = digests_to_verify(store, package_id, receipt)
     try:
         is_marked = verified_mark(store, package_id) == said
@@ -83,6 +85,6 @@ def _mark(store: Store, package_id: str, receipt: bytes) -> None:
         store.put(verified_name(package_id), content, replaces=True)
 
 
-def stored_receipt(store: Store, package_id: str) -> bytes | None:
+def stored_receipt(store: FileStore, package_id: str) -> bytes | None:
     """The receipt of a package as the store has it; None if it has none."""
     return store.read(receipt_name(package_id), MOST_RECEIPT)

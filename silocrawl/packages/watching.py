@@ -13,8 +13,8 @@ from silocrawl.packages.kept import load_packages
 from silocrawl.packages.layout import merged_name, receipt_name
 from silocrawl.packages.own_checkpoints import checkpoint_names
 from silocrawl.packages.settings import StoreSettings, load_settings, store_address
-from silocrawl.packages.store import open_store
-from silocrawl.packages.values import Package, PackagingError, State, Store
+from silocrawl.packages.store import FileStore, open_store
+from silocrawl.packages.values import Package, PackagingError, State
 
 IDLE_AFTER, LATE_AFTER, LOST_AFTER = timedelta(days=1), timedelta(days=1), timedelta(days=7)
 """After which a package that goes no further, and a node that merges nothing, are warnings, and
@@ -51,7 +51,7 @@ def look_at_store(silo_path: str, now: datetime) -> Iterator[Condition]:
         return
     address = store_address(silo_path, settings)
     if "://" in address:
-        store: Store = open_store(address)
+        store = open_store(address)
         store.read(receipt_name("none"))
         yield good("store", f"{address} answers")
     elif not os.path.isdir(address):
@@ -151,7 +151,9 @@ def of_node(node: str, one: Merges, now: datetime) -> Condition:
 # --------------------------------------------------------------------------- the marks of nodes
 
 
-def merges_of(store: Store, node: str, verified: list[Package], settings: StoreSettings) -> Merges:
+def merges_of(
+    store: FileStore, node: str, verified: list[Package], settings: StoreSettings
+) -> Merges:
     """Ask a store what a node has merged of packages that were verified.
 
     Raises:
@@ -171,7 +173,7 @@ def merges_of(store: Store, node: str, verified: list[Package], settings: StoreS
     return Merges(len(is_merged) + len(rest) - len(waiting), max(known, default=None), waiting)
 
 
-def merged_at(store: Store, package_id: str, node: str) -> datetime | None:
+def merged_at(store: FileStore, package_id: str, node: str) -> datetime | None:
     """When a node has merged a package, by its mark in the store; None if it has not.
 
     Raises:

@@ -14,7 +14,8 @@ from silocrawl.packages.describing import describe
 from silocrawl.packages.layout import payload_file, warc_name
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore
-from silocrawl.packages.values import Package, State, WarcOfPackage, Work
+from silocrawl.packages.values import Package, State, WarcOfPackage
+from silocrawl.packages.work import Work
 from silocrawl.taking_in import lines_of_warc
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)

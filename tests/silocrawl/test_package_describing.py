@@ -20,14 +20,8 @@ from silocrawl.packages.describing import PROFILE_ID, describe, profile
 from silocrawl.packages.layout import bag_file, payload_file, warc_path
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import open_store
-from silocrawl.packages.values import (
-    Package,
-    PackagingError,
-    State,
-    VirusCheck,
-    WarcOfPackage,
-    Work,
-)
+from silocrawl.packages.values import Package, PackagingError, State, VirusCheck, WarcOfPackage
+from silocrawl.packages.work import Work
 
 ID = "own-cp00001-20260301120000"
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -21,7 +21,7 @@ from silocrawl.packages.store import (
     check_name,
     open_store,
 )
-from silocrawl.packages.values import PackagingError, Store, Stored
+from silocrawl.packages.values import PackagingError, Stored
 
 NAME = "packages/own-cp00001/data/x.warc.gz"
 
@@ -68,10 +68,9 @@ def _stored(content: bytes) -> Stored:
 def test_a_file_is_copied_once_and_read_back(
     store: FileStore, tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    is_a_store: Store = store  # mypy: it is what steps work with
     path = _file(tmp_path, content)
     told: list[int] = []
-    assert is_a_store.put_file(path, NAME, told.append) == _stored(content)
+    assert store.put_file(path, NAME, told.append) == _stored(content)
     assert sum(told) == len(content)
     monkeypatch.setattr(type(store), "_send", lambda *_: pytest.fail("it was sent again"))
     assert store.put_file(path, NAME) == _stored(content) == store.stored(NAME)

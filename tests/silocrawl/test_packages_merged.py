@@ -22,8 +22,9 @@ from silocrawl.packages.merging import AccessNode, Merged, check_merged
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore, open_store
 from silocrawl.packages.submitting import submit
-from silocrawl.packages.values import PackageInvalid, PackageLater, Work
+from silocrawl.packages.values import PackageInvalid, PackageLater
 from silocrawl.packages.verifying import NotVerified, verify
+from silocrawl.packages.work import Work
 from silocrawl.places import read_places
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)

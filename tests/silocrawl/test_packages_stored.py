@@ -39,8 +39,9 @@ from silocrawl.packages.receipts import (
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore, open_store
 from silocrawl.packages.submitting import kept_receipt, submit
-from silocrawl.packages.values import PackagingError, Stored, Work
+from silocrawl.packages.values import PackagingError, Stored
 from silocrawl.packages.verifying import NotVerified, verify
+from silocrawl.packages.work import Work
 
 ID = "own-cp00001"
 
