@@ -1,6 +1,6 @@
 """What the commands share: the Silo, its queues, and errors as sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
@@ -10,6 +10,7 @@ from crawlmatch.errors import BadAddress
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail, open_silo
 from recordsilo.commands import completion
+from recordsilo.progress import counting
 from silocrawl.errors import CrawlingError
 from silocrawl.sharing import has_queues, open_crawl_queues
 from silocrawl.targets import load_targets, target_names
@@ -32,6 +33,27 @@ amqp_option = click.option(
     help="The broker, as amqp://USER@HOST:5672/VHOST or amqps://…, without a password; by default"
     " AMQP_URL, or what crawling/amqp.toml says.",
 )  # fmt: skip
+
+
+store_option = click.option(
+    "--store", metavar="PLACE", help="A directory, or a URL such as s3://bucket/crawls."
+)
+_MEGABYTE = 1_000_000
+
+
+@contextmanager
+def megabytes(*, quiet: bool) -> Iterator[Callable[[int], object]]:
+    """Show the megabytes that were worked on; yields what gets the bytes since its last call."""
+    done = 0
+    with counting("MB", quiet=quiet) as show:
+
+        def told(size: int) -> None:
+            nonlocal done
+            before, done = done, done + size
+            if done // _MEGABYTE > before // _MEGABYTE:
+                show(done // _MEGABYTE)
+
+        yield told
 
 
 @contextmanager

@@ -3,8 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -14,9 +13,8 @@ from recordsilo.cli import ExitCode, example, fail, shown
 from recordsilo.commands import completion
 from recordsilo.commands.options import directory, json_array, print_json, quiet_option
 from recordsilo.disk.locks import Locks
-from recordsilo.progress import counting
 from recordsilo.wording import counted
-from silocrawl.commands.opening import opened
+from silocrawl.commands.opening import megabytes, opened, store_option
 from silocrawl.errors import CrawlingError
 from silocrawl.packages.checkpointing import checkpoint_now
 from silocrawl.packages.heritrix_checkpoints import heritrix_checkpoints
@@ -44,7 +42,6 @@ from silowork.queues.values import Message, Queues
 SECONDS_FOR_A_CHECKPOINT = 60.0
 _SECONDS_OF_BROKER = 10.0
 """So long a crawl with a broker, which holds no lock, has to answer if it is running at all."""
-_MEGABYTE = 1_000_000
 
 
 @click.command(epilog=example("silo crawl checkpoint myrepo"))
@@ -90,7 +87,7 @@ def _checkpoint(silo: Silo, queues: Queues, settings: StoreSettings) -> str | No
     )
 )
 @directory
-@click.option("--store", metavar="PLACE", help="A directory, or a URL such as s3://bucket/crawls.")
+@store_option
 @click.option("--checkpoint", "name", metavar="NAME", help="Only this checkpoint.")
 @click.option(
     "--heritrix",
@@ -170,7 +167,7 @@ def _finished(
 ) -> bool:
     """Do what a package lacks, and tell it in a sentence; return whether all is well."""
     try:
-        with _progress(quiet=quiet) as told:
+        with megabytes(quiet=quiet) as told:
             done, waits = finish(silo.path, queues, message, settings, told)
     except (CrawlingError, OSError) as error:
         click.echo(shown(f"silo: {message.key}: {error}"), err=True)
@@ -178,21 +175,6 @@ def _finished(
     if not quiet:
         click.echo(shown(_sentence(done, waits)))
     return True
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[str, int], object]]:
-    """Show the megabytes that a package was worked on, whatever was done with them."""
-    done = 0
-    with counting("MB", quiet=quiet) as show:
-
-        def told(_said: str, size: int) -> None:
-            nonlocal done
-            before, done = done, done + size
-            if done // _MEGABYTE > before // _MEGABYTE:
-                show(done // _MEGABYTE)
-
-        yield told
 
 
 def _sentence(one: Package, waits: str) -> str:
@@ -250,7 +232,7 @@ _YES_OR_NO: Any = {"default": None, "is_flag": True}
     epilog=example("silo crawl store myrepo --store /srv/store --naan 12148 --node reading-room")
 )
 @directory
-@click.option("--store", metavar="PLACE", help="A directory, or a URL such as s3://bucket/crawls.")
+@store_option
 @click.option("--naan", metavar="NAAN", help="The number of who gives the ARKs.")
 @click.option("--shoulder", metavar="TEXT", help="Begins the names of the ARKs.")
 @click.option("--stream", metavar="NAME", help="Of our own crawls, in the names of packages.")

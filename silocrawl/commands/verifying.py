@@ -9,9 +9,8 @@ import click
 from recordsilo.cli import ExitCode, example, fail, shown
 from recordsilo.commands import completion
 from recordsilo.commands.options import directory, json_array, print_json, quiet_option
-from recordsilo.progress import counting
 from recordsilo.wording import counted
-from silocrawl.commands.opening import opened
+from silocrawl.commands.opening import megabytes, opened, store_option
 from silocrawl.errors import CrawlingError
 from silocrawl.packages.checking import Checked, check_package
 from silocrawl.packages.kept import load_packages
@@ -19,11 +18,6 @@ from silocrawl.packages.merging import AccessNode, Merged
 from silocrawl.packages.store import open_store
 from silocrawl.packages.submitting import kept_receipt
 from silocrawl.packages.values import Package, PackagingError, State, Told
-
-_MEGABYTE = 1_000_000
-_store_option = click.option(
-    "--store", metavar="PLACE", help="A directory, or a URL such as s3://bucket/crawls."
-)
 
 
 @click.command(
@@ -35,7 +29,7 @@ _store_option = click.option(
     ),
 )
 @directory
-@_store_option
+@store_option
 @click.option("--package", "names", multiple=True, metavar="ID", help="This package; repeatable.")
 @click.option("--node", metavar="NAME", help="DIR is that of this access node; look at its index.")
 @json_array
@@ -63,7 +57,7 @@ def verify_command(
     with opened(silo_dir) as silo:
         packages, damaged = load_packages(silo.path)
         rows = [{"package": "", "well": False, "said": str(error)} for error in damaged]
-        with _megabytes(quiet=quiet or as_json) as told:
+        with megabytes(quiet=quiet or as_json) as told:
             for one in packages:
                 if not names or one.id in names:
                     rows.append(_checked(silo.path, one, store or one.store, told))
@@ -164,17 +158,3 @@ def _told() -> Iterator[None]:
         yield
     except CrawlingError as error:
         fail(str(error), ExitCode.USAGE)
-
-
-@contextmanager
-def _megabytes(*, quiet: bool) -> Iterator[Told]:
-    done = 0
-    with counting("MB", quiet=quiet) as show:
-
-        def told(size: int) -> None:
-            nonlocal done
-            before, done = done, done + size
-            if done // _MEGABYTE > before // _MEGABYTE:
-                show(done // _MEGABYTE)
-
-        yield told

@@ -62,13 +62,11 @@ class Step:
     Attributes:
         queue: Of the messages of packages that lack it.
         state: Which it brings a package to.
-        said: What it does, for progress.
         work: Does it.
     """
 
     queue: str
     state: State
-    said: str
     work: Callable[[Work, StoreSettings], Package]
 
 
@@ -80,12 +78,12 @@ def check_access(work: Work, settings: StoreSettings) -> Package:
 
 
 STEPS = (
-    Step(TO_PACKAGE, State.PACKAGED, "packaging", build),
-    Step(TO_SIP, State.DESCRIBED, "describing", describe),
-    Step(TO_SUBMIT, State.SUBMITTED, "submitting", submit),
-    Step(TO_CDX, State.INDEXED, "indexing", index),
-    Step(TO_VERIFY, State.VERIFIED, "verifying", verify),
-    Step(TO_CHECK, State.MERGED, "merging", check_access),
+    Step(TO_PACKAGE, State.PACKAGED, build),
+    Step(TO_SIP, State.DESCRIBED, describe),
+    Step(TO_SUBMIT, State.SUBMITTED, submit),
+    Step(TO_CDX, State.INDEXED, index),
+    Step(TO_VERIFY, State.VERIFIED, verify),
+    Step(TO_CHECK, State.MERGED, check_access),
 )
 _NEXT = dict(zip(PACKAGE_QUEUES, (*PACKAGE_QUEUES[1:], ""), strict=True))
 
@@ -229,7 +227,7 @@ def finish(
     queues: Queues,
     message: Message,
     settings: StoreSettings,
-    told: Callable[[str, int], object] = lambda _said, _bytes: None,
+    told: Told = lambda _: None,
 ) -> tuple[Package, str]:
     """Do all steps that a package lacks, and acknowledge its messages; the caller works alone.
 
@@ -237,7 +235,7 @@ def finish(
         queues: The Silo's own queues.
         message: That of its checkpoint.
         settings: In place of those of the Silo.
-        told: Gets what is done, and how many bytes were worked on since the last call.
+        told: Gets the number of bytes worked on since the last call.
 
     Returns:
         The package, and what it waits for; empty if for nothing.
@@ -250,9 +248,7 @@ def finish(
     package = begun(silo_path, Queued(message.queue, "", message.key, message.body, 1), settings)
     for step in STEPS:
         try:
-            package = advance(
-                silo_path, package, step, settings, partial(told, f"{package.id}: {step.said}")
-            )
+            package = advance(silo_path, package, step, settings, told)
         except PackageLater as error:
             return package, str(error)
         queues.done(_messages(queues, step.queue, package.id), following(step.queue, package))
