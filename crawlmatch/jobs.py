@@ -167,8 +167,7 @@ def _by_workers(work: Work, _scratch: str, tasks: Sequence["ShardTask"]) -> list
 
 def _made(work: Work, path: str, task: "ShardTask") -> bool:
     """Make a shard; False if another process makes it."""
-    locks = Locks(os.path.join(work.silo_path, ".silo", "locks"))
-    with locks.hold_name_if_free(f"shard-{task.name}") as is_free:
+    with Locks.of_silo(work.silo_path).hold_name_if_free(f"shard-{task.name}") as is_free:
         if is_free and not os.path.isdir(path):
             task.write(path, lambda _step: work.end_if_asked())
         return is_free

@@ -632,8 +632,7 @@ class OAIPMHScraper(Closing):
 
     def _keep_in_state(self, key: str, value: Callable[[], Any]) -> None:
         """Set a key and keep other processes' changes; None changes nothing."""
-        locks = Locks(os.path.join(self.store.path, ".silo", "locks"))
-        with self.store.writing(), locks.hold_name("harvester"):
+        with self.store.writing(), Locks.of_silo(self.store.path).hold_name("harvester"):
             self.state.revert()
             new = value()
             if new is not None:

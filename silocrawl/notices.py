@@ -98,9 +98,8 @@ class CrawlNotices:
         Returns:
             Whether nothing is left to tell, or another process tells it.
         """
-        locks = Locks(os.path.join(self._path, ".silo", "locks"))
         try:
-            with locks.hold_name_if_free(_LOCK) as is_free:
+            with Locks.of_silo(self._path).hold_name_if_free(_LOCK) as is_free:
                 if not is_free:
                     return True
                 self._notices.look(datetime.now(UTC))

@@ -128,7 +128,7 @@ def note_places(silo_path: str, places: Mapping[str, Iterable[str]]) -> None:
         PlacesInvalid: One of them cannot be noted, or the file is damaged; nothing is changed.
         OSError: The disk refused; nothing is changed.
     """
-    with Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("places"):
+    with Locks.of_silo(silo_path).hold_name("places"):
         merge_places(places_file(silo_path), places)
 
 

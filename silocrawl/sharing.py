@@ -62,9 +62,8 @@ def has_queues(silo_path: str) -> bool:
 @contextmanager
 def fetching_alone(silo_path: str) -> Iterator[bool]:
     """Hold what says that a process fetches for a Silo, if it is free; yields whether it was."""
-    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
     for is_last in (False, False, True):
-        with locks.hold_name_if_free(LOCK) as is_free:
+        with Locks.of_silo(silo_path).hold_name_if_free(LOCK) as is_free:
             if is_free or is_last:
                 yield is_free
                 return
@@ -73,7 +72,7 @@ def fetching_alone(silo_path: str) -> Iterator[bool]:
 
 def is_fetched(silo_path: str) -> bool:
     """Whether a process fetches for a Silo whose queues are in a file."""
-    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
+    locks = Locks.of_silo(silo_path)
     with suppress(OSError), locks.hold_name_if_free(LOCK) as is_free:
         return not is_free
     return False  # nothing can be written, so nothing is fetched
@@ -155,7 +154,7 @@ def use_broker(silo_path: str, broker: str) -> None:
     if new == old:
         return
     had_queues = has_queues(silo_path)
-    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
+    locks = Locks.of_silo(silo_path)
     with locks.hold_name_if_free(LOCK) as is_free, _opened(silo_path, new, "create") as after:
         if not is_free:
             raise BrokerRefused(f"a crawl of {silo_path} is running with the file; end it first")

@@ -81,8 +81,7 @@ def importing(silo_path: str) -> Iterator[None]:
     Raises:
         ImportRefused: Another process imports into the Silo.
     """
-    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
-    with locks.hold_name_if_free("crawl-import") as is_free:
+    with Locks.of_silo(silo_path).hold_name_if_free("crawl-import") as is_free:
         if not is_free:
             raise ImportRefused("another import into this Silo is running; try again later")
         yield

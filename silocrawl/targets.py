@@ -176,7 +176,7 @@ def change_target(silo_path: str, name: str, **changes: Any) -> Target:
         TargetNotFound: There is none.
         TargetRefused: Its file, or the change, is invalid.
     """
-    with Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("targets"):
+    with Locks.of_silo(silo_path).hold_name("targets"):
         target = replace(load_target(silo_path, name), **changes)
         _files(silo_path).store(name, _table(target))
     return target

@@ -1,6 +1,5 @@
 """Kinds of jobs: batch edits, their preview and undo, over `silocuration.batch.job`."""
 
-import os
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -144,8 +143,7 @@ def begin_undo(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
     Raises:
         LedgerUnreadable: See `Jobs.begin`.
     """
-    locks = Locks(os.path.join(jobs.broker.silo_path, ".silo", "locks"))
-    with locks.hold_name(f"begin-undo-{change_id}"):
+    with Locks.of_silo(jobs.broker.silo_path).hold_name(f"begin-undo-{change_id}"):
         for job in jobs.ledger.active():
             if job.kind == UNDO.name and job.arguments.get("job") == change_id:
                 return job

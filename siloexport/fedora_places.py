@@ -329,7 +329,7 @@ def _secret(silo_path: str, name: str, url: str) -> str:
 
 
 def _locked(silo_path: str) -> contextlib.AbstractContextManager[None]:
-    return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("places")
+    return Locks.of_silo(silo_path).hold_name("places")
 
 
 # -- the test of a connection ----------------------------------------------------------------

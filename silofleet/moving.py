@@ -162,8 +162,7 @@ def _alone(source: Place, name: str) -> Iterator[None]:
     if source.host:
         yield
         return
-    locks = Locks(os.path.join(source.at(name), ".silo", "locks"))
-    with locks.hold_name_if_free("harvester") as is_free:
+    with Locks.of_silo(source.at(name)).hold_name_if_free("harvester") as is_free:
         if not is_free:
             raise FleetRefused(f"a harvest of {name} is at work; wait until it ends")
         yield

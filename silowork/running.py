@@ -145,10 +145,9 @@ def _failed(sentence: str) -> Ending:
 @contextmanager
 def _held(silo_path: str, job_id: str) -> Iterator[bool]:
     """Wait briefly for the job's lock; yields whether it is held."""
-    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
     end = time.monotonic() + SECONDS_FOR_LAST_RUN
     while True:
-        with locks.hold_name_if_free(f"run-{job_id}") as is_held:
+        with Locks.of_silo(silo_path).hold_name_if_free(f"run-{job_id}") as is_held:
             if is_held or time.monotonic() > end:
                 yield is_held
                 return

@@ -296,7 +296,7 @@ def _store(silo_path: str, schedule: Schedule) -> None:
 
 
 def _locked(silo_path: str) -> Any:
-    return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("schedules")
+    return Locks.of_silo(silo_path).hold_name("schedules")
 
 
 def _moment(text: str) -> datetime:

@@ -82,7 +82,7 @@ class WatchedSilo:
     @property
     def locks(self) -> Locks:
         """Return the locks of the Silo."""
-        return Locks(os.path.join(self.path, ".silo", "locks"))
+        return Locks.of_silo(self.path)
 
     def look(self) -> None:
         """Read the ledger, if it may have changed since it was read."""

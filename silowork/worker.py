@@ -6,7 +6,6 @@ by themselves.
 """
 
 import logging
-import os
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from recordsilo.disk.locks import Locks
@@ -43,7 +42,7 @@ class Worker:
 
     def run(self) -> None:
         """Work until SIGTERM or SIGINT. Waits for another worker on this machine to end."""
-        with Locks(os.path.join(self._path, ".silo", "locks")).hold_name(WORKER_LOCK):
+        with Locks.of_silo(self._path).hold_name(WORKER_LOCK):
             self._work()
 
     def _work(self) -> None:

@@ -1,6 +1,5 @@
 """Count the days whose events have changed, by the steps in ``steps.sql``."""
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,12 +31,12 @@ MOST_FILES = 16
 
 def lock(silo_path: str) -> Any:
     """Return the lock under which counts and files of events are changed."""
-    return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("usage-count")
+    return Locks.of_silo(silo_path).hold_name("usage-count")
 
 
 def import_lock(silo_path: str) -> Any:
     """Return the lock under which lines are imported."""
-    return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("usage-import")
+    return Locks.of_silo(silo_path).hold_name("usage-import")
 
 
 @dataclass(slots=True)

@@ -198,8 +198,7 @@ def _unused(path: str) -> Iterator[BinaryIO | None]:
 @contextmanager
 def _alone(silo_path: str) -> Iterator[None]:
     """No other process moves the files of this Silo, for the time of the block."""
-    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
-    with locks.hold_name_if_free("archive") as is_free:
+    with Locks.of_silo(silo_path).hold_name_if_free("archive") as is_free:
         if not is_free:
             raise ArchiveRunning(silo_path)
         yield

@@ -10,6 +10,7 @@ import os
 import threading
 import zlib
 from collections.abc import Iterable, Iterator
+from typing import Self
 
 from recordsilo.disk import atomic_file
 
@@ -27,6 +28,11 @@ class Locks:
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._place = os.path.realpath(directory)
+
+    @classmethod
+    def of_silo(cls, silo_path: str) -> Self:
+        """The locks of a Silo."""
+        return cls(os.path.join(silo_path, ".silo", "locks"))
 
     @contextlib.contextmanager
     def hold(self, identifiers: Iterable[str]) -> Iterator[None]:

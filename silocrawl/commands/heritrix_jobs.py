@@ -132,8 +132,9 @@ def feed(client: Heritrix, *, silo_dir: str, job: str, follow: bool, quiet: bool
     stop, done = Stop(), 0
     write = partial(_write, client, job)
     with opened(silo_dir) as silo, opened_queues(silo) as queues, ExitStack() as stack:
-        locks = Locks(os.path.join(silo.path, ".silo", "locks"))
-        if not broker_of(silo.path) and not stack.enter_context(locks.hold_name_if_free(LOCK)):
+        if not broker_of(silo.path) and not stack.enter_context(
+            Locks.of_silo(silo.path).hold_name_if_free(LOCK)
+        ):
             raise CrawlRunning(silo.path)
         stack.enter_context(told())
         stack.enter_context(stop.on_signals())

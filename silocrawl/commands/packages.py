@@ -62,8 +62,7 @@ def checkpoint(*, silo_dir: str, quiet: bool) -> None:
 
 def _checkpoint(silo: Silo, queues: Queues, settings: StoreSettings) -> str | None:
     """Make a checkpoint here, or have the crawl that is running make it."""
-    locks = Locks(os.path.join(silo.path, ".silo", "locks"))
-    with locks.hold_name_if_free(LOCK) as is_free:
+    with Locks.of_silo(silo.path).hold_name_if_free(LOCK) as is_free:
         if is_free and not broker_of(silo.path):
             return checkpoint_now(silo.path, queues, settings)
     before = checkpoint_names(silo.path)

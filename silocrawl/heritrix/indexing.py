@@ -6,7 +6,6 @@ does this step, and are not written twice; a line of the index that is there twi
 """
 
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -248,7 +247,7 @@ def index_all(silo_path: str, stop: Stop) -> int:
         CrawlingError, OSError: The Silo cannot be written.
     """
     done = 0
-    with _locks(silo_path).hold_name_if_free(_LOCK) as is_mine:
+    with Locks.of_silo(silo_path).hold_name_if_free(_LOCK) as is_mine:
         if is_mine:
             with open_own_queues(silo_path) as queues:
                 indexer = Indexer(silo_path, queues)
@@ -270,7 +269,7 @@ def _index_until(silo_path: str, stop: Stop) -> None:
         pause = _SECONDS_BETWEEN_LOOKS
         try:
             with (
-                _locks(silo_path).hold_name_if_free(_LOCK) as is_mine,
+                Locks.of_silo(silo_path).hold_name_if_free(_LOCK) as is_mine,
                 open_own_queues(silo_path) as queues,
             ):
                 indexer = Indexer(silo_path, queues) if is_mine else None
@@ -281,7 +280,3 @@ def _index_until(silo_path: str, stop: Stop) -> None:
             logger.warning("outcomes of Heritrix are not indexed: %s", error)
             pause = _SECONDS_AFTER_A_FAULT
         stop.wait(pause)
-
-
-def _locks(silo_path: str) -> Locks:
-    return Locks(os.path.join(silo_path, ".silo", "locks"))

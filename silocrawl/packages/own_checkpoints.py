@@ -85,7 +85,7 @@ def make_checkpoint(
         CheckpointUnreadable: An earlier one is damaged; nothing is written.
         OSError: The disk refused.
     """
-    with Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("checkpoint"):
+    with Locks.of_silo(silo_path).hold_name("checkpoint"):
         return _made(silo_path, stream, settings or {})
 
 

@@ -98,7 +98,7 @@ def working_alone(silo_path: str, *, waits: bool = True) -> Iterator[bool]:
     Yields:
         Whether it may.
     """
-    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
+    locks = Locks.of_silo(silo_path)
     if waits:
         with locks.hold_name(_LOCK):
             yield True

@@ -7,7 +7,6 @@ compares the record's mark with the stored one, to see whether the change was wr
 
 import contextlib
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -418,9 +417,7 @@ def held(silo: Silo, job_id: str) -> Iterator[None]:
     Raises:
         JobBusy: Another process works on it.
     """
-    with Locks(os.path.join(silo.path, ".silo", "locks")).hold_name_if_free(
-        f"job-{job_id}"
-    ) as is_held:
+    with Locks.of_silo(silo.path).hold_name_if_free(f"job-{job_id}") as is_held:
         if not is_held:
             raise JobBusy(job_id)
         yield

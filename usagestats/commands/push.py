@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 import sys
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
@@ -90,7 +89,7 @@ def push(
 
 def _only_one(silo_path: str) -> AbstractContextManager[None]:
     """Wait for another push of this Silo, which would send the same."""
-    return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("usage-push")
+    return Locks.of_silo(silo_path).hold_name("usage-push")
 
 
 def _said(settings: PushSettings, waiting: int) -> str:

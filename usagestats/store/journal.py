@@ -40,7 +40,7 @@ class UsageJournal:
         self._silo_path = silo_path
         os.makedirs(place(silo_path), exist_ok=True)
         self._file = LedgerFile(journal_path(silo_path), KIND)
-        self._locks = Locks(os.path.join(silo_path, ".silo", "locks"))
+        self._locks = Locks.of_silo(silo_path)
 
     def lock(self) -> AbstractContextManager[None]:
         """Wait for other workers that write to the logs."""

@@ -264,7 +264,7 @@ def _check_not_last(silo_path: str, name: str) -> None:
 
 
 def _locked(silo_path: str) -> contextlib.AbstractContextManager[None]:
-    return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("accounts")
+    return Locks.of_silo(silo_path).hold_name("accounts")
 
 
 def signed_in(silo_path: str, name: str, password: str) -> Account | None:
