@@ -141,7 +141,7 @@ def address_of(body: bytes) -> Address:
         MessageInvalid: It is not JSON, has no address of http or https that can be fetched, or
             something that no message of ours has, as a launch that is no name of one.
     """
-    table = _table(body)
+    table = table_of(body)
     url = _url_of(table)
     path, ours = _path_and_ours(table)
     via = _text(table.get("parentUrl"))
@@ -222,7 +222,7 @@ def document_of(body: bytes) -> FoundDocument:
     Raises:
         MessageInvalid: It is no such message.
     """
-    table = _table(body)
+    table = table_of(body)
     texts = {own: _text(table.get(name)) for own, name in _TEXTS_OF_DOCUMENT.items()}
     if not all(_is_word(texts[own]) for own in texts if own not in {"record", "target"}):
         raise MessageInvalid("a text of a message has blanks or control characters")
@@ -253,7 +253,7 @@ class Gist(NamedTuple):
 def gist_of(body: bytes) -> Gist:
     """Read what a message of any of the queues is about; its body may be anything."""
     try:
-        table = _table(body)
+        table = table_of(body)
     except MessageInvalid:
         table = {}
     url = _text(table.get("url")) or _text(table.get(_TEXTS_OF_DOCUMENT["url"]))
@@ -284,7 +284,12 @@ def _is_word(text: str) -> bool:
     return len(text) <= LONGEST and text.isprintable() and " " not in text
 
 
-def _table(body: bytes) -> dict[str, Any]:
+def table_of(body: bytes) -> dict[str, Any]:
+    """Read the body of a message, which may be anything.
+
+    Raises:
+        MessageInvalid: It is no object in JSON.
+    """
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):

@@ -5,11 +5,10 @@ not becomes a dead letter, which says why.
 """
 
 import hashlib
-import json
 
 from silocrawl.errors import MessageInvalid
 from silocrawl.heritrix import outcomes
-from silocrawl.messages import CATALOGUE, document_message, document_of
+from silocrawl.messages import CATALOGUE, document_message, document_of, table_of
 from silowork.queues.values import Message
 
 MOST_BYTES, MOST_KEPT = 262_144, 65_536
@@ -33,18 +32,9 @@ def message_from(queue: str, body: bytes, size: int) -> Message:
                 f"it has {size:,} bytes, and at most {MOST_BYTES:,} are taken; the first"
                 f" {MOST_KEPT:,} are kept"
             )
-        if queue == CATALOGUE and _is_document(body):
+        if queue == CATALOGUE and "document_url" in table_of(body):
             return document_message(document_of(body))
         return outcomes.message_of(outcomes.crawled_of(body))
     except MessageInvalid as error:
         key = f"refused {hashlib.sha256(body).hexdigest()} {size}"
         return Message(queue, body, key, reason=str(error))
-
-
-def _is_document(body: bytes) -> bool:
-    """Whether a message is in the form of documents, not in that of outcomes."""
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and "document_url" in found

@@ -1,9 +1,7 @@
 """The commands `silo crawl heritrix create`, `feed`, `tail` and `resume`."""
 
 import os
-import re
 from contextlib import ExitStack
-from functools import partial
 from typing import Any
 
 import click
@@ -19,14 +17,14 @@ from silocrawl.cataloguing import cataloguing, put_matched
 from silocrawl.commands.heritrix import heritrix_of, server_options, the_job, told, with_heritrix
 from silocrawl.commands.opening import opened, opened_queues
 from silocrawl.commands.running import last_document, settle
-from silocrawl.heritrix.client import Heritrix
+from silocrawl.heritrix.client import JOB_NAME, Heritrix
 from silocrawl.heritrix.errors import ActionRefused
 from silocrawl.heritrix.feeding import feed_once
 from silocrawl.heritrix.following import SECONDS_BETWEEN_LOOKS, follow
 from silocrawl.heritrix.jobs import JobPlan
 from silocrawl.heritrix.making import make_job, note_directory, resume_job
 from silocrawl.heritrix.noted import note
-from silocrawl.heritrix.tailing import JobAfar, JobFiles, JobHere, Tail
+from silocrawl.heritrix.tailing import JobAfar, JobHere, Tail
 from silocrawl.messages import INDEX
 from silocrawl.outcomes import matching
 from silocrawl.running import CrawlRunning
@@ -35,7 +33,6 @@ from silocrawl.targets import load_target
 from silowork.queues.values import Queues
 from silowork.stop import Stop
 
-_JOB = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 _follow_option = click.option("--follow", is_flag=True, help="Go on until interrupted.")
 _jobs_option = click.option(
     "--jobs",
@@ -130,7 +127,6 @@ def feed(client: Heritrix, *, silo_dir: str, job: str, follow: bool, quiet: bool
     or injected later.
     """
     stop, done = Stop(), 0
-    write = partial(_write, client, job)
     with opened(silo_dir) as silo, opened_queues(silo) as queues, ExitStack() as stack:
         if not broker_of(silo.path) and not stack.enter_context(
             Locks.of_silo(silo.path).hold_name_if_free(LOCK)
@@ -142,7 +138,12 @@ def feed(client: Heritrix, *, silo_dir: str, job: str, follow: bool, quiet: bool
         while not stop.asked:
             if not (found := client.job(job)).is_active:
                 raise ActionRefused(f"the job {job} is {found.state}; launch it first")
-            fed = feed_once(silo.path, queues, job, write)
+            fed = feed_once(
+                silo.path,
+                queues,
+                job,
+                lambda name, content: client.write(job, f"action/{name}", content),
+            )
             done += fed
             show(done)
             if not fed and not follow:
@@ -152,10 +153,6 @@ def feed(client: Heritrix, *, silo_dir: str, job: str, follow: bool, quiet: bool
     if not quiet:
         click.echo(shown(f"{counted(done, 'address', 'addresses')} given to {job}"))
     return _code(stop) if follow else ExitCode.OK
-
-
-def _write(client: Heritrix, job: str, name: str, content: bytes) -> None:
-    client.write(job, f"action/{name}", content)
 
 
 @click.command(
@@ -177,12 +174,12 @@ def tail(*, silo_dir: str, job: str, follow: bool, jobs: str, quiet: bool, **ser
     from the disk, and Heritrix need not run. Archives of a job on this machine's disk stay where
     they are; `crawling/places.tsv` says where.
     """
-    if not _JOB.fullmatch(job):
+    if not JOB_NAME.fullmatch(job):
         fail(f"{job!r} is no name of a job")
     with opened(silo_dir) as silo, told(), open_own_queues(silo.path) as queues:
         if jobs:
             here = os.path.join(os.path.abspath(jobs), job)
-            files: JobFiles = JobHere(here)
+            files: JobAfar | JobHere = JobHere(here)
             files.names("")
             note(queues, job, directory=here)
         else:

@@ -32,7 +32,7 @@ SECONDS = 120.0
 LATEST = "latest"
 _BETWEEN = (0.1, 2.0)
 """Seconds between two looks: the least, and the most."""
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+JOB_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 _CHECKPOINT = re.compile(r"cp\d{5,}-\d{14}")
 
 
@@ -61,7 +61,7 @@ class Heritrix(Asking):
             AddressRefused: The name has other characters than letters, digits, ``_``, ``-``, ``.``.
             ActionRefused: Heritrix did not make it.
         """
-        if not _NAME.fullmatch(name):
+        if not JOB_NAME.fullmatch(name):
             raise AddressRefused(f"{name!r} is no name of a job: letters, digits, _, - and .")
         try:
             return Done(self.job(name), is_new=False)

@@ -3,13 +3,12 @@
 import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from netrc import NetrcParseError, netrc
 from typing import Any
 
-from politeweb.addresses import parts_of
+from requests.utils import get_netrc_auth
+
 from recordsilo.disk.regular_file import open_regular
 from recordsilo.disk.toml_files import load_toml
 from silocrawl.heritrix.client import Heritrix
@@ -101,11 +100,8 @@ def password_of(url: str, user: str) -> str:
     """Return the password: of the environment (`PASSWORD`), else of ``~/.netrc``, else ""."""
     if password := os.environ.get(PASSWORD):
         return password
-    with suppress(OSError, NetrcParseError):
-        found = netrc().authenticators(parts_of(url).hostname or "")
-        if found and found[0] in {user, ""}:
-            return found[2]
-    return ""
+    found = get_netrc_auth(url)
+    return found[1] if found and found[0] in {user, ""} else ""
 
 
 def connected(engine: EngineSettings, timeout: float) -> Heritrix:

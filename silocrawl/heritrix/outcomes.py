@@ -13,7 +13,7 @@ from typing import Any
 
 from silocrawl.crawl_log import as_word
 from silocrawl.errors import MessageInvalid
-from silocrawl.messages import INDEX
+from silocrawl.messages import INDEX, table_of
 from silocrawl.moments import moment_or_none
 from silocrawl.scope import LONGEST
 from silowork.queues.values import Message
@@ -118,13 +118,9 @@ def crawled_of(body: bytes) -> Crawled:
     Raises:
         MessageInvalid: It is none.
     """
-    try:
-        table = json.loads(body)
-    except (ValueError, RecursionError):
-        raise MessageInvalid("a message is not JSON") from None
-    if not isinstance(table, dict):
-        raise MessageInvalid("a message is not a JSON object")
-    return _checked({name: value for name, value in table.items() if value not in (None, "-")})
+    return _checked(
+        {name: value for name, value in table_of(body).items() if value not in (None, "-")}
+    )
 
 
 def message_of(one: Crawled) -> Message:

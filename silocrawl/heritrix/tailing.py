@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from recordsilo.disk.regular_file import open_regular
 from silocrawl.errors import CrawlingError, MessageInvalid
@@ -40,27 +40,19 @@ class LogChanged(CrawlingError):
     """A log is not what was read of it before."""
 
 
-class JobFiles(Protocol):
-    """The directory of a job."""
-
-    def names(self, path: str) -> list[str]:
-        """The names in a directory below it; none if it is not there."""
-
-    def read(self, path: str, start: int, most: int) -> bytes:
-        """Bytes of a file, from a position on; none behind its end, or if it is not there."""
-
-
 @dataclass(frozen=True, slots=True)
 class JobAfar:
-    """The files of a job that a Heritrix sends; see `JobFiles`."""
+    """The files of a job that a Heritrix sends."""
 
     heritrix: Heritrix
     job: str
 
     def names(self, path: str) -> list[str]:
+        """The names in a directory below that of the job; none if it is not there."""
         return self._tried(lambda: self.heritrix.names(self.job, path), [])
 
     def read(self, path: str, start: int, most: int) -> bytes:
+        """Bytes of a file, from a position on; none behind its end, or if it is not there."""
         return self._tried(lambda: self.heritrix.read(self.job, path, start, most), b"")
 
     def _tried(self, ask: Callable[[], T], otherwise: T) -> T:
@@ -83,7 +75,7 @@ class JobAfar:
 
 @dataclass(frozen=True, slots=True)
 class JobHere:
-    """The files of a job in a directory; see `JobFiles`.
+    """The files of a job in a directory; see `JobAfar`.
 
     Raises (every method):
         JobNotFound: The directory is not there.
@@ -153,7 +145,7 @@ class Tail:
         files: Its directory.
     """
 
-    def __init__(self, queues: Queues, job: str, files: JobFiles) -> None:
+    def __init__(self, queues: Queues, job: str, files: JobAfar | JobHere) -> None:
         self._queues, self._job, self._files = queues, job, files
         self._mark = f"tail {job}"
         self.reached = Reached.of(queues.mark(self._mark))
@@ -169,7 +161,7 @@ class Tail:
         launches = sorted(filter(LAUNCH.fullmatch, self._files.names("")))
         now = self.reached
         if not now.launch:
-            return bool(launches) and self._go_on(Reached(launches[0]))
+            return bool(launches) and self._keep([], Reached(launches[0]), "")
         parts = self._parts()
         name = parts[0] if parts else CURRENT
         path, place = f"{now.launch}/logs/{name}", now.position
@@ -188,7 +180,7 @@ class Tail:
         after = Reached(later[0]) if is_last else Reached(now.launch, name)
         if content:  # a line that a kill cut off: nobody will end it
             return self._keep([content], after, f"{path} {place}")
-        return self._go_on(after)
+        return self._keep([], after, "")
 
     def _parts(self) -> list[str]:
         """The renamed parts of the launch that were not read to their end, the oldest first."""
@@ -196,9 +188,6 @@ class Tail:
         after = _order(self.reached.done)
         return sorted((one for one in names if _OLD.fullmatch(one) and _order(one) > after),
                       key=_order)  # fmt: skip
-
-    def _go_on(self, after: Reached) -> bool:
-        return self._keep([], after, "")
 
     def _keep(self, lines: list[bytes], after: Reached, place: str) -> bool:
         """Put outcomes, and note how far the log was read, together."""

@@ -21,17 +21,19 @@ from recordsilo.disk.atomic_file import append_lines, replace_file
 from recordsilo.disk.json_lines import read_lines
 from recordsilo.disk.locks import Locks
 from silocrawl.cdxj import Segments
+from silocrawl.chosen import Line
 from silocrawl.errors import CrawlingError
 from silocrawl.packages.indexing import add_warc, digests_of
 from silocrawl.packages.layout import (
     MERGED,
     RECEIPTS,
+    bag_name,
     cdx_digests_name,
     cdx_name,
     merged_name,
     places_name,
 )
-from silocrawl.packages.receipts import Receipt, in_store, receipt_of
+from silocrawl.packages.receipts import Receipt, receipt_of
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore
 from silocrawl.packages.values import (
@@ -153,7 +155,7 @@ class AccessNode:
         else:  # the other nodes had merged it before this one was there
             self._note_places(shown)
             captures = sum(
-                add_warc(store, self._segments, warc, in_store(receipt, receipt.warcs[warc]))
+                add_warc(store, self._segments, warc, bag_name(package_id, receipt.warcs[warc]))
                 for warc in shown
             )
         row = {"package": package_id, "ark": receipt.ark, "store": store.address,
@@ -165,7 +167,7 @@ class AccessNode:
         with _fetched(store, package_id, self.directory) as file:
             first, captures = _checked(file, shown)
             self._note_places(shown)
-            if first and first not in self._segments.find(key_in(first)):
+            if first and first not in self._segments.find(Line.read(first).key):
                 self._segments.add_sorted(line.decode() for line in file)
         return captures
 
@@ -186,7 +188,7 @@ class AccessNode:
         places, sizes = read_places(self._places), receipt.files
         found = 0
         for warc, place in _shown(store, receipt).items():
-            name = in_store(receipt, receipt.warcs[warc])
+            name = bag_name(package_id, receipt.warcs[warc])
             why = ""
             if places.get(warc) != (place,):
                 why = f"places.tsv has not {warc} at {place}"
@@ -196,8 +198,8 @@ class AccessNode:
                 with store.open(name) as file:
                     for line in _ends(file, warc):
                         found += 1
-                        if line not in self._segments.find(key_in(line)):
-                            why = f"the index has not {warc} at byte {offset_in(line)}"
+                        if line not in self._segments.find(Line.read(line).key):
+                            why = f"the index has not {warc} at byte {Line.read(line).place[1]}"
             if why:
                 return Merged(package_id, why=why, is_fault=True)
         return Merged(package_id, found)
@@ -234,20 +236,10 @@ def check_merged(work: Work, settings: StoreSettings) -> Package:
     return package
 
 
-def key_in(line: str) -> str:
-    """The key of a line of an index."""
-    return line.partition(" ")[0]
-
-
-def offset_in(line: str) -> str:
-    """Where the record of a line is."""
-    return str(json.loads(line.split(" ", 2)[2])["offset"])
-
-
 def _shown(store: FileStore, receipt: Receipt) -> dict[str, str]:
     """The WARC files that may be shown: name → place."""
     return {
-        warc: store.place(in_store(receipt, path))
+        warc: store.place(bag_name(receipt.package, path))
         for warc, path in receipt.warcs.items()
         if warc not in receipt.viral
     }

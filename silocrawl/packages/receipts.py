@@ -11,13 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from silocrawl.packages.layout import bag_name
 from silocrawl.packages.store import check_name
-from silocrawl.packages.values import PackagingError, Stored, check_package_id, check_warc_name
+from silocrawl.packages.values import (
+    ARK,
+    SHA512,
+    PackagingError,
+    Stored,
+    check_package_id,
+    check_warc_name,
+)
 
 MANIFEST, TAG_MANIFEST = "manifest-sha512.txt", "tagmanifest-sha512.txt"
-_SHA512 = re.compile(r"[0-9a-f]{128}")
-_ARK = re.compile(r"ark:/[0-9a-z]{5,9}/[0-9a-z]{1,64}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
@@ -125,20 +129,15 @@ def differences(one: Receipt, other: Receipt) -> list[str]:
     return sorted(found)
 
 
-def in_store(receipt: Receipt, path: str) -> str:
-    """The name of a file of a bag in the store."""
-    return bag_name(receipt.package, path)
-
-
 def _stored(row: Any) -> Stored:
     size, digest = row
-    if type(size) is not int or size < 0 or not _SHA512.fullmatch(digest):
+    if type(size) is not int or size < 0 or not SHA512.fullmatch(digest):
         raise ValueError("no size and digest")
     return Stored(size, digest)
 
 
 def _ark(text: Any) -> str:
-    if not _ARK.fullmatch(text):
+    if not ARK.fullmatch(text):
         raise ValueError("no ARK")
     return str(text)
 

@@ -25,8 +25,8 @@ from silowork.queues.values import Message
 
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,159}")
 _WARC = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.%+=,~!-]{0,199}\.w?arc(?:\.gz)?")
-_ARK = re.compile(r"ark:/[0-9a-z]{5,9}/[0-9a-z]{1,64}")
-_SHA512 = re.compile(r"[0-9a-f]{128}")
+ARK = re.compile(r"ark:/[0-9a-z]{5,9}/[0-9a-z]{1,64}")
+SHA512 = re.compile(r"[0-9a-f]{128}")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}")
 
 
@@ -323,9 +323,9 @@ def package_of(content: bytes) -> Package:
 
 def _warc_of(row: Any) -> WarcOfPackage:
     size, sha512, ark = row["size"], _text(row["sha512"]), _text(row["ark"])
-    if type(size) is not int or (sha512 and not _SHA512.fullmatch(sha512)):
+    if type(size) is not int or (sha512 and not SHA512.fullmatch(sha512)):
         raise ValueError("a WARC file has no size and digest")
-    if ark and not _ARK.fullmatch(ark):
+    if ark and not ARK.fullmatch(ark):
         raise ValueError(f"{ark[:80]!r} is no ARK")
     return WarcOfPackage(
         check_warc_name(_text(row["name"])), _text(row["path"]), size, sha512, ark,
