@@ -17,7 +17,7 @@ Arguments = Sequence[tuple[str, str]]
 
 _UNRESERVED = r"[A-Za-z0-9\-_.!~*'()]+"
 _PREFIX = re.compile(_UNRESERVED)
-_SET_SPEC = re.compile(rf"{_UNRESERVED}(?::{_UNRESERVED})*")
+SET_SPEC = re.compile(rf"{_UNRESERVED}(?::{_UNRESERVED})*")
 _URI = re.compile(
     r"[A-Za-z][A-Za-z0-9+.\-]*:"
     r"(?://[A-Za-z0-9.\-]*(?::[0-9]{0,5})?(?=[/?]|$))?"
@@ -121,7 +121,7 @@ def _faults_of_values(arguments: Arguments) -> Iterator[str]:
 def _fault_of_value(name: str, value: str) -> str | None:
     if name == Argument.METADATA_PREFIX and not _PREFIX.fullmatch(value):
         return "metadataPrefix consists of letters, digits and -_.!~*'()"
-    if name == Argument.SET and not _SET_SPEC.fullmatch(value):
+    if name == Argument.SET and not SET_SPEC.fullmatch(value):
         return "set consists of letters, digits and -_.!~*'(), its levels divided by single colons"
     if name == Argument.IDENTIFIER and not value:
         return "identifier is empty"

@@ -56,8 +56,14 @@ def lies_in(set_spec: str, wanted: str) -> bool:
     return set_spec == wanted or set_spec.startswith(wanted + ":")
 
 
+class SourceUnavailable(Exception):
+    """A source cannot be asked now, and can be later; the text says why, to who runs it."""
+
+
 class RecordSource(Protocol):
     """Interface of a store; every method may be called from several threads.
+
+    Any of them may raise `SourceUnavailable`.
 
     Datestamps in headers have the granularity that `identify` returns, so that they sort as text.
     Texts have only characters that XML allows. Metadata, about containers and descriptions are

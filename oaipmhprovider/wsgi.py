@@ -1,6 +1,7 @@
 """The provider as a WSGI application (OAI-PMH 2.0, section 3.1: HTTP embedding)."""
 
 import gzip
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,8 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from oaipmhprovider.arguments import Arguments
-from oaipmhprovider.provider import DEFAULT_SETTINGS, Settings, respond
-from oaipmhprovider.source import RecordSource
+from oaipmhprovider.provider import DEFAULT_SETTINGS, Response, Settings, respond
+from oaipmhprovider.source import RecordSource, SourceUnavailable
 from politeweb.codings import accepts_gzip
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ _FORM = "application/x-www-form-urlencoded"
 _LONGEST_QUERY = 64 * 1024
 _MOST_ARGUMENTS = 100
 _WORTH_COMPRESSING = 1024
+_SECONDS_UNTIL_AVAILABLE = "60"
+
+logger = logging.getLogger("oaipmhprovider")
 
 
 class _HTTPRefusal(Exception):
@@ -42,8 +46,9 @@ class ProviderApp:
     """A WSGI application that serves one source at one path.
 
     It answers GET and POST (a form of at most 64 KiB), other methods with 405, and other paths
-    with 404. Responses are compressed if the client accepts gzip. Exceptions of the source are
-    not caught; the server reports them.
+    with 404. Responses are compressed if the client accepts gzip. While the source is not
+    available, it answers 503 with ``Retry-After`` (section 3.1.2.2). Other exceptions of the source
+    are not caught; the server reports them.
     """
 
     def __init__(
@@ -65,12 +70,12 @@ class ProviderApp:
         try:
             _check_path(environ, self.path)
             arguments = _read_arguments(environ)
+            response = self._respond(arguments)
         except _HTTPRefusal as refusal:
             body = f"{refusal.sentence}\n".encode()
             headers = [("Content-Type", "text/plain; charset=utf-8"), *refusal.headers]
             start_response(refusal.status, [*headers, ("Content-Length", str(len(body)))])
             return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
-        response = respond(arguments, self.source, self.clock(), self.settings)
         headers = [*response.headers, ("Vary", "Accept-Encoding")]
         body = response.body
         if len(body) >= _WORTH_COMPRESSING and accepts_gzip(
@@ -80,6 +85,17 @@ class ProviderApp:
             headers.append(("Content-Encoding", "gzip"))
         start_response("200 OK", [*headers, ("Content-Length", str(len(body)))])
         return [body]
+
+    def _respond(self, arguments: Arguments) -> Response:
+        try:
+            return respond(arguments, self.source, self.clock(), self.settings)
+        except SourceUnavailable as error:
+            logger.warning("a request was answered with 503: %s", error)
+            raise _HTTPRefusal(
+                "503 Service Unavailable",
+                "The repository cannot be asked now; try again later.",
+                ("Retry-After", _SECONDS_UNTIL_AVAILABLE),
+            ) from None
 
 
 def _check_path(environ: "WSGIEnvironment", path: str) -> None:

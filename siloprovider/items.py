@@ -10,6 +10,7 @@ The file is made from the manifests and may be deleted while nobody provides.
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -18,10 +19,13 @@ from threading import Lock
 
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp
+from oaipmhprovider.arguments import SET_SPEC
 from recordsilo import Silo
+from recordsilo.disk.locks import Locks
 from recordsilo.disk.stamps import stamp_of
 from recordsilo.errors import RecordSiloError
 from recordsilo.index import Entry
+from recordsilo.index.changes import Changes
 from recordsilo.removals import removals_file, removed_at
 from siloprovider.choosing import DUBLIN_CORE, READY, WITHHELD, Given, given_of, prefixes_among
 from siloprovider.errors import ItemsUnreadable
@@ -98,7 +102,7 @@ class Wanted:
 
 
 class Items:
-    """The items of a Silo. Any thread may use it.
+    """The items of a Silo. Any thread may use it, and several processes its file.
 
     Args:
         silo: The Silo; this does not close it.
@@ -112,6 +116,7 @@ class Items:
     ) -> None:
         self._silo, self._only_ready, self._now = silo, only_ready, now
         self._file, self._feeding = LedgerFile(path, _KIND), Lock()
+        self._name = "" if path == ":memory:" else os.path.basename(path)
 
     def close(self) -> None:
         """Close the file."""
@@ -132,15 +137,32 @@ class Items:
         Cost: a record's manifest is read only if it has several versions or is deleted.
         """
         with self._feeding:
-            self._catch_up(progress)
+            if self._news() is None:
+                return
+            with self._alone():
+                if (news := self._news()) is not None:
+                    self._take_over(*news, progress)
 
-    def _catch_up(self, progress: Progress | None) -> None:
+    def _alone(self) -> AbstractContextManager[None]:
+        """Keep other processes away: of two rounds at once, each takes the other's for removed."""
+        if not self._name:
+            return nullcontext()
+        return Locks(os.path.join(self._silo.path, ".silo", "locks")).hold_name(self._name)
+
+    def _news(self) -> tuple[Changes, str, str] | None:
+        """What changed in the Silo, the stamp of its removals, and when this was done last."""
         about = dict(self._file.rows("SELECT key, value FROM about"))
         changes = self._silo.changes(about.get("mark", ""))
-        removals = stamp_of(removals_file(self._silo.path))
-        if (changes.mark, str(removals)) == (about.get("mark"), about.get("removals")):
-            return
-        turn = _Turn(about.get("fed", ""), _text(self._now()), secrets.randbits(62))
+        removals = str(stamp_of(removals_file(self._silo.path)))
+        if (changes.mark, removals) == (about.get("mark"), about.get("removals")):
+            return None
+        return changes, removals, about.get("fed", "")
+
+    def _take_over(
+        self, changes: Changes, removals: str, fed: str, progress: Progress | None
+    ) -> None:
+        # A clock that was put back must not bring anything before what was given already.
+        turn = _Turn(fed, max(_text(self._now()), fed), secrets.randbits(62))
         entries, done = iter(self._silo.changed_entries(changes)), 0
         while some := list(islice(entries, _TOGETHER)):
             found = [(number, entry, self._given(entry)) for number, entry in some]
@@ -164,7 +186,7 @@ class Items:
             _note_removed(connection, removed)
             connection.executemany(
                 "INSERT OR REPLACE INTO about VALUES (?, ?)",
-                [("mark", changes.mark), ("fed", turn.at), ("removals", str(removals))],
+                [("mark", changes.mark), ("fed", turn.at), ("removals", removals)],
             )
 
     def _given(self, entry: Entry) -> Given | None:
@@ -344,6 +366,8 @@ def _write(
 ) -> None:
     number, entry, given = seen
     identifier, revision = entry.row.identifier, entry.row.revision
+    # OAI-PMH.xsd refuses other setSpecs, and no harvester may ask for them.
+    sets = tuple(filter(SET_SPEC.fullmatch, entry.row.sets))
     known = connection.execute(
         "SELECT datestamp, version, prefixes, sets, revision FROM item WHERE identifier = ?",
         (identifier,),
@@ -361,9 +385,9 @@ def _write(
         _out_of_sets(connection, known[3], known[0], identifier)
     connection.execute(
         "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (identifier, stamp, version, held, "\n".join(entry.row.sets), revision, number, turn.round),
+        (identifier, stamp, version, held, "\n".join(sets), revision, number, turn.round),
     )
-    _into_sets(connection, entry.row.sets, stamp, identifier)
+    _into_sets(connection, sets, stamp, identifier)
 
 
 def _remove(connection: Connection, turn: _Turn, identifier: str, date: str) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 
 from lxml import etree
 
+from oaipmhprovider.arguments import NOT_XML
+from recordsilo.formats.documents import NoDocument, parsed_whole
+
 NAMESPACE = "http://www.openarchives.org/OAI/2.0/provenance"
 SCHEMA = "http://www.openarchives.org/OAI/2.0/provenance.xsd"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -53,7 +56,7 @@ def provenance_of(one: Harvested, earlier: Iterable[bytes] = ()) -> bytes:
         ("datestamp", one.datestamp), ("metadataNamespace", one.namespace),
     )  # fmt: skip
     for name, text in texts:
-        etree.SubElement(origin, f"{{{NAMESPACE}}}{name}").text = text
+        etree.SubElement(origin, f"{{{NAMESPACE}}}{name}").text = NOT_XML.sub("\ufffd", text)
     for document in earlier:
         if (nested := _origin_in(document)) is not None:
             origin.append(nested)
@@ -62,9 +65,8 @@ def provenance_of(one: Harvested, earlier: Iterable[bytes] = ()) -> bytes:
 
 
 def _origin_in(document: bytes) -> etree._Element | None:
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     try:
-        root = etree.fromstring(document, parser)
-    except (etree.XMLSyntaxError, ValueError):
+        root = parsed_whole(document)
+    except NoDocument:
         return None
     return next(root.iter(f"{{{NAMESPACE}}}originDescription"), None)

@@ -1,7 +1,9 @@
 """A Silo as the record source of `oaipmhprovider` (OAI-PMH 2.0, sections 2.2 to 2.7)."""
 
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -18,14 +20,16 @@ from oaipmhprotocol import (
     Set,
 )
 from oaipmhprotocol.words import PROTOCOL_VERSION, XSI_NAMESPACE, DeletedRecord
-from oaipmhprovider.source import Position, Selection
+from oaipmhprovider.arguments import SET_SPEC
+from oaipmhprovider.source import Position, Selection, SourceUnavailable
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.errors import RecordSiloError
+from recordsilo.errors import IndexProblem, RecordSiloError
 from recordsilo.formats import Description, describe_main
 from recordsilo.formats.documents import NoDocument, parsed_whole, unwrap
 from recordsilo.repository import Repository
 from siloprovider.choosing import DUBLIN_CORE, prefixes_of
 from siloprovider.dublin_core import OAI_DC, SCHEMA, oai_dc_of
+from siloprovider.errors import ItemsUnreadable
 from siloprovider.items import Item, Items, Wanted, items_file
 from siloprovider.provenance import Harvested, provenance_of
 
@@ -93,13 +97,15 @@ class SiloSource:
     # ------------------------------------------------------------------ the repository
 
     def identify(self) -> Identify:
-        self.items.catch_up()
+        with _available():
+            self.items.catch_up()
+            earliest = self.items.earliest()
         return Identify(
             repository_name=self._identity.name,
             base_url=self._identity.base_url,
             protocol_version=PROTOCOL_VERSION,
             admin_emails=self._identity.emails,
-            earliest_datestamp=self.items.earliest(),
+            earliest_datestamp=earliest,
             deleted_record=DeletedRecord.PERSISTENT,
             granularity=Granularity.SECOND,
         )
@@ -113,8 +119,11 @@ class SiloSource:
 
     def sets(self) -> Sequence[Set]:
         names = self._repository.set_names
-        specs = {above for spec in self._silo.set_counts() for above in _with_parents(spec)}
-        return [Set(spec, str(names.get(spec) or spec)) for spec in sorted(specs)]
+        with _available():
+            counts = self._silo.set_counts()
+        specs = {above for spec in counts for above in _with_parents(spec)}
+        valid = filter(SET_SPEC.fullmatch, sorted(specs))
+        return [Set(spec, str(names.get(spec) or spec)) for spec in valid]
 
     def _format(self, prefix: str) -> MetadataFormat:
         if prefix == DUBLIN_CORE:
@@ -167,16 +176,19 @@ class SiloSource:
         return found
 
     def count(self, selection: Selection) -> int:
-        self.items.catch_up()
-        return self.items.count(_wanted(selection))
+        with _available():
+            self.items.catch_up()
+            return self.items.count(_wanted(selection))
 
     def _after(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Item]:
         place = None if after is None else (after.datestamp, after.identifier)
-        return self.items.after(_wanted(selection), place, limit)
+        with _available():
+            return self.items.after(_wanted(selection), place, limit)
 
     def _item(self, identifier: str) -> Item:
-        self.items.catch_up()
-        item = self.items.item(identifier)
+        with _available():
+            self.items.catch_up()
+            item = self.items.item(identifier)
         if item is None:
             raise IdDoesNotExist("this repository has no item with this identifier")
         return item
@@ -193,14 +205,16 @@ class SiloSource:
                 metadata = unwrap(content) or _checked(content)
             else:
                 metadata = oai_dc_of(_description(record, version.name, held))
-            about = self._about(record, item, prefix, metadata)
+            namespace = named_in(metadata)[1]
+            metadata = metadata if namespace else in_no_namespace(metadata)
+            about = self._about(record, item, prefix, namespace)
         except (RecordSiloError, OSError, NoDocument) as error:
             logger.warning("%s is left out: %s", item.identifier, error)
             return None
         return Record(header, metadata, about)
 
     def _about(
-        self, record: HarvestedRecord, item: Item, prefix: str, metadata: bytes
+        self, record: HarvestedRecord, item: Item, prefix: str, namespace: str
     ) -> tuple[bytes, ...]:
         """Where the record was harvested; nothing for a record that was made here."""
         manifest = record.state
@@ -217,7 +231,7 @@ class SiloSource:
             base_url=str(base_url),
             identifier=str(manifest.metadata.get("identifier") or manifest.item_id),
             datestamp=_dated(newest.origin.prefixes.get(prefix) or newest.date),
-            namespace=named_in(metadata)[1],
+            namespace=namespace,
             date=_dated(newest.origin.date or newest.date),
             is_altered=item.version != newest.name or prefix not in newest.metadata_files,
         )
@@ -238,13 +252,32 @@ def _dated(text: str) -> str:
 
 
 def _checked(content: bytes) -> bytes:
-    """A document that is not in an element of OAI-PMH.
+    """A document that is not in an element of OAI-PMH, in UTF-8 whatever it was in.
 
     Raises:
         NoDocument: It cannot be embedded in a response.
     """
-    parsed_whole(content)
-    return content
+    root = parsed_whole(content)
+    if (root.getroottree().docinfo.encoding or "UTF-8").upper() in {"UTF-8", "ASCII", "US-ASCII"}:
+        return content
+    return etree.tostring(root, encoding="UTF-8")
+
+
+@contextmanager
+def _available() -> Iterator[None]:
+    """What may be well again soon: the disk is full, or the index is made anew."""
+    try:
+        yield
+    except (IndexProblem, ItemsUnreadable, OSError) as error:
+        raise SourceUnavailable(str(error)) from error
+
+
+def in_no_namespace(document: bytes) -> bytes:
+    """A document without a namespace, which would get that of the response it is embedded in."""
+    written = etree.tostring(parsed_whole(document), encoding="UTF-8", xml_declaration=False)
+    name = re.match(rb"<[^\s/>]+", written)
+    assert name is not None
+    return name[0] + b' xmlns=""' + written[name.end() :]
 
 
 def named_in(document: bytes) -> tuple[str, str]:

@@ -1,6 +1,10 @@
 """A Silo as a repository: what is given of each record, since when, and in which lists."""
 
+import errno
 import random
+import threading
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -308,3 +312,108 @@ def test_a_harvest_of_it_has_the_same_content(
 def _canonical(wrapped: bytes) -> bytes:
     parser = etree.XMLParser(resolve_entities=False)
     return etree.tostring(etree.fromstring(wrapped, parser)[0], method="c14n2")
+
+
+# --------------------------------------------------------------------------- bad luck and enemies
+
+
+def test_two_processes_that_begin_at_once_give_nothing_as_deleted(
+    silo: Silo, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        clock.tick()
+        harvest(silo, f"oai:x:{number}", oai_dc=dc("T"))
+    identity = Identity("A Silo", ("a@example.org",), "http://127.0.0.1:1/oai")
+    monkeypatch.setattr("siloprovider.items._TOGETHER", 2)
+    with (
+        SiloSource(silo, identity, now=clock.now) as one,
+        SiloSource(silo, identity, now=clock.now) as other,
+    ):
+        threads: list[threading.Thread] = []
+
+        def amid(_done: int) -> None:
+            if not threads:
+                threads.append(threading.Thread(target=other.items.catch_up))
+                threads[0].start()
+                threads[0].join(0.3)
+
+        one.items.catch_up(amid)
+        threads[0].join()
+        ask = Asker(validator(), other, Settings(page_size=2))
+        assert [one[::2] for one in headers(ask)] == [(f"oai:x:{n}", False) for n in range(4)]
+
+
+def test_a_clock_that_was_put_back_hides_no_change(silo: Silo, ask: Asker, clock: Clock) -> None:
+    clock.tick(100)
+    harvest(silo, "oai:x:1", oai_dc=dc("One"))
+    ((_, newest, _),) = headers(ask)
+    clock.tick(-60)
+    harvest(silo, "oai:x:2", oai_dc=dc("Two"))
+    assert [one[0] for one in headers(ask, **{"from": newest})] == ["oai:x:1", "oai:x:2"]
+
+
+HOSTILE = {
+    'oai:x:<&">': dc("T"),
+    "oai:x:\x01": dc("T"),
+    "oai:x:dtd": f'<!DOCTYPE a [<!ENTITY x "{"y" * 99}">]><a>&x;</a>',
+    "oai:x:utf-16": f'<?xml version="1.0" encoding="UTF-16"?>{dc("ü")}'.encode("utf-16"),
+    "oai:x:utf-16-le": f'<?xml version="1.0" encoding="UTF-16"?>{dc("ü")}'.encode("utf-16-le"),
+    "oai:x:latin": f'<?xml version="1.0" encoding="ISO-8859-1"?>{dc("ü")}'.encode("latin-1"),
+    "oai:x:liar": "<a>ü</a>".encode("latin-1"),
+    "oai:x:pdf": b"%PDF-1.4",
+    "oai:x:nothing": b"",
+}
+
+
+def test_hostile_records_break_no_list(silo: Silo, ask: Asker, clock: Clock) -> None:
+    silo.state["base_oai_url"] = "http://x.example.org/oai?a=<b>&\x01"
+    about = (
+        '<!DOCTYPE p [<!ENTITY x "y">]><p xmlns="http://www.openarchives.org/OAI/2.0/provenance">'
+        "<originDescription>&x;&z;</originDescription></p>"
+    )
+    for identifier, content in HOSTILE.items():
+        clock.tick()
+        with silo.editing(identifier) as edit:
+            edit.add_version("1", date="2020-01-01T00:00:00", origin=Origin("harvest"))
+            body = content if isinstance(content, bytes) else content.encode()
+            edit.put("1", "oai_dc", body, metadata=True)
+            edit.put("1", "oai_dc.about", about.encode(), metadata=True)
+            edit.set_metadata("setSpec", ["a b", "<s>", "", "::", "a\nb", "good:one"])
+    listed = [
+        (one.findtext("{*}header/{*}identifier"), [s.text for s in one.iter("{*}setSpec")])
+        for page in ask.pages("ListRecords", metadataPrefix="oai_dc")
+        for one in page.iter("{*}record")
+    ]
+    good = ['oai:x:<&">', "oai:x:\ufffd", "oai:x:utf-16", "oai:x:utf-16-le", "oai:x:latin"]
+    assert listed == [(one, ["good:one"]) for one in good]
+    sets = [one.text for one in ask(verb="ListSets").iter("{*}setSpec")]
+    assert sets == ["good", "good:one"]
+
+
+def test_a_document_without_a_namespace_does_not_get_that_of_the_response(
+    silo: Silo, source: SiloSource, clock: Clock
+) -> None:
+    clock.tick()
+    content = '<!-- <a> --><a b="&gt;"><c xmlns="urn:c"/></a>'
+    harvest(silo, "oai:x:1", oai_dc=content, mods=f"<metadata>{content}</metadata>")
+    for prefix in ("oai_dc", "mods"):
+        found = source.record("oai:x:1", prefix).metadata
+        assert found == b'<a xmlns="" b="&gt;"><c xmlns="urn:c"/></a>'
+
+
+def test_while_the_disk_is_full_harvesters_are_told_to_come_later(
+    silo: Silo, source: SiloSource, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.tick()
+    harvest(silo, "oai:x:1", oai_dc=dc("One"))
+
+    def full(_progress: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/secret/provider.sqlite")
+
+    monkeypatch.setattr(source.items, "catch_up", lambda: full(None))
+    with ProviderServer(source) as server:
+        address = f"http://127.0.0.1:{server.port}/cgi/oai2?verb=Identify"
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(address)
+    assert (refused.value.code, refused.value.headers["Retry-After"]) == (503, "60")
+    assert b"secret" not in refused.value.read()
