@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from recordsilo.closing import Closing
+from silocrawl.packages.kept import package_ids
 from silocrawl.packages.layout import arks_file, packages_directory
 from silocrawl.packages.values import PackagingError
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
@@ -29,8 +30,8 @@ class ArksUnreadable(PackagingError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(
-            f"{path} cannot be used: {reason}; bring it back from a backup, as without it ARKs"
-            " would be given twice"
+            f"{path} cannot be used: {reason}; bring it back from the newest backup, as without it"
+            " ARKs would be given twice"
         )
 
 
@@ -72,7 +73,8 @@ class Arks(Closing):
         mode: See `LedgerFile`.
 
     Raises (every method):
-        ArksUnreadable: The file is damaged, or is gone although there are packages.
+        ArksUnreadable: The file is damaged; or it is gone, empty or an old copy although there are
+            packages that it does not know.
         OSError: The disk refused.
     """
 
@@ -80,6 +82,7 @@ class Arks(Closing):
         self, silo_path: str, naan: str = "", shoulder: str = "", mode: Mode = "create"
     ) -> None:
         self._naan, self._shoulder, self._packages = naan, shoulder, packages_directory(silo_path)
+        self._silo_path = silo_path
         self._path = arks_file(silo_path)
         self._file = LedgerFile(self._path, KIND, mode)
 
@@ -98,6 +101,7 @@ class Arks(Closing):
             self._check_new()
         at = datetime.now(UTC).isoformat(timespec="seconds")
         with self._file.transaction() as connection:
+            self._check_newest(connection)
             return {name: self._minted(connection, package, name, at) for name in names}
 
     def _check_new(self) -> None:
@@ -105,6 +109,17 @@ class Arks(Closing):
         if os.path.isdir(self._packages) and os.listdir(self._packages):
             raise ArksUnreadable(self._path, "it is not there, but packages are")
         os.makedirs(os.path.dirname(self._path), exist_ok=True)
+
+    def _check_newest(self, connection: sqlite3.Connection) -> None:
+        """Refuse to go on with a file from before packages that are here, such as an old copy.
+
+        A package is noted after its ARKs, so that each one that is noted is known to the file.
+        """
+        known = {one for (one,) in connection.execute("SELECT DISTINCT package FROM ark")}
+        if unknown := set(package_ids(self._silo_path)) - known:
+            raise ArksUnreadable(
+                self._path, f"it is older than the package {min(unknown)}, which it does not know"
+            )
 
     def _minted(self, connection: sqlite3.Connection, package: str, name: str, at: str) -> str:
         query = "SELECT ark FROM ark WHERE package = ? AND name = ?"

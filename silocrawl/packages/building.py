@@ -175,7 +175,8 @@ def delete_local(work: Work) -> None:
     """Delete the WARC files here, of a package that was verified; their places are noted first.
 
     Raises:
-        PackagingError: One differs from what is in the store; it stays, and so do the others.
+        PackagingError: One differs from what was packaged, or is not in the store as it was when it
+            was verified; it stays, and so do the others.
         OSError: The disk refused.
     """
     package, store = work.package, work.store
@@ -184,6 +185,11 @@ def delete_local(work: Work) -> None:
         if _digest(one.path) != one.sha512:
             raise PackagingError(
                 f"{one.path} differs from what was packaged of it, and is not deleted"
+            )
+        name = warc_name(package.id, one.name, is_viral=one.is_viral)
+        if store.stored(name, work.told) != (one.size, one.sha512):
+            raise PackagingError(
+                f"{store.place(name)} is not what was verified any more; {one.path} is not deleted"
             )
     note_places(
         work.silo_path,

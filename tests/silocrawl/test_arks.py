@@ -18,7 +18,7 @@ from silocrawl.packages.arks import (
     check_character,
     is_right,
 )
-from silocrawl.packages.layout import arks_file, package_directory
+from silocrawl.packages.layout import arks_file, package_directory, state_file
 
 
 def test_the_published_example_has_its_check_character() -> None:
@@ -63,6 +63,29 @@ def test_without_its_file_nothing_is_minted_for_a_silo_with_packages(tmp_path: P
     with Arks(str(tmp_path), "99999", "s1") as arks, pytest.raises(ArksUnreadable, match="backup"):
         arks.mint("q", [""])
     assert not os.path.exists(arks_file(str(tmp_path)))
+
+
+@pytest.mark.parametrize("kept", [b"", None], ids=["emptied", "an old copy"])
+def test_an_old_file_does_not_give_arks_again(tmp_path: Path, kept: bytes | None) -> None:
+    path = Path(arks_file(str(tmp_path)))
+    for name in ("p", "q"):
+        with Arks(str(tmp_path), "99999", "s1") as arks:
+            given = arks.mint(name, ["", "a.warc.gz"])
+        if name == "p":
+            old = path.read_bytes()
+        note = Path(state_file(str(tmp_path), name))
+        note.parent.mkdir(parents=True)
+        note.write_text("{}")
+    newest = path.read_bytes()
+    path.write_bytes(old if kept is None else kept)
+    with (
+        Arks(str(tmp_path), "99999", "s1") as arks,
+        pytest.raises(ArksUnreadable, match="older than the package"),
+    ):
+        arks.mint("r", [""])
+    path.write_bytes(newest)
+    with Arks(str(tmp_path), "99999", "s1") as arks:
+        assert arks.mint("r", [""])[""] not in given.values()
 
 
 _MINTS = """

@@ -240,6 +240,28 @@ def test_archives_are_deleted_when_they_were_verified_and_are_still_found(
     assert invoke("package", silo.path, "--store", place).code == ExitCode.OK
 
 
+def test_what_the_store_has_lost_since_is_not_deleted_here(
+    silo: Silo, crawl: Callable[..., None], place: Path
+) -> None:
+    crawl("/a")
+    invoke("package", silo.path, "--store", place)
+    invoke("store", silo.path, "--delete-local")
+    (name,) = os.listdir(archives_directory(silo.path))
+    (there,) = place.rglob(name)
+    whole = there.read_bytes()
+    for lost in (b"x" + whole[1:], None):
+        there.unlink()
+        if lost is not None:
+            there.write_bytes(lost)
+        done = invoke("package", silo.path, "--store", place)
+        assert done.code == ExitCode.LOSSES
+        assert "is not what was verified any more" in done.stderr
+        assert Path(archives_directory(silo.path), name).read_bytes() == whole
+    there.write_bytes(whole)
+    assert invoke("package", silo.path, "--store", place).code == ExitCode.OK
+    assert not os.listdir(archives_directory(silo.path))
+
+
 def test_mistakes_are_sentences(silo: Silo, crawl: Callable[..., None], tmp_path: Path) -> None:
     nothing = invoke("package", silo.path, "--store", tmp_path / "s")
     assert (nothing.code, nothing.stdout) == (ExitCode.OK, "")
