@@ -168,11 +168,7 @@ class _Channel:
         self, name: str, send: Send, sender: Sender, told: Told, faults: tuple[type[Exception], ...]
     ) -> None:
         self._name, self._send, self._sender, self._told = name, send, sender, told
-        self._faults: tuple[type[Exception], ...] = (
-            *faults,
-            ValueError,
-            smtplib.SMTPException,
-        )
+        self._faults: tuple[type[Exception], ...] = (*faults, ValueError, smtplib.SMTPException)
         self._thread: threading.Thread | None = None
         self._began = 0.0
         self._failures = 0

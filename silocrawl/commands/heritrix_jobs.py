@@ -35,11 +35,9 @@ from silowork.stop import Stop
 
 _follow_option = click.option("--follow", is_flag=True, help="Go on until interrupted.")
 _jobs_option = click.option(
-    "--jobs",
-    metavar="DIRECTORY",
-    default="",
+    "--jobs", metavar="DIRECTORY", default="",
     help="The directory of Heritrix's jobs, as this machine sees it.",
-)
+)  # fmt: skip
 
 
 def _delay(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> Any:

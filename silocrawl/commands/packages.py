@@ -88,13 +88,8 @@ def _checkpoint(silo: Silo, queues: Queues, settings: StoreSettings) -> str | No
 @directory
 @store_option
 @click.option("--checkpoint", "name", metavar="NAME", help="Only this checkpoint.")
-@click.option(
-    "--heritrix",
-    "job",
-    metavar="JOBDIR",
-    shell_complete=completion.directories,
-    help="The checkpoints of this job of Heritrix, in place of our own.",
-)
+@click.option("--heritrix", "job", metavar="JOBDIR", shell_complete=completion.directories,
+              help="The checkpoints of this job of Heritrix, in place of our own.")  # fmt: skip
 @click.option("--tar", is_flag=True, help="Write each package as one file, too.")
 @quiet_option
 def package(
@@ -241,11 +236,8 @@ _YES_OR_NO: Any = {"default": None, "is_flag": True}
 @click.option("--checkpoint-every", metavar="TIME", help="How often a crawl makes one: 12h.")
 @click.option("--sips/--no-sips", help="Write each package as one file, too.", **_YES_OR_NO)
 @click.option("--virus-check/--no-virus-check", help="By ClamAV.", **_YES_OR_NO)
-@click.option(
-    "--delete-local/--no-delete-local",
-    help="Delete WARC files here when they were verified in the store.",
-    **_YES_OR_NO,
-)
+@click.option("--delete-local/--no-delete-local", **_YES_OR_NO,
+              help="Delete WARC files here when they were verified in the store.")  # fmt: skip
 def store(*, silo_dir: str, nodes: tuple[str, ...], **given: Any) -> None:
     """Show how packages are made and where they go, or change it with options.
 

@@ -9,23 +9,9 @@ import time
 from dataclasses import dataclass
 
 from silocrawl.heritrix.asking import Asking
-from silocrawl.heritrix.connection import (
-    AddressRefused,
-    Unanswered,
-)
-from silocrawl.heritrix.errors import (
-    ActionRefused,
-    FileNotThere,
-    JobNotFound,
-    TookTooLong,
-)
-from silocrawl.heritrix.states import (
-    Action,
-    Job,
-    Next,
-    State,
-    next_of,
-)
+from silocrawl.heritrix.connection import AddressRefused, Unanswered
+from silocrawl.heritrix.errors import ActionRefused, FileNotThere, JobNotFound, TookTooLong
+from silocrawl.heritrix.states import Action, Job, Next, State, next_of
 
 SECONDS = 120.0
 """How long an action waits for the state it leads to."""

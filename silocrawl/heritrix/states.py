@@ -223,38 +223,29 @@ class Next(Enum):
     DONE = "done"
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """In which states an action is asked for, waited for, or done."""
-
-    send: frozenset[State]
-    wait: frozenset[State]
-    done: frozenset[State]
-    done_if_sent: frozenset[State] = frozenset()
-
-
-def _rule(send: str, wait: str, done: str, done_if_sent: str = "") -> _Rule:
-    return _Rule(*(frozenset(map(State, one.split())) for one in (send, wait, done, done_if_sent)))
+def _rule(*states: str) -> tuple[frozenset[State], ...]:
+    """In which states an action is asked for, waited for, done, and done once it was asked for."""
+    return tuple(frozenset(map(State, one.split())) for one in states)
 
 
 _RULES = {
     Action.BUILD: _rule(
-        "UNBUILT", "", "NASCENT PREPARING RUNNING EMPTY PAUSING PAUSED CHECKPOINTING"
+        "UNBUILT", "", "NASCENT PREPARING RUNNING EMPTY PAUSING PAUSED CHECKPOINTING", ""
     ),
     Action.LAUNCH: _rule(
         "NASCENT", "PREPARING", "RUNNING EMPTY PAUSING PAUSED CHECKPOINTING", "FINISHED"
     ),
-    Action.PAUSE: _rule("RUNNING EMPTY", "PREPARING PAUSING CHECKPOINTING", "PAUSED"),
+    Action.PAUSE: _rule("RUNNING EMPTY", "PREPARING PAUSING CHECKPOINTING", "PAUSED", ""),
     Action.UNPAUSE: _rule(
         "PAUSED PAUSING", "PREPARING CHECKPOINTING", "RUNNING EMPTY", "STOPPING FINISHED"
     ),
-    Action.CHECKPOINT: _rule("RUNNING EMPTY PAUSED", "PREPARING PAUSING CHECKPOINTING", ""),
+    Action.CHECKPOINT: _rule("RUNNING EMPTY PAUSED", "PREPARING PAUSING CHECKPOINTING", "", ""),
     Action.TERMINATE: _rule(
         "PREPARING RUNNING EMPTY PAUSING PAUSED", "CHECKPOINTING STOPPING",
-        "UNBUILT NASCENT FINISHED",
+        "UNBUILT NASCENT FINISHED", "",
     ),
     # Torn down while it runs, 3.4.0 interrupts its database and then hangs.
-    Action.TEARDOWN: _rule("NASCENT FINISHED", "STOPPING", "UNBUILT"),
+    Action.TEARDOWN: _rule("NASCENT FINISHED", "STOPPING", "UNBUILT", ""),
 }  # fmt: skip
 
 
@@ -269,12 +260,12 @@ def next_of(action: Action, job: Job, *, is_sent: bool) -> Next | str:
     Returns:
         The next step; else why it is refused, as the end of a sentence about the job.
     """
-    rule = _RULES[action]
-    if job.state in rule.done or (is_sent and job.state in rule.done_if_sent):
+    send, wait, done, done_if_sent = _RULES[action]
+    if job.state in done or (is_sent and job.state in done_if_sent):
         return Next.DONE
-    if job.state in rule.wait or (is_sent and job.state in rule.send):
+    if job.state in wait or (is_sent and job.state in send):
         return Next.WAIT
-    if job.state in rule.send and action in job.actions:
+    if job.state in send and action in job.actions:
         return Next.SEND
     faults = f"; its log says: {job.faults[0]}" if job.faults and not job.is_active else ""
     first = ""

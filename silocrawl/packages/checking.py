@@ -36,13 +36,7 @@ from silocrawl.packages.layout import (
     receipt_name,
     sip_name,
 )
-from silocrawl.packages.receipts import (
-    MANIFEST,
-    TAG_MANIFEST,
-    Receipt,
-    ReceiptInvalid,
-    receipt_of,
-)
+from silocrawl.packages.receipts import MANIFEST, TAG_MANIFEST, Receipt, ReceiptInvalid, receipt_of
 from silocrawl.packages.record_heads import HeadReader, Wanted, iterate
 from silocrawl.packages.store import FileStore
 from silocrawl.packages.values import Package, PackagingError, Stored, Told

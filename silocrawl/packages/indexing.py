@@ -11,13 +11,7 @@ from itertools import islice
 
 from recordsilo.disk.whole_file import whole_file
 from silocrawl.cdxj import Segments
-from silocrawl.packages.layout import (
-    cdx_digests_name,
-    cdx_file,
-    cdx_name,
-    places_name,
-    warc_name,
-)
+from silocrawl.packages.layout import cdx_digests_name, cdx_file, cdx_name, places_name, warc_name
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore, StoredDiffers
 from silocrawl.packages.values import Package, PackagingError, Stored

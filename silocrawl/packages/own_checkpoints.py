@@ -21,12 +21,7 @@ from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import names_in
 from silocrawl.packages.checkpoints import facts_of
 from silocrawl.packages.layout import checkpoints_directory, store_file, wanted_file
-from silocrawl.packages.values import (
-    Checkpoint,
-    LogRange,
-    PackagingError,
-    check_warc_name,
-)
+from silocrawl.packages.values import Checkpoint, LogRange, PackagingError, check_warc_name
 from silocrawl.paths import archives_directory, log_file, log_files, targets_directory
 
 _NAME = re.compile(r"cp(\d{5,9})-\d{14}")

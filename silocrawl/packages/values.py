@@ -14,13 +14,7 @@ from typing import Any, NamedTuple
 from silocrawl.errors import CrawlingError, MessageInvalid
 from silocrawl.messages import TO_PACKAGE
 from silocrawl.moments import in_iso
-from silocrawl.packages.layout import (
-    DOCUMENTATION,
-    LOGS,
-    bag_name,
-    payload_path,
-    warc_name,
-)
+from silocrawl.packages.layout import DOCUMENTATION, LOGS, bag_name, payload_path, warc_name
 from silowork.queues.values import Message
 
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,159}")

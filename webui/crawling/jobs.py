@@ -38,11 +38,7 @@ DONE = {
     "asked": "Heritrix was asked for it, and is at work on it.",
     "own": "The crawl was asked for a checkpoint, and makes it within a minute.",
 }
-STATES = {
-    "running": "running",
-    "idle": "not running",
-    "shared": "on several machines",
-}
+STATES = {"running": "running", "idle": "not running", "shared": "on several machines"}
 """English texts of the catalogue, as the above."""
 SECONDS_OF_AN_ACTION = 15.0
 """For which a request waits; Heritrix goes on afterwards."""
