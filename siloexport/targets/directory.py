@@ -17,8 +17,10 @@ import os
 import re
 import secrets
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from recordsilo.disk.atomic_file import (
@@ -141,7 +143,60 @@ class _Note:
     digest: str
 
 
-class DirectoryTarget:
+class InDirectory(ABC):
+    """What targets in a directory share: a key that is stored there, and deposits that are flushed.
+
+    Args:
+        directory: Its path.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self.directory, self.shown, self._key = os.path.abspath(directory), directory, ""
+
+    @property
+    def key(self) -> str:
+        """See `Target`: stored in the directory, so it stays the same when that is moved."""
+        return self._key
+
+    def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
+        return self._carried_out(partial(self.steps, deposit), journal)
+
+    @abstractmethod
+    def steps(self, deposit: Deposit, barrier: Barrier) -> DepositSteps: ...
+
+    def _carried_out(
+        self, steps_with: Callable[[Barrier], DepositSteps], journal: DepositJournal
+    ) -> Deposited:
+        barrier = StrictBarrier()
+        with contextlib.closing(steps_with(barrier)) as steps:
+            try:
+                facts = next(steps)
+                self.flush(barrier)
+                journal.committing(**facts)
+                next(steps)
+                self.flush(barrier)
+                next(steps)
+            except StopIteration as end:
+                came_to: Deposited = end.value
+                return came_to
+        raise AssertionError
+
+    def barrier(self, deposits: int) -> Barrier:
+        """See `GroupTarget`; a few records are flushed file by file."""
+        return group_barrier(self.directory) if deposits > _FEW else StrictBarrier()
+
+    def flush(self, barrier: Barrier) -> None:
+        try:
+            with self._failing_as(""):
+                barrier.flush()
+        except DepositFailed as error:
+            raise TargetUnusable(f"{self.shown}: {error.reason}") from error
+
+    def _failing_as(self, identifier: str) -> contextlib.AbstractContextManager[None]:
+        return failing_as(self.shown, identifier)
+
+
+class DirectoryTarget(InDirectory):
     """A `GroupTarget`: a directory that records are exported to.
 
     Records exported earlier and not selected now are kept.
@@ -152,15 +207,8 @@ class DirectoryTarget:
     """
 
     def __init__(self, directory: str, form: RecordForm) -> None:
-        self.directory = os.path.abspath(directory)
-        self.shown = directory
+        super().__init__(directory)
         self._form = form
-        self._key = ""
-
-    @property
-    def key(self) -> str:
-        """See `Target`: stored in the directory, so it stays the same when that is moved."""
-        return self._key
 
     @property
     def capabilities(self) -> Capabilities:
@@ -243,32 +291,6 @@ class DirectoryTarget:
                 _remove(f"{self.directory}/{name}")
 
     # -- deposits -------------------------------------------------------------------------
-
-    def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
-        barrier = self.barrier(1)
-        with contextlib.closing(self.steps(deposit, barrier)) as steps:
-            try:
-                facts = next(steps)
-                self.flush(barrier)
-                journal.committing(**facts)
-                next(steps)
-                self.flush(barrier)
-                next(steps)
-            except StopIteration as end:
-                came_to: Deposited = end.value
-                return came_to
-        raise AssertionError
-
-    def barrier(self, deposits: int) -> Barrier:
-        """See `GroupTarget`; a few records are flushed file by file."""
-        return group_barrier(self.directory) if deposits > _FEW else StrictBarrier()
-
-    def flush(self, barrier: Barrier) -> None:
-        try:
-            with self._failing_as(""):
-                barrier.flush()
-        except DepositFailed as error:
-            raise TargetUnusable(f"{self.shown}: {error.reason}") from error
 
     def steps(self, deposit: Deposit, barrier: Barrier) -> DepositSteps:
         with self._failing_as(deposit.identifier):
@@ -483,9 +505,6 @@ class DirectoryTarget:
             return _Note(str(values["key"]), str(values["version"]), str(values["digest"]))
         except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
             return None
-
-    def _failing_as(self, identifier: str) -> contextlib.AbstractContextManager[None]:
-        return failing_as(self.shown, identifier)
 
 
 @contextlib.contextmanager

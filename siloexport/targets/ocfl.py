@@ -15,13 +15,12 @@ keeps the size, by `verify`.
 Source: Oxford Common File Layout 1.1.
 """
 
-import contextlib
 import hashlib
 import json
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -42,7 +41,6 @@ from infopackages.ocfl.reading import (
 from recordsilo.disk.atomic_file import (
     Barrier,
     StrictBarrier,
-    group_barrier,
     make_directories,
     remove_tree,
     replace_file,
@@ -53,7 +51,7 @@ from siloexport.targets import DepositJournal, DepositSteps
 from siloexport.targets.directory import (
     MARKER,
     STAGED_MARKER,
-    failing_as,
+    InDirectory,
     mark,
     marked,
     read_marker,
@@ -94,8 +92,6 @@ from siloexport.values import (
 )
 
 _VARIANT = "ocfl 1"
-_FEW = 3
-"""So many records are flushed file by file; for more, the whole file system is flushed once."""
 _CAN = Capabilities(
     each_version=True,
     deletions=frozenset({Deletions.STATUS, Deletions.DELETE}),
@@ -120,7 +116,7 @@ class _There:
         return f"{self.stored.path}/{self.stored.inventory.name(entry.number)}"
 
 
-class OcflTarget:
+class OcflTarget(InDirectory):
     """A `GroupTarget`: a storage root of OCFL 1.1.
 
     Objects of others in it are left alone.
@@ -138,17 +134,10 @@ class OcflTarget:
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self.directory = os.path.abspath(directory)
-        self.shown = directory
+        super().__init__(directory)
         self._asked, self._now = layout, now
         self._layout: Layout | None = None
-        self._key = ""
         self._hierarchy = Hierarchy(self.directory, f"{self.directory}/{MARKER}")
-
-    @property
-    def key(self) -> str:
-        """See `Target`: stored in the directory, so it stays the same when that is moved."""
-        return self._key
 
     @property
     def capabilities(self) -> Capabilities:
@@ -219,37 +208,6 @@ class OcflTarget:
         return self._layout
 
     # -- deposits -------------------------------------------------------------------------
-
-    def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
-        return self._carried_out(partial(self.steps, deposit), journal)
-
-    def _carried_out(
-        self, steps_with: Callable[[Barrier], DepositSteps], journal: DepositJournal
-    ) -> Deposited:
-        barrier = StrictBarrier()
-        with contextlib.closing(steps_with(barrier)) as steps:
-            try:
-                facts = next(steps)
-                self.flush(barrier)
-                journal.committing(**facts)
-                next(steps)
-                self.flush(barrier)
-                next(steps)
-            except StopIteration as end:
-                came_to: Deposited = end.value
-                return came_to
-        raise AssertionError
-
-    def barrier(self, deposits: int) -> Barrier:
-        """See `GroupTarget`; a few records are flushed file by file."""
-        return group_barrier(self.directory) if deposits > _FEW else StrictBarrier()
-
-    def flush(self, barrier: Barrier) -> None:
-        try:
-            with self._failing_as(""):
-                barrier.flush()
-        except DepositFailed as error:
-            raise TargetUnusable(f"{self.shown}: {error.reason}") from error
 
     def steps(self, deposit: Deposit, barrier: Barrier) -> DepositSteps:
         with self._failing_as(deposit.identifier):
@@ -473,9 +431,6 @@ class OcflTarget:
     def _take_out(self, place: str) -> None:
         with self._staged() as staged:
             self._hierarchy.take(place, staged)
-
-    def _failing_as(self, identifier: str) -> AbstractContextManager[None]:
-        return failing_as(self.shown, identifier)
 
 
 # -- decisions ------------------------------------------------------------------------------
