@@ -6,7 +6,8 @@ import pytest
 from examples import family
 
 from oaipmhscraper.storing.storing_rules import Reception
-from recordsilo import Silo
+from recordsilo import Origin, Silo
+from recordsilo.errors import VersionFrozen
 from recordsilo.index.projection import MENDED
 
 ONE = "oai:x:1"
@@ -64,6 +65,20 @@ def test_the_same_again_changes_nothing(repository, silo, harvest):
     counts = harvest()
     assert (counts["unchanged"], counts["written"]) == (1, 0)
     assert silo[ONE].revision == revision
+
+
+def test_an_imported_version_gives_way_to_a_harvested_one_and_stays(repository, silo, harvest):
+    with silo.batch([ONE]) as batch:
+        edit = batch.edit(ONE)
+        origin = Origin("import", agent="Ann", date="2024-01-01T00:00:00")
+        edit.add_version("v1", date="2003-01-01T00:00:00", origin=origin)
+        edit.put("v1", "a.txt", b"x")
+    repository.add(ONE, "2004-06-24", "Title")
+    assert harvest()["new"] == 1
+    assert (silo[ONE].versions, silo[ONE].currentversion) == (["v1", "1"], "1")
+    with pytest.raises(VersionFrozen):
+        silo[ONE].del_version("v1")
+    assert harvest()["unchanged"] == 1
 
 
 def test_changed_content_is_the_next_version(repository, silo, harvest):
