@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from crawlmatch.errors import check_extra
-from recordsilo.cli import ExitCode, Group, example, fail, fitted, open_silo
+from recordsilo.cli import Commands, ExitCode, example, fail, fitted, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.options import (
     all_of,
@@ -120,7 +120,7 @@ def _request(given: dict[str, Any], **more: Any) -> "MatchRequest":
     return MatchRequest(inputs=named, earlier=given.get("earlier", ()), rules=_rules(given), **more)
 
 
-@click.group(cls=Group)
+@click.group(cls=Commands)
 def crawl() -> None:
     """Find out from crawl logs what became of the links in records.
 

@@ -25,8 +25,7 @@ from urllib.parse import urljoin
 
 from crawlmatch.warcs import DAMAGED, Capture, capture_of
 from politeweb.warc.files import next_record
-from politeweb.warc.reading import is_framed
-from politeweb.warc.records import warc_records
+from politeweb.warc.records import is_framed, warc_records
 from recordsilo.disk.atomic_file import append_lines, flush_directory
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import regular_fd

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
-from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import ChunkedDataReader
 from warcio.exceptions import ArchiveLoadFailed
 
@@ -22,7 +21,7 @@ from politeweb.errors import ResponseTooLarge, WarcUnreadable, shortened
 from politeweb.settings import MAX_RESPONSE
 from politeweb.warc.files import ends_within_record, next_record
 from politeweb.warc.pairs import CUT
-from politeweb.warc.records import MAX_HEAD, warc_records
+from politeweb.warc.records import MAX_HEAD, is_framed, warc_records
 
 Said = Callable[[str], str | None]
 """Name of a record's field → its value; case-insensitive."""
@@ -218,17 +217,6 @@ def _records(file: BinaryIO, name: str, how: _Reading) -> Iterator[Recorded | Da
 
 def _in_words(error: Exception) -> str:
     return shortened(" ".join(str(error).split()))
-
-
-def is_framed(record: Any, records: ArchiveIterator) -> bool:
-    """Whether a record really ends where it was read to.
-
-    warcio does not detect a member that cannot be decompressed completely, or a record without
-    a length that includes all that follows.
-    """
-    packed = records.reader.decompressor
-    is_whole = packed is None or packed.eof
-    return is_whole and getattr(record.raw_stream, "limit", 1) == 0 and not records.err_count
 
 
 def _read(record: Any, where: str, how: _Reading) -> Recorded | Damaged | About | None:

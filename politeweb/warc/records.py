@@ -5,7 +5,7 @@ warcio 1.8 takes a header of any length, and holds a chunk of a transfer coding 
 Source: WARC 1.1 (ISO 28500:2017), sections 4 and 5.
 """
 
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import DecompressingBufferedReader
@@ -70,3 +70,14 @@ def warc_records(file: BinaryIO, *, check_digests: bool = False) -> ArchiveItera
     records = ArchiveIterator(file, check_digests=check_digests)
     records.reader = _BoundedRecords(records.fh)
     return records
+
+
+def is_framed(record: Any, records: ArchiveIterator) -> bool:
+    """Whether a record really ends where it was read to.
+
+    warcio does not detect a member that cannot be decompressed completely, or a record without
+    a length that includes all that follows.
+    """
+    packed = records.reader.decompressor
+    is_whole = packed is None or packed.eof
+    return is_whole and getattr(record.raw_stream, "limit", 1) == 0 and not records.err_count

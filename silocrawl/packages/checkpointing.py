@@ -4,9 +4,8 @@ import logging
 import os
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from politeweb.warc.writing import WarcFiles
 from silocrawl.moments import moment_of
 from silocrawl.packages.layout import state_file
 from silocrawl.packages.own_checkpoints import (
@@ -19,6 +18,9 @@ from silocrawl.packages.own_checkpoints import (
 from silocrawl.packages.settings import StoreSettings, load_settings
 from silocrawl.packages.values import PackagingError, checkpoint_message
 from silowork.queues.values import Queues
+
+if TYPE_CHECKING:
+    from politeweb.warc.writing import WarcFiles
 
 _SECONDS_BETWEEN_LOOKS, _SECONDS_BETWEEN_SETTINGS = 1.0, 60.0
 
@@ -66,7 +68,7 @@ class Checkpointing:
     """
 
     def __init__(
-        self, silo_path: str, queues: Queues, archive: WarcFiles, run: Mapping[str, Any]
+        self, silo_path: str, queues: Queues, archive: "WarcFiles", run: Mapping[str, Any]
     ) -> None:
         self._silo, self._queues, self._archive, self._run = silo_path, queues, archive, run
         self._looked = self._loaded = float("-inf")
