@@ -28,7 +28,15 @@ from silocrawl.packages.layout import (
 )
 from silocrawl.packages.own_checkpoints import load_own
 from silocrawl.packages.settings import StoreSettings
-from silocrawl.packages.values import Checkpoint, LogRange, Package, PackagingError, WarcOfPackage
+from silocrawl.packages.side_by_side import side_by_side
+from silocrawl.packages.values import (
+    Checkpoint,
+    LogRange,
+    Package,
+    PackagingError,
+    Told,
+    WarcOfPackage,
+)
 from silocrawl.packages.viruses import check_for_viruses
 from silocrawl.packages.work import Work
 from silocrawl.places import note_places
@@ -91,18 +99,20 @@ def build(work: Work, settings: StoreSettings) -> Package:
     _document(work, checkpoint)
     if settings.virus_check and package.scan is None and package.warcs:
         package = keep_package(silo, _checked(package))
-    for at, one in enumerate(package.warcs):
-        if one.sha512:
-            continue
+
+    def stored(one: WarcOfPackage, told: Told) -> WarcOfPackage:
         if one.is_viral:  # a try without a virus check may have brought it elsewhere
             work.store.remove(warc_name(package.id, one.name))
         name = warc_name(package.id, one.name, is_viral=one.is_viral)
         try:
-            there = work.store.put_file(checkpoint.warcs[one.name], name, work.told)
+            there = work.store.put_file(checkpoint.warcs[one.name], name, told)
         except OSError as error:
             raise PackagingError(f"{one.name} cannot be read: {error.strerror}") from None
-        stored = replace(one, size=there.size, sha512=there.sha512)
-        warcs = (*package.warcs[:at], stored, *package.warcs[at + 1 :])
+        return replace(one, size=there.size, sha512=there.sha512)
+
+    lacking = [one for one in package.warcs if not one.sha512]
+    for found in side_by_side(stored, lacking, work.store.threads, work.told):
+        warcs = tuple(found if one.name == found.name else one for one in package.warcs)
         package = keep_package(silo, replace(package, warcs=warcs))
     return package
 

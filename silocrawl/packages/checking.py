@@ -38,6 +38,7 @@ from silocrawl.packages.layout import (
 )
 from silocrawl.packages.receipts import MANIFEST, TAG_MANIFEST, Receipt, ReceiptInvalid, receipt_of
 from silocrawl.packages.record_heads import HeadReader, Wanted, iterate
+from silocrawl.packages.side_by_side import side_by_side
 from silocrawl.packages.store import FileStore
 from silocrawl.packages.values import Package, PackagingError, Stored, Told
 
@@ -359,26 +360,34 @@ class _Check:
 
     def warcs(self) -> None:
         """Read the WARC files: their bytes, and the records that index and logs name."""
-        for warc, path in sorted(self._warcs.items()):
-            name = self._name(path)
-            if f"{name} is missing" in self._found.faults:
-                continue
-            wrong: dict[int, int] = {}
-            with self._store.open(name) as file:
-                reader = HeadReader(file, self._told)
-                for offset, kind, wanted, fields in iterate(reader, self._wanted.of(warc)):
-                    url = plain(fields.get("warc-target-uri", "").strip("<>"))
-                    if kind == _LOG:
-                        is_right = wanted == hash(as_word(url))
-                    else:
-                        is_right = wanted == hash((url, *_time_and_digest(fields)))
-                    if not is_right:
-                        wrong.setdefault(kind, offset)
-                self._compare(path, reader.finish())
+        there = [
+            warc for warc, path in sorted(self._warcs.items())
+            if f"{self._name(path)} is missing" not in self._found.faults
+        ]  # fmt: skip
+        found = side_by_side(self._read, there, self._store.threads, self._told)
+        for warc, (stored, wrong) in zip(there, found, strict=True):
+            self._compare(path := self._warcs[warc], stored)
             if path in self._sound:
                 for kind, offset in wrong.items():
                     of = cdx_name(self._id) if kind == _INDEX else LOGS
-                    self._fault(f"{name} has not the record at byte {offset:,} that {of} names")
+                    self._fault(
+                        f"{self._name(path)} has not the record at byte {offset:,} that {of} names"
+                    )
+
+    def _read(self, warc: str, told: Told) -> tuple[Stored, dict[int, int]]:
+        """What a WARC file contains; the first place of each kind without the wanted record."""
+        wrong: dict[int, int] = {}
+        with self._store.open(self._name(self._warcs[warc])) as file:
+            reader = HeadReader(file, told)
+            for offset, kind, wanted, fields in iterate(reader, self._wanted.of(warc)):
+                url = plain(fields.get("warc-target-uri", "").strip("<>"))
+                if kind == _LOG:
+                    is_right = wanted == hash(as_word(url))
+                else:
+                    is_right = wanted == hash((url, *_time_and_digest(fields)))
+                if not is_right:
+                    wrong.setdefault(kind, offset)
+            return reader.finish(), wrong
 
 
 def _time_and_digest(fields: Mapping[str, str]) -> tuple[str, str]:

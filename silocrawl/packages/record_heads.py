@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from silocrawl.packages.values import Stored
 
-_PIECE, _WINDOW, _MOST_HEAD = 1 << 20, 32 << 10, 64 << 10
+_PIECE, _WINDOW, _MOST_HEAD = 128 << 10, 32 << 10, 64 << 10
 _FIRST = 2 << 10
 _IN_MEMORY = 1 << 20
 _GZIP = zlib.MAX_WBITS + 16

@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
+from threading import Lock
 from typing import BinaryIO
 
 from filestores.errors import ObjectDiffers, StoreFailed
@@ -30,8 +31,8 @@ from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.disk.regular_file import open_regular
 from silocrawl.packages.values import PackagingError, Stored, Told
 
-_PIECE, _COPIED = 1 << 20, 128 << 10
-"""Bytes that are compared and copied at a time: copied ones stay in the processor's memory."""
+_PIECE = 128 << 10
+"""Bytes that are copied, compared and hashed at a time: they stay in the processor's memory."""
 _PART = r"(?!\.{1,2}(?:/|$))[A-Za-z0-9_.%+=,~!-]{1,250}"
 _NAME = re.compile(f"{_PART}(?:/{_PART})*")
 _LONGEST = 900
@@ -100,13 +101,16 @@ def copied_hash(source: BinaryIO, found: BinaryIO, told: Told) -> Stored | None:
 
 
 class FileStore(ABC):
-    """Where packages go: a directory, or an object store; one thread uses it.
+    """Where packages go: a directory, or an object store.
 
     Names are those of `layout`. A file is there as a whole or not at all.
 
     Raises (every method):
         StoreRefused: The store does not answer, or refuses; it names the file.
     """
+
+    threads = 1
+    """How many may use it at a time."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -221,6 +225,12 @@ class FileStore(ABC):
 
 
 class _Directory(FileStore):
+    threads = 2
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self._making = Lock()
+
     def size(self, name: str) -> int | None:
         with suppress(NotInStore), self.open(name) as file:
             return os.fstat(file.fileno()).st_size
@@ -257,7 +267,7 @@ class _Directory(FileStore):
 
     def _send(self, path: str, name: str) -> None:
         with open_regular(path) as source, self._staging(name) as target:
-            shutil.copyfileobj(source, target, _COPIED)
+            shutil.copyfileobj(source, target, _PIECE)
 
     def _write(self, content: bytes, name: str) -> None:
         with self._staging(name) as target:
@@ -305,7 +315,7 @@ class _Directory(FileStore):
             try:
                 for part in check_name(name).split("/") if name else ():
                     if is_new:
-                        with suppress(FileExistsError):
+                        with self._making, suppress(FileExistsError):
                             os.mkdir(part, dir_fd=fd)
                             flush_fd(fd)
                     below = os.open(part, _DIRECTORY, dir_fd=fd)
