@@ -168,7 +168,7 @@ def _plain(job: Job) -> dict[str, Any]:
     return {**asdict(job), "actions": sorted(job.actions)}
 
 
-@heritrix.command("list-jobs")
+@heritrix.command("list-jobs", epilog=example("silo crawl heritrix list-jobs"))
 @with_heritrix
 @json_array
 def list_jobs(client: Heritrix, *, as_json: bool) -> None:
@@ -180,7 +180,7 @@ def list_jobs(client: Heritrix, *, as_json: bool) -> None:
         click.echo(shown(name))
 
 
-@heritrix.command("job-info")
+@heritrix.command("job-info", epilog=example("silo crawl heritrix job-info theses"))
 @with_heritrix
 @_a_job
 @json_object
@@ -195,7 +195,7 @@ def job_info(client: Heritrix, *, job: str, as_json: bool) -> None:
             click.echo(shown(f"{name.replace('_', ' '):14} {line}"))
 
 
-@heritrix.command("info-xml")
+@heritrix.command("info-xml", epilog=example("silo crawl heritrix info-xml theses > job.xml"))
 @with_heritrix
 @_a_job
 def info_xml(client: Heritrix, *, job: str) -> None:
@@ -203,7 +203,9 @@ def info_xml(client: Heritrix, *, job: str) -> None:
     click.echo(client.job_xml(_named(client, job)), nl=False)
 
 
-@heritrix.command("job-cxml")
+@heritrix.command(
+    "job-cxml", epilog=example("silo crawl heritrix job-cxml theses > crawler-beans.cxml")
+)
 @with_heritrix
 @_a_job
 def job_cxml(client: Heritrix, *, job: str) -> None:
@@ -218,7 +220,7 @@ def _settings(told: Any) -> str:
 
 
 def _add_question(name: str, question: str, about: str, lines: _Lines) -> None:
-    @heritrix.command(name, help=about)
+    @heritrix.command(name, help=about, epilog=example(f"silo crawl heritrix {name} theses"))
     @with_heritrix
     @_a_job
     def command(client: Heritrix, *, job: str) -> None:
@@ -247,7 +249,7 @@ def _show_pending(found: list[dict[str, Any]]) -> None:
     click.echo(f"silo: {counted(len(found), 'address', 'addresses')}", err=True)
 
 
-@heritrix.command("pending-urls")
+@heritrix.command("pending-urls", epilog=example("silo crawl heritrix pending-urls theses -l 5"))
 @with_heritrix
 @_a_job
 @_limit
@@ -290,7 +292,10 @@ def url_status(client: Heritrix, *, url: str, job: str, as_json: bool) -> None:
             click.echo(shown(f"fetched    {_settings(fetch)}"))
 
 
-@heritrix.command("kill-toethreads")
+@heritrix.command(
+    "kill-toethreads",
+    epilog=example("silo crawl heritrix kill-toethreads theses --longer-than 600"),
+)
 @with_heritrix
 @the_job
 @click.option("--longer-than", "seconds", metavar="SECONDS", type=click.IntRange(0, 10**6),
@@ -324,7 +329,11 @@ def _say(done: Done, action: Action) -> None:
 
 
 def _add(action: Action, about: str) -> None:
-    @heritrix.command(action.value, help=f"{about} What is done already is not done again.")
+    @heritrix.command(
+        action.value,
+        help=f"{about} What is done already is not done again.",
+        epilog=example(f"silo crawl heritrix {action} theses"),
+    )
     @with_heritrix
     @the_job
     @wait_option
@@ -347,7 +356,7 @@ def launch(client: Heritrix, *, job: str, checkpoint: str, wait: float) -> None:
     _say(client.launch(job, checkpoint, wait), Action.LAUNCH)
 
 
-@heritrix.command()
+@heritrix.command(epilog=example("silo crawl heritrix remove theses --jobs /srv/heritrix/jobs"))
 @with_heritrix
 @the_job
 @click.option("--jobs", metavar="DIR", help="Heritrix's directory of jobs, as reached from here.")

@@ -70,7 +70,10 @@ def leaves(command: click.Command, *words: str) -> Iterator[tuple[str, ...]]:
     if not isinstance(command, click.Group):
         yield words
         return
-    for name, child in command.commands.items():
+    above = click.Context(command)
+    for name in command.list_commands(above):
+        child = command.get_command(above, name)
+        assert child is not None
         yield from leaves(child, *words, name)
 
 
