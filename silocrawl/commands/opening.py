@@ -35,9 +35,8 @@ amqp_option = click.option(
 )  # fmt: skip
 
 
-store_option = click.option(
-    "--store", metavar="PLACE", help="A directory, or a URL such as s3://bucket/crawls."
-)
+store_help = "A directory, or a URL such as s3://bucket/crawls."
+store_option = click.option("--store", metavar="PLACE", help=store_help)
 _MEGABYTE = 1_000_000
 
 
@@ -59,9 +58,15 @@ def megabytes(*, quiet: bool) -> Iterator[Callable[[int], object]]:
 @contextmanager
 def opened(silo_dir: str) -> Iterator[Silo]:
     """Open a Silo; errors of crawls end the command in a sentence."""
+    with in_sentences(), open_silo(silo_dir) as silo:
+        yield silo
+
+
+@contextmanager
+def in_sentences() -> Iterator[None]:
+    """End the command in a sentence if a crawl, or what it needs, is not well."""
     try:
-        with open_silo(silo_dir) as silo:
-            yield silo
+        yield
     except (CrawlingError, BadAddress, JobRefused) as error:
         fail(str(error), ExitCode.USAGE)
     except StepsError as error:  # of matching what was crawled

@@ -1,7 +1,6 @@
 """The commands `silo crawl verify` and `merge`: packages in their store, and on access nodes."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import click
@@ -10,8 +9,7 @@ from recordsilo.cli import ExitCode, example, fail, shown
 from recordsilo.commands import completion
 from recordsilo.commands.options import directory, json_array, print_json, quiet_option
 from recordsilo.wording import counted
-from silocrawl.commands.opening import megabytes, opened, store_option
-from silocrawl.errors import CrawlingError
+from silocrawl.commands.opening import in_sentences, megabytes, opened, store_help, store_option
 from silocrawl.packages.checking import Checked, check_package
 from silocrawl.packages.kept import load_packages
 from silocrawl.packages.merging import AccessNode, Merged
@@ -51,7 +49,7 @@ def verify_command(
     last record of each WARC file. Exit code 1 if something is not well.
     """
     if node is not None:
-        with _told():
+        with in_sentences():
             found = list(_on_node(silo_dir, node, store, names))
         return _report(found, names, as_json=as_json)
     with opened(silo_dir) as silo:
@@ -126,10 +124,7 @@ def _report(
     "merge", epilog=example("silo crawl merge --store /srv/store --node reading-room access")
 )
 @click.argument("access", metavar="ACCESS_DIR", shell_complete=completion.directories)
-@click.option(
-    "--store", required=True, metavar="PLACE",
-    help="A directory, or a URL such as s3://bucket/crawls.",
-)  # fmt: skip
+@click.option("--store", required=True, metavar="PLACE", help=store_help)
 @click.option("--node", required=True, metavar="NAME", help="This node, as the Silos name it.")
 @quiet_option
 def merge(*, access: str, store: str, node: str, quiet: bool) -> int:
@@ -141,7 +136,7 @@ def merge(*, access: str, store: str, node: str, quiet: bool) -> int:
     Exit code 1 if a package is damaged.
     """
     faults = 0
-    with _told():
+    with in_sentences():
         for one in AccessNode(access, node).merge(open_store(store), datetime.now(UTC)):
             faults += one.is_fault
             if one.is_fault:
@@ -150,11 +145,3 @@ def merge(*, access: str, store: str, node: str, quiet: bool) -> int:
                 done = f"merged, {counted(one.captures, 'capture')}"
                 click.echo(shown(f"{one.package}: {f'waits: {one.why}' if one.why else done}"))
     return ExitCode.LOSSES if faults else ExitCode.OK
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    try:
-        yield
-    except CrawlingError as error:
-        fail(str(error), ExitCode.USAGE)

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from infopackages.tar import tar_writer
 from recordsilo.disk.atomic_file import replace_file
 from recordsilo.disk.whole_file import whole_file
+from silocrawl.moments import in_iso
 from silocrawl.packages.layout import (
     bag_file,
     bag_name,
@@ -111,8 +112,8 @@ def _send(work: Work, settings: StoreSettings, small: dict[str, str]) -> Receipt
     return Receipt(
         package.id,
         store.place(bag_name(package.id)),
-        _moment(datetime.now(UTC)),
-        _moment(package.ended + timedelta(days=settings.embargo_days)),
+        in_iso(datetime.now(UTC)),
+        in_iso(package.ended + timedelta(days=settings.embargo_days)),
         files,
         {one.name: one.ark for one in package.warcs} | {package.id: package.ark},
         tuple(one.name for one in package.viral),
@@ -149,7 +150,3 @@ def _check_same(work: Work, receipt: Receipt, small: dict[str, str]) -> None:
             f"{package.id} is in {work.store.address} already, and differs in"
             f" {', '.join(found[:_MOST_TOLD])}{more}; nothing was changed there"
         )
-
-
-def _moment(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
