@@ -1,6 +1,6 @@
 """An export that kills itself with SIGKILL at its n-th step: a rename, a flush or a note.
 
-python killed_export.py SILO OUT files|bags|sips|ocfl N
+python killed_export.py SILO OUT files|bags|sips|ocfl|"ocfl by renames" N
 """
 
 import os
@@ -40,12 +40,14 @@ def target_of(form: str, out: str) -> Target:
     """The target in a directory."""
     if form == "files":
         return FilesTarget(out, Versions.ALL)
-    if form == "ocfl":
+    if form.startswith("ocfl"):
         return OcflTarget(out)
     return BagTarget(out) if form == "bags" else SipTarget(out)
 
 
 def main(silo_path: str, out: str, form: str, left: int) -> None:
+    if form == "ocfl by renames":
+        ocfl_writing.exchange = lambda *_: False
     kill_at(STEPS, left, early=True)
     with Silo(silo_path) as silo:
         Export(silo, target_of(form, out), Policy(Versions.ALL)).run()
