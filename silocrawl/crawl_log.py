@@ -75,7 +75,7 @@ def place_of(line: str) -> Place | None:
     try:
         extra = json.loads(fields[12])
         return Place(fields[3], fields[10], extra["warcFilename"], int(extra["warcFileOffset"]))
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, OverflowError, RecursionError):
         return None
 
 

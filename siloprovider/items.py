@@ -147,7 +147,7 @@ class Items:
         """Keep other processes away: of two rounds at once, each takes the other's for removed."""
         if not self._name:
             return nullcontext()
-        return Locks(os.path.join(self._silo.path, ".silo", "locks")).hold_name(self._name)
+        return Locks.of_silo(self._silo.path).hold_name(self._name)
 
     def _news(self) -> tuple[Changes, str, str] | None:
         """What changed in the Silo, the stamp of its removals, and when this was done last."""

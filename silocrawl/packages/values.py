@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -281,7 +281,7 @@ def package_json(one: Package) -> bytes:
         "scan": one.scan and {"agent": one.scan.agent, "at": in_iso(one.scan.at)},
         "history": [[state.value, in_iso(at)] for state, at in one.history],
     }  # fmt: skip
-    return json.dumps(table, indent=1, ensure_ascii=False).encode() + b"\n"
+    return json.dumps(table, indent=1).encode() + b"\n"  # ASCII: a path may be no UTF-8
 
 
 _TEXTS = ("id", "ark", "stream", "checkpoint", "crawl_id", "software", "directory", "store",
@@ -311,7 +311,7 @@ def package_of(content: bytes) -> Package:
             scan=VirusCheck(_text(scan["agent"]), _moment_of(scan["at"])) if scan else None,
             history=tuple((State(name), _moment_of(at)) for name, at in table["history"]),
         )
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
         raise PackageInvalid(f"what is noted of a package is damaged: {error}") from None
 
 
@@ -398,7 +398,7 @@ def _moment_of(text: Any) -> datetime:
     found = datetime.fromisoformat(_text(text))
     if found.tzinfo is None:
         raise ValueError(f"{text!r} has no time zone")
-    return found
+    return found.astimezone(UTC)
 
 
 def _text(value: Any) -> str:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from silocrawl.crawl_log import Outcome, line_of
+from silocrawl.crawl_log import Outcome, line_of, place_of
 from silocrawl.fetching import media_type_of
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
@@ -44,3 +44,10 @@ def test_a_reason_in_words_is_one_field() -> None:
 )
 def test_what_is_no_media_type_is_unknown(value: str, found: str) -> None:
     assert media_type_of(value) == found
+
+
+@pytest.mark.parametrize("extra", ["1e999", "NaN", "[]", "9" * 5000, "[" * 100_000, '"\\ud800"'])
+def test_what_is_no_place_in_a_file_is_none(extra: str) -> None:
+    line = line_of(replace(PAGE, warc_filename="a.warc.gz", warc_offset=5), NOW, 1.0)
+    assert place_of(line) is not None
+    assert place_of(line.replace(":5", f":{extra}").replace(": 5", f": {extra}")) is None

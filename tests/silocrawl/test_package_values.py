@@ -48,11 +48,14 @@ PACKAGE = Package(
 
 def test_a_package_is_read_as_it_was_written() -> None:
     assert package_of(package_json(PACKAGE)) == PACKAGE
+    odd = replace(PACKAGE, directory="/jobs/\udce4", error="/jobs/\udce4 cannot be read")
+    assert package_of(package_json(odd)) == odd
 
 
 def test_a_package_with_other_values_is_refused() -> None:
     table = json.loads(package_json(PACKAGE))
-    for key, value in (("format", 2), ("id", 3), ("started", "2026"), ("warcs", [{}]),
+    for key, value in (("format", 2), ("id", 3), ("started", "2026"),
+                       ("started", "0001-01-01T00:00:00+23:59"), ("warcs", [{}]),
                        ("history", [["gone", "2026-11-24T22:00:00Z"]])):  # fmt: skip
         with pytest.raises(PackageInvalid):
             package_of(json.dumps(table | {key: value}).encode())
