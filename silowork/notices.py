@@ -53,8 +53,8 @@ class Notice:
     @property
     def line(self) -> str:
         """The notice in one line."""
-        place = f" ({self.url})" if self.url else ""
-        return f"{self.about}{place}: {self.what}: {self.said}"
+        place = f" ({clean(self.url)})" if self.url else ""
+        return f"{clean(self.about)}{place}: {clean(self.what)}: {clean(self.said)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +73,16 @@ class Sender:
     more: str
 
     def subject(self, notices: Sequence[Notice]) -> str:
-        """The subject of a message."""
+        """The subject of a message: one line, whatever servers name their jobs."""
         if len(notices) == 1:
-            return f"[silo] {self.name}: {notices[0].about} is {notices[0].what}"
+            return clean(f"[silo] {self.name}: {notices[0].about} is {notices[0].what}")
         over = sum(one.is_over for one in notices)
         parts = (
             (len(notices) - over, "is not well", "are not well"),
             (over, "is well again", "are well again"),
         )
         said = ", ".join(counted(number, *words) for number, *words in parts if number)
-        return f"[silo] {self.name}: {said}"
+        return clean(f"[silo] {self.name}: {said}")
 
     def body(self, notices: Sequence[Notice]) -> str:
         """The text of a message: a line for each notice."""

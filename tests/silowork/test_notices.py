@@ -2,7 +2,10 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
+from email.message import EmailMessage
+from typing import Any
 
 import pytest
 from raw_server import raw_server
@@ -37,6 +40,31 @@ def test_the_subject_says_how_many_are_not_well_and_well_again() -> None:
     assert SENDER.subject([bad]) == "[silo] all: a is blocked"
     assert SENDER.subject([bad, bad]) == "[silo] all: 2 are not well"
     assert SENDER.subject([bad, bad, good]) == "[silo] all: 2 are not well, 1 is well again"
+
+
+@pytest.mark.parametrize("name", ["a\nBcc: b@example.org", "a\r\n\r\nx", "\0", "\ud800", "\u2028"])
+def test_names_by_servers_forge_no_header_and_stop_no_mail(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[bytes] = []
+
+    class Server(nullcontext[Any]):
+        def __enter__(self) -> Any:
+            return self
+
+        def ehlo_or_helo_if_needed(self) -> None: ...
+
+        def has_extn(self, _name: str) -> bool:
+            return False
+
+        def send_message(self, message: EmailMessage) -> None:
+            sent.append(message.as_bytes())
+
+    monkeypatch.setattr(notices, "_connected", lambda *_: Server())
+    notice, sender = Notice(name, name, name, name), Sender("fleet", name, "endpoint", "more")
+    notices.send_mail({"mail": "me@example.org"}, sender, [notice], datetime.now(UTC))
+    (message,) = sent
+    assert not [line for line in message.splitlines() if line.lower().startswith(b"bcc")]
 
 
 def test_a_long_message_says_where_the_rest_is() -> None:
