@@ -285,10 +285,11 @@ class _Directory(FileStore):
             self._parent(_staged(name), is_new=True) as (source, first),
             self._parent(name, is_new=True) as (target, last),
         ):
-            flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            # Not blocking: a pipe without a reader, by others, is refused at once.
+            flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             with open(os.open(first, flags, 0o644, dir_fd=source), "wb") as file:
                 if not _is_ours(file, first, source):
-                    raise StoreRefused(f"another process is writing {place}")
+                    raise StoreRefused(f"another process is writing {place}, or its staged file")
                 try:
                     file.truncate()
                     yield file
@@ -384,7 +385,14 @@ def _raise(error: OSError) -> None:
 
 
 def _is_ours(file: BinaryIO, name: str, directory: int) -> bool:
-    """Lock a staged file; False if another process writes it, or has given it its name."""
+    """Lock a staged file; False if another process writes it, or has given it its name.
+
+    So is one that is no regular file, or has another name beside this one, which by others may be
+    that of any file.
+    """
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        return False
     try:
         flock(file, LOCK_EX | LOCK_NB)
         return os.path.samestat(os.fstat(file.fileno()), os.stat(name, dir_fd=directory))

@@ -227,6 +227,27 @@ def test_two_processes_do_not_write_the_same_file(place: Path) -> None:
         two.put(NAME, b"two")
 
 
+def test_a_staged_file_of_others_is_not_written_and_waited_for(place: Path, tmp_path: Path) -> None:
+    store = open_store(str(place))
+    staged = place / module._staged(NAME)
+    staged.parent.mkdir()
+    other = tmp_path / "other"
+    other.write_bytes(b"of others")
+    for make in (os.mkfifo, lambda path: os.link(other, path), os.mkdir):
+        make(staged)
+        with pytest.raises(StoreRefused):
+            store.put(NAME, b"new")
+        staged.rmdir() if staged.is_dir() else staged.unlink()
+    os.mkfifo(staged)
+    reader = os.open(staged, os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(StoreRefused, match="or its staged file"):
+        store.put(NAME, b"new")
+    os.close(reader)
+    staged.unlink()
+    store.put(NAME, b"new")
+    assert other.read_bytes() == b"of others"
+
+
 def test_a_killed_copy_leaves_no_file_and_the_next_one_goes_on(place: Path, tmp_path: Path) -> None:
     path = _file(tmp_path, b"one" * 1_000_000)
     code = (
