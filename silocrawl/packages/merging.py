@@ -8,6 +8,7 @@ not done twice. Nothing of the store is trusted: names are checked, and places a
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -50,6 +51,7 @@ from silocrawl.taking_in import lines_of_warc
 
 SECONDS_UNTIL_NEXT_LOOK = 3_600.0
 _PIECE, _LONGEST_LINE, _TAIL = 1 << 20, 1 << 20, 1 << 20
+_MOMENT = re.compile(r"[0-9]{14}")
 _CONFIGURATION = """\
 # Written once by silo crawl merge; change what you like. Start pywb here: wayback -b 127.0.0.1
 collections:
@@ -151,7 +153,8 @@ class AccessNode:
         if mark != said and (has_index or mark["receipt"] != said["receipt"]):
             raise PackagingError("its receipt or its index is not what was verified")
         if has_index:
-            captures = self._add_index(store, package_id, shown)
+            sizes = {warc: receipt.files[receipt.warcs[warc]].size for warc in shown}
+            captures = self._add_index(store, package_id, shown, sizes)
         else:  # the other nodes had merged it before this one was there
             self._note_places(shown)
             captures = sum(
@@ -163,9 +166,11 @@ class AccessNode:
         append_lines(self._list, [json.dumps(row).encode()])
         return Merged(package_id, captures)
 
-    def _add_index(self, store: FileStore, package_id: str, shown: Mapping[str, str]) -> int:
+    def _add_index(
+        self, store: FileStore, package_id: str, shown: Mapping[str, str], sizes: Mapping[str, int]
+    ) -> int:
         with _fetched(store, package_id, self.directory) as file:
-            first, captures = _checked(file, shown)
+            first, captures = _checked(file, sizes)
             self._note_places(shown)
             if first and first not in self._segments.find(Line.read(first).key):
                 self._segments.add_sorted(line.decode() for line in file)
@@ -261,18 +266,27 @@ def _fetched(store: FileStore, package_id: str, directory: str) -> Iterator[Bina
         yield copy
 
 
-def _checked(file: BinaryIO, shown: Mapping[str, str]) -> tuple[str, int]:
+def _checked(file: BinaryIO, sizes: Mapping[str, int]) -> tuple[str, int]:
     """Check the lines of an index; return the first one, and how many there are.
 
+    Args:
+        file: The index.
+        sizes: Bytes of the WARC files that may be shown, by name.
+
     Raises:
-        PackagingError: One is none, or names a file that may not be shown.
+        PackagingError: One is none, or names a file or a place that may not be shown.
     """
     first, last, count = "", b"", 0
     while line := file.readline(_LONGEST_LINE):
         try:
-            table = json.loads(line.decode().split(" ", 2)[2])
-            is_right = table["filename"] in shown and line.endswith(b"\n") and line >= last
-        except (ValueError, LookupError, TypeError, RecursionError):
+            key, moment, text = line.decode().split(" ", 2)
+            table = json.loads(text)
+            is_right = (
+                bool(key) and key.isprintable() and _MOMENT.fullmatch(moment) is not None
+                and 0 <= int(table["offset"]) < sizes[table["filename"]]
+                and line.endswith(b"\n") and line >= last
+            )  # fmt: skip
+        except (ValueError, LookupError, TypeError, OverflowError, RecursionError):
             is_right = False
         if not is_right:
             raise PackagingError(f"line {count + 1:,} of its index is none")

@@ -1,5 +1,7 @@
 """Packages on access nodes: only what was verified and may be shown, once, whatever is killed."""
 
+import hashlib
+import json
 import os
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,14 +18,22 @@ from packages_made import AT, SETTINGS, made, url_of
 from silocrawl.cdxj import Segments
 from silocrawl.errors import CrawlingError
 from silocrawl.packages.checking import check_package
-from silocrawl.packages.indexing import index
-from silocrawl.packages.layout import cdx_name, merged_name, receipt_name, verified_name, warc_name
+from silocrawl.packages.indexing import digests_text, index
+from silocrawl.packages.layout import (
+    cdx_digests_name,
+    cdx_name,
+    merged_name,
+    places_name,
+    receipt_name,
+    verified_name,
+    warc_name,
+)
 from silocrawl.packages.merging import AccessNode, Merged, check_merged
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore, open_store
 from silocrawl.packages.submitting import submit
 from silocrawl.packages.values import PackageInvalid, PackageLater
-from silocrawl.packages.verifying import NotVerified, verify
+from silocrawl.packages.verifying import NotVerified, digests_to_verify, verify
 from silocrawl.packages.work import Work
 from silocrawl.places import read_places
 
@@ -139,6 +149,33 @@ def test_what_changed_after_it_was_verified_is_not_merged(
     assert "damaged; verify the package again" in one.why
     assert store.read(merged_name(ID, "reading-room")) is None
     assert store.read(merged_name(other.package.id, "reading-room")) is not None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"offset": "', b'"offset": "-'),
+        (b'"offset": "', b'"offset": "9999999'),
+        (b'"offset": "', b'"offset": "x'),
+        (b"/0 2", b"/0\0 2"),
+        (b"/0 2", b"/0 x2"),
+        (b"own-cp00001-1.warc.gz", b"../own-cp00001-1.warc.gz"),
+    ],
+)
+def test_lines_of_a_hostile_store_are_not_merged(
+    tmp_path: Path, store: FileStore, node: AccessNode, old: bytes, new: bytes
+) -> None:
+    _verified(tmp_path, store)
+    content = (store.read(cdx_name(ID)) or b"").replace(old, new)
+    store.put(cdx_name(ID), content, replaces=True)
+    places = (store.read(places_name(ID)) or b"").decode()
+    digests = digests_text(ID, hashlib.sha512(content).hexdigest(), places)
+    store.put(cdx_digests_name(ID), digests.encode(), replaces=True)
+    mark = digests_to_verify(store, ID, store.read(receipt_name(ID)) or b"")
+    store.put(verified_name(ID), json.dumps(mark).encode(), replaces=True)
+    (one,) = _merged(node, store)
+    assert "of its index is none" in one.why
+    assert _lines(node) == []
 
 
 def test_a_node_that_lost_something_is_told(
