@@ -5,7 +5,12 @@ from typing import NamedTuple
 from silocrawl.messages import PACKAGE_QUEUES, TO_PACKAGE
 from silocrawl.packages.kept import has_package
 from silocrawl.packages.steps import STEPS
-from silocrawl.packages.values import Package, checkpoint_message, package_message
+from silocrawl.packages.values import (
+    Package,
+    PackageInvalid,
+    checkpoint_message,
+    package_message,
+)
 from silowork.queues.values import MessageState, Queued, Queues
 
 _MOST = 1_000
@@ -32,8 +37,15 @@ def unbegun(silo_path: str, queues: Queues) -> list[Unbegun]:
         Unbegun(one.key, one.reason, state is MessageState.DEAD)
         for state in MessageState
         for one in queues.peek(TO_PACKAGE, state, _MOST)
-        if one.key and not has_package(silo_path, one.key)
+        if one.key and not _has_begun(silo_path, one.key)
     ]
+
+
+def _has_begun(silo_path: str, key: str) -> bool:
+    try:
+        return has_package(silo_path, key)
+    except PackageInvalid:  # the key of a message by others
+        return False
 
 
 def retry(queues: Queues, one: Package) -> bool:

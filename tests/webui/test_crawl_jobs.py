@@ -1,9 +1,12 @@
 """The pages of crawls at work: our own, and the jobs of each Heritrix."""
 
+import html
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from fake_heritrix import FakeHeritrix, fake_heritrix, job_xml
@@ -109,6 +112,34 @@ def test_the_jobs_of_each_heritrix_are_listed(client: Any, fake: FakeHeritrix) -
     page = client.get("/crawling/jobs").text
     assert f'href="{JOB}"' in page
     assert "gives no answer" in page
+
+
+def test_hostile_names_of_jobs_and_lines_of_logs_are_only_text(
+    client: Any, fake: FakeHeritrix
+) -> None:
+    names = ["<script>alert(1)</script>", '" onmouseover="x', "../../x", "a/b", "", "ü" * 400]
+    jobs = "".join(f"<value><shortName>{html.escape(one)}</shortName></value>" for one in names)
+    engine = f"<engine><jobs>{jobs}</jobs></engine>".encode()
+
+    def answer(_method: str, path: str, _form: dict[str, str]) -> tuple[int, bytes] | None:
+        if path == "/engine":
+            return 200, engine
+        if path.startswith("/engine/job/") and path.count("/") == 3:
+            line = "<value>&lt;script&gt;alert(2)&lt;/script&gt;</value>"
+            return 200, job_xml("RUNNING", "SEVERE &lt;script&gt;", crawlLogTail=line).replace(
+                b"<shortName>site", b"<shortName>&lt;script&gt;"
+            )
+        return None
+
+    fake.answer = answer
+    assert [one["name"] for one in client.json("/crawling/jobs")["engines"][0]["jobs"]] == names
+    page = client.get("/crawling/jobs").text
+    assert "alert(1)" in page
+    for one in (page, client.get(JOB).text):
+        assert not re.search(r"<script>|\" onmouseover=\"", one)
+    for one in names:
+        address = f"/crawling/jobs/main/{quote(one, safe='')}"
+        assert client.get(address).status in {200, 404, 503}
 
 
 def test_a_job_has_its_figures_its_queues_and_its_logs(client: Any, fake: FakeHeritrix) -> None:

@@ -22,6 +22,7 @@ from silocrawl.packages.submitting import kept_receipt_file, submit
 from silocrawl.packages.values import Package, State, checkpoint_message, package_message
 from silocrawl.packages.verifying import verify
 from silocrawl.sharing import open_own_queues
+from silowork.queues.values import Message
 from tests.webui.test_browser import fits, is_accessible
 
 ID = "own-cp00001"
@@ -97,6 +98,14 @@ def test_checkpoints_that_cannot_be_packaged_are_listed(client: Any, silo: Silo)
     assert '<a href="/crawling/dead/checkpoints-to-package">failed too often</a>' in page
     assert silo.path not in page
     assert client.get("/crawling/dead/checkpoints-to-package").status == 200
+
+
+def test_messages_that_others_have_named_are_listed_as_text(client: Any, silo: Silo) -> None:
+    names = ["../../etc", "<script>alert(1)</script>", "\0", "x" * 500]
+    with open_own_queues(silo.path) as queues:
+        queues.put([Message(TO_PACKAGE, b"{}", one) for one in names])
+    assert [one["package"] for one in client.json("/crawling/packages")["waiting"]] == names
+    assert "<script>alert" not in client.get("/crawling/packages").text
 
 
 def test_a_package_has_its_way_its_files_its_receipt_and_its_nodes(
