@@ -231,8 +231,8 @@ def bound_of(text: str, *, last: bool) -> int:
     """
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise SearchError(f"{text!r} is not a date; write YYYY-MM-DD") from None
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     day = len(text) == len("YYYY-MM-DD")
     return seconds_of(moment) + (86_399 if last and day else 0)
