@@ -75,6 +75,10 @@ def _moment(_context: click.Context, _option: click.Parameter, given: str | None
     """A date as typed; for how long something is ago, the time."""
     found = re.fullmatch(r"(\d{1,6})([mhdw])", given or "", re.ASCII)
     if found is None:
+        try:
+            datetime.fromisoformat(given or "2000-01-01")
+        except ValueError:
+            fail(f"{given!r} is not a date; write YYYY-MM-DD, or how long ago, such as 12h or 1d")
         return given
     ago = timedelta(seconds=int(found[1]) * _UNITS[found[2]])
     try:

@@ -368,3 +368,10 @@ def test_long_values_are_cut_on_a_terminal_only(
     assert fitted(long, 10).endswith("xxx/end")
     assert "…" in fitted(long, 10)
     assert fitted("short", 10) == "short"
+
+
+def test_what_is_no_date_of_a_change_is_told_with_what_is_one(run: Run, myrepo: str) -> None:
+    assert run("ls", myrepo, "--changed-since", "1d").code == 0
+    refused = run("ls", myrepo, "--changed-since", "1x")
+    assert refused.code == 2
+    assert "'1x' is not a date; write YYYY-MM-DD, or how long ago, such as 12h" in refused.err
