@@ -86,12 +86,12 @@ def _bar(label: str, total: int | None, out: TextIO) -> Iterator[Callable[[int],
 
 
 def _lines(label: str, total: int | None, out: TextIO) -> Callable[[int], None]:
-    last = time.monotonic()
+    last, told = time.monotonic(), -1
 
     def show(done: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
-            last = time.monotonic()
+        nonlocal last, told
+        if done != told and time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+            last, told = time.monotonic(), done
             of = "" if total is None else f" of {total:,}"
             print(f"{label}: {done:,}{of}", file=out, flush=True)
 

@@ -168,3 +168,12 @@ def test_at_a_prompt_the_scraper_shows_its_progress_unless_quiet(
         monkeypatch.setattr("sys.stderr", terminal)
         scraper.getRecords("oai_dc")
     assert ("oai_dc" in terminal.getvalue()) is shown
+
+
+def test_a_count_that_does_not_grow_is_told_once(monkeypatch):
+    monkeypatch.setattr("recordsilo.progress.SECONDS_BETWEEN_LINES", 0.0)
+    stream = io.StringIO()
+    with counting("outcomes", stream=stream) as show:
+        for done in (1, 1, 2, 2):
+            show(done)
+    assert stream.getvalue() == "outcomes: 1\noutcomes: 2\n"
