@@ -196,6 +196,7 @@ def tail(*, silo_dir: str, job: str, follow: bool, jobs: str, quiet: bool, **ser
 def resume(client: Heritrix, *, silo_dir: str, job: str, jobs: str, quiet: bool) -> int:
     """Let JOB go on from its last checkpoint after its Heritrix was killed, and follow its log.
 
+    It follows the log until it is interrupted, also when the job has ended.
     What was fetched after the checkpoint is fetched again; each fetch is an outcome of its own,
     and counts once. A job that runs is only followed.
     """
