@@ -17,7 +17,7 @@ from recordsilo.wording import counted
 from silocrawl.commands.opening import megabytes, opened, store_option
 from silocrawl.errors import CrawlingError
 from silocrawl.packages.checkpointing import checkpoint_now
-from silocrawl.packages.heritrix_checkpoints import heritrix_checkpoints
+from silocrawl.packages.heritrix_checkpoints import check_checkpoint, heritrix_checkpoints
 from silocrawl.packages.kept import has_package, load_package, load_packages
 from silocrawl.packages.own_checkpoints import (
     ask_for_checkpoint,
@@ -35,6 +35,7 @@ from silocrawl.packages.settings import (
     with_changes,
 )
 from silocrawl.packages.steps import finish, is_finished, working_alone
+from silocrawl.packages.store import check_store
 from silocrawl.packages.values import Package, checkpoint_message, stream_of
 from silocrawl.sharing import LOCK, broker_of, open_own_queues
 from silowork.queues.values import Message, Queues
@@ -42,6 +43,7 @@ from silowork.queues.values import Message, Queues
 SECONDS_FOR_A_CHECKPOINT = 60.0
 _SECONDS_OF_BROKER = 10.0
 """So long a crawl with a broker, which holds no lock, has to answer if it is running at all."""
+_LEAST_MEGABYTES = 100_000
 
 
 @click.command(epilog=example("silo crawl checkpoint myrepo"))
@@ -108,7 +110,7 @@ def package(
         if settings.is_for_tests:
             click.echo(
                 f"silo: the ARKs have the NAAN {settings.naan}, which is for tests; set your own:"
-                " silo crawl store DIR --naan NAAN",
+                f" silo crawl store {shown(silo_dir)} --naan NAAN",
                 err=True,
             )
         if job is None and name is None:
@@ -142,6 +144,8 @@ def _messages(silo: Silo, name: str | None, job: str | None) -> Iterator[Message
     """The messages of the checkpoints that are to be packaged."""
     if job is not None:
         job = os.path.abspath(job)
+        if name:
+            check_checkpoint(job, name)
         for one in [name] if name else heritrix_checkpoints(job):
             yield checkpoint_message(stream_of(os.path.basename(job)), one, job)
         return
@@ -173,7 +177,10 @@ def _finished(
 
 def _sentence(one: Package, waits: str) -> str:
     viral = f", {counted(len(one.viral), 'viral one')} apart" if one.viral else ""
-    said = f"{one.id}: {counted(len(one.warcs), 'WARC file')}{viral}, {one.size / 1e6:,.1f} MB"
+    size = (
+        f"{one.size / 1e6:,.1f} MB" if one.size >= _LEAST_MEGABYTES else f"{one.size / 1e3:,.1f} kB"
+    )
+    said = f"{one.id}: {counted(len(one.warcs), 'WARC file')}{viral}, {size}"
     return f"{said}, {one.ark}, {one.state}" + (f"; {waits}" if waits else "")
 
 
@@ -227,7 +234,9 @@ _YES_OR_NO: Any = {"default": None, "is_flag": True}
 )
 @directory
 @store_option
-@click.option("--naan", metavar="NAAN", help="The number of who gives the ARKs.")
+@click.option(
+    "--naan", metavar="NAAN", help="Your institution's number in ARKs; 99999 is for tests."
+)
 @click.option("--shoulder", metavar="TEXT", help="Begins the names of the ARKs.")
 @click.option("--stream", metavar="NAME", help="Of our own crawls, in the names of packages.")
 @click.option("--embargo-days", type=int, metavar="DAYS", help="Not shown for so long.")
@@ -253,6 +262,8 @@ def store(*, silo_dir: str, nodes: tuple[str, ...], **given: Any) -> None:
             name.replace("_", "-"): value for name, value in changes.items()
         }
         settings = settings_of(table)
+        if given["store"]:
+            check_store(given["store"])
         if changes:
             store_settings(silo.path, settings)
         every = settings_table(settings, with_defaults=True)

@@ -11,11 +11,13 @@ from recordsilo.commands.options import directory, json_array, print_json, quiet
 from recordsilo.wording import counted
 from silocrawl.commands.opening import in_sentences, megabytes, opened, store_help, store_option
 from silocrawl.packages.checking import Checked, check_package
-from silocrawl.packages.kept import load_packages
+from silocrawl.packages.kept import keep_package, load_package, load_packages
 from silocrawl.packages.merging import AccessNode, Merged
+from silocrawl.packages.steps import working_alone
 from silocrawl.packages.store import open_store
 from silocrawl.packages.submitting import kept_receipt
 from silocrawl.packages.values import Package, PackagingError, State, Told
+from silocrawl.packages.verifying import changes_of
 
 
 @click.command(
@@ -46,7 +48,8 @@ def verify_command(
     The bytes of each file in the store are compared with the receipt, the manifests, METS and
     PREMIS; the index and the logs with the records in the WARC files; the ARKs with those minted.
     A file that is damaged is named. With --node: whether an access node finds the first and the
-    last record of each WARC file. Exit code 1 if something is not well.
+    last record of each WARC file. Exit code 1 if something is not well; silo crawl status says it
+    until a later verification finds it well, unless --store named a copy.
     """
     if node is not None:
         with in_sentences():
@@ -58,21 +61,28 @@ def verify_command(
         with megabytes(quiet=quiet or as_json) as told:
             for one in packages:
                 if not names or one.id in names:
-                    rows.append(_checked(silo.path, one, store or one.store, told))
+                    rows.append(_checked(silo.path, one, store, told))
                     if not as_json:
                         click.echo(shown(str(rows[-1]["said"])))
     return _report(rows, names, as_json=as_json, is_told=True)
 
 
-def _checked(silo_path: str, one: Package, address: str, told: Told) -> dict[str, object]:
+def _checked(silo_path: str, one: Package, copy: str | None, told: Told) -> dict[str, object]:
+    """Check a package in its store, and note what was found; or in a copy of the store."""
     if not one.has(State.SUBMITTED):
         said = f"{one.id} is not submitted yet; silo crawl package goes on with it"
         return {"package": one.id, "well": None, "said": said, "faults": []}
     try:
         kept = kept_receipt(silo_path, one.id)
-        found = check_package(open_store(address), one.id, kept=kept, package=one, told=told)
+        found = check_package(
+            open_store(copy or one.store), one.id, kept=kept, package=one, told=told
+        )
     except PackagingError as error:
         found = Checked(one.id, faults=[str(error)])
+    if not copy and changes_of(one, found):
+        with working_alone(silo_path):
+            if changed := changes_of(load_package(silo_path, one.id), found):
+                keep_package(silo_path, changed)
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     return {
         "package": one.id,
@@ -91,7 +101,7 @@ def _on_node(
     node = AccessNode(access, name)
     merged = node.merged()
     if not merged:
-        fail(f"{access} has no packages; silo crawl merge brings them")
+        fail(f"{access} is not the directory of a node with packages; silo crawl merge brings them")
     for package, place in merged.items():
         if not names or package in names:
             try:
@@ -135,13 +145,20 @@ def merge(*, access: str, store: str, node: str, quiet: bool) -> int:
     store gets a mark. Run it again and again, as by cron: what is merged is not merged twice.
     Exit code 1 if a package is damaged.
     """
-    faults = 0
+    faults = told = 0
     with in_sentences():
-        for one in AccessNode(access, node).merge(open_store(store), datetime.now(UTC)):
-            faults += one.is_fault
+        there = AccessNode(access, node)
+        for one in there.merge(open_store(store), datetime.now(UTC)):
+            faults, told = faults + one.is_fault, told + 1
             if one.is_fault:
                 click.echo(shown(f"silo: {one.package} is not merged: {one.why}"), err=True)
             elif not quiet:
                 done = f"merged, {counted(one.captures, 'capture')}"
                 click.echo(shown(f"{one.package}: {f'waits: {one.why}' if one.why else done}"))
+        if not told and not quiet:
+            place = open_store(store).address
+            count = sum(known == place for known in there.merged().values())
+            has = f"{node} has all of {place}: {counted(count, 'package')}"
+            said = has if count else f"there is no package in {place}"
+            click.echo(shown(f"silo: nothing to merge: {said}"), err=True)
     return ExitCode.LOSSES if faults else ExitCode.OK

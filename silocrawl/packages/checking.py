@@ -40,7 +40,7 @@ from silocrawl.packages.receipts import MANIFEST, TAG_MANIFEST, Receipt, Receipt
 from silocrawl.packages.record_heads import HeadReader, Wanted, iterate
 from silocrawl.packages.side_by_side import side_by_side
 from silocrawl.packages.store import FileStore
-from silocrawl.packages.values import Package, PackagingError, Stored, Told
+from silocrawl.packages.values import NOT_WELL, Package, PackagingError, Stored, Told
 
 MOST_SMALL = 256 << 20
 """Bytes of a receipt, a manifest or the places, which are read as a whole."""
@@ -80,7 +80,7 @@ class Checked:
         """
         if self.faults:
             more = f"; and {len(self.faults) - _MOST_TOLD:,} more" * (len(self.faults) > _MOST_TOLD)
-            return f"{self.package} is NOT WELL: {'; '.join(self.faults[:_MOST_TOLD])}{more}"
+            return f"{self.package} {NOT_WELL}: {'; '.join(self.faults[:_MOST_TOLD])}{more}"
         assert self.receipt is not None
         size = f"{counted(len(self.receipt.files), 'file')}, {self.receipt.size:,} bytes"
         captures = f", {counted(self.captures, 'capture')}" if self.captures >= 0 else ""

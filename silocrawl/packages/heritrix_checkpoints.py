@@ -56,6 +56,17 @@ def heritrix_checkpoints(job: str) -> list[str]:
     return sorted(names, key=lambda name: name[-14:]) + ended
 
 
+def check_checkpoint(job: str, name: str) -> None:
+    """Refuse the name of a checkpoint that a job does not have.
+
+    Raises:
+        NoJob: There is none of that name; names those that there are.
+    """
+    known = heritrix_checkpoints(job)
+    if name not in known and name.removeprefix(END) not in _launches(job):
+        raise NoJob(f"{job} has no checkpoint {name}; it has {', '.join(known[-20:]) or 'none'}")
+
+
 def _launches(job: str) -> list[str]:
     try:
         names = sorted(one for one in os.listdir(job) if _LAUNCH.fullmatch(one))
@@ -96,9 +107,8 @@ def load_heritrix(job: str, name: str) -> Checkpoint:
         PackagingError: A WARC file that it names is absent or still open, or no log names one.
     """
     job = os.path.abspath(job)
-    launches, known = _launches(job), heritrix_checkpoints(job)
-    if name not in known and name.removeprefix(END) not in launches:
-        raise NoJob(f"{job} has no checkpoint {name}; it has {', '.join(known[-20:]) or 'none'}")
+    launches = _launches(job)
+    check_checkpoint(job, name)
     suffix = "" if name.startswith(END) else f".{name}"
     mine = [name.removeprefix(END)] if not suffix else [
         one for one in launches

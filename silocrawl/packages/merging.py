@@ -232,9 +232,7 @@ def check_merged(work: Work, settings: StoreSettings) -> Package:
     package, store = work.package, work.store
     there = {name.rpartition("/")[2] for name in store.names(merged_name(package.id))}
     if waiting := [node for node in settings.nodes if node not in there]:
-        raise PackageLater(
-            SECONDS_UNTIL_NEXT_LOOK, f"{package.id} waits for {', '.join(waiting)} to merge it"
-        )
+        raise PackageLater(SECONDS_UNTIL_NEXT_LOOK, f"waits for {', '.join(waiting)} to merge it")
     if settings.nodes:
         for name in (cdx_name, places_name, cdx_digests_name):
             store.remove(name(package.id))

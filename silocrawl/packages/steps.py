@@ -28,10 +28,11 @@ from silocrawl.messages import (
 from silocrawl.packages.building import begin, build, delete_local, load_checkpoint
 from silocrawl.packages.describing import describe
 from silocrawl.packages.indexing import index
-from silocrawl.packages.kept import has_package, keep_package, load_package
+from silocrawl.packages.kept import has_package, keep_package, load_package, load_packages
+from silocrawl.packages.layout import receipt_name
 from silocrawl.packages.merging import check_merged
 from silocrawl.packages.settings import StoreSettings, load_settings, store_address
-from silocrawl.packages.store import open_store
+from silocrawl.packages.store import FileStore, open_store
 from silocrawl.packages.submitting import submit
 from silocrawl.packages.values import (
     Package,
@@ -43,7 +44,7 @@ from silocrawl.packages.values import (
     package_id_of,
     package_message,
 )
-from silocrawl.packages.verifying import verify
+from silocrawl.packages.verifying import verify, verify_again
 from silocrawl.packages.work import Work
 from silowork.queues.steps import MessageFailed, MessageLater, MessageRefused, QueueStep
 from silowork.queues.values import Message, MessageState, Queued, Queues
@@ -51,6 +52,8 @@ from silowork.queues.values import Message, MessageState, Queued, Queues
 MOST_TRIES, SECONDS_OF_A_STEP = 5, 2 * 86_400.0
 _SECONDS_UNTIL_FREE, _MOST_MESSAGES = 5.0, 100_000
 _LOCK = "packages"
+_MOST_RECEIPTS = 5
+"""That are looked for in a store, so that a package may be taken out of it."""
 
 logger = logging.getLogger("silocrawl")
 
@@ -113,10 +116,14 @@ def begun(silo_path: str, message: Queued, settings: StoreSettings) -> Package:
     Raises:
         MessageInvalid: It names none.
         PackagingError: Its checkpoint is not there, is damaged, or lacks a WARC file.
+        NotVerified: It was well once, and is not now.
     """
     package_id = package_id_of(message.body)
     if has_package(silo_path, package_id):
-        return moved(silo_path, load_package(silo_path, package_id), settings)
+        found = load_package(silo_path, package_id)
+        if found.is_unwell:
+            found = verify_again(silo_path, found)
+        return moved(silo_path, found, settings)
     name, directory = checkpoint_of(message.body)
     checkpoint = load_checkpoint(silo_path, name, directory)
     if checkpoint.package_id != package_id:
@@ -156,7 +163,7 @@ def advance(
     if package.has(step.state):
         return package
     try:
-        work = Work(silo_path, package, open_store(package.store, is_new=True), told)
+        work = Work(silo_path, package, _store_of(silo_path, package), told)
         found = step.work(work, settings)
     except (PackagingError, OSError) as error:
         known = load_package(silo_path, package.id)  # what the step has noted so far
@@ -165,6 +172,25 @@ def advance(
     if step.state is State.MERGED and not settings.nodes:  # nobody is to have it
         return found if not found.error else keep_package(silo_path, replace(found, error=""))
     return keep_package(silo_path, found.reached(step.state, datetime.now(UTC)))
+
+
+def _store_of(silo_path: str, package: Package) -> FileStore:
+    """Open the store of a package; it is made only if it is to get the first one of the Silo.
+
+    The directory in which a disk is mounted is there without the disk, too, and empty.
+    """
+    if package.has(State.PACKAGED):
+        return open_store(package.store)
+    known = load_packages(silo_path)[0]
+    there = [one for one in known if one.store == package.store and one.has(State.SUBMITTED)]
+    store = open_store(package.store, is_new=not there)
+    last = there[-_MOST_RECEIPTS:]
+    if last and all(store.size(receipt_name(one.id)) is None for one in last):
+        raise PackagingError(
+            f"the store {store.address} has no receipt of {last[-1].id}, which was submitted to it;"
+            " mount its disk, or correct the address"
+        )
+    return store
 
 
 # --------------------------------------------------------------------------- by messages

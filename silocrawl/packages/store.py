@@ -66,6 +66,18 @@ def check_name(name: str) -> str:
     return name
 
 
+def check_store(address: str) -> str:
+    """Return the address of a store that need not be there yet.
+
+    Raises:
+        StoreRefused: It is none; says which there are.
+    """
+    if not scheme_of(address):
+        return address
+    with _told(address):
+        return check_address(address, or_machine=True)
+
+
 def open_store(address: str, *, is_new: bool = False) -> "FileStore":
     """Open a store.
 
@@ -78,7 +90,7 @@ def open_store(address: str, *, is_new: bool = False) -> "FileStore":
     """
     if scheme_of(address):
         with _told(address):
-            return _Remote(check_address(address, or_machine=True))
+            return _Remote(check_store(address))
     path = os.path.abspath(address)
     if is_new and not os.path.isdir(path):
         with _told(path):

@@ -22,6 +22,8 @@ _WARC = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.%+=,~!-]{0,199}\.w?arc(?:\.gz)?")
 ARK = re.compile(r"ark:/[0-9a-z]{5,9}/[0-9a-z]{1,64}")
 SHA512 = re.compile(r"[0-9a-f]{128}")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}")
+NOT_WELL = "is NOT WELL"
+"""What a sentence says of a package in which a verification found a fault."""
 
 
 class PackagingError(CrawlingError):
@@ -253,6 +255,11 @@ class Package:
         if self.has(state):
             return replace(self, error="")
         return replace(self, history=(*self.history, (state, at)), error="")
+
+    @property
+    def is_unwell(self) -> bool:
+        """Whether it was verified once, and the last verification since then found a fault."""
+        return self.has(State.VERIFIED) and self.error.startswith(f"{self.id} {NOT_WELL}")
 
     @property
     def viral(self) -> tuple[WarcOfPackage, ...]:

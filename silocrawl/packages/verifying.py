@@ -2,14 +2,16 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from silocrawl.packages.checking import Checked, check_package
+from silocrawl.packages.kept import keep_package
 from silocrawl.packages.layout import cdx_digests_name, receipt_name, verified_name
 from silocrawl.packages.settings import StoreSettings
-from silocrawl.packages.store import FileStore
+from silocrawl.packages.store import FileStore, open_store
 from silocrawl.packages.submitting import MOST_RECEIPT, kept_receipt
-from silocrawl.packages.values import Package, PackagingError
+from silocrawl.packages.values import Package, PackagingError, State
 from silocrawl.packages.work import Work
 
 _MOST_DIGESTS = 1 << 16
@@ -43,6 +45,30 @@ def verify(work: Work, _settings: StoreSettings) -> Package:
         raise NotVerified(found)
     _mark(work.store, package.id, kept)
     return package
+
+
+def changes_of(package: Package, checked: Checked) -> Package | None:
+    """The package with what a later verification found; None if that is what is noted (pure).
+
+    What another step noted of a failure stays.
+    """
+    is_known = package.has(State.VERIFIED) and (not package.error or package.is_unwell)
+    said = checked.sentence("") if checked.faults else ""
+    return replace(package, error=said) if is_known and said != package.error else None
+
+
+def verify_again(silo_path: str, package: Package) -> Package:
+    """Note that a package that was not well is so again; the caller works alone.
+
+    Raises:
+        NotVerified: It is not.
+        PackagingError: The store does not do its part.
+    """
+    kept = kept_receipt(silo_path, package.id)
+    found = check_package(open_store(package.store), package.id, kept=kept, package=package)
+    if found.faults:
+        raise NotVerified(found)
+    return keep_package(silo_path, changes_of(package, found) or package)
 
 
 def verified_mark(store: FileStore, package_id: str) -> dict[str, str] | None:

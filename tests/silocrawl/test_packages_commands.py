@@ -1,6 +1,7 @@
 """`silo crawl verify` and `silo crawl merge`."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -12,13 +13,15 @@ from packages_made import AT, SETTINGS, made
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command
+from silocrawl.conditions import Word
 from silocrawl.packages.indexing import index
-from silocrawl.packages.kept import keep_package
+from silocrawl.packages.kept import keep_package, load_package, load_packages
 from silocrawl.packages.layout import bag_name, state_file
 from silocrawl.packages.store import FileStore, open_store
 from silocrawl.packages.submitting import submit
 from silocrawl.packages.values import State
-from silocrawl.packages.verifying import verify
+from silocrawl.packages.verifying import NotVerified, verify, verify_again
+from silocrawl.packages.watching import of_packages
 
 ONE, TWO = "own-cp00001", "own-cp00002"
 
@@ -75,6 +78,40 @@ def test_a_sentence_for_each_package(silo: Silo, store: FileStore) -> None:
     assert _ran("verify", silo.path, "--package", TWO).exit_code == 1
 
 
+def test_a_fault_is_noted_until_a_later_verification_finds_none(
+    silo: Silo, store: FileStore, tmp_path: Path
+) -> None:
+    path = Path(store.place(bag_name(TWO, "bag-info.txt")))
+    before = path.read_bytes()
+    shutil.copytree(store.address, tmp_path / "copy")
+    _damage(store, TWO)
+    _ran("verify", silo.path)
+    assert f"{TWO}: 2 WARC files" in (done := _ran("packages", silo.path)).stdout
+    assert f"verified; failed: {TWO} is NOT WELL: packages/{TWO}/bag-info.txt" in done.stdout
+    assert done.exit_code == 1
+    packages, _ = load_packages(silo.path)
+    condition = of_packages(packages, [], AT)
+    assert (condition.word, "bag-info.txt is damaged" in condition.said) == (Word.ALERT, True)
+    assert _ran("verify", silo.path, "--store", str(tmp_path / "copy")).exit_code == 0
+    assert load_package(silo.path, TWO).is_unwell  # the copy is not the store
+    with pytest.raises(NotVerified):
+        verify_again(silo.path, load_package(silo.path, TWO))
+    path.write_bytes(before)
+    assert verify_again(silo.path, load_package(silo.path, TWO)).error == ""
+    _damage(store, TWO)
+    _ran("verify", silo.path)
+    path.write_bytes(before)
+    _ran("verify", silo.path)
+    assert (_ran("packages", silo.path).exit_code, load_package(silo.path, TWO).error) == (0, "")
+
+
+def test_what_another_step_noted_is_left(silo: Silo, store: FileStore) -> None:
+    package = keep_package(silo.path, replace(load_package(silo.path, ONE), error="no more room"))
+    _damage(store, ONE)
+    assert _ran("verify", silo.path).exit_code == 1
+    assert load_package(silo.path, ONE) == package
+
+
 def test_as_json(silo: Silo, store: FileStore) -> None:
     _damage(store, TWO)
     done = _ran("verify", silo.path, "--json")
@@ -114,7 +151,10 @@ def test_packages_are_merged_and_the_node_is_verified(
         0,
         f"{ONE}: merged, 6 captures\n{TWO}: merged, 6 captures\n",
     )
-    assert (_ran(*arguments).stdout, _ran(*arguments).exit_code) == ("", 0)
+    done = _ran(*arguments)
+    assert (done.stdout, done.exit_code) == ("", 0)
+    has = f"reading-room has all of {store.address}: 2 packages"
+    assert done.output == f"silo: nothing to merge: {has}\n"
     done = _ran("verify", access, "--node", "reading-room")
     assert done.exit_code == 0
     assert done.stdout.startswith(f"{ONE} is well on reading-room: 4 records found")
@@ -123,6 +163,14 @@ def test_packages_are_merged_and_the_node_is_verified(
     done = _ran("verify", access, "--node", "reading-room", "--json")
     assert [row["well"] for row in json.loads(done.stdout)] == [False, True]
     assert done.exit_code == 1
+
+
+def test_an_empty_store_is_said_to_be_one(tmp_path: Path) -> None:
+    place = tmp_path / "empty"
+    place.mkdir()
+    done = _ran("merge", str(tmp_path / "access"), "--store", str(place), "--node", "a")
+    said = f"silo: nothing to merge: there is no package in {place}\n"
+    assert (done.exit_code, done.output) == (0, said)
 
 
 def test_merging_says_what_is_wrong(silo: Silo, store: FileStore, tmp_path: Path) -> None:

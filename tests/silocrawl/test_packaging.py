@@ -333,3 +333,42 @@ def test_kills_lose_nothing_and_use_no_ark_twice(
     assert warcs > kills / 2
     assert states > 1 or kills < 100
     assert bool(os.listdir(archives_directory(silo.path))) != deletes
+
+
+def test_a_store_whose_disk_is_not_mounted_gets_no_package(
+    silo: Silo, crawl: Callable[..., None], place: Path
+) -> None:
+    crawl("/a")
+    assert invoke("package", silo.path, "--store", place).code == ExitCode.OK
+    crawl("/b")
+    for is_there in (True, False):
+        place.rename(place.with_name("mounted"))
+        if is_there:  # the directory in which it is mounted
+            place.mkdir()
+        done = invoke("package", silo.path, "--store", place)
+        assert done.code == ExitCode.LOSSES
+        assert "mount its disk" in done.stderr if is_there else "is not there" in done.stderr
+        assert [*place.parent.glob("store/*")] == []
+        if is_there:
+            place.rmdir()
+        place.with_name("mounted").rename(place)
+    assert invoke("package", silo.path, "--store", place).code == ExitCode.OK
+    packages, _ = load_packages(silo.path)
+    assert [(one.state, one.error) for one in packages] == [(State.VERIFIED, "")] * 2
+
+
+def test_a_checkpoint_that_a_job_does_not_have_waits_in_no_queue(
+    silo: Silo, queues: SqliteQueues, tmp_path: Path
+) -> None:
+    job = tmp_path / "theses"
+    (job / "20260301110000" / "logs").mkdir(parents=True)
+    done = invoke("package", silo.path, "--store", tmp_path / "store", "--heritrix", job,
+                  "--checkpoint", "cp00009-20260301120000")  # fmt: skip
+    assert (done.code, "has no checkpoint cp00009-20260301120000" in done.stderr) == (2, True)
+    assert queues.peek(TO_PACKAGE) == []
+
+
+def test_an_address_that_is_no_store_is_refused_at_once(silo: Silo) -> None:
+    done = invoke("store", silo.path, "--store", "ftp://host/path")
+    assert (done.code, "sftp://user@host:port/path" in done.stderr) == (2, True)
+    assert load_settings(silo.path).store == ""
