@@ -35,7 +35,7 @@ amqp_option = click.option(
 )  # fmt: skip
 
 
-store_help = "A directory, or a URL such as s3://bucket/crawls."
+store_help = "A directory, s3://bucket/crawls, or sftp://user@host/path."
 store_option = click.option("--store", metavar="PLACE", help=store_help)
 _MEGABYTE = 1_000_000
 
