@@ -94,7 +94,10 @@ def of_packages(
     known = list(packages)
     counts = Counter(one.state for one in known)
     said = ", ".join(f"{counts[state]:,} {state}" for state in State if counts[state]) or "none"
-    failed = [f"{one.id}: {one.error}" for one in known if one.error] + list(map(str, damaged))
+    failed = [
+        one.error if one.is_unwell else f"{one.id}: {one.error}" for one in known if one.error
+    ]
+    failed += map(str, damaged)
     figures = {state.value: counts[state] for state in State} | {"failed": len(failed)}
     if failed:
         more = f" and {len(failed) - _MOST_NAMED:,} more" if len(failed) > _MOST_NAMED else ""
