@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from crawlmatch.warcs import Capture, plain
 
 _PIECE, _HEAD, _BODY = 64 << 10, 16 << 10, 1 << 20
-_GZIP = zlib.MAX_WBITS + 16
+_GZIP, _FLAGS = zlib.MAX_WBITS + 16, 3
 _STATUS = re.compile(r"HTTP/1\.[01] ([0-9]{3})(?: |$)")
 _OTHER_THAN_DIGITS = re.compile("[^0-9]+")
 _NO_CAPTURES = {"request", "warcinfo", "metadata"}
@@ -71,6 +71,10 @@ def _members(file: BinaryIO, begin: int) -> Iterator[tuple[int, int, bytes, int]
     """Yield of each member: where it is, its length, its first content, and the size of all."""
     offset, block = file.seek(begin), b""
     while block := block or file.read(_PIECE):
+        if len(block) < _FLAGS + 1:
+            block += file.read(_PIECE)
+        if block[_FLAGS : _FLAGS + 1] >= b"\x20":  # reserved (RFC 1952, 2.3.1.2); isal reads it
+            raise Unusual(offset)
         unpacker, head, size, length = _UNPACKER(_GZIP), b"", 0, len(block)
         try:
             while not unpacker.eof:

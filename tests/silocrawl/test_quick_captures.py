@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import re
 from io import BytesIO
 from pathlib import Path
 
@@ -79,6 +80,17 @@ def test_the_same_of_damaged_files(tmp_path: Path) -> None:
         for one in (bytes(damaged), content[:at], content[:at] + content[at + 1 :]):
             slow, quick = _both(one)
             assert quick == slow
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_the_same_of_damaged_heads_of_members(tmp_path: Path, bit: int) -> None:
+    content = bytearray(_file(tmp_path, *ODD[:3]))
+    begins = [match.start() for match in re.finditer(rb"\x1f\x8b\x08", bytes(content))]
+    for begin in begins:
+        content[begin + 3] ^= 1 << bit
+        slow, quick = _both(bytes(content))
+        assert quick == slow
+        content[begin + 3] ^= 1 << bit
 
 
 def test_files_that_are_compressed_otherwise(tmp_path: Path) -> None:
