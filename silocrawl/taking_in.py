@@ -334,9 +334,14 @@ def _captures(file: BinaryIO, damage: list[int], at: int) -> Iterator[Capture]:
     begin: int | None = at
     while begin is not None and len(damage) < MOST_DAMAGED:
         start = file.seek(begin)
+        is_packed = file.read(2) == b"\x1f\x8b"
+        file.seek(begin)
         records = warc_records(file)
         try:
             for record in records:
+                if is_packed and records.reader.decompressor is None:
+                    # warcio takes a first member that it cannot unpack for a plain record
+                    raise ValueError("a record cannot be unpacked")
                 if (record.length or 0) > MOST_RECORD:
                     raise ValueError("a record is too long")
                 found = capture_of(record)
