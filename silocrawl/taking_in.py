@@ -330,12 +330,12 @@ def _quickly(file: BinaryIO, damage: list[int], begin: int) -> Iterator[Capture]
 
 def _captures(file: BinaryIO, damage: list[int], at: int) -> Iterator[Capture]:
     """Yield the captures of a file; go on with the next record after a damaged one."""
+    file.seek(0)
+    is_packed = file.read(2) == b"\x1f\x8b"
     size = file.seek(0, os.SEEK_END)
     begin: int | None = at
     while begin is not None and len(damage) < MOST_DAMAGED:
         start = file.seek(begin)
-        is_packed = file.read(2) == b"\x1f\x8b"
-        file.seek(begin)
         records = warc_records(file)
         try:
             for record in records:
