@@ -13,7 +13,7 @@ from recordsilo.index.projection import description_of
 from recordsilo.index.schema import VERSION
 from silocuration.editing.changes import metadata_document
 from silocuration.review.duplicates import _description
-from siloexport.targets.tables import _described
+from siloexport.targets.tables import described
 from webui.record.view import record_view
 from webui.site import Settings, Site
 
@@ -53,7 +53,7 @@ def test_list_page_curation_and_export_take_the_title_of_the_same_file(
         "page": view.titles[0].text,
         "curation": metadata_document(record.state.current, read)[1].fields[0].text,
         "duplicates": _description(record).title,
-        "export": _described(record, record.state.current).title,
+        "export": described(record, record.state.current).title,
         "projection": description_of(record.state.current, read).title,
     }
     assert set(titles.values()) == {"Title in DC"}, titles
