@@ -14,6 +14,7 @@ import click
 
 from crawlmatch.errors import check_extra
 from recordsilo.cli import Commands, ExitCode, example, fail, fitted, open_silo
+from recordsilo.command_table import Sections
 from recordsilo.commands import completion
 from recordsilo.commands.options import (
     all_of,
@@ -120,9 +121,54 @@ def _request(given: dict[str, Any], **more: Any) -> "MatchRequest":
     return MatchRequest(inputs=named, earlier=given.get("earlier", ()), rules=_rules(given), **more)
 
 
-@click.group(cls=Commands)
+SECTIONS: Sections = {
+    "Follow the links of records": {
+        "target": "choose what is crawled, how far, and when",
+        "run": "launch what is due, fetch, index and catalogue it",
+        "launch": "put the seeds that are due into the queue",
+        "inject": "put single addresses into the queue",
+        "heritrix": "let a Heritrix fetch; ask and control it",
+        "bridge": "pass messages between the queues and a RabbitMQ",
+    },
+    "Look at crawls": {
+        "status": "show how everything is, and what to do",
+        "queue": "look at the queues; retry what failed",
+        "proposals": "decide about documents that may be a record's",
+        "compare": "compare pages with how they are archived",
+        "replay": "show what was crawled, as it was, by pywb",
+        "cdx-server": "answer CDX queries of pywb and others",
+        "import": "take in WARC and WACZ files from elsewhere",
+    },
+    "Keep what was crawled": {
+        "store": "say how packages are made and where they go",
+        "checkpoint": "note what was crawled since the last one",
+        "package": "package it, and bring it into the store",
+        "packages": "list the packages, and how far they are",
+        "verify": "check the packages in the store",
+        "merge": "bring packages to an access node",
+    },
+    "Outcomes of links, from any crawl": {
+        "seeds": "print the links of records",
+        "match": "match a crawl with the records",
+        "list": "list the crawls of a Silo",
+        "report": "count outcomes, domains, statuses, media types",
+        "explain": "explain the outcome of a link, hop by hop",
+        "attach": "add the full texts of a crawl to records",
+    },
+    "As arabesque": {
+        "backward": "trace full texts back to their seeds",
+        "forward": "trace seeds to their final addresses",
+        "everything": "both, and full texts without a seed",
+        "map": "make a shard of inputs",
+        "dump": "print all results as JSON lines",
+        "postprocess": "note the statuses of full texts",
+    },
+}
+
+
+@click.group(cls=Commands, sections=SECTIONS)
 def crawl() -> None:
-    """Find out from crawl logs what became of the links in records.
+    """Follow the links of records, keep what is found, and say what became of each link.
 
     An INPUT is a crawl log of Heritrix, plain or compressed, the same as JSON, an index
     (CDX, CDXJ), a WARC, a shard (silo crawl map), or - for standard input.

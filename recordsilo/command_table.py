@@ -55,7 +55,7 @@ SECTIONS: Sections = {
         "export": "export to files, bags, tables or Fedora",
         "import": "make records from an OCFL storage root",
         "provide": "give the records to harvesters, by OAI-PMH",
-        "crawl": "what became of the records' links",
+        "crawl": "follow the links of records, and what became of them",
         "usage": "how the records are used, from access logs",
     },
     "Keep it sound": {

@@ -142,6 +142,14 @@ def test_every_command_of_a_large_group_is_in_its_table_once(group: str) -> None
     assert max(map(len, texts)) <= LONGEST
 
 
+def test_every_command_about_crawls_is_in_the_table_of_its_group_once() -> None:
+    crawl = silo_command.get_command(click.Context(silo_command), "crawl")
+    assert isinstance(crawl, Commands)
+    in_table = [name for summaries in crawl.sections.values() for name in summaries]
+    assert sorted(in_table) == crawl.list_commands(click.Context(crawl))
+    assert max(len(text) for one in crawl.sections.values() for text in one.values()) <= LONGEST
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
