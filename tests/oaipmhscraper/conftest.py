@@ -1,11 +1,13 @@
 """Silos to harvest a fake repository into."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from fake_repository import FakeRepository, client, dc, page, repository
 
+from oaipmhclient.walk.windows import span
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo import Silo
 
@@ -28,3 +30,12 @@ def scraper(repository: FakeRepository, silo_dir: str) -> Iterator[OAIPMHScraper
 @pytest.fixture
 def silo(scraper: OAIPMHScraper) -> Silo:
     return scraper.store
+
+
+@pytest.fixture
+def windows_that_end_on_one_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let windows be counted from one day, not from today, on which their boundaries depend."""
+    monkeypatch.setattr(
+        "oaipmhscraper.harvests.job.span",
+        lambda earliest, _now: span(earliest, datetime(2026, 11, 24, tzinfo=UTC)),
+    )

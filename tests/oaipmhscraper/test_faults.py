@@ -150,6 +150,7 @@ IN_WINDOWS = [
 ]
 
 
+@pytest.mark.usefixtures("windows_that_end_on_one_day")
 @pytest.mark.parametrize("name", family(IN_WINDOWS, 3))
 def test_faults_of_dates_and_lists_are_got_over_in_windows_as_well(name, tmp_path):
     fault = FAULTS[name]
