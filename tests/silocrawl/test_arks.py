@@ -38,6 +38,7 @@ def test_wrong_and_swapped_characters_are_found() -> None:
             assert is_right(swapped) == (swapped == name)
 
 
+@pytest.mark.long
 def test_numbers_have_different_arks() -> None:
     arks = {ark_of(number, "12148", "x5") for number in (*range(100_000), 29**4 - 1, 29**4)}
     assert len(arks) == 100_002
@@ -100,6 +101,7 @@ with Arks(place, "99999", "s1") as arks:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.slow)])
 def test_killed_minters_never_give_an_ark_twice(kills: int, tmp_path: Path) -> None:
     given: dict[tuple[str, str], str] = {}

@@ -90,6 +90,7 @@ def test_without_anything_new_there_is_no_checkpoint(
     assert not is_wanted(silo.path)
 
 
+@pytest.mark.long
 def test_a_running_crawl_makes_the_checkpoint_that_is_wanted(
     silo: Silo, queues: SqliteQueues, crawl: Callable[..., None]
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_running_crawl_makes_the_checkpoint_that_is_wanted(
     assert all(set(one.elsewhere.values()) <= {two.package_id for two in found} for one in found)
 
 
+@pytest.mark.long
 def test_a_crawl_makes_checkpoints_by_itself(
     silo: Silo, crawl: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +117,7 @@ def test_a_crawl_makes_checkpoints_by_itself(
     assert set(load_own(silo.path, name).warcs) == warcs(silo)
 
 
+@pytest.mark.long
 def test_a_file_that_is_written_belongs_to_the_next_checkpoint(
     silo: Silo, queues: SqliteQueues, crawl: Callable[..., None]
 ) -> None:
@@ -151,6 +154,7 @@ def test_a_file_that_is_gone_is_named(
         load_own(silo.path, name)
 
 
+@pytest.mark.long
 def test_a_damaged_checkpoint_stops_us(
     silo: Silo, queues: SqliteQueues, crawl: Callable[..., None]
 ) -> None:

@@ -204,6 +204,7 @@ def test_a_connection_that_was_closed_meanwhile_is_made_again() -> None:
         assert server.connections == 2
 
 
+@pytest.mark.long
 def test_a_certificate_made_anew_on_this_machine_is_accepted_but_not_a_pinned_one(
     tmp_path: Path,
 ) -> None:

@@ -171,6 +171,7 @@ def kill(patch: pytest.MonkeyPatch, place: str, *, is_before: bool) -> None:
     patch.setattr(place, killed)
 
 
+@pytest.mark.long
 def test_a_record_that_is_not_on_the_disk_yet_is_waited_for(
     silo: Silo, queues: SqliteQueues, job: Crawl
 ) -> None:
@@ -243,6 +244,7 @@ def in_a_thread(silo: Silo) -> Iterator[None]:
         yield
 
 
+@pytest.mark.long
 def test_one_process_at_a_time_does_it(
     silo: Silo, queues: SqliteQueues, job: Crawl, in_a_thread: None
 ) -> None:

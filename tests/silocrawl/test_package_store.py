@@ -248,6 +248,7 @@ def test_a_staged_file_of_others_is_not_written_and_waited_for(place: Path, tmp_
     assert other.read_bytes() == b"of others"
 
 
+@pytest.mark.long
 def test_a_killed_copy_leaves_no_file_and_the_next_one_goes_on(place: Path, tmp_path: Path) -> None:
     path = _file(tmp_path, b"one" * 1_000_000)
     code = (

@@ -102,6 +102,7 @@ def test_what_was_crawled_is_packaged_by_one_command(
     assert "checkpoint.json" in configuration.namelist()
 
 
+@pytest.mark.long
 def test_the_command_done_again_changes_nothing(
     silo: Silo, crawl: Callable[..., None], place: Path
 ) -> None:
@@ -156,6 +157,7 @@ def test_a_step_that_fails_says_why_and_is_given_up_after_some_tries(
             work_on(silo.path, Queued(TO_PACKAGE, "1", "", body, 1))
 
 
+@pytest.mark.long
 def test_a_file_that_is_gone_fails_its_package_only(
     silo: Silo, crawl: Callable[..., None], place: Path
 ) -> None:
@@ -172,6 +174,7 @@ def test_a_file_that_is_gone_fails_its_package_only(
     assert (only.code, only.stdout) == (ExitCode.LOSSES, "")
 
 
+@pytest.mark.long
 def test_another_content_in_the_store_is_refused_and_stays(
     silo: Silo, crawl: Callable[..., None], place: Path
 ) -> None:
@@ -207,6 +210,7 @@ def test_lines_of_a_heritrix_in_our_logs_do_not_hinder_us(
     assert list(one.elsewhere.values()) == [""]
 
 
+@pytest.mark.long
 def test_a_package_that_could_not_begin_goes_to_another_store(
     silo: Silo, crawl: Callable[..., None], place: Path
 ) -> None:

@@ -99,6 +99,7 @@ class TestStorageRoot(TargetContract):
 
 
 @pytest.mark.long
+@pytest.mark.long
 class TestAllVersionsWithoutExchange(TargetContract):
     """Each version of a record, where the file system cannot exchange two directories."""
 

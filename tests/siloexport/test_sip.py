@@ -92,6 +92,7 @@ class TestPackages(TargetContract):
         return SipRig(tmp_path / "sips", Versions.ALL, SipSettings())
 
 
+@pytest.mark.long
 class TestTarFilesOfBags(TargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> SipRig:

@@ -40,6 +40,7 @@ def base_url(harvested: str) -> Iterator[str]:
         assert it.wait(30) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("prefix", ["oai_dc", "uketd_dc"])
 def test_others_harvest_it_whole(harvested: str, base_url: str, prefix: str) -> None:
     headers = [
@@ -59,6 +60,7 @@ def test_others_harvest_it_whole(harvested: str, base_url: str, prefix: str) -> 
     assert held == given if prefix != "oai_dc" else held <= given
 
 
+@pytest.mark.long
 def test_the_verbs_of_others(harvested: str, base_url: str) -> None:
     client = sickle.Sickle(base_url)
     formats = {one.metadataPrefix: one.metadataNamespace for one in client.ListMetadataFormats()}

@@ -272,6 +272,7 @@ def test_a_record_that_cannot_be_read_stops_no_list(silo: Silo, ask: Asker, cloc
     ]
 
 
+@pytest.mark.long
 def test_a_harvest_of_it_has_the_same_content(
     silo: Silo, source: SiloSource, clock: Clock, tmp_path: Path
 ) -> None:
