@@ -7,6 +7,7 @@ from typing import Any
 
 import fsspec
 import pytest
+import requests
 
 BUCKET = "warcs"
 STORE = f"s3://{BUCKET}/fleet"
@@ -20,8 +21,10 @@ def s3_server() -> Iterator[str]:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
+    address = "http://{}:{}".format(*server.get_host_and_port())
+    requests.post(f"{address}/moto-api/reset", timeout=30)  # what an earlier test left
     try:
-        yield "http://{}:{}".format(*server.get_host_and_port())
+        yield address
     finally:
         server.stop()
 

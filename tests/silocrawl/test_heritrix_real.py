@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from silocrawl.heritrix.client import LATEST, Heritrix
 from silocrawl.heritrix.connection import served_certificate
 from silocrawl.heritrix.errors import (
     ActionRefused,
+    AnswerInvalid,
     FileNotThere,
     JobNotFound,
     LoginRefused,
@@ -134,7 +136,13 @@ def test_a_job_that_cannot_be_built_or_launched_says_why(real: RealHeritrix) -> 
 def test_files_of_a_job_are_read_and_put(real: RealHeritrix, pages: Site) -> None:
     client = made(real, pages, "files")
     client.launch("files")
-    until(lambda: client.read("files", "latest/logs/crawl.log").count(b"\n") > 3)
+
+    def has_lines() -> bool:
+        with suppress(AnswerInvalid):  # of 3.13.0, now and then while a log grows
+            return client.read("files", "latest/logs/crawl.log").count(b"\n") > 3
+        return False
+
+    until(has_lines)
     client.act("files", Action.PAUSE)
     log = client.read("files", "latest/logs/crawl.log")
     assert client.read("files", "latest/logs/crawl.log", 10, 20) == log[10:30]
