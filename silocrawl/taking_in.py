@@ -301,6 +301,16 @@ def capture_at(file: BinaryIO, offset: int) -> Capture | None:
     return replace(found, offset=offset, length=length) if found is not None else None
 
 
+def line_at(file: BinaryIO, name: str, offset: int) -> str | None:
+    """Return the line of the record at a place for the index; None if the index has none of it.
+
+    Raises:
+        DAMAGED: See `capture_at`.
+    """
+    found = capture_at(file, offset)
+    return None if found is None else next(_lines([found], name), None)
+
+
 def lines_of_warc(file: BinaryIO, name: str, damage: list[int], begin: int = 0) -> Iterator[str]:
     """Yield the lines of a WARC file for the index, in the order of its records.
 

@@ -14,8 +14,9 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import BinaryIO
 
-from crawlmatch.warcs import plain
+from crawlmatch.warcs import DAMAGED, plain
 from filestores.errors import StoreFailed
 from infopackages.mets import described_files
 from infopackages.premis import described_objects
@@ -41,6 +42,7 @@ from silocrawl.packages.record_heads import HeadReader, Wanted, iterate
 from silocrawl.packages.side_by_side import side_by_side
 from silocrawl.packages.store import FileStore
 from silocrawl.packages.values import NOT_WELL, Package, PackagingError, Stored, Told
+from silocrawl.taking_in import line_at
 
 MOST_SMALL = 256 << 20
 """Bytes of a receipt, a manifest or the places, which are read as a whole."""
@@ -48,7 +50,7 @@ _LONGEST_LINE = 1 << 20
 _MOST_TOLD = 3
 _LINE = re.compile(r"([0-9a-f]{128}) [ *](.+)")
 _OTHER_THAN_DIGITS = re.compile("[^0-9]+")
-_INDEX, _LOG = 0, 1
+_INDEX, _LOG, _UNINDEXED = 0, 1, 2
 _PREMIS = re.compile(r"metadata/(?:[^/]+/)*premis[^/]*\.xml")
 
 
@@ -369,25 +371,45 @@ class _Check:
             self._compare(path := self._warcs[warc], stored)
             if path in self._sound:
                 for kind, offset in wrong.items():
-                    of = cdx_name(self._id) if kind == _INDEX else LOGS
-                    self._fault(
-                        f"{self._name(path)} has not the record at byte {offset:,} that {of} names"
-                    )
+                    self._fault(self._wrong(self._name(path), kind, offset))
+
+    def _wrong(self, name: str, kind: int, offset: int) -> str:
+        cdx = cdx_name(self._id)
+        if kind == _UNINDEXED:
+            return f"{cdx} has not the record at byte {offset:,} of {name} that {LOGS} names"
+        of = cdx if kind == _INDEX else LOGS
+        return f"{name} has not the record at byte {offset:,} that {of} names"
 
     def _read(self, warc: str, told: Told) -> tuple[Stored, dict[int, int]]:
         """What a WARC file contains; the first place of each kind without the wanted record."""
         wrong: dict[int, int] = {}
-        with self._store.open(self._name(self._warcs[warc])) as file:
+        name, indexed = self._name(self._warcs[warc]), -1
+        receipt = self._found.receipt
+        is_shown = receipt is not None and warc not in receipt.viral and self._found.captures >= 0
+        with self._store.open(name) as file, self._store.open(name) as beside:
             reader = HeadReader(file, told)
             for offset, kind, wanted, fields in iterate(reader, self._wanted.of(warc)):
                 url = plain(fields.get("warc-target-uri", "").strip("<>"))
                 if kind == _LOG:
                     is_right = wanted == hash(as_word(url))
                 else:
-                    is_right = wanted == hash((url, *_time_and_digest(fields)))
+                    is_right, indexed = wanted == hash((url, *_time_and_digest(fields))), offset
                 if not is_right:
                     wrong.setdefault(kind, offset)
+                elif (
+                    is_shown and indexed != offset and _UNINDEXED not in wrong
+                    and _has_line(beside, warc, offset)
+                ):  # fmt: skip
+                    wrong[_UNINDEXED] = offset
             return reader.finish(), wrong
+
+
+def _has_line(file: BinaryIO, warc: str, offset: int) -> bool:
+    """Whether the index is to have a line of a record; a damaged one has none."""
+    try:
+        return line_at(file, warc, offset) is not None
+    except DAMAGED:
+        return False
 
 
 def _time_and_digest(fields: Mapping[str, str]) -> tuple[str, str]:

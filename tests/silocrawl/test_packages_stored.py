@@ -273,20 +273,38 @@ def test_a_log_that_names_another_record_is_named(
 def test_an_index_that_names_another_record_is_named(
     work: Work, store: FileStore, field: str
 ) -> None:
-    _submitted(work)
-    lines = (store.read(cdx_name(ID)) or b"").decode().splitlines(keepends=True)
+    lines = _indexed(work, store)
     key, moment, text = lines[0].split(" ", 2)
     row = json.loads(text)
     row[field] = "12" if field == "offset" else row[field] + "A"
-    content = "".join([f"{key} {moment} {json.dumps(row)}\n", *lines[1:]]).encode()
-    store.put(cdx_name(ID), content, replaces=True)
+    _put_index(store, [f"{key} {moment} {json.dumps(row)}\n", *lines[1:]])
+    with pytest.raises(NotVerified, match=r"has not the record at byte [\d,]+ that cdx-to-merge/"):
+        verify(work, SETTINGS)
+
+
+@pytest.mark.parametrize("left", [0, 3])
+def test_an_index_that_lacks_a_line_is_named_though_its_digest_is_right(
+    work: Work, store: FileStore, left: int
+) -> None:
+    _put_index(store, _indexed(work, store)[:left])
+    with pytest.raises(NotVerified, match=r"cdx-to-merge/.* has not the record at byte [\d,]+ of"):
+        verify(work, SETTINGS)
+
+
+def _indexed(work: Work, store: FileStore) -> list[str]:
+    """The lines of the index of a package that is submitted."""
+    _submitted(work)
+    return (store.read(cdx_name(ID)) or b"").decode().splitlines(keepends=True)
+
+
+def _put_index(store: FileStore, lines: list[str]) -> None:
+    """Replace an index, with the digests that it then has."""
+    store.put(cdx_name(ID), "".join(lines).encode(), replaces=True)
     found = store.stored(cdx_name(ID))
     assert isinstance(found, Stored)
     places = (store.read(places_name(ID)) or b"").decode()
     digests = digests_text(ID, found.sha512, places)
     store.put(cdx_digests_name(ID), digests.encode(), replaces=True)
-    with pytest.raises(NotVerified, match=r"has not the record at byte [\d,]+ that cdx-to-merge/"):
-        verify(work, SETTINGS)
 
 
 def test_a_viral_file_is_verified_and_in_no_index(tmp_path: Path, store: FileStore) -> None:
