@@ -67,14 +67,23 @@ def provide(
 
 def _serve(source: SiloSource, port: int, settings: Settings) -> None:
     with Stop().on_signals() as stop:
-        source.items.catch_up(_told)
+        try:
+            source.items.catch_up(lambda done: _told(done, stop))
+        except _Ended:
+            fail("ended before anything was provided; the next time begins again")
         with ProviderServer(source, port, settings=settings) as server:
             click.echo(f"http://{LOOPBACK}:{server.port}{PATH}")
             while not stop.asked:
                 stop.wait(1.0)
 
 
-def _told(done: int) -> None:
+class _Ended(Exception):
+    """The command was asked to end."""
+
+
+def _told(done: int, stop: Stop) -> None:
+    if stop.asked:
+        raise _Ended
     if done % 100_000 == 0:
         click.echo(f"{counted(done, 'record')} looked at", err=True)
 

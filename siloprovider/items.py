@@ -9,7 +9,7 @@ The file is made from the manifests and may be deleted while nobody provides.
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -128,7 +128,8 @@ class Items:
         """Take over what changed in the Silo since the last time.
 
         Args:
-            progress: Called now and then with the number of records so far.
+            progress: Called now and then with the number of records so far; may raise to end
+                this, which begins again the next time.
 
         Raises:
             IndexProblem: The index of the Silo cannot be used now.
@@ -216,10 +217,8 @@ class Items:
 
     def some(self, prefix: str) -> Sequence[Item]:
         """A few records that are given in a format, and not as deleted."""
-        sql, values = self._query(Wanted(prefix))
-        also = "AND" if "WHERE" in sql else "WHERE"
-        found = self._file.rows(f"{_COLUMNS} {sql} {also} version <> '' LIMIT 5", values)
-        return [_item(*row) for row in found]
+        sql, values = self._query(Wanted(prefix), is_live=True)
+        return [_item(*row) for row in self._file.rows(f"{_COLUMNS} {sql} LIMIT 5", values)]
 
     def prefixes_of(self, item: Item) -> tuple[str, ...]:
         """The formats in which a record is given."""
@@ -255,9 +254,9 @@ class Items:
         return [_item(*row) for row in found]
 
     def _query(
-        self, wanted: Wanted, position: tuple[str, str] | None = None
+        self, wanted: Wanted, position: tuple[str, str] | None = None, *, is_live: bool = False
     ) -> tuple[str, tuple[object, ...]]:
-        terms: list[str] = []
+        terms = ["item.version <> ''"] if is_live else []
         values: list[object] = []
         table = "item"
         if wanted.set_spec is not None:
@@ -289,7 +288,11 @@ _SELECT = f"{_COLUMNS} FROM item"
 
 
 def _item(identifier: str, datestamp: str, version: str, sets: str, prefixes: int) -> Item:
-    return Item(identifier, datestamp, version, tuple(filter(None, sets.split("\n"))), prefixes)
+    return Item(identifier, datestamp, version, _specs_in(sets), prefixes)
+
+
+def _specs_in(sets: str) -> tuple[str, ...]:
+    return tuple(filter(None, sets.split("\n")))
 
 
 def datestamp_of(seconds: int) -> str:
@@ -301,26 +304,26 @@ def _text(moment: datetime) -> str:
     return format_datestamp(moment, Granularity.SECOND)
 
 
-def _sets_of(specs: Iterable[str]) -> Iterator[str]:
+def with_parents(specs: Iterable[str]) -> dict[str, None]:
     """The sets and those above them, each once."""
     found: dict[str, None] = {}
     for spec in specs:
         parts = spec.split(":")
         found.update(dict.fromkeys(":".join(parts[: end + 1]) for end in range(len(parts))))
-    yield from found
+    return found
 
 
 def _into_sets(connection: Connection, specs: Iterable[str], stamp: str, identifier: str) -> None:
     connection.executemany(
         "INSERT OR IGNORE INTO in_set VALUES (?, ?, ?)",
-        [(spec, stamp, identifier) for spec in _sets_of(specs)],
+        [(spec, stamp, identifier) for spec in with_parents(specs)],
     )
 
 
 def _out_of_sets(connection: Connection, sets: str, stamp: str, identifier: str) -> None:
     connection.executemany(
         "DELETE FROM in_set WHERE spec = ? AND datestamp = ? AND identifier = ?",
-        [(spec, stamp, identifier) for spec in _sets_of(filter(None, sets.split("\n")))],
+        [(spec, stamp, identifier) for spec in with_parents(_specs_in(sets))],
     )
 
 
@@ -401,7 +404,7 @@ def _remove(connection: Connection, turn: _Turn, identifier: str, date: str) -> 
         "UPDATE item SET number = NULL, datestamp = ?, version = '' WHERE identifier = ?",
         (stamp, identifier),
     )
-    _into_sets(connection, filter(None, sets.split("\n")), stamp, identifier)
+    _into_sets(connection, _specs_in(sets), stamp, identifier)
 
 
 def _note_removed(connection: Connection, removed: Mapping[str, str]) -> None:

@@ -30,7 +30,7 @@ from recordsilo.repository import Repository
 from siloprovider.choosing import DUBLIN_CORE, prefixes_of
 from siloprovider.dublin_core import OAI_DC, SCHEMA, oai_dc_of
 from siloprovider.errors import ItemsUnreadable
-from siloprovider.items import Item, Items, Wanted, items_file
+from siloprovider.items import Item, Items, Wanted, items_file, with_parents
 from siloprovider.provenance import Harvested, provenance_of
 
 logger = logging.getLogger("siloprovider")
@@ -121,8 +121,7 @@ class SiloSource:
         names = self._repository.set_names
         with _available():
             counts = self._silo.set_counts()
-        specs = {above for spec in counts for above in _with_parents(spec)}
-        valid = filter(SET_SPEC.fullmatch, sorted(specs))
+        valid = filter(SET_SPEC.fullmatch, sorted(with_parents(counts)))
         return [Set(spec, str(names.get(spec) or spec)) for spec in valid]
 
     def _format(self, prefix: str) -> MetadataFormat:
@@ -294,8 +293,3 @@ def _header(item: Item) -> Header:
 
 def _wanted(selection: Selection) -> Wanted:
     return Wanted(selection.prefix, selection.from_, selection.until, selection.set_spec)
-
-
-def _with_parents(spec: str) -> list[str]:
-    parts = spec.split(":")
-    return [":".join(parts[: end + 1]) for end in range(len(parts))]

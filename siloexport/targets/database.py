@@ -6,11 +6,12 @@ full-text search. The Parquet file has a row for each record, with its values in
 """
 
 import json
+import math
 import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, BinaryIO
 
@@ -33,6 +34,8 @@ _COLUMNS = {
     "is_curated": "INTEGER", "source_is_newer": "INTEGER",
 }  # fmt: skip
 """The columns of ``record``, beside those that packages contribute."""
+_LISTS = ("creators", "types", "subjects", "publishers", "languages")
+"""The columns that are lists in Parquet, and joined texts in SQLite."""
 _SEARCHED = "title, creators, subjects, description"
 _ELEMENT = """
 CREATE TABLE {0} (record INTEGER NOT NULL REFERENCES record, position INTEGER NOT NULL,
@@ -53,7 +56,6 @@ CREATE TABLE file (record INTEGER NOT NULL, version TEXT NOT NULL, path TEXT NOT
   size INTEGER, sha256 TEXT, is_metadata INTEGER NOT NULL, PRIMARY KEY (record, version, path),
   FOREIGN KEY (record, version) REFERENCES version) WITHOUT ROWID;
 """
-_LISTS = tuple(FIELD_OF_ELEMENT)
 
 
 def write_sqlite(
@@ -149,7 +151,7 @@ def _quoted(text: str) -> str:
 def _schema(facets: Sequence[Facet]) -> str:
     columns = [f"{name} {kind}" for name, kind in _COLUMNS.items()]
     columns += [f'"{one.name}" {"REAL" if one.is_number else "TEXT"}' for one in facets]
-    tables = "".join(_ELEMENT.format(name) for name in _LISTS)
+    tables = "".join(_ELEMENT.format(name) for name in FIELD_OF_ELEMENT)
     return (
         f"CREATE TABLE record (id INTEGER PRIMARY KEY, {', '.join(columns)});{tables}{_OTHERS}"
         "CREATE INDEX record_year ON record (year); CREATE INDEX record_doi ON record (doi);"
@@ -170,9 +172,9 @@ class _Writer:
         self._number = 0
 
     def write(
-        self, record: HarvestedRecord, manifest: Manifest, own: dict[str, Sequence[str]] | Any
+        self, record: HarvestedRecord, manifest: Manifest, own: Mapping[str, Sequence[str]]
     ) -> int:
-        """Write a record; returns the number of its row."""
+        """Write the rows of a record; return how many rows of ``record`` that are: 1."""
         found = described(record, manifest.current)
         links = set()
         for path in metadata_paths(manifest.current):
@@ -247,17 +249,19 @@ def _parquet_kinds() -> dict[str, str]:
         for name, kind in _COLUMNS.items()
     }
     kinds |= dict.fromkeys(("is_curated", "source_is_newer"), "BOOLEAN")
-    lists = ("creators", "types", "subjects", "publishers", "languages")
-    elements = {f"dc_{name}": "VARCHAR[]" for name in _LISTS}
-    return {**kinds, **dict.fromkeys((*lists, "sets"), "VARCHAR[]"), **elements}
+    elements = {f"dc_{name}": "VARCHAR[]" for name in FIELD_OF_ELEMENT}
+    return {**kinds, **dict.fromkeys((*_LISTS, "sets"), "VARCHAR[]"), **elements}
 
 
 def _parquet_row(
-    record: HarvestedRecord, manifest: Manifest, facets: Sequence[Facet], own: Any
+    record: HarvestedRecord,
+    manifest: Manifest,
+    facets: Sequence[Facet],
+    own: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     found = described(record, manifest.current)
     row = _record_row(manifest, found)
-    for name in ("creators", "types", "subjects", "publishers", "languages"):
+    for name in _LISTS:
         row[name] = [one.text for one in getattr(found, name)]
     row["sets"] = list(sets_of(manifest))
     for name, field in FIELD_OF_ELEMENT.items():
@@ -277,9 +281,10 @@ def _first(facet: Facet, values: Sequence[str]) -> Any:
     if not facet.is_number:
         return "; ".join(values) or None
     try:
-        return float(values[0]) if values else None
+        found = float(values[0]) if values else math.nan
     except ValueError:
         return None
+    return found if math.isfinite(found) else None
 
 
 def _joined(values: Values) -> str | None:

@@ -1,6 +1,6 @@
 """Silos to harvest a fake repository into."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,9 +33,17 @@ def silo(scraper: OAIPMHScraper) -> Silo:
 
 
 @pytest.fixture
-def windows_that_end_on_one_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let windows be counted from one day, not from today, on which their boundaries depend."""
-    monkeypatch.setattr(
-        "oaipmhscraper.harvests.job.span",
-        lambda earliest, _now: span(earliest, datetime(2026, 11, 24, tzinfo=UTC)),
-    )
+def windows_end_on(monkeypatch: pytest.MonkeyPatch) -> Callable[[datetime], None]:
+    """Let windows be counted from a day, not from today, on which their boundaries depend."""
+
+    def end_on(day: datetime) -> None:
+        monkeypatch.setattr(
+            "oaipmhscraper.harvests.job.span", lambda earliest, _now: span(earliest, day)
+        )
+
+    return end_on
+
+
+@pytest.fixture
+def windows_that_end_on_one_day(windows_end_on: Callable[[datetime], None]) -> None:
+    windows_end_on(datetime(2026, 11, 24, tzinfo=UTC))

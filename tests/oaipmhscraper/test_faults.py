@@ -6,7 +6,7 @@ what cannot be had is named; the repository is not asked without end.
 
 import json
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -161,6 +161,21 @@ def test_faults_of_dates_and_lists_are_got_over_in_windows_as_well(name, tmp_pat
     assert found.named == fault.lost_by_name
     assert found.receipt.whole is not (bool(fault.lost_by_name) or fault.doubted)
     assert found.requests <= 2 * MOST_REQUESTS
+
+
+@pytest.mark.long
+def test_where_windows_hide_that_dates_are_others_all_comes_and_a_doubt_is_told(
+    windows_end_on, tmp_path
+):
+    windows_end_on(datetime(2026, 11, 28, tzinfo=UTC))  # of the first windows, none has a record
+    fault = FAULTS["windows_of_another_date"]
+    with served_with(fault.name) as server:
+        options = HarvestOptions(window=timedelta(days=60))
+        found = harvest(server, str(tmp_path / "silo"), fault, options)
+    assert found.titles == meant(fault.name)
+    assert not found.receipt.whole
+    assert "nothing shows that" in str(found.receipt)
+    assert found.requests <= MOST_REQUESTS
 
 
 ALL = frozenset(range(1, SIZE + 1))

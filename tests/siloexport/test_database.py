@@ -13,9 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 from recordsilo import Silo
+from recordsilo.index.facets import Facet
 from siloexport import Selection
 from siloexport.commands.export import export
-from siloexport.targets.database import write_parquet, write_sqlite
+from siloexport.targets.database import _first, write_parquet, write_sqlite
 from siloexport.targets.tables import write_jsonl
 
 RICH = (
@@ -120,3 +121,10 @@ def test_what_cannot_be_read_is_named_and_has_no_rows(
                 ((count,),) = ask(database, "SELECT count(*) FROM record")
             database.close()
     assert count == 2
+
+
+def test_numbers_of_packages_that_are_none_are_left_out() -> None:
+    number = Facet("x", "X", is_number=True)
+    values = [_first(number, [text]) for text in ("7", "2.5", "nan", "inf", "-1e999", "much")]
+    assert values == [7, 2.5, None, None, None, None]
+    assert _first(number, []) is None

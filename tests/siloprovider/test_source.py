@@ -418,3 +418,22 @@ def test_while_the_disk_is_full_harvesters_are_told_to_come_later(
             urllib.request.urlopen(address)
     assert (refused.value.code, refused.value.headers["Retry-After"]) == (503, "60")
     assert b"secret" not in refused.value.read()
+
+
+def test_a_first_look_that_is_ended_in_the_middle_begins_again(
+    silo: Silo, source: SiloSource, ask: Asker, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("siloprovider.items._TOGETHER", 3)
+    for number in range(10):
+        clock.tick()
+        harvest(silo, f"oai:x:{number}", oai_dc=dc("T"))
+
+    def end(done: int) -> None:
+        if done > 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        source.items.catch_up(end)
+    silo.del_item("oai:x:1", remember=True)  # which the first look has seen
+    found = {identifier: deleted for identifier, _, deleted in headers(ask)}
+    assert found == {f"oai:x:{number}": number == 1 for number in range(10)}
