@@ -10,6 +10,7 @@ from typing import Any
 
 from recordsilo.formats import Description, persistent_identifier
 from recordsilo.formats.values import doi_address
+from siloexport.bibliography import split_name, w3c_date
 from webui.record.links import href
 
 CslItem = Mapping[str, Any]
@@ -31,9 +32,6 @@ _BIBTEX_TYPES = {
     "paper-conference": "inproceedings", "report": "techreport", "thesis": "phdthesis",
 }  # fmt: skip
 _PUBLISHER_FIELDS = {"phdthesis": "school", "techreport": "institution"}
-_DATE = re.compile(
-    r"(?<!\d)(1\d{3}|20\d{2})(?!\d)(?:-(0[1-9]|1[0-2])(?!\d)(?:-([0-2]\d|3[01])(?!\d))?)?", re.ASCII
-)
 _NAMED = 20
 """Maximum number of creators in a text; of more, the first ones and the last (APA 9.8)."""
 _ESCAPED = {  # BibTeX counts the brace of ``\{`` too: one without its pair would end the entry
@@ -75,17 +73,13 @@ def _csl_type(types: Iterable[str]) -> str:
 
 
 def _name(text: str) -> dict[str, str]:
-    family, comma, given = text.partition(",")
-    if comma and family.strip() and given.strip():
-        return {"family": family.strip(), "given": given.strip()}
-    return {"literal": text}
+    family, given = split_name(text)
+    return {"family": family, "given": given} if family else {"literal": text}
 
 
 def _issued(dates: Iterable[str]) -> dict[str, Any]:
-    for text in dates:
-        if match := _DATE.search(text):
-            return {"date-parts": [[int(part) for part in match.groups() if part]]}
-    return {}
+    date = next(filter(None, map(w3c_date, dates)), "")
+    return {"date-parts": [[int(part) for part in date.split("-")]]} if date else {}
 
 
 def _doi(identifiers: Iterable[str]) -> str:
