@@ -3,7 +3,8 @@
 Source: OAI-PMH 2.0, sections 3 and 4.
 """
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -68,11 +69,14 @@ class Response:
         status: The HTTP status: 200, also for an error condition.
         headers: HTTP headers of the response.
         body: The XML document, in UTF-8.
+        tag: An entity tag of all that it says but its date; empty if it has a resumption token,
+            whose date is another one each time.
     """
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ class _Context:
 
 
 DEFAULT_SETTINGS = Settings()
+_TOKEN = b"<resumptionToken"
 
 
 def respond(
@@ -123,7 +128,17 @@ def respond(
         content = answers.error_elements([condition])
         attributes = _echoed(attributes, [condition])
     body = answers.page(now, base_url, attributes, content)
-    return Response(200, (("Content-Type", "text/xml; charset=utf-8"),), body)
+    tag = _tag(base_url, attributes, content)
+    return Response(200, (("Content-Type", "text/xml; charset=utf-8"),), body, tag)
+
+
+def _tag(base_url: str, attributes: Mapping[str, str], content: Sequence[bytes]) -> str:
+    if len(content) > 1 and content[-2].startswith(_TOKEN):
+        return ""
+    digest = hashlib.blake2b(repr((base_url, attributes)).encode(), digest_size=12)
+    for piece in content:
+        digest.update(piece)
+    return f'"{digest.hexdigest()}"'
 
 
 def _echoed(attributes: dict[str, str], conditions: Sequence[OAIError]) -> dict[str, str]:
@@ -203,8 +218,15 @@ def _begin(context: _Context) -> Continuation:
     _check_selection(context.source, selection)
     size = context.source.count(selection)
     if size == 0:
-        raise NoRecordsMatch("no records match these arguments")
+        raise NoRecordsMatch(_why_none(context.source, selection))
     return Continuation(context.request.verb, 0, size, _expiry(context), selection)
+
+
+def _why_none(source: RecordSource, selection: Selection) -> str:
+    spec = selection.set_spec
+    if spec is not None and not any(one.spec == spec for one in source.sets()):
+        return f"this repository has no set {spec}; ListSets names those it has"
+    return "no records match these arguments"
 
 
 def _check_selection(source: RecordSource, selection: Selection) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from oaipmhprotocol import Granularity
+from oaipmhprovider.limits import ClientLimit
 from oaipmhprovider.provider import DEFAULT_SETTINGS, Settings
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.sample.pages import WorkPages
@@ -27,6 +28,7 @@ class ProviderServer:
         settings: Its ``base_url``, if not given, is set to the server's address.
         clock: Returns the current time for responses.
         front: Makes the application to serve from the provider's; by default, that one.
+        limit: How much a client may ask; see `ProviderApp`.
 
     Raises:
         OSError: The port is in use.
@@ -44,9 +46,10 @@ class ProviderServer:
         settings: Settings = DEFAULT_SETTINGS,
         clock: Clock = utc_now,
         front: Callable[[ProviderApp], Any] = lambda app: app,
+        limit: ClientLimit | None = None,
     ) -> None:
         self.source = source
-        app = ProviderApp(source, settings, path=PATH, clock=clock)
+        app = ProviderApp(source, settings, path=PATH, clock=clock, limit=limit)
         self._server = LoopbackServer(front(app), port)
         self.port = self._server.port
         self.base_url = settings.base_url or f"http://{LOOPBACK}:{self.port}{PATH}"

@@ -2,6 +2,7 @@
 
 import gzip
 import logging
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from oaipmhprovider.arguments import Arguments
+from oaipmhprovider.limits import ClientLimit, client_of
 from oaipmhprovider.provider import DEFAULT_SETTINGS, Response, Settings, respond
 from oaipmhprovider.source import RecordSource, SourceUnavailable
+from politeweb.addresses import is_loopback
 from politeweb.codings import accepts_gzip
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ _LONGEST_QUERY = 64 * 1024
 _MOST_ARGUMENTS = 100
 _WORTH_COMPRESSING = 1024
 _SECONDS_UNTIL_AVAILABLE = "60"
+_METHODS = ("GET", "HEAD", "POST")
+_TAG = re.compile(r'"[^"]*"')
 
 logger = logging.getLogger("oaipmhprovider")
 
@@ -45,10 +50,16 @@ def utc_now() -> datetime:
 class ProviderApp:
     """A WSGI application that serves one source at one path.
 
-    It answers GET and POST (a form of at most 64 KiB), other methods with 405, and other paths
-    with 404. Responses are compressed if the client accepts gzip. While the source is not
-    available, it answers 503 with ``Retry-After`` (section 3.1.2.2). Other exceptions of the source
-    are not caught; the server reports them.
+    It answers GET, HEAD and POST (a form of at most 64 KiB), other methods with 405, and other
+    paths with 404. Responses are compressed if the client accepts gzip. While the source is not
+    available, or for a client that asks too much, it answers 503 with ``Retry-After`` (section
+    3.1.2.2). A response that has no resumption token has an ``ETag`` of what it says apart from its
+    date, so that who asks with ``If-None-Match`` gets 304 while nothing has changed. Other
+    exceptions of the source are not caught; the server reports them.
+
+    Args:
+        limit: How much a client may ask. A program on this machine is not limited; a request from
+            there with ``X-Forwarded-For`` comes from a web server in front, for that client.
     """
 
     def __init__(
@@ -58,8 +69,10 @@ class ProviderApp:
         *,
         path: str = "/oai2",
         clock: Clock = utc_now,
+        limit: ClientLimit | None = None,
     ) -> None:
         self.source = source
+        self._limit = limit
         self.settings = replace(settings, compression=("gzip",))
         self.path = path
         self.clock = clock
@@ -69,6 +82,7 @@ class ProviderApp:
     ) -> Iterable[bytes]:
         try:
             _check_path(environ, self.path)
+            self._check_client(environ)
             arguments = _read_arguments(environ)
             response = self._respond(arguments)
         except _HTTPRefusal as refusal:
@@ -76,7 +90,14 @@ class ProviderApp:
             headers = [("Content-Type", "text/plain; charset=utf-8"), *refusal.headers]
             start_response(refusal.status, [*headers, ("Content-Length", str(len(body)))])
             return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
-        headers = [*response.headers, ("Vary", "Accept-Encoding")]
+        headers = [("Vary", "Accept-Encoding")]
+        if response.tag:
+            headers.append(("ETag", f"W/{response.tag}"))
+            known = environ.get("HTTP_IF_NONE_MATCH", "")
+            if environ["REQUEST_METHOD"] != "POST" and is_known(known, response.tag):
+                start_response("304 Not Modified", headers)
+                return [b""]
+        headers = [*response.headers, *headers]
         body = response.body
         if len(body) >= _WORTH_COMPRESSING and accepts_gzip(
             environ.get("HTTP_ACCEPT_ENCODING", "")
@@ -84,7 +105,16 @@ class ProviderApp:
             body = gzip.compress(body, compresslevel=1, mtime=0)
             headers.append(("Content-Encoding", "gzip"))
         start_response("200 OK", [*headers, ("Content-Length", str(len(body)))])
-        return [body]
+        return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
+
+    def _check_client(self, environ: "WSGIEnvironment") -> None:
+        if self._limit is None:
+            return
+        address = environ.get("REMOTE_ADDR", "")
+        is_here = is_loopback(address)
+        client = client_of(address, environ.get("HTTP_X_FORWARDED_FOR", ""), is_trusted=is_here)
+        if seconds := self._limit.seconds_to_wait(client):
+            raise _HTTPRefusal("503 Service Unavailable", TOO_MUCH, ("Retry-After", str(seconds)))
 
     def _respond(self, arguments: Arguments) -> Response:
         try:
@@ -98,6 +128,14 @@ class ProviderApp:
             ) from None
 
 
+TOO_MUCH = "You ask more often than this repository allows; wait as long as Retry-After says."
+
+
+def is_known(if_none_match: str, tag: str) -> bool:
+    """Whether a client has what a tag stands for (RFC 9110, section 13.1.2)."""
+    return if_none_match.strip() == "*" or tag in _TAG.findall(if_none_match)
+
+
 def _check_path(environ: "WSGIEnvironment", path: str) -> None:
     asked = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
     if asked.rstrip("/") != path.rstrip("/"):
@@ -106,12 +144,14 @@ def _check_path(environ: "WSGIEnvironment", path: str) -> None:
 
 def _read_arguments(environ: "WSGIEnvironment") -> Arguments:
     method = environ["REQUEST_METHOD"]
-    if method not in ("GET", "POST"):
+    if method not in _METHODS:
         raise _HTTPRefusal(
-            "405 Method Not Allowed", "OAI-PMH requests use GET or POST.", ("Allow", "GET, POST")
+            "405 Method Not Allowed",
+            "OAI-PMH requests use GET or POST.",
+            ("Allow", ", ".join(_METHODS)),
         )
     arguments = _parse(environ.get("QUERY_STRING", ""))
-    return arguments if method == "GET" else [*arguments, *_parse(_read_form(environ))]
+    return arguments if method != "POST" else [*arguments, *_parse(_read_form(environ))]
 
 
 def _read_form(environ: "WSGIEnvironment") -> str:

@@ -79,12 +79,11 @@ def test_arguments_in_address_and_form_are_taken_together(send: Send, validate: 
     assert validate(body).find("{*}error").get("code") == "badVerb"
 
 
-@pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"])
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH"])
 def test_any_other_method_is_405_and_says_which_are_allowed(send: Send, method: str) -> None:
-    status, headers, body = send("verb=Identify", method=method)
+    status, headers, _ = send("verb=Identify", method=method)
     assert status.startswith("405 ")
-    assert headers["Allow"] == "GET, POST"
-    assert (body == b"") == (method == "HEAD")
+    assert headers["Allow"] == "GET, HEAD, POST"
 
 
 @pytest.mark.parametrize("path", ["/", "/oai", "/oai2/x", "/oai22"])
