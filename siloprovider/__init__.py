@@ -3,6 +3,10 @@
 * `choosing`: which version of a record is given, and in which formats (pure).
 * `items`: what is given of each record and since when, in an order that lists can follow.
 * `source`: the two as the record source of `oaipmhprovider`.
+* `settings`: how a Silo is provided, and the file that says it.
+* `dressed`: a source with identifiers of one's own, rights, and what the repository says of itself.
+* `identifiers`, `descriptions`: the parts of that (pure).
+* `providing`: a Silo by its settings, ready to be served.
 * `dublin_core`: ``oai_dc`` of a record that is held in other formats only (pure).
 * `provenance`: where a record was harvested, for its ``about`` containers (pure).
 * `commands`: ``silo provide``.

@@ -1,21 +1,17 @@
 """``silo provide``: a Silo as an OAI-PMH repository."""
 
-import getpass
-import socket
-
 import click
 
-from oaipmhprovider.provider import Settings
+from oaipmhprovider.limits import ClientLimit
 from oaipmhprovider.server import PATH, ProviderServer
 from politeweb.listening import CannotListen
 from politeweb.loopback import LOOPBACK
-from recordsilo import Silo
 from recordsilo.cli import example, fail, open_silo
 from recordsilo.commands.options import directory
-from recordsilo.repository import Repository
 from recordsilo.wording import counted
 from siloprovider.errors import ProvidingError
-from siloprovider.source import Identity, SiloSource
+from siloprovider.providing import Provided, provided
+from siloprovider.settings import CURRENT, MOST_RECORDS, READY, Branding, read_settings
 from silowork.stop import Stop
 
 
@@ -23,6 +19,7 @@ from silowork.stop import Stop
     epilog=example(
         "silo provide myrepo --email data@example.org",
         "silo provide myrepo --state ready --base-url https://data.example.org/oai",
+        "silo provide myrepo --identifiers oai:data.example.org:",
     )
 )
 @directory
@@ -34,11 +31,20 @@ from silowork.stop import Stop
               "harvested one.")  # fmt: skip
 @click.option("--email", "emails", multiple=True, metavar="ADDRESS",
               help="Address of who looks after the repository; repeatable.")  # fmt: skip
-@click.option("--state", type=click.Choice(["current", "ready"]), default="current",
-              show_default=True, help="Which version is given: the current one, or the newest that "
-              "is ready. What is withheld is given as deleted.")  # fmt: skip
-@click.option("--page-size", type=click.IntRange(1, 1000), default=100, show_default=True,
-              help="Records in a response.")  # fmt: skip
+@click.option("--state", type=click.Choice([CURRENT, READY]), help="Which version is given: the "
+              "current one (the default), or the newest that is ready. What is withheld is given "
+              "as deleted.")  # fmt: skip
+@click.option("--identifiers", metavar="PREFIX", help="Give each record an identifier of your own: "
+              "oai:mine.example.org: and that of the source.")  # fmt: skip
+@click.option("--rights", metavar="URL", help="Licence of the metadata.")
+@click.option("--friend", "friends", multiple=True, metavar="URL",
+              help="Base URL of another repository, for harvesters; repeatable.")  # fmt: skip
+@click.option("--icon", metavar="URL", help="Picture of the collection.")
+@click.option("--icon-link", metavar="URL", help="Where the picture leads to.")
+@click.option("--page-size", type=click.IntRange(1, MOST_RECORDS),
+              help="Records in a response, 100 by default.")  # fmt: skip
+@click.option("--per-minute", type=click.IntRange(0), metavar="N", help="Most requests of a client "
+              "in a minute, 600 by default; 0 for any number.")  # fmt: skip
 def provide(
     *,
     silo_dir: str,
@@ -46,32 +52,49 @@ def provide(
     base_url: str | None,
     name: str | None,
     emails: tuple[str, ...],
-    state: str,
-    page_size: int,
+    state: str | None,
+    identifiers: str | None,
+    rights: str | None,
+    friends: tuple[str, ...],
+    icon: str | None,
+    icon_link: str | None,
+    page_size: int | None,
+    per_minute: int | None,
 ) -> None:
     """Give the records of a Silo to harvesters, by OAI-PMH 2.0, until Ctrl-C.
 
     Every record is given as it is now, with the time of its last change here as its datestamp, in
     the formats that it has and in oai_dc. Records that were removed or are withheld are given as
     deleted.
+
+    Settings that are not given here are those of curation/provider.toml.
     """
-    with open_silo(silo_dir) as silo:
-        identity = Identity(name or _name_of(silo), emails or (_own_address(),))
-        source = SiloSource(silo, identity, only_ready=state == "ready")
-        try:
-            with source:
-                _serve(source, port, Settings(base_url=base_url, page_size=page_size))
-        except (ProvidingError, CannotListen) as error:
-            fail(str(error))
+    try:
+        settings = read_settings(silo_dir).with_(
+            base_url=base_url,
+            name=name,
+            emails=emails or None,
+            state=state,
+            identifiers=identifiers,
+            rights=rights,
+            friends=friends or None,
+            branding=Branding(icon or "", icon_link or "") if icon or icon_link else None,
+            page_size=page_size,
+            per_minute=per_minute,
+        )
+        with open_silo(silo_dir) as silo, provided(silo, settings) as one:
+            _serve(one, port, ClientLimit(settings.per_minute))
+    except (ProvidingError, CannotListen) as error:
+        fail(str(error))
 
 
-def _serve(source: SiloSource, port: int, settings: Settings) -> None:
+def _serve(one: Provided, port: int, limit: ClientLimit) -> None:
     with Stop().on_signals() as stop:
         try:
-            source.items.catch_up(lambda done: _told(done, stop))
+            one.catch_up(lambda done: _told(done, stop))
         except _Ended:
             fail("ended before anything was provided; the next time begins again")
-        with ProviderServer(source, port, settings=settings) as server:
+        with ProviderServer(one.source, port, settings=one.settings, limit=limit) as server:
             click.echo(f"http://{LOOPBACK}:{server.port}{PATH}")
             while not stop.asked:
                 stop.wait(1.0)
@@ -86,11 +109,3 @@ def _told(done: int, stop: Stop) -> None:
         raise _Ended
     if done % 100_000 == 0:
         click.echo(f"{counted(done, 'record')} looked at", err=True)
-
-
-def _name_of(silo: Silo) -> str:
-    return Repository(silo.path).name or "Silo"
-
-
-def _own_address() -> str:
-    return f"{getpass.getuser()}@{socket.getfqdn()}"

@@ -10,3 +10,15 @@ class ItemsUnreadable(ProvidingError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path} cannot be used ({reason}); delete it, it is made anew")
+
+
+class SettingInvalid(ProvidingError):
+    """A setting of the provider is malformed."""
+
+
+class SettingsUnreadable(ProvidingError):
+    """The file with the settings of the provider is invalid, or cannot be read or written."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"{path} cannot be used: {reason}")

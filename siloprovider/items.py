@@ -144,6 +144,19 @@ class Items:
                 if (news := self._news()) is not None:
                     self._take_over(*news, progress)
 
+    def token_key(self) -> bytes:
+        """The key of this repository's resumption tokens, the same in every process.
+
+        Tokens of other repositories are refused by it.
+        """
+        if not self._name:
+            return f"{self._silo.path} {self._only_ready}".encode()
+        with self._file.transaction() as connection:
+            new = ("token key", secrets.token_hex(16))
+            connection.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", new)
+            sql = "SELECT value FROM about WHERE key = 'token key'"
+            return str(connection.execute(sql).fetchone()[0]).encode()
+
     def _alone(self) -> AbstractContextManager[None]:
         """Keep other processes away: of two rounds at once, each takes the other's for removed."""
         if not self._name:

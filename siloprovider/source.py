@@ -28,6 +28,7 @@ from recordsilo.formats import Description, describe_main
 from recordsilo.formats.documents import NoDocument, parsed_whole, unwrap
 from recordsilo.repository import Repository
 from siloprovider.choosing import DUBLIN_CORE, prefixes_of
+from siloprovider.descriptions import rights_in
 from siloprovider.dublin_core import OAI_DC, SCHEMA, oai_dc_of
 from siloprovider.errors import ItemsUnreadable
 from siloprovider.items import Item, Items, Wanted, items_file, with_parents
@@ -234,7 +235,7 @@ class SiloSource:
             date=_dated(newest.origin.date or newest.date),
             is_altered=item.version != newest.name or prefix not in newest.metadata_files,
         )
-        return (provenance_of(told, earlier),)
+        return (provenance_of(told, earlier), *rights_in(earlier))
 
 
 def _description(record: HarvestedRecord, version: str, held: Sequence[str]) -> Description:

@@ -6,12 +6,11 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lxml import etree
+from provided_silo import EDIT, MODS, Clock, dc, given, harvest, headers
 from provider_asker import Asker, validator
 from silo_contents import contents
 
@@ -20,33 +19,6 @@ from oaipmhscraper import OAIPMHScraper
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
 from siloprovider.source import Identity, SiloSource
-
-DC = (
-    '<metadata xmlns="http://www.openarchives.org/OAI/2.0/"><oai_dc:dc '
-    'xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
-    'xmlns:dc="http://purl.org/dc/elements/1.1/">{}</oai_dc:dc></metadata>'
-)
-MODS = '<mods xmlns="http://www.loc.gov/mods/v3"><titleInfo><title>{}</title></titleInfo></mods>'
-EDIT = "recordsilo.records.edit.now_text"
-
-
-class Clock:
-    """The time of the Silo and of the provider, a second later with each look."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.seconds = 0
-        monkeypatch.setattr(EDIT, self.text)
-
-    def text(self) -> str:
-        minutes, seconds = divmod(self.seconds, 60)
-        return f"2026-03-01T{minutes // 60:02}:{minutes % 60:02}:{seconds:02}.000000"
-
-    def now(self) -> datetime:
-        return datetime.fromisoformat(f"{self.text()}+00:00")
-
-    def tick(self, seconds: int = 1) -> str:
-        self.seconds += seconds
-        return f"{self.text()[:19]}Z"
 
 
 @pytest.fixture
@@ -60,17 +32,6 @@ def silo(tmp_path: Path) -> Iterator[Silo]:
         yield silo
 
 
-def harvest(silo: Silo, identifier: str, *, sets: tuple[str, ...] = (), **files: str) -> None:
-    """Store a version as a harvest does."""
-    with silo.editing(identifier) as edit:
-        name = str(len(edit.manifest.versions) + 1)
-        origin = Origin("harvest", prefixes=dict.fromkeys(files, "2020-01-01T00:00:00"))
-        edit.add_version(name, date="2020-01-01T00:00:00", origin=origin)
-        for path, text in files.items():
-            edit.put(name, path, text.encode(), metadata=True)
-        edit.set_metadata("setSpec", list(sets))
-
-
 @pytest.fixture
 def source(silo: Silo, clock: Clock) -> Iterator[SiloSource]:
     identity = Identity("A Silo", ("a@example.org",), "http://127.0.0.1:1/oai")
@@ -81,26 +42,6 @@ def source(silo: Silo, clock: Clock) -> Iterator[SiloSource]:
 @pytest.fixture
 def ask(source: SiloSource) -> Asker:
     return Asker(validator(), source, Settings(page_size=2))
-
-
-def headers(ask: Asker, **more: str) -> list[tuple[str, str, bool]]:
-    """Identifier, datestamp and whether it is deleted, of a whole list."""
-    given = {"metadataPrefix": "oai_dc", **more}
-    if ask.codes(verb="ListIdentifiers", **given) == ["noRecordsMatch"]:
-        return []
-    return [
-        (one.findtext("{*}identifier"), one.findtext("{*}datestamp"), "status" in one.attrib)
-        for page in ask.pages("ListIdentifiers", **given)
-        for one in page.iter("{*}header")
-    ]
-
-
-def given(ask: Asker, identifier: str, prefix: str = "oai_dc") -> Any:
-    return ask(verb="GetRecord", identifier=identifier, metadataPrefix=prefix)
-
-
-def dc(title: str) -> str:
-    return DC.format(f"<dc:title>{title}</dc:title>")
 
 
 def test_the_datestamp_is_when_a_record_was_changed_here(

@@ -1,0 +1,100 @@
+"""A record source as its settings wish it: own identifiers, rights, and what it says of itself."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from oaipmhprotocol import (
+    BadResumptionToken,
+    Header,
+    IdDoesNotExist,
+    Identify,
+    MetadataFormat,
+    Record,
+    Set,
+)
+from oaipmhprovider.source import Position, RecordSource, Selection
+from siloprovider import descriptions
+from siloprovider.identifiers import mapped, original
+from siloprovider.settings import ProviderSettings
+
+
+class DressedSource:
+    """See `oaipmhprovider.source.RecordSource`; lists keep the order of the source below.
+
+    A record whose source says which rights it is under keeps that, and gets no others.
+
+    Args:
+        source: With the identifiers of the records.
+        settings: Whose identifiers, rights, friends and branding count.
+        sample: Returns the identifier of some record.
+    """
+
+    def __init__(
+        self, source: RecordSource, settings: ProviderSettings, sample: Callable[[], str]
+    ) -> None:
+        self._source, self._settings, self._sample = source, settings, sample
+        self._prefix = settings.identifiers
+        self._rights = (descriptions.rights_of(settings.rights),) if settings.rights else ()
+
+    def identify(self) -> Identify:
+        found, settings = self._source.identify(), self._settings
+        said = list(found.descriptions)
+        if settings.identifiers:
+            said.append(descriptions.oai_identifier_of(self._prefix, self._sample() or "1"))
+        if settings.rights:
+            said.append(descriptions.rights_manifest_of(settings.rights))
+        if settings.branding is not None:
+            said.append(descriptions.branding_of(settings.branding))
+        if settings.friends:
+            said.append(descriptions.friends_of(settings.friends))
+        return replace(found, descriptions=tuple(said))
+
+    def formats(self) -> Sequence[MetadataFormat]:
+        return self._source.formats()
+
+    def formats_of(self, identifier: str) -> Sequence[MetadataFormat]:
+        return self._source.formats_of(self._original(identifier))
+
+    def sets(self) -> Sequence[Set]:
+        return self._source.sets()
+
+    def record(self, identifier: str, prefix: str) -> Record:
+        return self._dressed(self._source.record(self._original(identifier), prefix))
+
+    def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
+        return [*map(self._header, self._source.headers(selection, self._place(after), limit))]
+
+    def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
+        return [*map(self._dressed, self._source.records(selection, self._place(after), limit))]
+
+    def count(self, selection: Selection) -> int:
+        return self._source.count(selection)
+
+    def _dressed(self, record: Record) -> Record:
+        header, about = self._header(record.header), record.about
+        if self._rights and record.metadata is not None:
+            about = about if any(map(descriptions.is_rights, about)) else (*about, *self._rights)
+        return replace(record, header=header, about=about)
+
+    def _header(self, header: Header) -> Header:
+        if not self._prefix:
+            return header
+        return replace(header, identifier=mapped(self._prefix, header.identifier))
+
+    def _original(self, identifier: str) -> str:
+        found = original(self._prefix, identifier)
+        if found is None:
+            raise IdDoesNotExist(
+                f"this repository has no item with this identifier; each begins with {self._prefix}"
+            )
+        return found
+
+    def _place(self, after: Position | None) -> Position | None:
+        if after is None or not self._prefix:
+            return after
+        found = original(self._prefix, after.identifier)
+        if found is None:
+            raise BadResumptionToken(
+                "this repository had other identifiers when the list began; begin it again"
+            )
+        return Position(after.datestamp, found)

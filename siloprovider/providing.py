@@ -1,0 +1,75 @@
+"""A Silo by its settings, ready to be served."""
+
+import getpass
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from oaipmhprovider.provider import Settings
+from oaipmhprovider.source import RecordSource
+from recordsilo import Silo
+from recordsilo.repository import Repository
+from siloprovider.choosing import DUBLIN_CORE
+from siloprovider.dressed import DressedSource
+from siloprovider.settings import ProviderSettings
+from siloprovider.source import Identity, SiloSource, utc_now
+
+
+@dataclass(frozen=True, slots=True)
+class Provided:
+    """What is served.
+
+    Attributes:
+        source: The records.
+        settings: How `oaipmhprovider` serves them; without an address, if none is set.
+        catch_up: Takes over what changed, which any request would do otherwise; gets a function
+            that is called with the number of records so far.
+    """
+
+    source: RecordSource
+    settings: Settings
+    catch_up: Callable[[Callable[[int], object] | None], None]
+
+
+@contextmanager
+def provided(
+    silo: Silo, settings: ProviderSettings, now: Callable[[], datetime] = utc_now
+) -> Iterator[Provided]:
+    """A Silo by its settings, until the end of the block.
+
+    Raises:
+        ProvidingError: It cannot be provided so.
+    """
+    identity = identity_of(settings, Repository(silo.path).name or "Silo")
+    with SiloSource(silo, identity, only_ready=settings.only_ready, now=now) as source:
+        items = source.items
+
+        def sample() -> str:
+            return next((one.identifier for one in items.some(DUBLIN_CORE)), "")
+
+        dressed = DressedSource(source, settings, sample)
+        yield Provided(dressed, served(settings, items.token_key()), items.catch_up)
+
+
+def identity_of(settings: ProviderSettings, name: str) -> Identity:
+    """What a repository says of itself; `name` if the settings have none."""
+    return Identity(settings.name or name, settings.emails or (own_address(),))
+
+
+def served(settings: ProviderSettings, token_key: bytes) -> Settings:
+    """The part of the settings that `oaipmhprovider` knows."""
+    return Settings(
+        base_url=settings.base_url or None, page_size=settings.page_size, token_key=token_key
+    )
+
+
+def own_address() -> str:
+    """The mail address of who started the program, as far as this machine knows it."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):  # a container whose user has no name
+        name = "silo"
+    host = socket.getfqdn()
+    return f"{name}@{host if '.' in host else f'{host}.localdomain'}"
