@@ -32,6 +32,7 @@ from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_f
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import names_in
 from recordsilo.disk.toml_files import load_toml
+from siloexport.crosswalk_names import BUILT_IN
 from siloexport.errors import CredentialsRefused
 from silowork.errors import JobRefused
 
@@ -62,7 +63,7 @@ class FedoraPlace:
         url: The container's address.
         credentials: A file whose first line is ``user:password``; None for the environment
             or the netrc of the worker.
-        crosswalk: File of a mapping; None for Dublin Core terms.
+        crosswalk: File of a mapping, or the name of a built-in one; None for the default.
         is_added: Added on the page; without `credentials` no user and password are sent.
     """
 
@@ -149,9 +150,11 @@ def _place(silo_path: str, name: str, table: Any) -> FedoraPlace:
 
 
 def _file(silo_path: str, name: str, table: Mapping[str, str], key: str) -> str | None:
-    """Return the path of a file; that of a crosswalk may be relative to ``curation/``."""
+    """Return the path of a file; a crosswalk may be relative to ``curation/``, or built in."""
     if key not in table:
         return None
+    if key == "crosswalk" and table[key] in BUILT_IN:
+        return table[key]
     path = os.path.expanduser(table[key])
     if os.path.isabs(path):
         return path

@@ -397,7 +397,7 @@ def _fedora(opening: Opening) -> Iterator[Target]:
         place = fedora_place(opening.silo_path, given["place"])
     else:
         place = FedoraPlace("", given["url"], given["credentials"] or None, given["crosswalk"])
-    crosswalk = Crosswalk.read(place.crosswalk) if place.crosswalk else None
+    crosswalk = Crosswalk.named(place.crosswalk or "default")
     with FedoraClient(place.url, place.auth(os.environ)) as client:
         yield FedoraTarget(place.url, client, crosswalk)
 
@@ -442,7 +442,7 @@ FEDORA = TargetKind(
         FormField(
             "crosswalk",
             "Crosswalk",
-            help="How metadata is mapped to RDF; by default to Dublin Core terms.",
+            help="How metadata is mapped to RDF: a file, or the name of a built-in crosswalk.",
             metavar="FILE.toml",
             asked=Asked.COMMAND,
         ),

@@ -13,6 +13,7 @@ from recordsilo.commands import completion
 from recordsilo.commands.options import directory, json_object, selecting
 from recordsilo.contributions import ContributionBroken
 from siloexport.commands import options
+from siloexport.commands.crosswalks import crosswalk
 from siloexport.commands.kinds import command_of
 from siloexport.commands.output import (
     show_reconciliation,
@@ -168,4 +169,5 @@ def rollback(silo_dir: str, out: str, run_id: str, purge: bool, **given: Any) ->
         return show_rollback(export, run_id, shown_of(given), purge=purge)
 
 
+export.add_command(crosswalk)
 commands: list[click.Command] = [export]

@@ -14,6 +14,7 @@ from rdflib.namespace import DCTERMS, PROV, XSD
 from rdflib.term import Node
 
 from siloexport.crosswalk import Crosswalk, ntriples
+from siloexport.crosswalk.terms import link_or_text as term_of
 from siloexport.targets.fedora.client import ADDRESS
 from siloexport.values import Deposit, ExportedVersion, Withdrawal
 
@@ -37,8 +38,8 @@ def description(
     """
     version = deposit.version
     statements = [
-        *crosswalk.statements(_metadata(version), subject),
-        *((subject, predicate, term) for predicate, term in _about(deposit)),
+        *crosswalk.statements(metadata_of(version), subject),
+        *((subject, predicate, term) for predicate, term in about(deposit, crosswalk.version)),
         *((subject, CHECKSUM, Literal(f"{sums[path]}  {path}")) for path in sums),
     ]
     return _sealed(dict.fromkeys(statements), subject)
@@ -66,13 +67,13 @@ def is_sealed(graph: Graph) -> bool:
 
 def undescribed(deposit: Deposit, crosswalk: Crosswalk) -> str:
     """Return why the crosswalk does not map a version's metadata; ``""`` if it does."""
-    metadata = _metadata(deposit.version)
+    metadata = metadata_of(deposit.version)
     if not metadata or crosswalk.fits(metadata):
         return ""
     return f"no [[format]] of {crosswalk.path} has the root of {', '.join(metadata)}"
 
 
-def _metadata(version: ExportedVersion) -> dict[str, bytes]:
+def metadata_of(version: ExportedVersion) -> dict[str, bytes]:
     """Return the contents of the metadata files as harvested."""
     found = {}
     for file in version.files:
@@ -82,12 +83,20 @@ def _metadata(version: ExportedVersion) -> dict[str, bytes]:
     return found
 
 
-def _about(deposit: Deposit) -> Iterator[tuple[URIRef, URIRef | Literal]]:
+def about(deposit: Deposit, form: int) -> Iterator[tuple[URIRef, URIRef | Literal]]:
+    """Yield our own statements about a version.
+
+    Args:
+        form: Version of the crosswalk's form; 1 writes the source as a text under
+            ``dcterms:provenance``, which DCMI means for things.
+    """
     version, origin = deposit.version, deposit.version.origin
     yield DCTERMS.identifier, Literal(deposit.identifier)
     yield RECORD, Literal(deposit.identifier)
-    if deposit.source:
+    if deposit.source and form < 2:
         yield DCTERMS.provenance, Literal(f"Harvested from {deposit.source}")
+    elif deposit.source:
+        yield PROV.hadPrimarySource, term_of(deposit.source)
     yield VERSION, Literal(version.name)
     yield KEY, Literal(version.key)
     yield SILO.digest, Literal(f"sha256:{version.digest}")

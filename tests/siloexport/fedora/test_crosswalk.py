@@ -14,12 +14,13 @@ from rdflib.namespace import DCTERMS, XSD
 from siloexport.crosswalk import Crosswalk, CrosswalkError, ntriples
 
 SUBJECT = URIRef("http://f.example/rest/x")
+FIRST = Crosswalk.named("dcterms-1")
 
 
 def terms(
     *elements: str, crosswalk: Crosswalk | None = None
 ) -> list[tuple[URIRef, URIRef | Literal]]:
-    mapping = crosswalk or Crosswalk.default()
+    mapping = crosswalk or FIRST
     return [(p, o) for _, p, o in mapping.statements({"oai_dc": metadata(*elements)}, SUBJECT)]
 
 
@@ -184,6 +185,11 @@ def test_the_id_changes_with_what_a_mapping_says_and_not_with_its_comments() -> 
         ("fields = [", "felder = [", "line 8, has the unknown key 'felder' in a [[format]]"),
         ("[[format]]", "[[formats]]\n[[format]]", "unknown key 'formats'"),
         ('as = "plain"', 'lang = "en"', "unknown key 'lang' in a field"),
+        ('as = "plain"', 'split = ";"', "the key 'split' in a field, which needs version = 2"),
+        ('"mods:mods"', '"mods:mod"', "which no document has"),
+        ("count(mods:name)", "mods:name[lower(.)]", "uses the function lower()"),
+        ("count(mods:name)", "mods:name[sum('x')]", "cannot evaluate from"),
+        ("[prefixes]", "version = 3\n[prefixes]", "this release knows 1 and 2"),
         ("count(mods:name)", "mods:name[foo:bar]", "uses the prefix of foo:"),
     ],
 )
@@ -200,9 +206,9 @@ def test_quoted_texts_axes_and_xml_are_no_prefixes() -> None:
 
 
 def test_what_cannot_be_evaluated_is_named_with_its_line() -> None:
-    crosswalk = Crosswalk.parse(MAPPING.replace("count(mods:name)", "sum('x')", 1), "mine.toml")
+    mapping = MAPPING.replace("count(mods:name)", "sum('x')", 1)
     with pytest.raises(CrosswalkError, match=r"mine.toml, line \d+, cannot evaluate from = .sum"):
-        crosswalk.statements({"mods": b"<mods xmlns='http://www.loc.gov/mods/v3'/>"}, SUBJECT)
+        Crosswalk.parse(mapping, "mine.toml")
 
 
 def test_a_mapping_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from oaipmhprovider.server import SampleServer
 
 PAGE = Path(__file__).parents[3] / "docs" / "fedora.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^```toml\n# (mine\.toml\n.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PROGRESS = re.compile(r"^[^\n]*: [\d,]+ of [\d,]+ records[^\n]*\n", re.MULTILINE)
 
@@ -27,8 +28,11 @@ def test_the_guide_does_what_it_says(
         text = PAGE.read_text(encoding="utf-8")
         text = text.replace("http://127.0.0.1:8081/cgi/oai2", source.base_url)
         text = text.replace("http://127.0.0.1:8080/rest/eprints", real.container())
+        for file in FILE.findall(text):
+            name, content = file.split("\n", 1)
+            (tmp_path / name).write_text(f"# {name}\n{content}", encoding="utf-8")
         blocks = BLOCK.findall(text)
-        assert len(blocks) == 5
+        assert len(blocks) == 7
         for block in blocks:
             for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 run(*example.split("\n", 1), tmp_path)

@@ -217,7 +217,7 @@ def test_a_mapping_that_cannot_be_evaluated_fails_alike_in_plan_and_run(
 ) -> None:
     crosswalk = Crosswalk.parse(
         '[[format]]\nroot = "*"\n'
-        'fields = [{ from = "sum(\'x\')", to = "http://schema.org/name" }]\n',
+        "fields = [{ from = \"*[. != '1'][sum('x')]\", to = \"http://schema.org/name\" }]\n",
         "mine.toml",
     )
     target = FedoraTarget(simulated.container(), simulated.client, crosswalk)
