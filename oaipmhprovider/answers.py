@@ -30,6 +30,7 @@ _HEAD = (
     f' xsi:schemaLocation="{OAI_NAMESPACE} {OAI_SCHEMA}">\n'
 )
 _AWKWARD = re.compile("[^\t\n\u0020-%'-;=?-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ROOT = re.compile(rb"<[^?!]")
 _PROLOG = (b"<?xml", b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe", b"<!")
 
 
@@ -64,7 +65,7 @@ def embeddable(document: bytes) -> bytes:
         NotEmbeddable: The document had to be parsed and is not well-formed, or uses
             an entity that is declared elsewhere; nothing is loaded.
     """
-    if not document.lstrip().startswith(_PROLOG):
+    if _ROOT.match(document) or not document.lstrip().startswith(_PROLOG):
         return document
     # lxml 5 and later replace only entities declared in the document, and libxml2 limits them.
     parser = etree.XMLParser(no_network=True, load_dtd=False)
@@ -141,7 +142,7 @@ def set_elements(sets: Iterable[Set]) -> Iterator[bytes]:
 def header_element(header: Header) -> bytes:
     """Write a ``header`` element (section 2.5)."""
     opening = '<header status="deleted">' if header.deleted else "<header>"
-    sets = "".join(f"<setSpec>{escape(spec)}</setSpec>" for spec in header.set_specs)
+    sets = "".join([f"<setSpec>{escape(spec)}</setSpec>" for spec in header.set_specs])
     return (
         f"{opening}<identifier>{escape(header.identifier)}</identifier>"
         f"<datestamp>{escape(header.datestamp)}</datestamp>{sets}</header>\n"
@@ -152,8 +153,9 @@ def record_element(record: Record) -> bytes:
     """Write a ``record`` element (section 2.5); a deleted record has only the header."""
     parts = [b"<record>", header_element(record.header)]
     if not record.header.deleted and record.metadata is not None:
-        parts.append(_wrapped("metadata", record.metadata))
-        parts += [_wrapped("about", document) for document in record.about]
+        parts += (b"<metadata>", embeddable(record.metadata), b"</metadata>\n")
+        for document in record.about:
+            parts += (b"<about>", embeddable(document), b"</about>\n")
     parts.append(b"</record>\n")
     return b"".join(parts)
 

@@ -2,7 +2,9 @@
 
 * `choosing`: which version of a record is given, and in which formats (pure).
 * `items`: what is given of each record and since when, in an order that lists can follow.
-* `source`: the two as the record source of `oaipmhprovider`.
+* `embedding`: the document in a metadata file, as a response takes it (pure).
+* `reading`: what is read of a record for a harvester; `kept`: what need not be read again.
+* `source`: all this as the record source of `oaipmhprovider`.
 * `settings`: how a Silo is provided, and the file that says it.
 * `dressed`: a source with identifiers of one's own, rights, and what the repository says of itself.
 * `identifiers`, `descriptions`: the parts of that (pure).

@@ -9,6 +9,7 @@ The file is made from the manifests and may be deleted while nobody provides.
 
 import os
 import secrets
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from sqlite3 import Connection
 from threading import Lock
+from typing import NamedTuple
 
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp
@@ -27,6 +29,7 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.index import Entry
 from recordsilo.index.changes import Changes
 from recordsilo.removals import removals_file, removed_at
+from siloprovider import kept
 from siloprovider.choosing import DUBLIN_CORE, READY, WITHHELD, Given, given_of, prefixes_among
 from siloprovider.errors import ItemsUnreadable
 from silowork.ledger_file import LedgerFile, LedgerKind
@@ -34,8 +37,11 @@ from silowork.ledger_file import LedgerFile, LedgerKind
 MOST_PREFIXES = 62
 """Formats that are told apart: the bits of a number in SQLite, but for the sign and one."""
 _TOGETHER = 1000
+_UNTIL_NEXT_LOOK = 1.0
+"""Seconds for which files with the times of before are not looked into: a writer that was killed
+may have left its change to who looks next."""
 _KIND = LedgerKind(
-    """
+    f"""
     CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS prefix (bit INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE IF NOT EXISTS item (
@@ -55,10 +61,12 @@ _KIND = LedgerKind(
         datestamp TEXT NOT NULL,
         identifier TEXT NOT NULL,
         PRIMARY KEY (spec, datestamp, identifier)
-    ) WITHOUT ROWID
+    ) WITHOUT ROWID;
+    {kept.SCHEMA}
     """,
     ItemsUnreadable,
     version=1,
+    added=frozenset({kept.TABLE}),
     synchronous="NORMAL",
     has_log=True,
 )
@@ -68,14 +76,14 @@ _UNKNOWN = Given("", ())
 Progress = Callable[[int], object]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """What is given of a record.
+class Item(NamedTuple):
+    """What is given of a record; a tuple, which is made faster than other values.
 
     Attributes:
         datestamp: In OAI-PMH's form, to the second.
         version: Its name; empty if it is given as deleted.
         sets: Its setSpecs.
+        revision: Of the manifest.
     """
 
     identifier: str
@@ -83,6 +91,7 @@ class Item:
     version: str
     sets: tuple[str, ...]
     prefixes: int
+    revision: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,9 @@ class Items:
         only_ready: See `choosing.given_of`.
         path: The file; ``":memory:"`` where the Silo cannot be written.
         now: The current time, aware.
+
+    Attributes:
+        documents: Those that were given, in the same file.
     """
 
     def __init__(
@@ -116,7 +128,9 @@ class Items:
     ) -> None:
         self._silo, self._only_ready, self._now = silo, only_ready, now
         self._file, self._feeding = LedgerFile(path, _KIND), Lock()
+        self._looked: tuple[object, float] = (None, 0.0)
         self._name = "" if path == ":memory:" else os.path.basename(path)
+        self.documents = kept.KeptDocuments(self._file, is_kept=bool(self._name))
 
     def close(self) -> None:
         """Close the file."""
@@ -137,12 +151,16 @@ class Items:
 
         Cost: a record's manifest is read only if it has several versions or is deleted.
         """
+        stamp = self._silo.index_stamp(), stamp_of(removals_file(self._silo.path))
+        now, (seen, at) = time.monotonic(), self._looked
+        if stamp == seen and None not in stamp and now - at < _UNTIL_NEXT_LOOK:
+            return
         with self._feeding:
-            if self._news() is None:
-                return
-            with self._alone():
-                if (news := self._news()) is not None:
-                    self._take_over(*news, progress)
+            if self._news() is not None:
+                with self._alone():
+                    if (news := self._news()) is not None:
+                        self._take_over(*news, progress)
+            self._looked = stamp, now
 
     def token_key(self) -> bytes:
         """The key of this repository's resumption tokens, the same in every process.
@@ -166,7 +184,7 @@ class Items:
     def _news(self) -> tuple[Changes, str, str] | None:
         """What changed in the Silo, the stamp of its removals, and when this was done last."""
         about = dict(self._file.rows("SELECT key, value FROM about"))
-        changes = self._silo.changes(about.get("mark", ""))
+        changes = self._silo.changes(about.get("mark", ""), contributed=False)
         removals = str(stamp_of(removals_file(self._silo.path)))
         if (changes.mark, removals) == (about.get("mark"), about.get("removals")):
             return None
@@ -231,7 +249,7 @@ class Items:
     def some(self, prefix: str) -> Sequence[Item]:
         """A few records that are given in a format, and not as deleted."""
         sql, values = self._query(Wanted(prefix), is_live=True)
-        return [_item(*row) for row in self._file.rows(f"{_COLUMNS} {sql} LIMIT 5", values)]
+        return [_item(row) for row in self._file.rows(f"{_COLUMNS} {sql} LIMIT 5", values)]
 
     def prefixes_of(self, item: Item) -> tuple[str, ...]:
         """The formats in which a record is given."""
@@ -246,7 +264,7 @@ class Items:
     def item(self, identifier: str) -> Item | None:
         """An item; None if there is none."""
         found = self._file.rows(f"{_SELECT} WHERE identifier = ?", (identifier,))
-        return _item(*found[0]) if found else None
+        return _item(found[0]) if found else None
 
     def count(self, wanted: Wanted) -> int:
         """How many items a list has now."""
@@ -264,7 +282,7 @@ class Items:
         table = "in_set" if wanted.set_spec is not None else "item"
         order = f"ORDER BY {table}.datestamp, {table}.identifier LIMIT ?"
         found = self._file.rows(f"{_COLUMNS} {sql} {order}", (*values, limit))
-        return [_item(*row) for row in found]
+        return [_item(row) for row in found]
 
     def _query(
         self, wanted: Wanted, position: tuple[str, str] | None = None, *, is_live: bool = False
@@ -296,16 +314,19 @@ class Items:
         return f"FROM {table}{where}", tuple(values)
 
 
-_COLUMNS = "SELECT item.identifier, item.datestamp, item.version, item.sets, item.prefixes"
+_COLUMNS = (
+    "SELECT item.identifier, item.datestamp, item.version, item.sets, item.prefixes, item.revision"
+)
 _SELECT = f"{_COLUMNS} FROM item"
 
 
-def _item(identifier: str, datestamp: str, version: str, sets: str, prefixes: int) -> Item:
-    return Item(identifier, datestamp, version, _specs_in(sets), prefixes)
+def _item(row: tuple[str, str, str, str, int, int]) -> Item:
+    identifier, datestamp, version, sets, prefixes, revision = row
+    return Item(identifier, datestamp, version, _specs_in(sets), prefixes, revision)
 
 
 def _specs_in(sets: str) -> tuple[str, ...]:
-    return tuple(filter(None, sets.split("\n")))
+    return tuple(sets.split("\n")) if sets else ()
 
 
 def datestamp_of(seconds: int) -> str:
@@ -398,6 +419,8 @@ def _write(
         held |= 0 if version else known[2]
         if known[4] == revision and bool(known[1]) == bool(version):
             stamp = known[0]
+        else:
+            kept.forget(connection, identifier)
         _out_of_sets(connection, known[3], known[0], identifier)
     connection.execute(
         "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -418,6 +441,7 @@ def _remove(connection: Connection, turn: _Turn, identifier: str, date: str) -> 
         (stamp, identifier),
     )
     _into_sets(connection, _specs_in(sets), stamp, identifier)
+    kept.forget(connection, identifier)
 
 
 def _note_removed(connection: Connection, removed: Mapping[str, str]) -> None:

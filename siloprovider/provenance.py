@@ -5,16 +5,15 @@ Source: OAI-PMH Implementation Guidelines, *XML schema to hold provenance inform
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from lxml import etree
 
-from oaipmhprovider.arguments import NOT_XML
+from oaipmhprotocol.words import XSI_NAMESPACE
+from oaipmhprovider.answers import escape, escape_attribute
 from recordsilo.formats.documents import NoDocument, parsed_whole
 
 NAMESPACE = "http://www.openarchives.org/OAI/2.0/provenance"
 SCHEMA = "http://www.openarchives.org/OAI/2.0/provenance.xsd"
-_XSI = "http://www.w3.org/2001/XMLSchema-instance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +44,34 @@ def provenance_of(one: Harvested, earlier: Iterable[bytes] = ()) -> bytes:
         one: Where the record was harvested.
         earlier: The ``about`` documents of the source.
     """
-    names: dict[Any, str] = {None: NAMESPACE, "xsi": _XSI}
-    root = etree.Element(f"{{{NAMESPACE}}}provenance", nsmap=names)
-    root.set(f"{{{_XSI}}}schemaLocation", f"{NAMESPACE} {SCHEMA}")
-    origin = etree.SubElement(root, f"{{{NAMESPACE}}}originDescription")
-    origin.set("harvestDate", one.date)
-    origin.set("altered", "true" if one.is_altered else "false")
-    texts = (
-        ("baseURL", one.base_url), ("identifier", one.identifier),
-        ("datestamp", one.datestamp), ("metadataNamespace", one.namespace),
-    )  # fmt: skip
-    for name, text in texts:
-        etree.SubElement(origin, f"{{{NAMESPACE}}}{name}").text = NOT_XML.sub("\ufffd", text)
-    for document in earlier:
-        if (nested := _origin_in(document)) is not None:
-            origin.append(nested)
-            break
-    return etree.tostring(root, encoding="UTF-8", xml_declaration=False)
+    nested = next(filter(None, map(_origin_in, earlier)), b"")
+    text = (
+        f'{_BEGIN}<originDescription harvestDate="{escape_attribute(one.date)}"'
+        f' altered="{"true" if one.is_altered else "false"}">'
+        f"<baseURL>{escape(one.base_url)}</baseURL>"
+        f"<identifier>{escape(one.identifier)}</identifier>"
+        f"<datestamp>{escape(one.datestamp)}</datestamp>"
+        f"<metadataNamespace>{escape(one.namespace)}</metadataNamespace>"
+    )
+    return b"%b%b%b" % (text.encode(), nested, _END)
 
 
-def _origin_in(document: bytes) -> etree._Element | None:
+_BEGIN = (
+    f'<provenance xmlns="{NAMESPACE}" xmlns:xsi="{XSI_NAMESPACE}"'
+    f' xsi:schemaLocation="{NAMESPACE} {SCHEMA}">'
+)
+_END = b"</originDescription></provenance>"
+
+
+def _origin_in(document: bytes) -> bytes:
+    """The first description of an origin in a document of the source; empty if none."""
     try:
         root = parsed_whole(document)
     except NoDocument:
-        return None
-    return next(root.iter(f"{{{NAMESPACE}}}originDescription"), None)
+        return b""
+    found = next(root.iter(f"{{{NAMESPACE}}}originDescription"), None)
+    return (
+        b""
+        if found is None
+        else etree.tostring(found, encoding="UTF-8", xml_declaration=False, with_tail=False)
+    )

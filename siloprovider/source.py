@@ -1,13 +1,10 @@
 """A Silo as the record source of `oaipmhprovider` (OAI-PMH 2.0, sections 2.2 to 2.7)."""
 
 import logging
-import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-
-from lxml import etree
 
 from oaipmhprotocol import (
     CannotDisseminateFormat,
@@ -19,20 +16,19 @@ from oaipmhprotocol import (
     Record,
     Set,
 )
-from oaipmhprotocol.words import PROTOCOL_VERSION, XSI_NAMESPACE, DeletedRecord
+from oaipmhprotocol.words import PROTOCOL_VERSION, DeletedRecord
 from oaipmhprovider.arguments import SET_SPEC
 from oaipmhprovider.source import Position, Selection, SourceUnavailable
-from recordsilo import HarvestedRecord, Silo
+from recordsilo import Silo
 from recordsilo.errors import IndexProblem, RecordSiloError
-from recordsilo.formats import Description, describe_main
-from recordsilo.formats.documents import NoDocument, parsed_whole, unwrap
+from recordsilo.formats.documents import NoDocument
 from recordsilo.repository import Repository
-from siloprovider.choosing import DUBLIN_CORE, prefixes_of
-from siloprovider.descriptions import rights_in
-from siloprovider.dublin_core import OAI_DC, SCHEMA, oai_dc_of
+from siloprovider.choosing import DUBLIN_CORE
+from siloprovider.dublin_core import OAI_DC, SCHEMA
 from siloprovider.errors import ItemsUnreadable
 from siloprovider.items import Item, Items, Wanted, items_file, with_parents
-from siloprovider.provenance import Harvested, provenance_of
+from siloprovider.kept import Key
+from siloprovider.reading import Document, RecordReader
 
 logger = logging.getLogger("siloprovider")
 
@@ -82,6 +78,7 @@ class SiloSource:
         self._silo, self._identity = silo, identity
         path = items_file(silo.path, only_ready=only_ready)
         self.items = Items(silo, path, only_ready=only_ready, now=now)
+        self._reader = RecordReader(silo)
         self._repository = Repository(silo.path)
         self._seen: dict[str, tuple[str, str]] = {}
 
@@ -136,9 +133,9 @@ class SiloSource:
     def _look_at(self, prefix: str) -> tuple[str, str]:
         """The schema and the namespace that a document in a format names."""
         for item in self.items.some(prefix):
-            record = self._read(item, _header(item), prefix)
-            if record is not None and record.metadata is not None:
-                self._seen[prefix] = named_in(record.metadata)
+            with suppress(RecordSiloError, OSError, NoDocument):
+                names = self._reader.schema_and_namespace(item.identifier, item.version, prefix)
+                self._seen[prefix] = names
                 break
         return self._seen.get(prefix, ("", ""))
 
@@ -146,15 +143,12 @@ class SiloSource:
 
     def record(self, identifier: str, prefix: str) -> Record:
         item = self._item(identifier)
-        header = _header(item)
         if prefix not in self.items.prefixes_of(item):
             raise CannotDisseminateFormat(f"this item is not available as {prefix}")
-        if header.deleted:
-            return Record(header)
-        found = self._read(item, header, prefix)
-        if found is None:
+        found = [*self._records([item], prefix)]
+        if not found:
             raise CannotDisseminateFormat("this item cannot be read at the moment")
-        return found
+        return found[0]
 
     def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
         return [_header(item) for item in self._after(selection, after, limit)]
@@ -163,15 +157,9 @@ class SiloSource:
         found: list[Record] = []
         while len(found) < limit:
             items = self._after(selection, after, limit - len(found))
-            for item in items:
-                header = _header(item)
-                read = (
-                    Record(header) if header.deleted else self._read(item, header, selection.prefix)
-                )
-                if read is not None:
-                    found.append(read)
             if not items:
                 break
+            found += self._records(items, selection.prefix)
             after = Position(items[-1].datestamp, items[-1].identifier)
         return found
 
@@ -193,74 +181,36 @@ class SiloSource:
             raise IdDoesNotExist("this repository has no item with this identifier")
         return item
 
-    def _read(self, item: Item, header: Header, prefix: str) -> Record | None:
-        """A record; None, and a line in the log, if it cannot be read."""
+    def _records(self, items: Sequence[Item], prefix: str) -> Iterator[Record]:
+        """Those of the items that can be read, in their order."""
+        way, documents = self._reader.way, self.items.documents
+        kept = documents.of([one.identifier for one in items if one.version], prefix)
+        read: list[tuple[str, Key, Document]] = []
+        for item in items:
+            document = None
+            if item.version:
+                wanted = item.version, item.revision, way
+                key, document = kept.get(item.identifier, _NOTHING)
+                if key != wanted:
+                    revision, document = self._read(item, prefix)
+                    if document is None:
+                        continue
+                    if revision == item.revision:
+                        read.append((item.identifier, wanted, document))
+            yield Record(_header(item), *document or ())
+        with _available():
+            documents.keep(prefix, read)
+
+    def _read(self, item: Item, prefix: str) -> tuple[int, Document | None]:
+        """A revision and its document; None, and a line in the log, if it cannot be read."""
         try:
-            record = self._silo.get_item(item.identifier)
-            version = record.state.version(item.version)
-            held = prefixes_of(version)
-            if prefix in held:
-                with record.get_stream(prefix, version.name) as stream:
-                    content = stream.read()
-                metadata = unwrap(content) or _checked(content)
-            else:
-                metadata = oai_dc_of(_description(record, version.name, held))
-            namespace = named_in(metadata)[1]
-            metadata = metadata if namespace else in_no_namespace(metadata)
-            about = self._about(record, item, prefix, namespace)
+            return self._reader.read(item.identifier, item.version, prefix)
         except (RecordSiloError, OSError, NoDocument) as error:
             logger.warning("%s is left out: %s", item.identifier, error)
-            return None
-        return Record(header, metadata, about)
-
-    def _about(
-        self, record: HarvestedRecord, item: Item, prefix: str, namespace: str
-    ) -> tuple[bytes, ...]:
-        """Where the record was harvested; nothing for a record that was made here."""
-        manifest = record.state
-        harvested = [one for one in manifest.versions if one.origin.kind == "harvest"]
-        base_url = self._silo.state.get("base_oai_url")
-        if not harvested or not base_url:
-            return ()
-        newest = harvested[-1]
-        earlier = []
-        if f"{prefix}.about" in newest.paths:
-            with record.get_stream(f"{prefix}.about", newest.name) as stream:
-                earlier.append(stream.read())
-        told = Harvested(
-            base_url=str(base_url),
-            identifier=str(manifest.metadata.get("identifier") or manifest.item_id),
-            datestamp=_dated(newest.origin.prefixes.get(prefix) or newest.date),
-            namespace=namespace,
-            date=_dated(newest.origin.date or newest.date),
-            is_altered=item.version != newest.name or prefix not in newest.metadata_files,
-        )
-        return (provenance_of(told, earlier), *rights_in(earlier))
+            return 0, None
 
 
-def _description(record: HarvestedRecord, version: str, held: Sequence[str]) -> Description:
-    def read(path: str) -> bytes | None:
-        with record.get_stream(path, version) as stream:
-            return stream.read()
-
-    return describe_main(held, read)
-
-
-def _dated(text: str) -> str:
-    """A date in the form of 2010 as a datestamp."""
-    return f"{text[:19]}Z" if "T" in text else text
-
-
-def _checked(content: bytes) -> bytes:
-    """A document that is not in an element of OAI-PMH, in UTF-8 whatever it was in.
-
-    Raises:
-        NoDocument: It cannot be embedded in a response.
-    """
-    root = parsed_whole(content)
-    if (root.getroottree().docinfo.encoding or "UTF-8").upper() in {"UTF-8", "ASCII", "US-ASCII"}:
-        return content
-    return etree.tostring(root, encoding="UTF-8")
+_NOTHING: tuple[Key | None, Document | None] = (None, None)
 
 
 @contextmanager
@@ -270,22 +220,6 @@ def _available() -> Iterator[None]:
         yield
     except (IndexProblem, ItemsUnreadable, OSError) as error:
         raise SourceUnavailable(str(error)) from error
-
-
-def in_no_namespace(document: bytes) -> bytes:
-    """A document without a namespace, which would get that of the response it is embedded in."""
-    written = etree.tostring(parsed_whole(document), encoding="UTF-8", xml_declaration=False)
-    name = re.match(rb"<[^\s/>]+", written)
-    assert name is not None
-    return name[0] + b' xmlns=""' + written[name.end() :]
-
-
-def named_in(document: bytes) -> tuple[str, str]:
-    """The schema and the namespace that a document names for its root; empty if none."""
-    root = parsed_whole(document)
-    namespace = etree.QName(root).namespace or ""
-    pairs = (root.get(f"{{{XSI_NAMESPACE}}}schemaLocation") or "").split()
-    return dict(zip(pairs[::2], pairs[1::2], strict=False)).get(namespace, ""), namespace
 
 
 def _header(item: Item) -> Header:

@@ -229,9 +229,10 @@ class Catalogue:
         """Record → its description for lists; see `Index.described`."""
         return self.ask(lambda index: index.described(identifiers))
 
-    def changes(self, mark: str) -> "Changes":
-        """See `Index.changes_since`; contributed values are brought in step first."""
-        self._contributed((), facet_names())
+    def changes(self, mark: str, *, contributed: bool) -> "Changes":
+        """See `Index.changes_since`; contributed values are brought in step first, if asked."""
+        if contributed:
+            self._contributed((), facet_names())
         return self.ask(lambda index: index.changes_since(mark))
 
     def entries(self, changes: "Changes") -> Iterator[tuple[int, Entry]]:

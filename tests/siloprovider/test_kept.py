@@ -1,0 +1,153 @@
+"""Documents that were given once, and are given again without being read."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oaipmhprovider.source import Selection
+from recordsilo import Silo
+from recordsilo.records.manifest import Origin
+from siloprovider.kept import LARGEST, joined, parts_of
+from siloprovider.reading import Document, RecordReader
+from siloprovider.source import Identity, SiloSource
+
+
+def document(title: str) -> bytes:
+    return f'<a xmlns="urn:a">{title}</a>'.encode()
+
+
+@pytest.fixture
+def silo(tmp_path: Path) -> Iterator[Silo]:
+    with Silo(str(tmp_path / "silo")) as silo:
+        silo.state["base_oai_url"] = "http://x.example.org/oai"
+        for number in (1, 2, 3):
+            with silo.editing(f"oai:x:{number}") as edit:
+                edit.add_version("1", date="2020-01-01T00:00:00", origin=Origin("harvest"))
+                edit.put("1", "x", document(f"Nr {number}"), metadata=True)
+        yield silo
+
+
+@pytest.fixture
+def source(silo: Silo) -> Iterator[SiloSource]:
+    with SiloSource(silo, Identity("A Silo", ("a@example.org",))) as source:
+        yield source
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The identifiers of the records that were read."""
+    found: list[str] = []
+    really = RecordReader.read
+
+    def noted(self: RecordReader, identifier: str, version: str, prefix: str) -> object:
+        found.append(identifier)
+        return really(self, identifier, version, prefix)
+
+    monkeypatch.setattr(RecordReader, "read", noted)
+    return found
+
+
+def given(source: SiloSource) -> dict[str, str]:
+    source.identify()
+    found = source.records(Selection("x"), None, 10)
+    return {one.header.identifier: (one.metadata or b"deleted").decode() for one in found}
+
+
+def kept(silo: Silo) -> set[str]:
+    path = Path(silo.path) / ".silo" / "provider.sqlite"
+    with sqlite3.connect(path) as connection:
+        return {one for (one,) in connection.execute("SELECT identifier FROM document")}
+
+
+def test_what_was_given_is_given_again_unread(
+    silo: Silo, source: SiloSource, read: list[str]
+) -> None:
+    first = given(source)
+    assert len(read) == 3
+    about = source.record("oai:x:1", "x").about
+    assert given(source) == first
+    assert source.record("oai:x:1", "x").about == about
+    assert b"http://x.example.org/oai" in about[0]
+    assert len(read) == 3
+    with SiloSource(silo, Identity("A Silo", ("a@example.org",))) as other:
+        assert given(other) == first
+    assert len(read) == 3, "also after a restart"
+
+
+def test_what_was_changed_is_read_again(silo: Silo, source: SiloSource, read: list[str]) -> None:
+    given(source)
+    read.clear()
+    silo["oai:x:2"].clone_version("1", "mine")
+    silo["oai:x:2"].put_stream("x", document("Better"))
+    assert given(source)["oai:x:2"] == document("Better").decode()
+    assert read == ["oai:x:2"]
+
+
+@pytest.mark.parametrize("how", ["removed", "withheld"])
+def test_what_is_not_given_any_more_is_not_kept_either(
+    silo: Silo, source: SiloSource, how: str
+) -> None:
+    given(source)
+    assert kept(silo) == {"oai:x:1", "oai:x:2", "oai:x:3"}
+    if how == "removed":
+        silo.del_item("oai:x:2", remember=True)
+    else:
+        silo["oai:x:2"].set_version_state("1", "withheld")
+    assert given(source)["oai:x:2"] == "deleted"
+    assert kept(silo) == {"oai:x:1", "oai:x:3"}
+
+
+def test_another_base_url_makes_other_containers(
+    silo: Silo, source: SiloSource, read: list[str]
+) -> None:
+    given(source)
+    silo.state["base_oai_url"] = "http://y.example.org/oai"
+    assert b"http://y.example.org/oai" in source.record("oai:x:1", "x").about[0]
+
+
+def test_a_record_that_changes_while_it_is_read_is_not_kept(
+    silo: Silo, source: SiloSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source.identify()
+    silo["oai:x:2"].clone_version("1", "mine")
+    silo["oai:x:2"].set_version_cursor("1")
+    source.records(Selection("x"), None, 10)
+    assert kept(silo) == {"oai:x:1", "oai:x:3"}
+
+
+def test_large_documents_are_not_kept(silo: Silo, source: SiloSource) -> None:
+    silo["oai:x:2"].clone_version("1", "mine")
+    silo["oai:x:2"].put_stream("x", document("x" * LARGEST))
+    assert len(given(source)["oai:x:2"]) > LARGEST
+    assert kept(silo) == {"oai:x:1", "oai:x:3"}
+
+
+def test_a_file_of_before_gets_the_table(silo: Silo, source: SiloSource) -> None:
+    source.identify()
+    source.close()
+    with sqlite3.connect(Path(silo.path) / ".silo" / "provider.sqlite") as connection:
+        connection.execute("DROP TABLE document")
+    assert len(given(source)) == 3
+    assert len(kept(silo)) == 3
+
+
+def test_a_full_disk_keeps_nothing_and_stops_no_list(
+    silo: Silo, source: SiloSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source.identify()
+
+    def full() -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(source.items.documents._file, "transaction", full)
+    assert len(source.records(Selection("x"), None, 10)) == 3
+    monkeypatch.undo()
+    assert kept(silo) == set()
+
+
+@pytest.mark.parametrize("parts", [(), (b"",), (b"a",), (b"a", b"", b"b" * 300)])
+def test_containers_come_back_as_they_were(parts: tuple[bytes, ...]) -> None:
+    assert parts_of(joined(parts)) == parts
+    assert Document(b"", parts).about == parts
