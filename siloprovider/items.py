@@ -162,6 +162,15 @@ class Items:
                         self._take_over(*news, progress)
             self._looked = stamp, now
 
+    def awaits_all(self) -> bool:
+        """Whether `catch_up` reads all records: the first time, or after the index was made anew.
+
+        Raises:
+            IndexProblem, ItemsUnreadable, OSError: See `catch_up`.
+        """
+        news = self._news()
+        return news is not None and news[0].is_whole
+
     def token_key(self) -> bytes:
         """The key of this repository's resumption tokens, the same in every process.
 

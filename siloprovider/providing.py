@@ -26,11 +26,13 @@ class Provided:
         settings: How `oaipmhprovider` serves them; without an address, if none is set.
         catch_up: Takes over what changed, which any request would do otherwise; gets a function
             that is called with the number of records so far.
+        awaits_all: Whether that reads all records, as the first time.
     """
 
     source: RecordSource
     settings: Settings
     catch_up: Callable[[Callable[[int], object] | None], None]
+    awaits_all: Callable[[], bool]
 
 
 @contextmanager
@@ -50,7 +52,8 @@ def provided(
             return next((one.identifier for one in items.some(DUBLIN_CORE)), "")
 
         dressed = DressedSource(source, settings, sample)
-        yield Provided(dressed, served(settings, items.token_key()), items.catch_up)
+        settings_ = served(settings, items.token_key())
+        yield Provided(dressed, settings_, items.catch_up, items.awaits_all)
 
 
 def identity_of(settings: ProviderSettings, name: str) -> Identity:

@@ -146,7 +146,7 @@ def respond(site: AnySite, environ: dict[str, Any]) -> Response:
     as_json, user, request = _asks_json(environ), site.gate.local or NOBODY, None
     try:
         request = security.forwarded(from_environ(environ), site.settings.policy)
-        security.check(request, site.settings.policy)
+        security.check(request, site.settings.policy, only_reads=_only_reads(site, request))
         found = routes.table(*site.scopes).find(request.method, request.raw_path)
         as_json = as_json or found.is_twin
         user = site.gate.user_of(request, found.route.needs)
@@ -157,6 +157,16 @@ def respond(site: AnySite, environ: dict[str, Any]) -> Response:
         back = _came_from(environ)
         refused = error_answer(site, refusal, as_json=as_json, user=user, back=back)
         return packed(labelled(request, refused)) if request else refused
+
+
+def _only_reads(site: AnySite, request: Request) -> bool:
+    """Whether the address takes a POST that changes nothing."""
+    if request.is_safe:
+        return True
+    try:
+        return routes.table(*site.scopes).find(request.method, request.raw_path).route.only_reads
+    except WebError:
+        return False
 
 
 def _report(environ: dict[str, Any], error: Exception, refusal: WebError) -> None:

@@ -89,6 +89,12 @@ _port_option = click.option(
     metavar="HEADER",
     help="With --proxy: the header in which the proxy names who signed in with it.",
 )
+@click.option(
+    "--oai",
+    is_flag=True,
+    help="Give the records to harvesters at /oai, by OAI-PMH and without sign-in, also where no"
+    " manager has switched that on.",
+)
 @broker_option
 @force_option
 def serve(
@@ -101,6 +107,7 @@ def serve(
     sign_in: bool,
     proxies: tuple[str, ...],
     user_header: str,
+    oai: bool,
     broker: str,
     force: bool,
 ) -> None:
@@ -119,7 +126,7 @@ def serve(
     policy = _policy(host, allow_remote=allow_remote, names=names)
     policy = _with_proxies(policy, proxies, user_header)
     settings = Settings(
-        agent=_user(), policy=policy, sign_in=sign_in, broker=broker, by_worker=True
+        agent=_user(), policy=policy, sign_in=sign_in, broker=broker, by_worker=True, oai=oai
     )
     if is_granary(silo_dir):
         _check_accounts(silo_dir, settings)

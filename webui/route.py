@@ -70,6 +70,7 @@ class Route:
             directory of the site.
         told: What OpenAPI says of it; for ours, `webui.api.operations` says it.
         is_for_programs: Whether people who did not sign in are refused, not led to the form.
+        only_reads: Whether a POST changes nothing, so that it may come from anywhere.
     """
 
     method: str
@@ -80,6 +81,7 @@ class Route:
     scopes: frozenset[Scope] = frozenset({Scope.SILO})
     admits: Callable[[Request, str], bool] | None = None
     is_for_programs: bool = False
+    only_reads: bool = False
     told: Operation | None = None
 
     @property

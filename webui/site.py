@@ -42,6 +42,7 @@ class Settings:
         on_shelf: Whether this is one of several Silos; every page then links to their list.
         sign_in: Whether users sign in; always required if the page is reachable from
             other machines.
+        oai: Whether the records are given to harvesters, whatever the Silo's own settings say.
     """
 
     agent: str = "page"
@@ -51,6 +52,7 @@ class Settings:
     broker: str = ""
     by_worker: bool = False
     on_shelf: bool = False
+    oai: bool = False
 
     @property
     def needs_sign_in(self) -> bool:

@@ -163,6 +163,10 @@ GET    /records/{record}/versions/{version}/rename-file         -   - 200 200
 POST   /records/{record}/versions/{version}/rename-file         -   - 400 400
 GET    /records/{record}/versions/{version}/delete-file         -   - 200 200
 POST   /records/{record}/versions/{version}/delete-file         -   - 400 400
+GET    /oai                                                   404 404 404 404
+POST   /oai                                                   404 404 404 404
+GET    /providing                                               -   -   - 200
+POST   /providing                                               -   -   - 303
 GET    /r51/status                                            200 200 200 200
 GET    /r51/reports                                             - 400 400 400
 GET    /r51/reports/{report}                                    - 404 404 404

@@ -198,7 +198,7 @@ def test_a_change_is_taken_from_its_own_page_or_from_a_program_here(
 
 @pytest.mark.parametrize(
     "route",
-    [r for r in OF_SILO.routes if r.method != "GET"],
+    [r for r in OF_SILO.routes if r.method != "GET" and not r.only_reads],
     ids=lambda r: f"{r.method} {r.pattern}",
 )
 def test_no_changing_address_is_open_to_other_sites(

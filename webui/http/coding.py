@@ -29,6 +29,7 @@ KINDS = frozenset(
         "text/css",
         "text/javascript",
         "text/csv",
+        "text/xml",
         "application/json",
         "application/jsonl",
         "image/svg+xml",

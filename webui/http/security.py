@@ -79,8 +79,11 @@ def forwarded(request: Request, policy: Policy) -> Request:
     )
 
 
-def check(request: Request, policy: Policy) -> None:
+def check(request: Request, policy: Policy, *, only_reads: bool = False) -> None:
     """Check the host and the origin of a request.
+
+    Args:
+        only_reads: Whether it changes nothing, whatever its method.
 
     Raises:
         BadRequest: There is no Host header (RFC 9112, section 3.2).
@@ -91,7 +94,7 @@ def check(request: Request, policy: Policy) -> None:
     if "host" not in request.headers:
         raise BadRequest("A request must name the host that it is for (Host).")
     check_host(request.headers["host"], policy)
-    if not request.is_safe:
+    if not request.is_safe and not only_reads:
         check_site(request)
 
 
