@@ -107,6 +107,11 @@ def search_names(silo_path: str) -> list[str]:
     return _files(silo_path).names()
 
 
+def search_path(silo_path: str, name: str) -> str:
+    """Where the file of a saved search is, or would be."""
+    return os.path.join(silo_path, *SEARCHES.split("/"), f"{name}.toml")
+
+
 def delete_search(silo_path: str, name: str) -> None:
     """Delete a saved search.
 

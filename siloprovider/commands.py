@@ -41,6 +41,10 @@ from silowork.stop import Stop
               help="Base URL of another repository, for harvesters; repeatable.")  # fmt: skip
 @click.option("--icon", metavar="URL", help="Picture of the collection.")
 @click.option("--icon-link", metavar="URL", help="Where the picture leads to.")
+@click.option("--searches", "all_searches", is_flag=True, default=None,
+              help="Give each saved search as a set.")  # fmt: skip
+@click.option("--saved", "searches", multiple=True, metavar="NAME",
+              help="Give this saved search as a set; repeatable.")  # fmt: skip
 @click.option("--page-size", type=click.IntRange(1, MOST_RECORDS),
               help="Records in a response, 100 by default.")  # fmt: skip
 @click.option("--per-minute", type=click.IntRange(0), metavar="N", help="Most requests of a client "
@@ -58,6 +62,8 @@ def provide(
     friends: tuple[str, ...],
     icon: str | None,
     icon_link: str | None,
+    all_searches: bool | None,
+    searches: tuple[str, ...],
     page_size: int | None,
     per_minute: int | None,
 ) -> None:
@@ -79,6 +85,8 @@ def provide(
             rights=rights,
             friends=friends or None,
             branding=Branding(icon or "", icon_link or "") if icon or icon_link else None,
+            all_searches=all_searches,
+            searches=searches or None,
             page_size=page_size,
             per_minute=per_minute,
         )

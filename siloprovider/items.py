@@ -29,9 +29,10 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.index import Entry
 from recordsilo.index.changes import Changes
 from recordsilo.removals import removals_file, removed_at
-from siloprovider import kept
+from siloprovider import kept, members
 from siloprovider.choosing import DUBLIN_CORE, READY, WITHHELD, Given, given_of, prefixes_among
 from siloprovider.errors import ItemsUnreadable
+from siloprovider.set_names import with_parents
 from silowork.ledger_file import LedgerFile, LedgerKind
 
 MOST_PREFIXES = 62
@@ -62,11 +63,12 @@ _KIND = LedgerKind(
         identifier TEXT NOT NULL,
         PRIMARY KEY (spec, datestamp, identifier)
     ) WITHOUT ROWID;
-    {kept.SCHEMA}
+    {kept.SCHEMA};
+    {members.SCHEMA}
     """,
     ItemsUnreadable,
     version=1,
-    added=frozenset({kept.TABLE}),
+    added=frozenset({kept.TABLE}) | members.TABLES,
     synchronous="NORMAL",
     has_log=True,
 )
@@ -170,6 +172,16 @@ class Items:
         """
         news = self._news()
         return news is not None and news[0].is_whole
+
+    @property
+    def file(self) -> LedgerFile:
+        """The file, for what `members` notes in it."""
+        return self._file
+
+    def round(self) -> tuple[str, str]:
+        """A text that changes when records do, and the earliest datestamp for what is seen now."""
+        about = dict(self._file.rows("SELECT key, value FROM about"))
+        return about.get("mark", ""), max(_text(self._now()), about.get("fed", ""))
 
     def token_key(self) -> bytes:
         """The key of this repository's resumption tokens, the same in every process.
@@ -290,7 +302,9 @@ class Items:
         sql, values = self._query(wanted, position)
         table = "in_set" if wanted.set_spec is not None else "item"
         order = f"ORDER BY {table}.datestamp, {table}.identifier LIMIT ?"
-        found = self._file.rows(f"{_COLUMNS} {sql} {order}", (*values, limit))
+        # the date of an item that was in a search is that at which it left
+        columns = _COLUMNS.replace("item.datestamp", f"{table}.datestamp")
+        found = self._file.rows(f"{columns} {sql} {order}", (*values, limit))
         return [_item(row) for row in found]
 
     def _query(
@@ -345,15 +359,6 @@ def datestamp_of(seconds: int) -> str:
 
 def _text(moment: datetime) -> str:
     return format_datestamp(moment, Granularity.SECOND)
-
-
-def with_parents(specs: Iterable[str]) -> dict[str, None]:
-    """The sets and those above them, each once."""
-    found: dict[str, None] = {}
-    for spec in specs:
-        parts = spec.split(":")
-        found.update(dict.fromkeys(":".join(parts[: end + 1]) for end in range(len(parts))))
-    return found
 
 
 def _into_sets(connection: Connection, specs: Iterable[str], stamp: str, identifier: str) -> None:
@@ -414,6 +419,7 @@ def _write(
     identifier, revision = entry.row.identifier, entry.row.revision
     # OAI-PMH.xsd refuses other setSpecs, and no harvester may ask for them.
     sets = tuple(filter(SET_SPEC.fullmatch, entry.row.sets))
+    sets += members.specs_of(connection, identifier)
     known = connection.execute(
         "SELECT datestamp, version, prefixes, sets, revision FROM item WHERE identifier = ?",
         (identifier,),

@@ -13,6 +13,7 @@ from recordsilo import Silo
 from recordsilo.repository import Repository
 from siloprovider.choosing import DUBLIN_CORE
 from siloprovider.dressed import DressedSource
+from siloprovider.searches import SearchedSource
 from siloprovider.settings import ProviderSettings
 from siloprovider.source import Identity, SiloSource, utc_now
 
@@ -51,7 +52,8 @@ def provided(
         def sample() -> str:
             return next((one.identifier for one in items.some(DUBLIN_CORE)), "")
 
-        dressed = DressedSource(source, settings, sample)
+        searched = SearchedSource(source, silo, items, settings)
+        dressed = DressedSource(searched, settings, sample)
         settings_ = served(settings, items.token_key())
         yield Provided(dressed, settings_, items.catch_up, items.awaits_all)
 

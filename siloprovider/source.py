@@ -26,9 +26,10 @@ from recordsilo.repository import Repository
 from siloprovider.choosing import DUBLIN_CORE
 from siloprovider.dublin_core import OAI_DC, SCHEMA
 from siloprovider.errors import ItemsUnreadable
-from siloprovider.items import Item, Items, Wanted, items_file, with_parents
+from siloprovider.items import Item, Items, Wanted, items_file
 from siloprovider.kept import Key
 from siloprovider.reading import Document, RecordReader
+from siloprovider.set_names import with_parents
 
 logger = logging.getLogger("siloprovider")
 

@@ -204,7 +204,7 @@ def test_a_token_survives_a_restart(silo: Silo) -> None:
 
 
 def test_a_repository_says_what_its_settings_say(asked: Any) -> None:
-    ask = asked(replace(FULL, state="current"))
+    ask = asked(replace(FULL, state="current", searches=()))
     said = ask(verb="Identify")
     assert said.findtext(".//{*}repositoryName") == "Ours"
     assert [one.text for one in said.iter("{*}adminEmail")] == [*FULL.emails]

@@ -77,6 +77,7 @@ PAGES = {
     "schedules": "/schedules",
     "accounts": "/accounts",
     "places": "/places",
+    "harvesters": "/providing",
     "account": "/account",
     "activity": "/activity",
     "sign in": "/sign-in",
@@ -115,7 +116,7 @@ NOT_PAGES = {
     "/records/{record}/citation.bib",
     "/jobs/events", "/jobs/{job}/events", "/jobs/{job}/file", "/openapi.json", "/favicon.ico",
     "/robots.txt", "/records", "/crawling/metrics", "/crawling/comparisons/{name}/{picture}",
-    "/r51/status", "/r51/reports", "/r51/reports/{report}", "/r51/members",
+    "/oai", "/r51/status", "/r51/reports", "/r51/reports/{report}", "/r51/members",
 }  # fmt: skip
 """Files and streams, and an address that redirects."""
 FILES = (".csv", ".jsonl", ".png", ".zip")

@@ -1,0 +1,208 @@
+"""A Silo whose saved searches are sets (docs/adr/0057)."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Lock
+
+from oaipmhprotocol import Header, Identify, MetadataFormat, Record, Set
+from oaipmhprovider.source import Position, RecordSource, Selection, SourceUnavailable
+from recordsilo import Silo
+from recordsilo.disk.stamps import stamp_of
+from recordsilo.errors import IndexProblem, SearchError
+from recordsilo.index import SearchFilters
+from silocuration.errors import CurationError
+from silocuration.searches import SavedSearch, load_search, search_names, search_path
+from siloprovider.errors import ItemsUnreadable, SettingInvalid
+from siloprovider.items import Items
+from siloprovider.members import Looked, known_searches, looked_at, take_over
+from siloprovider.set_names import spec_of_search
+from siloprovider.settings import ProviderSettings
+
+SECONDS_UNTIL_AGAIN = 600.0
+"""After which a search is looked at again although no record changed: it may ask for dates."""
+_SHARE = 20
+"""A search is looked at for at most this part of the time, while records change."""
+logger = logging.getLogger("siloprovider")
+
+
+class SearchedSource:
+    """See `oaipmhprovider.source.RecordSource`; the source below, with saved searches as sets.
+
+    Args:
+        source: That of the Silo.
+        silo: The Silo; this does not close it.
+        items: Its table.
+        settings: Which searches are sets.
+        clock: Seconds since 1970.
+
+    Raises:
+        SettingInvalid: A search that was named does not exist, cannot be read or has the name of a
+            set of the source.
+        IndexProblem: See `Silo.set_counts`.
+    """
+
+    def __init__(
+        self,
+        source: RecordSource,
+        silo: Silo,
+        items: Items,
+        settings: ProviderSettings,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._source, self._silo, self._items = source, silo, items
+        self._settings, self._clock, self._refreshing = settings, clock, Lock()
+        for name in settings.searches:
+            try:
+                load_search(silo.path, name)
+            except CurationError as error:
+                raise SettingInvalid(
+                    f"{error}; saved searches that are there: {self._saved()}"
+                ) from None
+        wanted = {spec_of_search(name) for name in self._names()}
+        if clashes := sorted(wanted & set(silo.set_counts())):
+            raise SettingInvalid(
+                f"the source has a set {clashes[0]} too; save the search under another name"
+            )
+
+    def _saved(self) -> str:
+        return ", ".join(search_names(self._silo.path)) or "none"
+
+    def _names(self) -> Sequence[str]:
+        if self._settings.all_searches:
+            return search_names(self._silo.path)
+        return self._settings.searches
+
+    # ------------------------------------------------------------------ kept in step
+
+    def refresh(self) -> None:
+        """Look at the searches again where something may have changed.
+
+        Raises:
+            IndexProblem, ItemsUnreadable, OSError: See `Items.catch_up`.
+        """
+        with self._refreshing:
+            self._items.catch_up()
+            mark, datestamp = self._items.round()
+            for name in self._names():
+                with _reported(name):
+                    self._look(name, mark, datestamp)
+
+    def _look(self, name: str, mark: str, datestamp: str) -> None:
+        spec, began = spec_of_search(name), self._clock()
+        stamped = stamp_of(search_path(self._silo.path, name))
+        # a file that was written just now may be written again with the same time
+        stamp = f"{mark} {stamped}" if stamped else ""
+        before = looked_at(self._items.file, spec)
+        if before is not None:
+            since = began - before.at
+            is_same = stamp == before.stamp != "" and 0 <= since < SECONDS_UNTIL_AGAIN
+            if is_same or 0 <= since < before.took * _SHARE:
+                return
+        search = load_search(self._silo.path, name)
+        found = list(_found(self._silo, search))
+        looked = Looked(stamp, began, self._clock() - began)
+        take_over(self._items.file, spec, found, looked, datestamp, is_new=before is None)
+
+    # ------------------------------------------------------------------ the source
+
+    def identify(self) -> Identify:
+        return self._source.identify()
+
+    def formats(self) -> Sequence[MetadataFormat]:
+        return self._source.formats()
+
+    def formats_of(self, identifier: str) -> Sequence[MetadataFormat]:
+        return self._source.formats_of(identifier)
+
+    def sets(self) -> Sequence[Set]:
+        own = []
+        for name in self._names():
+            with _reported(name):
+                title = load_search(self._silo.path, name).title
+                own.append(Set(spec_of_search(name), title))
+        return [*self._source.sets(), *own]
+
+    def record(self, identifier: str, prefix: str) -> Record:
+        self._refreshed()
+        found = self._source.record(identifier, prefix)
+        return replace(found, header=self._shown(found.header, self._hidden()))
+
+    def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
+        hidden = self._hidden()
+        if selection.set_spec in hidden:
+            return []
+        found = self._source.headers(selection, after, limit)
+        return [self._shown(_of_set(one, selection, self._own()), hidden) for one in found]
+
+    def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
+        hidden, own = self._hidden(), self._own()
+        if selection.set_spec in hidden:
+            return []
+        found = []
+        for record in self._source.records(selection, after, limit):
+            header = self._shown(_of_set(record.header, selection, own), hidden)
+            if header.deleted and not record.header.deleted:
+                found.append(Record(header))
+            else:
+                found.append(replace(record, header=header))
+        return found
+
+    def count(self, selection: Selection) -> int:
+        self._refreshed()
+        return 0 if selection.set_spec in self._hidden() else self._source.count(selection)
+
+    def _refreshed(self) -> None:
+        if not self._names():
+            return  # the source below takes over what changed
+        try:
+            self.refresh()
+        except (IndexProblem, ItemsUnreadable, OSError) as error:
+            raise SourceUnavailable(str(error)) from error
+
+    def _own(self) -> frozenset[str]:
+        return frozenset(map(spec_of_search, self._names()))
+
+    def _hidden(self) -> frozenset[str]:
+        """Searches that were sets once, or are for another process."""
+        return known_searches(self._items.file) - self._own()
+
+    def _shown(self, header: Header, hidden: frozenset[str]) -> Header:
+        if hidden.isdisjoint(header.set_specs):
+            return header
+        return replace(
+            header, set_specs=tuple(one for one in header.set_specs if one not in hidden)
+        )
+
+
+def _of_set(header: Header, selection: Selection, own: frozenset[str]) -> Header:
+    """The header in the list of a set: one that has left the search is given as deleted."""
+    spec = selection.set_spec
+    if spec not in own or spec in header.set_specs:
+        return header
+    return replace(header, set_specs=(spec,), deleted=True)
+
+
+def _found(silo: Silo, search: SavedSearch) -> Iterator[str]:
+    """The identifiers that a search finds; of a list, those that are listed."""
+    select = search.select
+    if not select.identifiers:
+        yield from (row.identifier for row in silo.found(select.filters, select.query))
+        return
+    named = frozenset(select.identifiers)
+    if not select.query and select.filters == SearchFilters():
+        yield from named
+        return
+    rows = silo.found(select.filters, select.query)
+    yield from (row.identifier for row in rows if row.identifier in named)
+
+
+@contextmanager
+def _reported(name: str) -> Iterator[None]:
+    """A search that cannot be read or asked keeps its records; the log says why."""
+    try:
+        yield
+    except (CurationError, SearchError) as error:
+        logger.warning("the set of the saved search %s stays as it is: %s", name, error)
