@@ -62,10 +62,12 @@ class DressedSource:
         return self._dressed(self._source.record(self._original(identifier), prefix))
 
     def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
-        return [*map(self._header, self._source.headers(selection, self._place(after), limit))]
+        found = self._source.headers(selection, self._place(after), limit)
+        return [*map(self._header, found)] if self._prefix else found
 
     def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
-        return [*map(self._dressed, self._source.records(selection, self._place(after), limit))]
+        found = self._source.records(selection, self._place(after), limit)
+        return [*map(self._dressed, found)] if self._prefix or self._rights else found
 
     def count(self, selection: Selection) -> int:
         return self._source.count(selection)

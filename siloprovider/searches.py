@@ -128,27 +128,27 @@ class SearchedSource:
     def record(self, identifier: str, prefix: str) -> Record:
         self._refreshed()
         found = self._source.record(identifier, prefix)
-        return replace(found, header=self._shown(found.header, self._hidden()))
+        return _with_header(found, _shown(found.header, self._hidden()))
 
     def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
-        hidden = self._hidden()
+        hidden, own = self._hidden(), self._own()
         if selection.set_spec in hidden:
             return []
         found = self._source.headers(selection, after, limit)
-        return [self._shown(_of_set(one, selection, self._own()), hidden) for one in found]
+        if not hidden and not own:
+            return found
+        return [_shown(_of_set(one, selection, own), hidden) for one in found]
 
     def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
         hidden, own = self._hidden(), self._own()
         if selection.set_spec in hidden:
             return []
-        found = []
-        for record in self._source.records(selection, after, limit):
-            header = self._shown(_of_set(record.header, selection, own), hidden)
-            if header.deleted and not record.header.deleted:
-                found.append(Record(header))
-            else:
-                found.append(replace(record, header=header))
-        return found
+        found = self._source.records(selection, after, limit)
+        if not hidden and not own:
+            return found
+        return [
+            _with_header(one, _shown(_of_set(one.header, selection, own), hidden)) for one in found
+        ]
 
     def count(self, selection: Selection) -> int:
         self._refreshed()
@@ -169,12 +169,18 @@ class SearchedSource:
         """Searches that were sets once, or are for another process."""
         return known_searches(self._items.file) - self._own()
 
-    def _shown(self, header: Header, hidden: frozenset[str]) -> Header:
-        if hidden.isdisjoint(header.set_specs):
-            return header
-        return replace(
-            header, set_specs=tuple(one for one in header.set_specs if one not in hidden)
-        )
+
+def _shown(header: Header, hidden: frozenset[str]) -> Header:
+    """The header without sets that are hidden."""
+    if hidden.isdisjoint(header.set_specs):
+        return header
+    return replace(header, set_specs=tuple(one for one in header.set_specs if one not in hidden))
+
+
+def _with_header(record: Record, header: Header) -> Record:
+    if header.deleted and not record.header.deleted:
+        return Record(header)
+    return record if header is record.header else replace(record, header=header)
 
 
 def _of_set(header: Header, selection: Selection, own: frozenset[str]) -> Header:
