@@ -1,7 +1,8 @@
 """OAI-PMH out of a Silo: its records, as they are now, for any harvester.
 
 * `choosing`: which version of a record is given, and in which formats (pure).
-* `items`: what is given of each record and since when, in an order that lists can follow.
+* `item_table`: what is given of each record and since when, in an order that lists can follow.
+* `items`: such a table for a Silo, kept in step with its index.
 * `embedding`: the document in a metadata file, as a response takes it (pure).
 * `reading`: what is read of a record for a harvester; `kept`: what need not be read again.
 * `source`: all this as the record source of `oaipmhprovider`.

@@ -26,7 +26,8 @@ from recordsilo.repository import Repository
 from siloprovider.choosing import DUBLIN_CORE
 from siloprovider.dublin_core import OAI_DC, SCHEMA
 from siloprovider.errors import ItemsUnreadable
-from siloprovider.items import Item, Items, Wanted, items_file
+from siloprovider.item_table import Item, Wanted
+from siloprovider.items import Items, items_file
 from siloprovider.kept import Key
 from siloprovider.reading import Document, RecordReader
 from siloprovider.set_names import with_parents
