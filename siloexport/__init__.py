@@ -27,6 +27,7 @@ from siloexport.plan import Policy, Versions
 from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
 from siloexport.targets import Target
 from siloexport.targets.bag import BagTarget
+from siloexport.targets.dspace import DspaceSettings, DspaceTarget
 from siloexport.targets.files import FilesTarget
 from siloexport.targets.ocfl import OcflTarget
 from siloexport.targets.sip import SipTarget
@@ -42,6 +43,8 @@ __all__ = [
     "Deletions",
     "DepositFailed",
     "DepositOutcome",
+    "DspaceSettings",
+    "DspaceTarget",
     "Export",
     "ExportError",
     "FilesTarget",

@@ -1,10 +1,13 @@
-"""The kinds of targets that other repositories take in: RO-Crates."""
+"""The kinds of targets that other repositories take in: items for DSpace, RO-Crates."""
 
 from contextlib import AbstractContextManager, nullcontext
 
-from siloexport.target_kinds import Opening, TargetKind
+from siloexport.target_kinds import Asked, FormField, Opening, TargetKind
 from siloexport.targets import Target
+from siloexport.targets.dspace import DspaceSettings, DspaceTarget
+from siloexport.targets.dspace_metadata import DspaceMapping, read_mapping
 from siloexport.targets.rocrate import CrateTarget
+from silowork.forms import Input
 
 
 def _crates(opening: Opening) -> AbstractContextManager[Target]:
@@ -28,4 +31,69 @@ ROCRATE = TargetKind(
     is_directory=True,
     explained="Directories that describe themselves in JSON-LD, for research data repositories.",
     order=14,
+)
+
+
+def _dspace(opening: Opening) -> AbstractContextManager[Target]:
+    given = opening.values
+    settings = DspaceSettings(
+        tuple(given.get("collection") or ()),
+        given.get("handles") or "",
+        given.get("group") or "",
+        read_mapping(given["mapping"]) if given.get("mapping") else DspaceMapping(),
+    )
+    return nullcontext(DspaceTarget(opening.out, settings))
+
+
+DSPACE = TargetKind(
+    "dspace",
+    "DSpace items (Simple Archive Format)",
+    "Export for DSpace",
+    """Write one item directory for each record to OUT/items, for dspace import.
+
+    Metadata becomes fields of DSpace by a table; files become bitstreams, and metadata as
+    harvested those of the bundle METADATA. An item is the record's current version. A later
+    export to OUT has the same settings.
+    """,
+    (
+        FormField(
+            "collection",
+            "Collections",
+            Input.TEXTS,
+            help="Handle or UUID of a collection for every item, the owning one first; repeatable.",
+            metavar="HANDLE",
+            example="123456789/2",
+        ),
+        FormField(
+            "handles",
+            "Prefix of handles to keep",
+            metavar="PREFIX",
+            help="Prefix of handles to keep: a record's handle with it becomes the item's.",
+        ),
+        FormField(
+            "group",
+            "Group of readers",
+            metavar="NAME",
+            help="The only group of DSpace that may read the files.",
+        ),
+        FormField(
+            "mapping",
+            "Table of fields",
+            metavar="FILE.toml",
+            help="How metadata is mapped to fields of DSpace, and sets to collections.",
+            asked=Asked.COMMAND,
+        ),
+    ),
+    (
+        "silo export dspace myrepo saf --collection 123456789/2",
+        "silo export dspace myrepo saf --mapping dspace.toml --state ready",
+        "silo export dspace myrepo saf --handles 1842 --group Staff",
+    ),
+    open=_dspace,
+    check=lambda _silo_path, values: DspaceSettings(
+        tuple(values["collection"]), values["handles"], values["group"]
+    ),
+    is_directory=True,
+    explained="Item directories with metadata and files, for dspace import.",
+    order=15,
 )

@@ -204,7 +204,12 @@ class DirectoryTarget(InDirectory):
     Args:
         directory: A new or empty directory, or one from an earlier export in the same form.
         form: Of the records.
+
+    Attributes:
+        below: A directory in it that has the records and nothing else; ``""`` for none.
     """
+
+    below = ""
 
     def __init__(self, directory: str, form: RecordForm) -> None:
         super().__init__(directory)
@@ -272,6 +277,8 @@ class DirectoryTarget(InDirectory):
         try:
             os.makedirs(f"{self.directory}/{NOTES}", exist_ok=True)
             mark(self.directory, self.shown, self._key, content)
+            if self.below:
+                os.makedirs(f"{self.directory}/{self.below}", exist_ok=True)
             self._sweep()
         except OSError as error:
             kind = TargetFull if error.errno in _NO_ROOM else TargetUnusable
@@ -436,7 +443,7 @@ class DirectoryTarget(InDirectory):
         return directory_name(identifier) + self._form.suffix
 
     def _place(self, identifier: str) -> str:
-        return f"{self.directory}/{self._name(identifier)}"
+        return os.path.join(self.directory, self.below, self._name(identifier))
 
     def _digest(self, place: str) -> str:
         """Return the digest of a record; ``""`` only if nothing is at its path."""
@@ -469,7 +476,7 @@ class DirectoryTarget(InDirectory):
         staged = f"{self.directory}/{name}"
         if name and os.path.lexists(staged) and os.path.lexists(staged + _OLD):
             os.rename(staged, place)
-            flush_directory(self.directory)
+            flush_directory(os.path.dirname(place))
             _remove(staged + _OLD)
 
     def _take_out(self, identifier: str) -> None:
@@ -477,6 +484,7 @@ class DirectoryTarget(InDirectory):
         with self._staged() as away:
             if os.path.lexists(place):
                 os.rename(place, away)
+                flush_directory(os.path.dirname(place))
             flush_directory(self.directory)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._note_path(identifier))
