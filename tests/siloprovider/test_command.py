@@ -1,5 +1,6 @@
 """``silo provide`` as a process, harvested whole by two other harvesters."""
 
+import json
 import re
 import signal
 import subprocess
@@ -24,6 +25,11 @@ def harvested(tmp_path_factory: pytest.TempPathFactory) -> str:
     with SampleServer(size=150) as server, OAIPMHScraper(directory, server.base_url) as scraper:
         scraper.getMetadataPrefixes()
         scraper.harvest(["oai_dc", "uketd_dc"])
+    with Silo(directory, create=False) as silo:
+        names = sorted(silo)
+        for name in names[:30]:
+            silo[name].set_version_state("1", "withheld" if name in names[:9] else "ready")
+        silo.del_item(names[40], remember=True)
     return directory
 
 
@@ -58,6 +64,14 @@ def test_others_harvest_it_whole(harvested: str, base_url: str, prefix: str) -> 
         held = {one for one in silo if any(prefix in v.paths for v in silo[one].state.versions)}
     given = {one[0] for one in headers}
     assert held == given if prefix != "oai_dc" else held <= given
+
+
+@pytest.mark.long
+def test_our_own_probe_finds_nothing_wrong(base_url: str) -> None:
+    result = CliRunner().invoke(silo_command, ["probe", base_url, "--delay", "0", "--json"])
+    report = json.loads(result.output)
+    found = [one for one in report["findings"] if one["severity"] != "ok"]
+    assert (result.exit_code, found, report["not_checked"]) == (0, [], [])
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Install the OAI-PMH servers of others that the tests harvest: python install.py DIRECTORY.
+"""Install the servers and harvesters of others that the tests need: python install.py DIRECTORY.
 
 Each in a virtual environment of its own, since pycsw wants an older SQLAlchemy than
 anybody else; what is there already is left as it is.
@@ -12,7 +12,8 @@ from pathlib import Path
 PACKAGES = {
     "pycsw": ["pycsw==2.6.2", "sqlalchemy<2", "setuptools<81"],
     "oai_repo": ["oai_repo==0.5.2"],
-    "pyoai": ["pyoai==2.5.0", "setuptools<81"],
+    "pyoai": ["pyoai==2.5.0", "lxml<5", "setuptools<81"],  # its client calls what lxml 5 lacks
+    "resync": ["resync==2.0.1", "setuptools<81"],
 }
 
 
