@@ -32,6 +32,7 @@ from recordsilo.errors import (
 )
 from recordsilo.garbage import collect_rarely
 from recordsilo.silo import VERSION_FILE, Silo
+from recordsilo.silo_then import SiloThen
 from recordsilo.wording import cut_middle
 
 ENTRY_POINTS = "recordsilo.commands"
@@ -111,15 +112,21 @@ def example(*lines: str) -> str:
 
 
 @contextlib.contextmanager
-def open_silo(path: str) -> Iterator[Silo]:
+def open_silo(path: str, as_of: str = "") -> Iterator[Silo]:
     """Open the existing Silo at a path, and close it at the end of the block.
 
     A command that made a list names the first record that cannot be read on stderr at the
     end, unless it has reported them itself.
+
+    Args:
+        path: Its directory.
+        as_of: A moment as which it is opened; see `recordsilo.silo_then.SiloThen`.
     """
-    with Silo(path, create=False) as silo:
+    with SiloThen(path, as_of) if as_of else Silo(path, create=False) as silo:
         silo.tell_removals()
         yield silo
+        if isinstance(silo, SiloThen) and (told := silo.told_unsure()):
+            click.echo(shown(f"silo: {told}"), err=True)
         if problems := silo.unreported_problems():
             count, (_, first) = len(problems), problems[0]
             others = f", and {count - 1:,} more" if count > 1 else ""

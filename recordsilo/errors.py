@@ -170,6 +170,14 @@ class RecordGone(RecordNotFound):
     """The record was deleted while a handle on it was open; nothing was written."""
 
 
+class RecordNotThen(RecordNotFound):
+    """There was no such record at a moment, or what it was then is not kept."""
+
+    def __init__(self, identifier: str, moment: str, why: str) -> None:
+        self.identifier = identifier
+        RecordSiloError.__init__(self, f"no record {identifier} of {moment[:19]} is kept: it {why}")
+
+
 class VersionNotFound(RecordSiloError, KeyError):
     """The record has no such version.
 
@@ -263,6 +271,30 @@ class FileNotInVersion(RecordSiloError, FileNotFoundError):
         super().__init__(
             reason or f"version {version!r} of record {identifier} has no file {path!r}"
         )
+
+
+class FileNotKept(FileNotInVersion):
+    """A file was changed since a moment, and what it was then is not in the record any more."""
+
+    def __init__(self, identifier: str, version: str, path: str, moment: str) -> None:
+        super().__init__(
+            identifier,
+            version,
+            path,
+            f"the file {path!r} of version {version!r} of record {identifier} was changed or "
+            f"removed after {moment[:19]}, and its content of then is not kept",
+        )
+
+
+class MomentUnknown(RecordSiloError, ValueError):
+    """A moment at which a Silo cannot be looked at."""
+
+
+class ReadOnlyMoment(RecordSiloError):
+    """A Silo as it was cannot be changed, and not everything can be asked of it."""
+
+    def __init__(self, moment: str, what: str = "be changed") -> None:
+        super().__init__(f"the Silo as it was on {moment[:19]} cannot {what}")
 
 
 class FileUnreadable(RecordSiloError, OSError):
@@ -366,6 +398,17 @@ class ManifestUnreadable(RecordSiloError):
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"the manifest {path} cannot be read ({reason}); it is left as it is")
+
+
+class HistoryUnreadable(RecordSiloError):
+    """What a manifest says of its earlier states is malformed."""
+
+    def __init__(self, identifier: str) -> None:
+        super().__init__(
+            f"the history in the manifest of {identifier} is malformed, so what the record was "
+            "earlier is not known; restore it with `silo repair` or from a backup"
+        )
+        self.identifier = identifier
 
 
 class FormatTooNew(RecordSiloError):

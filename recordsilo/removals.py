@@ -10,7 +10,7 @@ import json
 import logging
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -97,14 +97,69 @@ def _removal(entry: Any) -> tuple[str, bool]:
     return entry["identifier"], bool(entry["removed"])
 
 
-def note_removed(silo: str, identifier: str, agent: str, message: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A record that was deleted for good.
+
+    Attributes:
+        at: When, in the 2010 form.
+        agent: Who did it.
+        message: Why.
+        since: When the record was made here; empty if that is not known.
+        title: Its title; early releases did not note it.
+        until: When it was allowed to come back; empty if it was not.
+    """
+
+    identifier: str
+    at: str
+    agent: str = ""
+    message: str = ""
+    since: str = ""
+    title: str = ""
+    until: str = ""
+
+    def __str__(self) -> str:
+        """In words, as for a list of what happened."""
+        by = f" by {self.agent}" if self.agent else ""
+        return f"removed here{by}" + (f": {self.message}" if self.message else "")
+
+
+def removals_of(silo: str) -> list[Removal]:
+    """All removals, also those that were undone, in the order in which they were made.
+
+    Raises:
+        StateUnreadable: A complete line is malformed.
+    """
+    found: list[Removal] = []
+    last: dict[str, int] = {}
+    for is_removed, one in read_lines(removals_file(silo), _whole_removal):
+        if is_removed:
+            last[one.identifier] = len(found)
+            found.append(one)
+        elif (number := last.pop(one.identifier, None)) is not None:
+            found[number] = replace(found[number], until=one.at)
+    return found
+
+
+def _whole_removal(entry: Any) -> tuple[bool, Removal]:
+    identifier, is_removed, _ = _dated_removal(entry)
+    told = [str(entry.get(key) or "") for key in ("date", "agent", "message", "since", "title")]
+    return is_removed, Removal(identifier, *told)
+
+
+def note_removed(
+    silo: str, identifier: str, agent: str, message: str, *, since: str = "", title: str = ""
+) -> None:
     """Record a removal, durably.
 
     Args:
         silo: The Silo's directory.
         identifier: The record's full identifier.
+        since: See `Removal`.
+        title: See `Removal`.
     """
-    _note(silo, identifier, agent, message, removed=True)
+    more = {name: value for name, value in (("since", since), ("title", title)) if value}
+    _note(silo, identifier, agent, message, removed=True, **more)
 
 
 def note_restored(silo: str, identifier: str, agent: str) -> None:
@@ -117,13 +172,16 @@ def note_restored(silo: str, identifier: str, agent: str) -> None:
     _note(silo, identifier, agent, "", removed=False)
 
 
-def _note(silo: str, identifier: str, agent: str, message: str, *, removed: bool) -> None:
+def _note(
+    silo: str, identifier: str, agent: str, message: str, *, removed: bool, **more: str
+) -> None:
     entry = {
         "identifier": identifier,
         "removed": removed,
         "date": now_text(),
         "agent": agent,
         "message": message,
+        **more,
     }
     line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
     append_lines(removals_file(silo), [line])

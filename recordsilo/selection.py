@@ -5,6 +5,7 @@ Every command, job, rule and page uses the same value, and `Silo.search` defines
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from dataclasses import field as member
 from itertools import islice
@@ -17,6 +18,7 @@ from recordsilo.index.facets import facet_names
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, misread, parse_query
 from recordsilo.index.search_values import FLAGS, bound_of, facet_of, filters_of, range_of, texts_of
 from recordsilo.silo import Silo
+from recordsilo.silo_then import SiloThen
 from recordsilo.wording import counted
 
 _FILTER = re.compile(
@@ -38,11 +40,13 @@ class Selection:
         query: Words, as `Silo.search` takes them.
         filters: Conditions on fields.
         identifiers: Only these; if empty, all that the query and the filters find.
+        as_of: The records as they were at this moment (ISO 8601, UTC), in a `SiloThen`.
     """
 
     query: str = ""
     filters: SearchFilters = member(default_factory=SearchFilters)
     identifiers: tuple[str, ...] = ()
+    as_of: str = ""
 
     def __str__(self) -> str:
         """In words, such as ``set a:b and search solar``; empty if all records are selected."""
@@ -62,8 +66,31 @@ class Selection:
             f"changed since {self.filters.changed_since}" if self.filters.changed_since else "",
             f"search {self.query}" if self.query else "",
             counted(len(self.identifiers), "identifier") if self.identifiers else "",
+            f"as of {self.as_of}" if self.as_of else "",
         ]
         return " and ".join(filter(None, said))
+
+    @contextmanager
+    def at(self, silo: Silo) -> Iterator[Silo]:
+        """Give the Silo in which the records are selected: as it is, or as it was.
+
+        Args:
+            silo: As it is; or as it was, then it is given unchanged.
+
+        Raises:
+            MomentUnknown: See `SiloThen`.
+        """
+        if not self.as_of or isinstance(silo, SiloThen):
+            yield silo
+            return
+        with SiloThen(silo.storage_dir, self.as_of) as then:
+            yield then
+
+    def _check_time(self, silo: Silo) -> None:
+        if self.as_of and not isinstance(silo, SiloThen):
+            raise SearchError(
+                f"records as they were ({self.as_of}) can only be listed and exported"
+            )
 
     @property
     def is_everything(self) -> bool:
@@ -82,6 +109,7 @@ class Selection:
 
         Cost: memory for one page; with both identifiers and a search, for all found.
         """
+        self._check_time(silo)
         if not self.identifiers:
             yield from (row.identifier for row in silo.found(self.filters, self.query))
             return
@@ -99,6 +127,7 @@ class Selection:
 
         Records that are deleted meanwhile are omitted.
         """
+        self._check_time(silo)
         if not self.identifiers:
             yield from silo.found(self.filters, self.query)
             return
@@ -117,6 +146,7 @@ class Selection:
 
     def total(self, silo: Silo) -> int:
         """The number of records found; for identifiers alone, the number listed."""
+        self._check_time(silo)
         if not self.identifiers:
             return silo.search(self.query, self.filters, page=PageRequest(limit=1)).total
         return len(self.find(silo)) if self._asks else len(dict.fromkeys(self.identifiers))
@@ -143,6 +173,7 @@ class Selection:
             SearchError: The index rejects it, or the query has nothing to search for;
                 the message says why.
         """
+        self._check_time(silo)
         if self.query:
             query_from(self.query)
         silo.search(self.query, self.filters, page=PageRequest(limit=1))
@@ -168,6 +199,7 @@ def selection_table(selection: Selection) -> dict[str, Any]:
         "until": filters.until,
         "changed_since": filters.changed_since,
         "identifiers": list(selection.identifiers),
+        "as_of": selection.as_of,
     }
     return {name: value for name, value in table.items() if value not in ("", None, [])}
 
@@ -189,7 +221,11 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
     identifiers: tuple[str, ...] = ()
     if "identifiers" in given:
         identifiers = texts_of("identifiers", given.pop("identifiers"))
-    return Selection(query, filters_of(given, ("query", "identifiers")), identifiers)
+    as_of = given.pop("as_of", "")
+    if not isinstance(as_of, str) or (as_of and bound_of(as_of, last=False) < 0):
+        raise SearchError(f"as_of is a date, not {shortened(as_of)}")
+    filters = filters_of(given, ("query", "identifiers", "as_of"))
+    return Selection(query, filters, identifiers, as_of)
 
 
 def query_from(text: str) -> str:
@@ -257,6 +293,8 @@ def remarks_on(silo: Silo, query: str, filters: SearchFilters) -> Iterator[str]:
     since, until = filters.since, filters.until
     if since and until and bound_of(since, last=False) > bound_of(until, last=True):
         yield f"the period ends ({until}) before it begins ({since})"
+    if isinstance(silo, SiloThen):
+        return
     wanted = [(name, one) for name, some in filters.values.items() for one in some]
     for name, value in wanted[:LOOKED_UP]:
         if name == facet_of(name) and range_of(name, value) is None:

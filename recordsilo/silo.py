@@ -51,12 +51,15 @@ from recordsilo.records.batch import Batch, begun
 from recordsilo.records.commit import commit, delete_record
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
-from recordsilo.records.manifest import Manifest
+from recordsilo.records.history import known_since
+from recordsilo.records.manifest import Manifest, now_text
 from recordsilo.records.place import RecordPlace
 from recordsilo.state import PersistentState
 
 logger = logging.getLogger("RecordSilo")
 VERSION_FILE = "pairtree_version0_1"
+CREATED_FILE = ".silo/created"
+"""Has the time at which the Silo was made; it may be deleted."""
 VERSION_TEXT = (
     b"This directory conforms to Pairtree Version 0.1. Updated spec: "
     b"http://www.cdlib.org/inside/diglib/pairtree/pairtreespec.html"
@@ -143,7 +146,7 @@ class Silo(Closing, Listing):
         self._catalogue = Catalogue(
             self.path,
             self._root,
-            self._place,
+            self._indexed_place,
             self._locks,
             self.staging,
             open_index=self._open_index,
@@ -165,6 +168,8 @@ class Silo(Closing, Listing):
             kept = PersistentState(self.path, create=False)
             kept.state = state
             kept.sync()
+            make_directory(f"{self.path}/.silo")
+            replace_file(f"{self.path}/{CREATED_FILE}", now_text().encode())
             replace_file(f"{self.path}/{VERSION_FILE}", VERSION_TEXT)
 
     def _check_place(self, create: bool) -> None:
@@ -213,6 +218,10 @@ class Silo(Closing, Listing):
 
     def _place(self, identifier: str) -> RecordPlace:
         return RecordPlace.below(self._root, identifier)
+
+    def _indexed_place(self, identifier: str) -> RecordPlace:
+        """Where the index reads a record: always as it is now."""
+        return self._place(identifier)
 
     def _candidates(self, identifier: str, *, only_full: bool = False) -> Iterator[str]:
         """The forms an identifier may be stored under: as given, then with each prefix."""
@@ -358,6 +367,7 @@ class Silo(Closing, Listing):
         with self.writing(), self._locks.hold([identifier]):
             barrier = StrictBarrier()
             edit = self._edit(identifier, barrier)
+            edit.agent = self.agent
             try:
                 found = edit.before.revision if edit.before else 0
                 if if_revision is not None and found != if_revision:
@@ -387,6 +397,8 @@ class Silo(Closing, Listing):
                 for edit in found.edits:
                     edit.discard()
                 raise
+            for edit in found.edits:
+                edit.agent = agent or self.agent
             self._commit(found.edits, barrier, durable=False)
 
     def _edit(self, identifier: str, barrier: Barrier) -> RecordEdit:
@@ -446,8 +458,17 @@ class Silo(Closing, Listing):
             self._catalogue.before_write([found], durable=True)
             try:
                 if remember:
+                    title = listed.title if (listed := self._row_of(found)) else ""
+                    made = known_since(manifest)
                     with self._locks.hold_name("removed"):
-                        removals.note_removed(self.path, found, agent or self.agent, message)
+                        removals.note_removed(
+                            self.path,
+                            found,
+                            agent or self.agent,
+                            message,
+                            since=made[0] if made[1] else "",
+                            title=title,
+                        )
                 delete_record(place, StrictBarrier(), self.staging)
             except BaseException:
                 if remember and place.exists():
@@ -457,6 +478,13 @@ class Silo(Closing, Listing):
             self._catalogue.after_delete(found)
         if remember:
             self.tell_removals()
+
+    def _row_of(self, identifier: str) -> Row | None:
+        """The row of a record; None if the index cannot tell now."""
+        try:
+            return self._catalogue.rows([identifier]).get(identifier)
+        except IndexProblem:
+            return None
 
     def tell_removals(self) -> None:
         """Let packages deal with the permanent removals that they have not dealt with.

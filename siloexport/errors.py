@@ -63,6 +63,18 @@ class FileChanged(ExportError):
         )
 
 
+class HoldsNewer(ExportError):
+    """Records as they were are to be exported where newer ones are."""
+
+    def __init__(self, target: str, as_of: str, latest: str) -> None:
+        self.target = target
+        when = f"of {latest}" if latest else "of a time that the ledger does not know"
+        super().__init__(
+            f"{target} holds records {when}, and an export as of {as_of} would replace them by "
+            "older ones; export to another place"
+        )
+
+
 class CannotTakeBack(ExportError):
     """An object that a run created was changed since, and is kept."""
 

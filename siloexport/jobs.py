@@ -15,6 +15,7 @@ from recordsilo.selection import (
     selection_from,
     selection_table,
 )
+from recordsilo.silo_then import SiloThen
 from siloexport.engine.export import Export, Watch
 from siloexport.errors import ExportError
 from siloexport.plan import Policy, Versions
@@ -76,11 +77,16 @@ def export(work: Work) -> Ending:
         deletions=Deletions(given.get("deletions") or Deletions.STATUS),
     )
     opening = Opening(work.silo_path, values, out, policy.versions)
-    with Silo(work.silo_path, create=False) as silo, kind.open(opening) as target:
+    with (
+        Silo(work.silo_path, create=False) as now,
+        selection.at(now) as silo,
+        kind.open(opening) as target,
+    ):
         report = _run(work, Export(silo, target, policy), selection, kind.at_once)
+        unsure = silo.told_unsure() if isinstance(silo, SiloThen) else ""
     if report.stopped and work.stop():
         raise Interrupted("the export was asked to stop")
-    return _ending(report)
+    return _ending(report, unsure)
 
 
 def selection_of(given: Mapping[str, Any]) -> Selection:
@@ -142,10 +148,11 @@ def _run(work: Work, export: Export, selection: Selection, at_once: int) -> RunR
     )
 
 
-def _ending(report: RunReport) -> Ending:
+def _ending(report: RunReport, unsure: str) -> Ending:
     counts = _counts(report)
     lines = [f"{number:>12,}  {told(name)}" for name, number in counts.items()]
-    notes = {"notes": [PREVIEWED]} if report.dry_run else {}
+    said = [one for one in (PREVIEWED if report.dry_run else "", unsure) if one]
+    notes = {"notes": said} if said else {}
     head = f"{PREVIEWED}\n{report.target}" if report.dry_run else f"Exported to {report.target}"
     return Ending(
         whole=report.whole,

@@ -5,6 +5,7 @@ from typing import Any
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
+from recordsilo.silo_then import SiloThen
 from siloexport.target_kinds import TargetKind, Values
 from siloexport.targets import tables
 from siloexport.targets.tables import TableReport
@@ -35,7 +36,7 @@ def write_file(
             ``overwrite``.
     """
     assert kind.write is not None
-    with Silo(work.silo_path, create=False) as silo:
+    with Silo(work.silo_path, create=False) as now, selection.at(now) as silo:
         total = selection.total(silo)
         if not total:
             return _ending(kind, TableReport(), path, NOTHING)
@@ -47,10 +48,13 @@ def write_file(
         on_conflict = OnConflict(work.arguments.get("conflicts") or OnConflict.FAIL)
         with tables.exported_file(work.silo_path, path, on_conflict, follow=False) as file:
             report = kind.write(silo, selection, file, values, show)
-    return _ending(kind, report, path)
+        unsure = silo.told_unsure() if isinstance(silo, SiloThen) else ""
+    return _ending(kind, report, path, unsure=unsure)
 
 
-def _ending(kind: TargetKind, report: TableReport, path: str, head: str = "") -> Ending:
+def _ending(
+    kind: TargetKind, report: TableReport, path: str, head: str = "", unsure: str = ""
+) -> Ending:
     counts = {
         "records": report.records,
         **({} if kind.unit == "rows" else {kind.unit: report.rows}),
@@ -63,7 +67,7 @@ def _ending(kind: TargetKind, report: TableReport, path: str, head: str = "") ->
     return Ending(
         whole=not report.failed,
         text="\n".join([head or f"Exported to {path}", *lines]),
-        report=known | {"target": path},
+        report=known | {"target": path} | ({"notes": [unsure]} if unsure else {}),
         counts=known,
         problems=[Problem(identifier, why) for identifier, why in report.failed.items()],
         sentence="" if any(counts.values()) else NOTHING,

@@ -316,6 +316,9 @@ class Code(Enum):
         "S105", WARNING, "a harvested version was changed here, which earlier releases allowed",
         _REPLACE_ALTERED)
 
+    # -- what the record was --------------------------------------------------------------
+    HISTORY = ("S106", DAMAGE, "history is not an object with steps", _MEND_MANIFEST)
+
     # -- the index ------------------------------------------------------------------------
     INDEX_DAMAGED = ("S110", WARNING, "the index cannot be read", _REINDEX)
     INDEX_LACKS = ("S111", WARNING, "a record is missing from the index", _REINDEX)

@@ -206,6 +206,8 @@ def _identity_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
         yield ManifestFault(Code.DATE, "a date", _of(members, "date"))
     if not isinstance(members.get("changed", ""), str):
         yield ManifestFault(Code.DATE, "a date", _of(members, "changed"))
+    if not _is_history(members.get("history", {}), members.get("revision", 0)):
+        yield ManifestFault(Code.HISTORY, "an object with steps", _of(members, "history"))
     if not isinstance(members.get("metadata", {}), dict):
         yield ManifestFault(Code.METADATA, "an object", _of(members, "metadata"))
     written = members.get("format", 0)
@@ -214,6 +216,18 @@ def _identity_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
     revision = members.get("revision", 0)
     if not _is_count(revision) or (written == KNOWN_FORMAT and revision == 0):
         yield ManifestFault(Code.REVISION, "a count, from 1 on", _of(members, "revision"))
+
+
+def _is_history(found: Json, revision: Json) -> bool:
+    """Whether earlier states can be read; those of another revision are not used."""
+    if not isinstance(found, dict):
+        return False
+    if not found or found.get("revision") != revision:
+        return True
+    steps = found.get("steps", [])
+    return isinstance(steps, list) and all(
+        isinstance(one, dict) and isinstance(one.get("at"), str) for one in steps
+    )
 
 
 def _version_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:

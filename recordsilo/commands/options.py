@@ -87,6 +87,11 @@ def _moment(_context: click.Context, _option: click.Parameter, given: str | None
         return "0001-01-01"
 
 
+as_of_option = click.option(
+    "--as-of", metavar="DATE", callback=_moment,
+    help="As it was at this date or time (UTC; a day: its first second), or so long ago: 12h, 1d.",
+)  # fmt: skip
+"""With `selecting`, the selection has it; without, the command gets ``as_of``."""
 _FILTERS = (
     click.option("--filter", "texts", multiple=True, metavar="FIELD=VALUE",
                  shell_complete=completion.conditions,
@@ -167,15 +172,15 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
     def call(**given: Any) -> Any:
         query, filters = _query(given.pop("query"), _filters(given))
         named, file = given.pop("items"), given.pop("ids_file")
-        skip = given.pop("missing") == "skip"
+        skip, as_of = given.pop("missing") == "skip", given.pop("as_of", None) or ""
         if file is not None:
             named = (*named, *_listed(file))
             if not named:
                 fail("the list of --ids is empty; write one identifier per line")
         named = tuple(dict.fromkeys(named))
         if named and isinstance(place := given.get("silo_dir") or given.get("directory"), str):
-            named = _present(place, named, skip=skip)
-        return command(select=Selection(query, filters, named), **given)
+            named = _present(place, named, as_of, skip=skip)
+        return command(select=Selection(query, filters, named, as_of), **given)
 
     return all_of(*_NAMES)(call)
 
@@ -210,7 +215,7 @@ def remark_on(silo: Silo, query: str, filters: SearchFilters, *, found: bool = F
         click.echo(shown(f"silo: {remark}"), err=True)
 
 
-def _present(silo_dir: str, named: tuple[str, ...], *, skip: bool) -> tuple[str, ...]:
+def _present(silo_dir: str, named: tuple[str, ...], as_of: str, *, skip: bool) -> tuple[str, ...]:
     """The identifiers that the Silo has; the others are named on standard error.
 
     Raises:
@@ -218,7 +223,7 @@ def _present(silo_dir: str, named: tuple[str, ...], *, skip: bool) -> tuple[str,
     """
     if silos_in(silo_dir):
         return named
-    with open_silo(silo_dir) as silo:
+    with open_silo(silo_dir, as_of) as silo:
         missing = {one: why for one in named if (why := _absence(silo, one))}
     present = tuple(one for one in named if one not in missing)
     if missing:

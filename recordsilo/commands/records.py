@@ -11,12 +11,14 @@ from typing import Any
 
 import click
 
+from recordsilo.changed import changes_of, moment_of, only_changes, removals_among
 from recordsilo.cli import ExitCode, example, fail, fitted, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.granary_list import print_silos, silos_in
 from recordsilo.commands.options import (
     QueryCommand,
     Rows,
+    as_of_option,
     confirm,
     directory,
     filtering,
@@ -36,9 +38,12 @@ from recordsilo.index import Described, PageRequest, Row, SearchFilters, SearchR
 from recordsilo.index.projection import metadata_paths
 from recordsilo.index.search_values import SORTS
 from recordsilo.progress import counting
+from recordsilo.records.events import Change
 from recordsilo.records.harvested_record import HarvestedRecord
+from recordsilo.removals import Removal
 from recordsilo.selection import Selection
 from recordsilo.silo import Silo
+from recordsilo.silo_then import SiloThen
 from recordsilo.wording import counted
 
 CHUNK = 1 << 20
@@ -52,10 +57,17 @@ LIST_CHUNK = 500
 
 
 @click.command(
-    epilog=example("silo ls myrepo", "silo ls myrepo --curated --json | head", "silo ls .")
+    epilog=example(
+        "silo ls myrepo",
+        "silo ls myrepo --curated --json | head",
+        "silo ls myrepo --changed-since 1d",
+        "silo ls myrepo --as-of 2026-03-01",
+        "silo ls .",
+    )
 )
 @directory
 @selecting
+@as_of_option
 @click.option("--deleted/--live", default=None, help="Only deleted, or only live records.")
 @click.option(
     "--curated/--not-curated",
@@ -89,6 +101,10 @@ def ls(
     at the source, C curated, U a newer version than the curated one has been harvested; !!!
     the record cannot be read, and is listed as it was last read.
 
+    With --changed-since, the change (added, changed, removed) and its reason follow. With
+    --as-of, ? marks a record that may have been different, because it was not noted, and R one
+    that was removed since: only that it existed is kept.
+
     For a directory of Silos, it lists the Silos: name, number of records, description.
     """
     silos = silos_in(silo_dir)
@@ -97,16 +113,22 @@ def ls(
         if any(value is not None for value in given) or not select.is_everything:
             fail(f"{silo_dir} is a directory of Silos; name one of them to list its records")
         return print_silos(silos, as_json=as_json)
-    with open_silo(silo_dir) as silo:
+    with open_silo(silo_dir, select.as_of) as silo:
         limit = limit or None
         found = (
             _rows(silo, start, limit, flags)
             if select.is_everything
             else _selected(silo, start, select, flags)
         )
-        rows = itertools.islice(found, limit and min(limit, sys.maxsize))
+        changed = select.filters.changed_since
+        lines = (_json_lines if as_json else _lines)(silo, found, changed)
+        is_whole = all(value is None for value in flags.values())
+        if isinstance(silo, SiloThen):
+            lines = _with_lost(silo, start, select, lines, as_json=as_json, is_whole=is_whole)
+        if changed:
+            lines = _with_removed(silo, start, select, lines, as_json=as_json, is_whole=is_whole)
         line = None
-        for line in _json_lines(silo, rows) if as_json else _lines(silo, rows):
+        for line in itertools.islice(lines, limit and min(limit, sys.maxsize)):
             click.echo(line)
         remark_on(silo, select.query, select.filters, found=line is not None)
     return ExitCode.OK
@@ -133,32 +155,127 @@ def _selected(
     return (row for row in rows if start is None or row.identifier >= start)
 
 
-def _json_lines(silo: Silo, rows: Iterator[Row]) -> Iterator[str]:
+def _with_removed(
+    silo: Silo,
+    start: str | None,
+    select: Selection,
+    lines: Iterator[str],
+    *,
+    as_json: bool,
+    is_whole: bool,
+) -> Iterator[str]:
+    """The lines, and those of removed records; or a remark that they cannot be told."""
+    yield from lines
+    since = moment_of(select.filters.changed_since or "")
+    gone = list(removals_among(silo, select, since))
+    if not (is_whole and only_changes(select)):
+        _tell_removed(len(gone))
+        return
+    for removal, change in gone:
+        if start is None or removal.identifier >= start:
+            yield _removed_line(removal, change, as_json=as_json)
+
+
+def _tell_removed(count: int) -> None:
+    if count:
+        one, it, them = (
+            ("record was", "it was", "it") if count == 1 else ("records were", "they were", "them")
+        )
+        click.echo(
+            f"silo: {count:,} {one} removed since; what {it} is not kept, so that only a list "
+            f"without other conditions has {them}",
+            err=True,
+        )
+
+
+def _with_lost(
+    silo: SiloThen,
+    start: str | None,
+    select: Selection,
+    lines: Iterator[str],
+    *,
+    as_json: bool,
+    is_whole: bool,
+) -> Iterator[str]:
+    """The lines, and those of records that were there and were removed since."""
+    yield from lines
+    if select.identifiers or select.filters.changed_since:
+        return
+    lost = [one for one in silo.removed_since() if start is None or one.identifier >= start]
+    if not (is_whole and only_changes(select)):
+        _tell_removed(len(lost))
+        return
+    for one in lost:
+        doubt = "" if one.since else "when it was made is not noted"
+        if as_json:
+            told = {"identifier": one.identifier, "removed": one.at[:19], "reason": str(one)}
+            told |= {"unsure": doubt} if doubt else {}
+            yield json.dumps({**told, "title": one.title}, ensure_ascii=False)
+        else:
+            marks = f"R--{'?' if doubt else ''}"
+            yield "\t".join((one.identifier, "", marks, one.title, f"{one}, on {one.at[:19]}"))
+
+
+def _removed_line(removal: Removal, change: Change, *, as_json: bool) -> str:
+    if as_json:
+        return json.dumps(_removed_as_json(removal, change), ensure_ascii=False)
+    told = (removal.identifier, removal.at[:19], "R--", removal.title, change.kind, change.reason)
+    return "\t".join(told)
+
+
+def _removed_as_json(removal: Removal, change: Change) -> dict[str, Any]:
+    return {"identifier": removal.identifier, **change.as_json(), "title": removal.title}
+
+
+def _json_lines(silo: Silo, rows: Iterator[Row], changed: str | None = None) -> Iterator[str]:
     while some := tuple(itertools.islice(rows, LIST_CHUNK)):
-        for one in rows_as_json(silo, some):
+        for one in rows_as_json(silo, some, changed):
             yield json.dumps(one, ensure_ascii=False)
 
 
-def rows_as_json(silo: Silo, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Rows of a list as every command prints them; looks up their descriptions together."""
-    described = silo.described([row.identifier for row in rows])
-    return [row.as_json(described.get(row.identifier, Described())) for row in rows]
+def rows_as_json(
+    silo: Silo, rows: Sequence[Row], changed: str | None = None
+) -> list[dict[str, Any]]:
+    """Rows of a list as every command prints them; looks up their descriptions together.
+
+    Args:
+        silo: Where they are.
+        rows: The rows.
+        changed: The moment since which changes are told, if any.
+    """
+    names = [row.identifier for row in rows]
+    described = silo.described(names)
+    told = changes_of(silo, names, moment_of(changed)) if changed else {}
+    unsure = silo.unsure if isinstance(silo, SiloThen) else {}
+    found = []
+    for row in rows:
+        one = row.as_json(described.get(row.identifier, Described()))
+        change = told[row.identifier].as_json() if row.identifier in told else {}
+        doubt = {"unsure": unsure[row.identifier]} if row.identifier in unsure else {}
+        found.append({"identifier": row.identifier, **change, **doubt, **one})
+    return found
 
 
-def _lines(silo: Silo, rows: Iterable[Row]) -> Iterator[str]:
+def _lines(silo: Silo, rows: Iterable[Row], changed: str | None = None) -> Iterator[str]:
     unread = None
     for row in rows:
         if unread is None:  # the list of the first rows has found those that were damaged since
             unread = {one.identifier for one in silo.unread()}
-        yield _line(row, is_readable=row.identifier not in unread)
+        line = _line(silo, row, is_readable=row.identifier not in unread)
+        if changed:
+            told = changes_of(silo, [row.identifier], moment_of(changed)).get(row.identifier)
+            line += f"\t{told.kind}\t{told.reason}" if told else "\t\t"
+        yield line
 
 
-def _line(row: Row, *, is_readable: bool) -> str:
+def _line(silo: Silo, row: Row, *, is_readable: bool) -> str:
     marks = "".join(
         letter if flag else "-"
         for letter, flag in (("D", row.deleted), ("C", row.curated), ("U", row.upstream_newer))
     )
     marks = marks if is_readable else "!!!"
+    if isinstance(silo, SiloThen) and row.identifier in silo.unsure:
+        marks += "?"
     return "\t".join((row.identifier, row.datestamp, marks, row.title))
 
 
@@ -168,6 +285,7 @@ def _line(row: Row, *, is_readable: bool) -> str:
         "silo search myrepo solar cells",
         "silo search myrepo 'creator:adeyemi -wind' --filter year=2019 --facet type",
         "silo search myrepo --filter deleted=true --sort newest --json",
+        "silo search myrepo solar --changed-since 2w",
     ),
 )
 @directory
@@ -219,10 +337,14 @@ def search(
         remark_on(silo, query, filters, found=result.total > 0)
         if not limit:
             result = _with_all_pages(silo, query, filters, page, result)
+        select = Selection(query, filters)
         if as_json:
-            print_json(_result_as_json(silo, result))
+            print_json(_result_as_json(silo, result, select))
             return
-        for line in _lines(silo, result.rows):
+        lines = _lines(silo, result.rows, filters.changed_since)
+        if filters.changed_since and result.next_page is None:
+            lines = _with_removed(silo, None, select, lines, as_json=False, is_whole=True)
+        for line in lines:
             click.echo(line)
         sys.stdout.flush()
         shown = f", {len(result.rows):,} shown" if len(result.rows) < result.total else ""
@@ -244,12 +366,16 @@ def _with_all_pages(
     return replace(first, rows=tuple(rows), next_page=None)
 
 
-def _result_as_json(silo: Silo, result: SearchResult) -> dict[str, Any]:
+def _result_as_json(silo: Silo, result: SearchResult, select: Selection) -> dict[str, Any]:
+    since = select.filters.changed_since
+    gone = removals_among(silo, select, moment_of(since)) if since and only_changes(select) else ()
+    removed = [_removed_as_json(*one) for one in gone]
     return {
         "total": result.total,
         "sort": result.sort,
         "next": result.next_page,
-        "records": rows_as_json(silo, result.rows),
+        "records": rows_as_json(silo, result.rows, since),
+        **({"removed": removed} if since else {}),
         "facets": {
             name: [{"value": value.value, "count": value.count} for value in values]
             for name, values in result.facets.items()
@@ -257,13 +383,18 @@ def _result_as_json(silo: Silo, result: SearchResult) -> dict[str, Any]:
     }
 
 
-@click.command(epilog=example("silo show myrepo 6102", "silo show myrepo 6102 --json"))
+@click.command(epilog=example(
+    "silo show myrepo 6102",
+    "silo show myrepo 6102 --json",
+    "silo show myrepo 6102 --as-of 2026-03-01T12:00",
+))  # fmt: skip
 @directory
 @identifier
+@as_of_option
 @json_object
-def show(*, silo_dir: str, item: str, as_json: bool) -> None:
+def show(*, silo_dir: str, item: str, as_of: str | None, as_json: bool) -> None:
     """Show a record: its metadata, and its versions with their files and provenance."""
-    with open_silo(silo_dir) as silo:
+    with open_silo(silo_dir, as_of or "") as silo:
         record = silo[silo.resolve(item)]
         row = silo.row(record.item_id)
         if as_json:
@@ -334,15 +465,22 @@ def _version_lines(record: HarvestedRecord, name: str) -> Iterator[str]:
         yield "  (no files)"
 
 
-@click.command(epilog=example("silo cat myrepo 6102 oai_dc", "silo cat myrepo 6102 --version 1"))
+@click.command(epilog=example(
+    "silo cat myrepo 6102 oai_dc",
+    "silo cat myrepo 6102 --version 1",
+    "silo cat myrepo 6102 --as-of 1w",
+))  # fmt: skip
 @directory
 @identifier
 @click.argument("file", required=False, shell_complete=completion.paths)
 @click.option("-v", "--version", shell_complete=completion.versions,
               help="A version (default: the current one).")  # fmt: skip
-def cat(*, silo_dir: str, item: str, file: str | None, version: str | None) -> None:
+@as_of_option
+def cat(
+    *, silo_dir: str, item: str, file: str | None, version: str | None, as_of: str | None
+) -> None:
     """Print a file of a record unchanged; without FILE, its metadata."""
-    with open_silo(silo_dir) as silo:
+    with open_silo(silo_dir, as_of or "") as silo:
         record = silo[silo.resolve(item)]
         name = file or _main_file(record, version)
         with record.get_stream(name, version) as stream:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from datetime import UTC, datetime
 
 SETTLED = 0.1
 """Seconds after which a write changes a file's time; the clocks of file systems have steps of up
@@ -29,3 +30,9 @@ def stamp_of(*paths: str) -> tuple[tuple[int, int, int] | None, ...] | None:
             return None
         found.append((status.st_ino, status.st_mtime_ns, status.st_size))
     return tuple(found)
+
+
+def modified(path: str) -> str:
+    """When a file was changed last, in the form of 2010: ISO 8601, UTC, without a zone."""
+    at = datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
+    return at.replace(tzinfo=None).isoformat(timespec="microseconds")

@@ -28,6 +28,7 @@ from recordsilo.errors import (
     VersionFrozen,
     VersionStateError,
 )
+from recordsilo.records.history import history_after
 from recordsilo.records.manifest import (
     FORMAT,
     STATES,
@@ -53,6 +54,7 @@ class RecordEdit:
         manifest: The state so far. It starts as `before`, or without versions for a
             record that does not exist yet.
         before: The manifest read under the lock, or None.
+        agent: Who makes the changes that name nobody.
         new_versions: Name → the staging directory that its files are written to; None while
             all its files are held in memory (`held_files`).
 
@@ -77,6 +79,7 @@ class RecordEdit:
         self.place, self.before = place, before
         self.manifest = before or Manifest(item_id=place.identifier, date="", revision=1)
         self.staging, self.barrier = staging, barrier
+        self.agent = ""
         self.new_versions: dict[str, str | None] = {}
         self.arrivals: dict[str, str] = {}  # target below the record → staged file
         self.renames: list[tuple[str, str]] = []
@@ -141,6 +144,9 @@ class RecordEdit:
             self.manifest = altered(
                 self.manifest, revision=revision, format=FORMAT, changed=self._moment
             )
+            if self.before is not None:
+                history = history_after(self.before, self.manifest, self.agent)
+                self.manifest = altered(self.manifest, history=history)
 
     def discard(self) -> None:
         """Remove what was staged; the state is not committed."""

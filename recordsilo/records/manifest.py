@@ -184,6 +184,7 @@ class Manifest:
         extra: Unknown keys, kept unchanged.
         changed: When it was written here, in the 2010 form; empty in manifests of 2010 and of
             early releases. Then the time of the file counts.
+        history: What earlier writes replaced; `recordsilo.records.history` reads it.
     """
 
     item_id: str
@@ -196,6 +197,7 @@ class Manifest:
     pending: Pending = Pending()
     extra: Mapping[str, Json] = field(default_factory=dict)
     changed: str = ""
+    history: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def is_stored(self) -> bool:

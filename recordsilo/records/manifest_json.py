@@ -101,6 +101,8 @@ def _text_of(manifest: Manifest) -> str:
     )
     if states := {v.name: v.state for _, v in versions if v.state is not None}:
         text += f'"states": {_encode(states)},\n'
+    if manifest.history:
+        text += f'"history": {_encode(manifest.history)},\n'
     if manifest.pending:
         pending = {"renames": manifest.pending.renames, "unlinks": manifest.pending.unlinks}
         text += f'"pending": {_encode(pending)},\n'
@@ -228,6 +230,7 @@ class _MemberReader:
             pending=self._pending(),
             extra=unknown(members),
             changed=self._value("changed", str, "") or "",
+            history=self._value("history", dict, {}),
         )
 
     def _item_id(self) -> str:

@@ -17,7 +17,7 @@ KNOWN_KEYS = frozenset(
     {
         "item_id", "date", "currentversion", "versions", "version_dates", "files", "subdir",
         "metadata_files", "versionlog", "metadata", "format", "revision", "changed", "digests",
-        "origins", "states", "pending", "checksum",
+        "origins", "states", "history", "pending", "checksum",
     }
 )  # fmt: skip
 SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -120,6 +120,7 @@ def _manifest(members: dict[str, Json]) -> Manifest:
         written,
         extra=unknown(members),
         changed=_text(members.get("changed", "")),
+        history=_object(members.get("history", {})),
     )
 
 

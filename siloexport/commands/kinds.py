@@ -18,6 +18,7 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.options import (
     all_of,
+    as_of_option,
     check_not_empty,
     directory,
     json_object,
@@ -97,6 +98,7 @@ def _file_command(kind: TargetKind) -> click.Command:
     @directory
     @click.argument("out", metavar="[OUT]", default="-", shell_complete=completion.files)
     @selecting
+    @as_of_option
     @options.replace_file
     @_fields(kind)
     @quiet_option
@@ -112,8 +114,8 @@ def _write(
     kind: TargetKind, silo_dir: str, out: str, values: dict[str, Any], given: dict[str, Any]
 ) -> int:
     assert kind.write is not None
-    with open_silo(silo_dir) as silo, options.export_errors():
-        selection = given["select"]
+    selection = given["select"]
+    with open_silo(silo_dir, selection.as_of) as silo, options.export_errors():
         check_not_empty(silo, selection)
         total = selection.total(silo)
         quiet = given["quiet"] or out == "-"
@@ -156,6 +158,7 @@ def _directory_command(kind: TargetKind) -> click.Command:
     @directory
     @click.argument("out", metavar="OUT", shell_complete=completion.directories)
     @selecting
+    @as_of_option
     @options.which_versions(kind.versions)
     @options.what_goes
     @options.how_run
@@ -165,7 +168,8 @@ def _directory_command(kind: TargetKind) -> click.Command:
     def command(silo_dir: str, out: str, **given: Any) -> int:
         with options.export_errors():
             values = _taken(kind, given, silo_dir)
-        with open_silo(silo_dir) as silo, options.export_errors():
+        as_of = given["select"].as_of
+        with open_silo(silo_dir, as_of) as silo, options.export_errors():
             _check_outside(silo, out)
             opening = Opening(silo.path, values, out, Versions(given["versions"]))
             with opened(opening) as target:
@@ -247,7 +251,7 @@ _PLACE_COMMANDS = (
         "Export new and changed records to {title}; earlier exports are kept.",
         run_to,
         (
-            selecting, options.which_versions(Versions.CURRENT), options.what_goes,
+            selecting, as_of_option, options.which_versions(Versions.CURRENT), options.what_goes,
             options.how_run, options.jobs, options.showing,
         ),
         ("", "--versions all --jobs 4", "--state ready --report actions.jsonl"),
@@ -258,7 +262,7 @@ _PLACE_COMMANDS = (
         "{title} is asked about each record that would be written.",
         _plan,
         (
-            selecting, options.which_versions(Versions.CURRENT), options.what_goes,
+            selecting, as_of_option, options.which_versions(Versions.CURRENT), options.what_goes,
             options.on_conflict, options.limit, options.jobs, options.showing,
         ),
         ("--versions all",),
@@ -312,7 +316,8 @@ def _place_command(kind: TargetKind, one: _PlaceCommand) -> click.Command:
     @directory
     @all_of(*([run_id] if one.takes_run else []), _fields(kind), *one.options)
     def command(silo_dir: str, **given: Any) -> int:
-        with open_silo(silo_dir) as silo, options.export_errors():
+        as_of = given["select"].as_of if "select" in given else ""
+        with open_silo(silo_dir, as_of) as silo, options.export_errors():
             values = _taken(kind, given, silo.path)
             versions = Versions(given.get("versions") or Versions.CURRENT)
             with open_target(Opening(silo.path, values, versions=versions)) as target:

@@ -15,6 +15,7 @@ from siloexport.content import Packer, with_digests
 from siloexport.engine import checking
 from siloexport.engine.deposits import Depositor, Given, GroupResult, Retries, RunStopped
 from siloexport.engine.parallel import Workers
+from siloexport.engine.times import check_time
 from siloexport.errors import RunNotFound, TargetUnusable
 from siloexport.ledger import Ledger
 from siloexport.plan import WRITING, Action, Policy, Versions, plan_record, removed_here
@@ -105,21 +106,48 @@ class Export:
 
         Raises:
             TargetUnusable, CredentialsRefused: The target cannot be used; nothing was written.
+            HoldsNewer: Records as they were are to be exported, and the target has newer ones.
             LedgerInUse: Another run to this target has not ended.
             SearchError, IndexProblem: The selection cannot be looked up.
+            MomentUnknown: See `Selection.at`.
 
         Cost: memory does not grow with the number of records.
         """
+        with selection.at(self.silo) as silo:
+            export = replace(self, silo=silo)
+            return export._run(
+                selection,
+                dry_run=dry_run,
+                jobs=jobs,
+                limit=limit,
+                on_conflict=on_conflict,
+                watch=watch,
+                stop=stop,
+            )
+
+    def _run(
+        self,
+        selection: Selection,
+        *,
+        dry_run: bool,
+        jobs: int,
+        limit: int | None,
+        on_conflict: OnConflict,
+        watch: Watch | None,
+        stop: Stop | None,
+    ) -> RunReport:
         self.target.probe()
         policy = self._policy()
         watch = watch or Watch()
         if dry_run:
             with Ledger.look(self.silo.path, self.target.key) as ledger:
+                check_time(ledger, self.target.shown, selection)
                 planning = _Run(
                     self, policy, selection, ledger, watch, stop=stop or Stop(), limit=limit
                 )
                 return planning.plan(jobs, on_conflict)
         with Ledger.for_run(self.silo.path, self.target.key, self.target.shown) as ledger:
+            check_time(ledger, self.target.shown, selection)
             self.target.prepare()
             run = ledger.begin_run(_arguments(selection, policy, on_conflict, limit))
             work = _Run(

@@ -163,7 +163,7 @@ def test_first_write_keeps_the_keys_of_2010_and_adds_those_of_now(silo_2010: Sil
     before = members(silo_2010, "6102")
     silo_2010["6102"].put_stream("new.txt", "x", "workingcopy")
     after = members(silo_2010, "6102")
-    new = {"format", "revision", "changed", "digests", "origins"}
+    new = {"format", "revision", "changed", "digests", "origins", "history"}
     assert set(before) | new <= set(after) <= set(before) | new | {"pending", "checksum"}
     assert (after["format"], after["revision"]) == (1, 1)
     for key in ("item_id", "versions", "version_dates", "metadata_files", "subdir", "metadata"):

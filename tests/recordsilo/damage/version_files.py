@@ -191,6 +191,19 @@ def state_that_is_no_text(box: Box) -> None:
     box.set(states={"workingcopy": None})
 
 
+@breaks("S106")
+def history_not_an_object(box: Box) -> None:
+    box.set(history=[])
+
+
+@breaks("S106")
+def history_with_a_step_without_a_time(box: Box) -> None:
+    def change(members: dict[str, Any]) -> None:
+        members["history"] = {"revision": members["revision"], "steps": [{"current": "1"}]}
+
+    box.rewrite(change)
+
+
 @breaks("S101")
 def state_that_is_none(box: Box) -> None:
     box.set(states={"workingcopy": "finished"})
