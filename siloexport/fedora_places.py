@@ -143,7 +143,7 @@ def _place(silo_path: str, name: str, table: Any) -> FedoraPlace:
     if not url.lower().startswith(("http://", "https://")):
         raise JobRefused(f"the url of {name} in {PLACES} must begin with http:// or https://")
     files = {key: _file(silo_path, name, table, key) for key in ("credentials", "crosswalk")}
-    if (login := files["credentials"]) and _is_within(login, silo_path):
+    if (login := files["credentials"]) and is_within(login, silo_path):
         raise JobRefused(f"the credentials of {name} are inside the Silo, which may be copied; "
                          "put them elsewhere")  # fmt: skip
     return FedoraPlace(name, url, files["credentials"], files["crosswalk"])
@@ -163,7 +163,8 @@ def _file(silo_path: str, name: str, table: Mapping[str, str], key: str) -> str 
     return os.path.join(silo_path, "curation", path)
 
 
-def _is_within(path: str, directory: str) -> bool:
+def is_within(path: str, directory: str) -> bool:
+    """Whether a path is in a directory, over symbolic links."""
     return f"{os.path.realpath(path)}/".startswith(f"{os.path.realpath(directory)}/")
 
 

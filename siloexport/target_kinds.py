@@ -56,6 +56,7 @@ class FormField(Field):
         option: Of the command; by default ``--`` and the name.
         example: A value for the examples of a command that needs the field.
         asked: Where the field is available.
+        is_argument: Whether the command takes it as an argument after the Silo, not an option.
     """
 
     choices_of: Callable[[str], Choices] | None = None
@@ -64,6 +65,7 @@ class FormField(Field):
     option: str = ""
     example: str = ""
     asked: Asked = Asked.ANYWHERE
+    is_argument: bool = False
 
     def __post_init__(self) -> None:
         if self.name in RESERVED:

@@ -55,6 +55,8 @@ def command_of(kind: TargetKind) -> click.Command:
 
 
 def _option(field: FormField) -> Callable[[Any], Any]:
+    if field.is_argument:
+        return click.argument(field.name, metavar=field.metavar)
     choices = [value for value, _label in field.choices]
     if field.input is Input.TICK:
         return click.option(field.flag, field.name, is_flag=True, flag_value="yes", help=field.help)
@@ -206,8 +208,10 @@ class _PlaceCommand:
     takes_run: bool = False
 
     def examples(self, kind: TargetKind) -> str:
-        needed = " ".join(f"{one.flag} {one.example}" for one in kind.fields if one.required)
-        place = f"myrepo {_RUN}" if self.takes_run else "myrepo"
+        fields = [one for one in kind.fields if one.required]
+        needed = " ".join(f"{one.flag} {one.example}" for one in fields if not one.is_argument)
+        place = " ".join(["myrepo", *(one.example for one in fields if one.is_argument)])
+        place = f"{place} {_RUN}" if self.takes_run else place
         call = f"silo export {kind.name} {self.name} {place} {needed}".rstrip()
         return example(*(f"{call} {end}".rstrip() for end in self.ends))
 
@@ -302,9 +306,24 @@ _PLACE_COMMANDS = (
 )  # fmt: skip
 
 
+class _PlaceGroup(click.Group):
+    """The commands of a place; without the name of one, the first argument is that of ``run``."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Take anything but an option or the name of a command for the Silo of ``run``."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = ["run", *args]
+        return super().resolve_command(ctx, args)
+
+
 def _place_group(kind: TargetKind) -> click.Group:
     commands = [_place_command(kind, one) for one in _PLACE_COMMANDS]
-    return click.Group(kind.name, commands, help=kind.help)
+    has_address = any(one.is_argument for one in kind.fields)
+    group = _PlaceGroup if has_address else click.Group
+    epilog = example(*kind.examples) if kind.examples else None
+    return group(kind.name, commands, help=kind.help, epilog=epilog)
 
 
 def _place_command(kind: TargetKind, one: _PlaceCommand) -> click.Command:
@@ -314,7 +333,7 @@ def _place_command(kind: TargetKind, one: _PlaceCommand) -> click.Command:
 
     @click.command(one.name, help=one.help.format(title=kind.title), epilog=one.examples(kind))
     @directory
-    @all_of(*([run_id] if one.takes_run else []), _fields(kind), *one.options)
+    @all_of(_fields(kind), *([run_id] if one.takes_run else []), *one.options)
     def command(silo_dir: str, **given: Any) -> int:
         as_of = given["select"].as_of if "select" in given else ""
         with open_silo(silo_dir, as_of) as silo, options.export_errors():

@@ -190,7 +190,7 @@ class Verification:
                 try:
                     comparisons = tuple(self._comparisons(identifier))
                 except (DepositFailed, RecordSiloError) as error:
-                    work.begin(_Compared, identifier, unreadable=str(error))
+                    work.begin(_Compared, identifier, unreadable=_reason(error))
                 else:
                     work.begin(_compared, self._target, identifier, comparisons)
                 yield from work.ready()
@@ -228,8 +228,12 @@ def _compared(target: Target, identifier: str, comparisons: Sequence[_Comparison
         try:
             differences.extend(target.verify(one.deposit, one.held, is_head=one.is_head))
         except (DepositFailed, RecordSiloError) as error:
-            return _Compared(identifier, number, tuple(differences), str(error))
+            return _Compared(identifier, number, tuple(differences), _reason(error))
     return _Compared(identifier, len(comparisons), tuple(differences))
+
+
+def _reason(error: DepositFailed | RecordSiloError) -> str:
+    return error.reason if isinstance(error, DepositFailed) else str(error)
 
 
 def deposited_as(

@@ -1,0 +1,145 @@
+"""Kinds of targets on other servers, which take deposits over the network."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from siloexport.server_places import ServerPlace, place_choices, server_place
+from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Values
+from siloexport.targets import Target
+from silowork.forms import Choices, Input
+
+_PACKAGINGS = ("simple", "mets")
+_SWORD_OPTIONS = (
+    "collection",
+    "packaging",
+    "on_behalf_of",
+    "in_progress",
+    "in_steps",
+    "plain_http",
+)
+
+
+def _place(opening: Opening, kind: str, options: tuple[str, ...]) -> ServerPlace:
+    """Return where to deposit: a place by its name, or what the options say."""
+    given = opening.values
+    if "place" in given:
+        found = server_place(opening.silo_path, kind, given["place"], options)
+        chosen = {name: given[name] for name in options if given.get(name)}
+        return ServerPlace(found.name, found.url, found.credentials, {**found.options, **chosen})
+    own = {name: given.get(name) or "" for name in options}
+    return ServerPlace("", given["url"], given.get("credentials") or None, own)
+
+
+@contextmanager
+def _sword(opening: Opening) -> Iterator[Target]:
+    from siloexport.targets.remote.credentials import login  # noqa: PLC0415 - slow
+    from siloexport.targets.remote.server import Server, checked_address  # noqa: PLC0415
+    from siloexport.targets.sword import PACKAGINGS, SwordSettings, SwordTarget  # noqa: PLC0415
+
+    place = _place(opening, "sword", _SWORD_OPTIONS)
+    get = place.options.get
+    url = checked_address(place.url, plain=get("plain_http") == "yes")
+    settings = SwordSettings(
+        PACKAGINGS[get("packaging") or _PACKAGINGS[0]],
+        get("collection") or "",
+        get("on_behalf_of") or "",
+        get("in_progress") == "yes",
+        get("in_steps") == "yes",
+    )
+    with Server(url, login(place.credentials, os.environ, "SWORD")) as server:
+        yield SwordTarget(url, server, settings)
+
+
+def _sword_places(silo_path: str) -> Choices:
+    return place_choices(silo_path, "sword", _SWORD_OPTIONS)
+
+
+def _check_sword(silo_path: str, values: Values) -> None:
+    if "place" in values:
+        server_place(silo_path, "sword", values["place"], _SWORD_OPTIONS)
+
+
+_PLAIN_HTTP = FormField(
+    "plain_http",
+    "Without encryption",
+    Input.TICK,
+    help="Send credentials over http, without encryption, to another machine.",
+    asked=Asked.COMMAND,
+)
+SWORD = TargetKind(
+    "sword",
+    "SWORD",
+    "Deposit by SWORD",
+    """Deposit records in a repository by SWORDv2 (DSpace, EPrints, Dataverse and others).
+
+    URL is a service document, or a collection. Each record becomes a deposit with its
+    description and a package of its files. User and password come from a file
+    (--credentials), or from SWORD_USER and SWORD_PASSWORD.
+    """,
+    (
+        FormField(
+            "url",
+            "Address",
+            required=True,
+            metavar="URL",
+            example="https://repository.example.org/swordv2/servicedocument",
+            asked=Asked.COMMAND,
+            is_argument=True,
+        ),
+        FormField(
+            "credentials",
+            "Credentials",
+            help="A file with user:password; else SWORD_USER and SWORD_PASSWORD.",
+            metavar="FILE",
+            asked=Asked.COMMAND,
+        ),
+        FormField("place", "Repository", Input.CHOICE, choices_of=_sword_places, asked=Asked.PAGE),
+        FormField(
+            "collection",
+            "Collection",
+            metavar="NAME",
+            help="Title or address of the collection, if there are several.",
+        ),
+        FormField(
+            "packaging",
+            "Packages",
+            Input.CHOICE,
+            help="How files are packed: a plain zip (simple), or one with METS for DSpace (mets).",
+            asked=Asked.COMMAND,
+            choices=(("simple", "SimpleZip"), ("mets", "METSDSpaceSIP")),
+        ),
+        FormField(
+            "on_behalf_of",
+            "On behalf of",
+            metavar="USER",
+            help="Deposit on behalf of this user of the repository.",
+            asked=Asked.COMMAND,
+        ),
+        FormField(
+            "in_progress",
+            "Leave deposits open",
+            Input.TICK,
+            help="Leave deposits open, to be completed in the repository.",
+        ),
+        FormField(
+            "in_steps",
+            "In steps",
+            Input.TICK,
+            help="Send descriptions and files one after the other, for servers that do not take "
+            "both at once.",
+            asked=Asked.COMMAND,
+        ),
+        _PLAIN_HTTP,
+    ),
+    (
+        "silo export sword myrepo https://repository.example.org/swordv2/servicedocument",
+        "silo export sword verify myrepo https://repository.example.org/swordv2/servicedocument",
+    ),
+    open=_sword,
+    check=_check_sword,
+    hint="Each record becomes a deposit. What others changed there is kept.",
+    explained="Deposits in another repository, by SWORDv2.",
+    missing="No repository is configured for deposits by SWORD (curation/sword.toml).",
+    order=31,
+)

@@ -1,0 +1,1 @@
+"""What the targets on other servers share: requests, credentials, errors, uploads."""

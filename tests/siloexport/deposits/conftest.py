@@ -1,0 +1,15 @@
+"""The simulated repositories, on loopback."""
+
+from collections.abc import Iterator
+
+import pytest
+import sword_simulator
+from loopback_peer import serving
+
+
+@pytest.fixture
+def repository() -> Iterator[sword_simulator.Simulator]:
+    """One that takes deposits by SWORDv2."""
+    simulator = sword_simulator.Simulator()
+    with serving(simulator) as simulator.base:
+        yield simulator
