@@ -2,6 +2,8 @@
 
 import hashlib
 import io
+import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -14,6 +16,10 @@ _SPOOL = 4 << 20
 
 Add: TypeAlias = Callable[[str, int, IO[bytes]], object]
 """Adds a file to a package: its path, its size in bytes, its content, which is read once."""
+
+
+class PackageUnreadable(ValueError):
+    """A package, or a file of it, cannot be read or holds what is not allowed; a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +52,7 @@ class PackagedFile:
     def hashed(self, chunks: Iterable[bytes]) -> "PackagedFile":
         """Return it with the size and the SHA-512 of its content, which is read for that."""
         source = DigestedChunks(chunks)
-        while source.read(CHUNK):
-            pass
+        source.skim()
         return replace(self, size=source.size, sha512=source.hexes["sha512"])
 
 
@@ -75,6 +80,11 @@ class DigestedChunks(io.RawIOBase):
     def finish(self) -> None:
         """Read the chunks to their end, so that whoever checks them there does so."""
         for _ in self._chunks:
+            pass
+
+    def skim(self) -> None:
+        """Read to the end for the size and the digests alone."""
+        while self.read(CHUNK):
             pass
 
     @property
@@ -120,3 +130,57 @@ def add_written(add: Add, path: str, write: Callable[[IO[bytes]], object]) -> Pa
         size = file.tell()
         file.seek(0)
         return add_chunks(add, PackagedFile(path, size, "", XML), chunks_of(file))
+
+
+def open_plain(directory: str, path: str) -> BinaryIO:
+    """Open a plain file below a directory, not through symbolic links.
+
+    Raises:
+        PackageUnreadable: It is missing, something else, or reached through a link.
+    """
+    place = os.path.join(directory, path)
+    if os.path.realpath(place) != os.path.join(os.path.realpath(directory), path):
+        raise PackageUnreadable(f"{path} is reached through a symbolic link")
+    try:
+        fd = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise PackageUnreadable(f"{path} cannot be read: {why}") from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise PackageUnreadable(f"{path} is not a file")
+    return os.fdopen(fd, "rb")
+
+
+class SlicedFile(io.RawIOBase):
+    """Reads a part of an open file; several of them do not disturb each other.
+
+    Args:
+        fd: Descriptor of the file, which is not closed.
+        begin, end: The part, in bytes from the beginning of the file.
+        owner: Kept as long as this is, for whoever closes the file.
+    """
+
+    def __init__(self, fd: int, begin: int, end: int, owner: object = None) -> None:
+        self._fd, self._begin, self._end, self._owner = fd, begin, end, owner
+        self._at = begin
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at - self._begin
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        base = {os.SEEK_SET: self._begin, os.SEEK_CUR: self._at, os.SEEK_END: self._end}[whence]
+        self._at = max(self._begin, base + offset)
+        return self.tell()
+
+    def read(self, size: int = -1) -> bytes:
+        left = max(0, self._end - self._at)
+        content = os.pread(self._fd, left if size < 0 else min(size, left), self._at)
+        self._at += len(content)
+        return content

@@ -53,7 +53,7 @@ SECTIONS: Sections = {
     },
     "Export, match and count": {
         "export": "export to files, bags, tables or Fedora",
-        "import": "make records from an OCFL storage root",
+        "import": "make records from bags, tables, files or OCFL",
         "provide": "give the records to harvesters, by OAI-PMH",
         "crawl": "follow the links of records, and what became of them",
         "usage": "how the records are used, from access logs",

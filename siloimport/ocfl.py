@@ -7,13 +7,13 @@ Source: OCFL 1.1; docs/format.md, "Objects in a storage root".
 """
 
 import hashlib
-import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from infopackages.files import chunks_of
 from infopackages.ocfl.inventory import OcflError
@@ -22,12 +22,11 @@ from recordsilo.disk.digest import Digest
 from recordsilo.disk.identifier import check_identifier
 from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import STATES, Origin, date_text, now_text
-from recordsilo.records.manifest_plain import KINDS
 from siloimport.errors import ImportProblem
+from siloimport.told import ABOUT, LARGEST, dated, origin_of, told_by, typed
 from siloimport.writing import Imported, ImportedFile, ImportedVersion, ImportReport, in_order
 
-_ABOUT, _DATA = "silo.json", "data/"
-_LARGEST = 64 << 20
+_DATA = "data/"
 _BY = "silo import"
 
 
@@ -48,7 +47,7 @@ def records_of(root: str, report: ImportReport) -> Iterator[Imported]:
                 check_identifier(record.identifier)
                 yield record
             except (OcflError, ImportProblem, RecordSiloError) as error:
-                report.failed[path] = str(error)
+                report.failed[os.path.relpath(path, root)] = str(error)
     except OcflError as error:
         raise ImportProblem(str(error)) from None
 
@@ -65,10 +64,10 @@ def record_of(stored: StoredObject) -> Imported:
     order: list[str] = []
     current = ""
     for number, version in enumerate(stored.inventory.versions, 1):
-        if _ABOUT in version.state:
-            about = _about(stored, version.state[_ABOUT], identifier)
+        if ABOUT in version.state:
+            about = _about(stored, version.state[ABOUT], identifier)
             made = _restored(stored, about, version.state)
-            order = [str(name) for name in _typed(about["record"], "versions", list)]
+            order = [str(name) for name in typed(about["record"], "versions", list)]
             current = str(about["record"].get("current"))
         else:
             made = _foreign(stored, number)
@@ -77,19 +76,19 @@ def record_of(stored: StoredObject) -> Imported:
     names = in_order(order, known)
     if current not in names:
         raise ImportProblem("its silo.json does not name a current version that is there")
-    metadata = _typed(about.get("record", {}), "metadata", dict, {})
+    metadata = typed(about.get("record", {}), "metadata", dict, {})
     found = Imported(identifier, tuple(known[name] for name in names), current, metadata)
     return _deleted(found, about["withdrawn"]) if "withdrawn" in about else found
 
 
 def _deleted(record: Imported, withdrawn: Any) -> Imported:
     """Return the record with the deletion at the source as its last version."""
-    date = _typed({"of": withdrawn}, "of", dict).get("date") or ""
+    date = typed({"of": withdrawn}, "of", dict).get("date") or ""
     numbers = [
         int(one.name) for one in record.versions if one.name.isascii() and one.name.isdigit()
     ]
     name = str(max(numbers, default=0) + 1)
-    date = _dated(date) if date else record.versions[-1].date
+    date = dated(date) if date else record.versions[-1].date
     origin = Origin("harvest", agent=_BY, date=now_text())
     version = ImportedVersion(name, date, origin)
     marks = {"deleted_at_version": name, "deleted_at_date": date}
@@ -103,21 +102,10 @@ def _deleted(record: Imported, withdrawn: Any) -> Imported:
 
 def _about(stored: StoredObject, digest: str, identifier: str) -> dict[str, Any]:
     """Return the content of ``silo.json``."""
-
-    def invalid(_constant: str) -> NoReturn:
-        raise ValueError
-
-    try:
-        value = json.loads(stored.read(digest, _LARGEST), parse_constant=invalid)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, OcflError):
-            raise
-        raise ImportProblem("its silo.json is not JSON") from None
-    if not isinstance(value, dict) or value.get("format") != 1:
+    value = told_by(stored.read(digest, LARGEST), identifier)
+    if value.get("format") != 1:
         raise ImportProblem("its silo.json has another format than 1")
-    if value.get("identifier") != identifier:
-        raise ImportProblem("its silo.json is that of another record")
-    _typed(value, "record", dict)
+    typed(value, "record", dict)
     return value
 
 
@@ -125,28 +113,21 @@ def _restored(
     stored: StoredObject, about: dict[str, Any], state: Mapping[str, str]
 ) -> ImportedVersion:
     """Return a version as ``silo.json`` describes it."""
-    given = _typed(about, "origin", dict)
-    if given.get("kind") not in KINDS:
-        raise ImportProblem("its silo.json has an unknown kind of origin")
-    texts = {key: _typed(given, key, str, "") for key in ("agent", "message", "date")}
-    prefixes = _typed(given, "prefixes", dict, {})
-    if not all(isinstance(one, str) for one in prefixes.values()):
-        raise ImportProblem("its silo.json has invalid prefixes")
-    of = _typed(given, "of", str, "") or None
-    log = tuple(str(line) for line in _typed(about, "log", list, []))
+    origin = origin_of(typed(about, "origin", dict))
+    log = tuple(str(line) for line in typed(about, "log", list, []))
     version_state = about.get("state")
     if version_state is not None and version_state not in STATES:
         raise ImportProblem(f"its silo.json has an unknown state: {version_state!r}")
-    listed = {_DATA + _typed(one, "path", str): one for one in _typed(about, "files", list)}
-    if listed.keys() != state.keys() - {_ABOUT}:
+    listed = {_DATA + typed(one, "path", str): one for one in typed(about, "files", list)}
+    if listed.keys() != state.keys() - {ABOUT}:
         raise ImportProblem("its silo.json lists other files than its inventory")
     files = tuple(
         _file(stored, one, state[path]) for path, one in listed.items() if "document_of" not in one
     )
     return ImportedVersion(
-        _typed(about, "version", str),
-        _dated(_typed(about, "date", str)),
-        Origin(given["kind"], of, prefixes, **texts),
+        typed(about, "version", str),
+        dated(typed(about, "date", str)),
+        origin,
         files,
         log,
         version_state,
@@ -154,7 +135,7 @@ def _restored(
 
 
 def _file(stored: StoredObject, listed: dict[str, Any], digest: str) -> ImportedFile:
-    known = Digest(_typed(listed, "sha256", str), _typed(listed, "size", int))
+    known = Digest(typed(listed, "sha256", str), typed(listed, "size", int))
     is_metadata = listed.get("metadata") is True
     return ImportedFile(listed["path"], partial(_content, stored, digest), known, is_metadata)
 
@@ -188,21 +169,3 @@ def _checked(chunks: Iterable[bytes], stored: StoredObject, digest: str) -> Iter
     if found.hexdigest() != digest:
         path = stored.inventory.manifest[digest][0]
         raise ImportProblem(f"{path} is damaged: it has another digest than its inventory says")
-
-
-def _dated(text: Any) -> str:
-    try:
-        return date_text(text)
-    except (ValueError, TypeError, AttributeError):
-        raise ImportProblem(f"its silo.json has an invalid date: {text!r}") from None
-
-
-_NEEDED = object()
-
-
-def _typed(value: Any, key: str, kind: type, otherwise: Any = _NEEDED) -> Any:
-    """Return the value of a key, if it is of a type."""
-    found = value.get(key, otherwise) if isinstance(value, dict) else _NEEDED
-    if found is _NEEDED or type(found) is not kind:
-        raise ImportProblem(f"its silo.json has no valid {key!r}")
-    return found

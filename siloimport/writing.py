@@ -1,23 +1,29 @@
 """Write imported records into a Silo: each whole or not at all, and none over another."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, BinaryIO
 
+from infopackages.files import PackageUnreadable, chunks_of
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import Staged, write_new
 from recordsilo.disk.digest import Digest
+from recordsilo.disk.identifier import check_identifier
+from recordsilo.disk.names import check_path, check_version_name
 from recordsilo.errors import RecordSiloError
 from recordsilo.records.edit import RecordEdit
-from recordsilo.records.manifest import Origin
+from recordsilo.records.manifest import Manifest, Origin
 from siloimport.errors import ImportProblem
 
 GROUP = 50
 """The number of records that are flushed together."""
+_LARGE_GROUP = 256 << 20
+"""Records whose known sizes come to more bytes are flushed apart."""
 
+FAULTS = (ImportProblem, RecordSiloError, ValueError, OSError)
+"""What may be wrong with a single record; the others are imported."""
 Open = Callable[[], AbstractContextManager[Iterable[bytes]]]
 """Opens content, which is read once in chunks; raises `ImportProblem` if it is damaged."""
 
@@ -65,6 +71,12 @@ class Imported:
     current: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def size(self) -> int:
+        """Return the bytes of its files, as far as they are known."""
+        files = (file for version in self.versions for file in version.files)
+        return sum(file.digest.size for file in files if file.digest)
+
 
 @dataclass(slots=True)
 class ImportReport:
@@ -82,6 +94,27 @@ class ImportReport:
     unchanged: int = 0
     failed: dict[str, str] = field(default_factory=dict)
 
+    def count(self, record: Imported, *, is_new: bool) -> None:
+        """Count a record that was written, or was there."""
+        self.records += is_new
+        self.versions += len(record.versions) if is_new else 0
+        self.unchanged += not is_new
+
+    @property
+    def seen(self) -> int:
+        """Return the number of records that were looked at."""
+        return self.records + self.unchanged + len(self.failed)
+
+
+@contextmanager
+def content_of(open_file: Callable[[], BinaryIO]) -> Iterator[Iterator[bytes]]:
+    """Give the content of a file of a package in chunks; see `Open`."""
+    try:
+        with open_file() as file:
+            yield chunks_of(file)
+    except PackageUnreadable as error:
+        raise ImportProblem(str(error)) from None
+
 
 def write_records(
     silo: Silo, records: Iterable[Imported], report: ImportReport, progress: Callable[[], None]
@@ -95,35 +128,108 @@ def write_records(
         progress: Called after each record.
     """
     removed = frozenset(silo.removed())
-    waiting = iter(records)
-    while group := list(islice(waiting, GROUP)):
+    for group in _groups(records):
         with silo.batch([one.identifier for one in group]) as batch:
             for record in group:
                 try:
-                    if record.identifier in removed:
-                        raise ImportProblem("it was removed from this Silo for good")
+                    _refuse_removed(record, removed)
                     edit = batch.edit(record.identifier)
                     is_new = not edit.exists and not edit.changed
                     if is_new:
-                        _write(edit, record)
+                        _write(edit, record, silo.agent)
                     else:
-                        _compare(edit, record)
-                except (ImportProblem, RecordSiloError, ValueError) as error:
+                        _compare(edit.manifest, record)
+                except FAULTS as error:
                     batch.drop(record.identifier)
                     report.failed[record.identifier] = str(error)
                 else:
-                    report.records += is_new
-                    report.versions += len(record.versions) if is_new else 0
-                    report.unchanged += not is_new
+                    report.count(record, is_new=is_new)
                 progress()
 
 
-def _write(edit: RecordEdit, record: Imported) -> None:
+def check_records(
+    silo: Silo | None,
+    records: Iterable[Imported],
+    report: ImportReport,
+    progress: Callable[[], None],
+) -> None:
+    """Read records as `write_records` does, and write nothing.
+
+    Args:
+        silo: None for one that would be new.
+        records, report, progress: See `write_records`.
+    """
+    removed = frozenset(silo.removed()) if silo else frozenset()
+    for record in records:
+        try:
+            _refuse_removed(record, removed)
+            is_new = silo is None or record.identifier not in silo
+            if is_new or silo is None:
+                check_record(record)
+            else:
+                _compare(silo[record.identifier].state, record)
+        except FAULTS as error:
+            report.failed[record.identifier] = str(error)
+        else:
+            report.count(record, is_new=is_new)
+        progress()
+
+
+def check_record(record: Imported) -> None:
+    """Check that a record can be written; reads all its content.
+
+    Raises:
+        ImportProblem, RecordSiloError, ValueError: It cannot, with the reason.
+    """
+    check_identifier(record.identifier)
+    names: set[str] = set()
     for version in record.versions:
+        check_version_name(version.name)
+        if version.name in names:
+            raise ImportProblem(f"it has two versions {version.name}")
+        names.add(version.name)
+        _check_paths([file.path for file in version.files])
+        for file in version.files:
+            found = _content_digest(file)
+            if file.digest not in (None, found):
+                raise ImportProblem(f"{file.path} is not as the source says")
+
+
+def _check_paths(paths: Sequence[str]) -> None:
+    above: set[str] = set()
+    for path in paths:
+        parts = check_path(path).split("/")
+        above.update("/".join(parts[:number]) for number in range(1, len(parts)))
+    for path in paths:
+        if path in above:
+            raise ImportProblem(f"{path} is a file and a directory")
+
+
+def _refuse_removed(record: Imported, removed: Collection[str]) -> None:
+    if record.identifier in removed:
+        raise ImportProblem("it was removed from this Silo for good")
+
+
+def _groups(records: Iterable[Imported]) -> Iterator[list[Imported]]:
+    group: list[Imported] = []
+    size = 0
+    for record in records:
+        group.append(record)
+        size += record.size
+        if len(group) >= GROUP or size > _LARGE_GROUP:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _write(edit: RecordEdit, record: Imported, agent: str) -> None:
+    for version in record.versions:
+        origin = version.origin
+        if origin.kind == "import" and not origin.agent:
+            origin = replace(origin, agent=agent)
         log = version.log[0] if version.log else None
-        edit.add_version(
-            version.name, date=version.date, origin=version.origin, log=log, move_cursor=False
-        )
+        edit.add_version(version.name, date=version.date, origin=origin, log=log, move_cursor=False)
         for file in version.files:
             path = edit.staging.new_path()
             with file.open() as chunks:
@@ -140,13 +246,12 @@ def _write(edit: RecordEdit, record: Imported) -> None:
     edit.move_cursor(record.current)
 
 
-def _compare(edit: RecordEdit, record: Imported) -> None:
+def _compare(there: Manifest, record: Imported) -> None:
     """Check that the record that is there has the same versions, with the same files.
 
     Raises:
         ImportProblem: It differs.
     """
-    there = edit.manifest
     for version in record.versions:
         files = {file.path: _digest(file) for file in version.files}
         if not there.has(version.name) or dict(there.version(version.name).digests or {}) != files:
@@ -154,8 +259,10 @@ def _compare(edit: RecordEdit, record: Imported) -> None:
 
 
 def _digest(file: ImportedFile) -> Digest:
-    if file.digest is not None:
-        return file.digest
+    return file.digest or _content_digest(file)
+
+
+def _content_digest(file: ImportedFile) -> Digest:
     sha256, size = hashlib.sha256(), 0
     with file.open() as chunks:
         for chunk in chunks:

@@ -46,7 +46,15 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     "page",
     family(
-        ["README.md", "docs/shell.md", "docs/tutorial.md", "docs/export.md", "docs/crawling.md"], 1
+        [
+            "README.md",
+            "docs/shell.md",
+            "docs/tutorial.md",
+            "docs/export.md",
+            "docs/import.md",
+            "docs/crawling.md",
+        ],
+        1,
     ),
 )
 def test_sessions_print_what_the_page_says(page: str, repository: str, directory: Path) -> None:

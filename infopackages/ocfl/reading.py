@@ -4,17 +4,18 @@ import contextlib
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from infopackages.files import chunks_of
+from infopackages.files import PackageUnreadable, chunks_of, open_plain
 from infopackages.ocfl.inventory import INVENTORY, Inventory, OcflError, parsed
 from infopackages.ocfl.layouts import Layout, layout_from
 
 ROOT = "0=ocfl_1.1"
 ROOT_TEXT = b"ocfl_1.1\n"
+_OLD_ROOT = "0=ocfl_1.0"
+_OLD_ROOT_TEXT = b"ocfl_1.0\n"
 OBJECT = "0=ocfl_object_1.1"
 OBJECT_TEXT = b"ocfl_object_1.1\n"
 LAYOUT = "ocfl_layout.json"
@@ -106,14 +107,20 @@ def read_object(path: str) -> StoredObject:
     return StoredObject(path, inventory, hashlib.sha512(content).hexdigest())
 
 
-def check_root(root: str) -> None:
+def check_root(root: str, *, and_1_0: bool = False) -> None:
     """Check that a directory is a storage root.
+
+    Args:
+        and_1_0: Whether one of OCFL 1.0, such as that of Fedora 6.0, will do, too.
 
     Raises:
         OcflError: It is not a storage root of OCFL 1.1.
     """
-    if _content(root, ROOT, 64) != ROOT_TEXT:
-        raise OcflError("it is not a storage root of OCFL 1.1")
+    if _content(root, ROOT, 64) == ROOT_TEXT:
+        return
+    if not (and_1_0 and _content(root, _OLD_ROOT, 64) == _OLD_ROOT_TEXT):
+        versions = "1.1 or 1.0" if and_1_0 else "1.1"
+        raise OcflError(f"it is not a storage root of OCFL {versions}")
 
 
 def read_layout(root: str) -> Layout | None:
@@ -160,18 +167,10 @@ def files_below(directory: str) -> Iterator[str]:
 
 
 def _open(directory: str, path: str) -> BinaryIO:
-    """Open a plain file below a directory, not through symbolic links."""
-    place = os.path.join(directory, path)
-    if os.path.realpath(place) != os.path.join(os.path.realpath(directory), path):
-        raise OcflError(f"{path} is reached through a symbolic link")
     try:
-        fd = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        raise OcflError(f"{path} cannot be read: {error.strerror}") from None
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise OcflError(f"{path} is not a file")
-    return os.fdopen(fd, "rb")
+        return open_plain(directory, path)
+    except PackageUnreadable as error:
+        raise OcflError(str(error)) from None
 
 
 def _content(directory: str, name: str, most: int) -> bytes | None:

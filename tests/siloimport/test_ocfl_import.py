@@ -127,6 +127,20 @@ def test_versions_removed_since_stay_away_and_deletions_come_back(
         assert is_deletion(state.current)
 
 
+def test_storage_root_of_ocfl_1_0_comes_too(root: Path, tmp_path: Path) -> None:
+    (root / "0=ocfl_1.1").rename(root / "0=ocfl_1.0")
+    (root / "0=ocfl_1.0").write_text("ocfl_1.0\n")
+    for place in [one.parent for one in root.rglob("0=ocfl_object_1.1")]:
+        (place / "0=ocfl_object_1.1").unlink()
+        (place / "0=ocfl_object_1.0").write_text("ocfl_object_1.0\n")
+        _sealed(place, lambda value: value.update(type="https://ocfl.io/1.0/spec/#inventory"))
+    code, said = call(str(root), str(tmp_path / "back"))
+    assert (code, "4 records with 6 versions imported" in said) == (0, True), said
+    code, said = call(str(root), str(tmp_path / "back2"), "--dry-run")
+    assert (code, "4 records with 6 versions would be imported" in said) == (0, True), said
+    assert not (tmp_path / "back2").exists()
+
+
 def test_objects_of_others_become_imported_versions(tmp_path: Path) -> None:
     root = tmp_path / "root"
     StorageRoot(str(root), layout_name=NAMED).initialize()
@@ -167,7 +181,7 @@ def test_what_is_no_storage_root_makes_no_silo(tmp_path: Path, root: Path) -> No
     (tmp_path / "other").mkdir()
     for place in (tmp_path / "other", tmp_path / "none", root / "extensions"):
         code, said = call(str(place), str(tmp_path / "back"))
-        assert (code, "is not a storage root of OCFL 1.1" in said) == (2, True)
+        assert (code, "is not a storage root of OCFL 1.1 or 1.0" in said) == (2, True)
     code, said = call(str(root), str(root / "back"))
     assert (code, "one inside the other" in said) == (2, True)
     assert not (tmp_path / "back").exists()
@@ -310,7 +324,7 @@ def test_an_import_killed_again_and_again_ends_whole(silo: Silo, tmp_path: Path)
     killed = 0
     for _ in range(8):
         step = str(chance.randrange(1, 60))
-        code = exit_code_of(killed_import.__file__, str(root), back, step)
+        code = exit_code_of(killed_import.__file__, "ocfl", str(root), back, step)
         killed += code == KILLED
     assert killed
     assert call(str(root), back)[0] == 0

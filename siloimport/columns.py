@@ -1,0 +1,172 @@
+"""The columns of a table as elements of Dublin Core, and rows as values (pure)."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from infopackages.elements import legible
+from recordsilo.cells import SEPARATOR, bare, split
+from recordsilo.errors import did_you_mean
+from recordsilo.formats.known.dublin_core import ELEMENTS
+from recordsilo.records.manifest import date_text
+from siloimport.errors import ImportProblem
+
+RECORD, FILES, DATESTAMP, SETS, NOTHING = "record", "files", "datestamp", "sets", "-"
+_OWN = {RECORD: RECORD, FILES: FILES, DATESTAMP: DATESTAMP, "set": SETS, SETS: SETS}
+_NAME = re.compile(r"(?:dc[:.])?(?P<name>[^\[\]]+?)\s*(?:\[(?P<lang>[\w-]*)\])?", re.IGNORECASE)
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a column means: an element in a language, or one of the other names; `NOTHING`."""
+
+    name: str
+    lang: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table.
+
+    Attributes:
+        line: Of the file, from 1, in which it begins.
+        values: (element, text, language), in the order of the columns.
+        datestamp: In the form of manifests; ``""`` if there is none.
+    """
+
+    line: int
+    identifier: str
+    values: tuple[tuple[str, str, str], ...]
+    files: tuple[str, ...] = ()
+    datestamp: str = ""
+    sets: tuple[str, ...] = ()
+
+
+def meanings(
+    heads: Sequence[str], mapping: Mapping[str, str], identifier: str = ""
+) -> tuple[Meaning, ...]:
+    """Return what each column means.
+
+    Args:
+        heads: The cells of the first row.
+        mapping: Column → element such as ``title`` or ``title[en]``, ``files``, ``datestamp``,
+            ``sets``, or `NOTHING`.
+        identifier: The column with the identifiers of the records; by default ``record``, or else
+            ``identifier``.
+
+    Raises:
+        ImportProblem: A column is unknown, missing or there twice.
+    """
+    names = [bare(one).strip() for one in heads]
+    while names and not names[-1]:
+        names.pop()
+    if len(names) > _MOST:
+        raise ImportProblem(f"the table has more than {_MOST:,} columns")
+    if doubles := sorted({one for one in names if one and names.count(one) > 1}):
+        raise ImportProblem(f"the column {doubles[0]!r} is there twice")
+    key = _key(names, identifier)
+    for one in mapping:
+        if one not in names:
+            raise ImportProblem(f"there is no column {one!r}{did_you_mean(one, names)}")
+    found = []
+    for number, name in enumerate(names, 1):
+        if not name:
+            raise ImportProblem(f"column {number} has no name in the first row")
+        found.append(Meaning(RECORD) if name == key else _meaning(name, mapping.get(name)))
+    return tuple(found)
+
+
+def _key(names: Sequence[str], identifier: str) -> str:
+    if identifier and identifier not in names:
+        raise ImportProblem(f"there is no column {identifier!r}{did_you_mean(identifier, names)}")
+    found = identifier or next(
+        (one for wanted in (RECORD, "identifier") for one in names if one.lower() == wanted), ""
+    )
+    if not found:
+        raise ImportProblem(
+            "no column is named identifier; name the one with the identifiers of the records by "
+            "--identifier COLUMN"
+        )
+    return found
+
+
+def _meaning(column: str, mapped: str | None) -> Meaning:
+    match = _NAME.fullmatch((column if mapped is None else mapped).strip())
+    name = match["name"].lower() if match else ""
+    if name == NOTHING and mapped is not None:
+        return Meaning(NOTHING)
+    if match and name in ELEMENTS:
+        return Meaning(name, match["lang"] or "")
+    if name in _OWN and name != RECORD:
+        return Meaning(_OWN[name])
+    if mapped is not None:
+        raise ImportProblem(
+            f"{mapped!r} is no element of Dublin Core, and not files, datestamp, sets or -"
+            f"{did_you_mean(name, ELEMENTS)}"
+        )
+    raise ImportProblem(
+        f"the column {column!r} is no element of Dublin Core; say which by --map "
+        f"'{column}=subject', or leave it out by --map '{column}=-'{did_you_mean(name, ELEMENTS)}"
+    )
+
+
+def row_of(
+    line: int, cells: Sequence[str], columns: Sequence[Meaning], separator: str, prefix: str = ""
+) -> Row:
+    """Return a row of a table as values.
+
+    Args:
+        line: In which it begins.
+        cells: Its cells.
+        columns: See `meanings`.
+        separator: Between several values of a cell; ``""`` if there is one only.
+        prefix: Begins every identifier.
+
+    Raises:
+        ImportProblem: It has no identifier or nothing else, too many cells, or a text that
+            cannot be stored.
+    """
+    if any(cells[len(columns) :]):
+        raise ImportProblem("it has more cells than the first row")
+    identifier, values, files, sets, datestamp = "", [], [], [], ""
+    for meaning, cell in zip(columns, cells, strict=False):
+        text = bare(cell).strip()
+        if not text or meaning.name == NOTHING:
+            continue
+        if legible(text) != text:
+            raise ImportProblem("it has a control character, which XML cannot hold")
+        if meaning.name == RECORD:
+            identifier = prefix + text
+        elif meaning.name == DATESTAMP:
+            datestamp = _date(text)
+        elif meaning.name == FILES:
+            files += _several(text, separator)
+        elif meaning.name == SETS:
+            sets += _several(text, separator)
+        else:
+            values += [(meaning.name, one, meaning.lang) for one in _several(text, separator)]
+    if not identifier:
+        raise ImportProblem("it has no identifier")
+    if not values and not files:
+        raise ImportProblem("it has nothing but an identifier")
+    return Row(line, identifier, tuple(values), tuple(_once(files)), datestamp, tuple(_once(sets)))
+
+
+def _several(text: str, separator: str) -> list[str]:
+    if separator == SEPARATOR:
+        parts: Iterable[str] = split(text)
+    else:
+        parts = text.split(separator) if separator else [text]
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _once(texts: Iterable[str]) -> Iterable[str]:
+    return dict.fromkeys(texts)
+
+
+def _date(text: str) -> str:
+    try:
+        return date_text(text)
+    except ValueError:
+        raise ImportProblem(f"its datestamp {text!r} is no date; write YYYY-MM-DD") from None
