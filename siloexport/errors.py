@@ -79,6 +79,10 @@ class CannotTakeBack(ExportError):
     """An object that a run created was changed since, and is kept."""
 
 
+class StillUsed(CannotTakeBack):
+    """What several records share is still used by others, and is kept for them."""
+
+
 class RunNotFound(ExportError):
     """The ledger has no such run."""
 

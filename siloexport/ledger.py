@@ -389,10 +389,15 @@ class Ledger(Closing):
     # -- what a run created ---------------------------------------------------------------
 
     def created(self, run_id: str) -> list[CreatedThing]:
-        """Return the objects that a run created, the newest first, with their tokens."""
+        """Return the objects that a run created, the newest first, with their tokens.
+
+        What several records share comes last, what is below others before them.
+        """
         rows = self._file.rows(
             "SELECT c.identifier, c.uri, coalesce(o.token, '') FROM created c"
-            " LEFT JOIN object o USING (identifier) WHERE c.run = ? ORDER BY c.rowid DESC",
+            " LEFT JOIN object o USING (identifier) WHERE c.run = ?"
+            " ORDER BY c.identifier = '', CASE c.identifier WHEN '' THEN -length(c.uri) END,"
+            " c.rowid DESC",
             (run_id,),
         )
         return [CreatedThing(*map(str, row)) for row in rows]
@@ -494,7 +499,10 @@ def _finish(connection: sqlite3.Connection, entry: LedgerEntry, came_to: Deposit
     )
     connection.executemany(
         "INSERT OR IGNORE INTO created VALUES (?, ?, ?)",
-        [(entry.run_id, entry.identifier, uri) for uri in came_to.created],
+        [
+            *((entry.run_id, entry.identifier, uri) for uri in came_to.created),
+            *((entry.run_id, "", uri) for uri in came_to.shared),
+        ],
     )
     if not entry.withdrawal:
         note_deposited(connection, entry, came_to)

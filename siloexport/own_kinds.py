@@ -8,6 +8,7 @@ from typing import BinaryIO
 from infopackages.ocfl.layouts import DESCRIPTIONS, HASHED
 from recordsilo import Silo
 from recordsilo.disk.whole_file import as_text
+from recordsilo.repository import Repository
 from recordsilo.selection import Selection
 from siloexport.errors import ExportError
 from siloexport.fedora_places import FedoraPlace, fedora_place, fedora_places
@@ -391,6 +392,7 @@ def _fedora(opening: Opening) -> Iterator[Target]:
     """Open a Fedora by its address or by the name of a place; loads rdflib."""
     from siloexport.crosswalk import Crosswalk  # noqa: PLC0415 - slow, and only for Fedora
     from siloexport.targets.fedora import FedoraClient, FedoraTarget  # noqa: PLC0415
+    from siloexport.targets.fedora.layout import Layout  # noqa: PLC0415
 
     given = opening.values
     if "place" in given:
@@ -398,8 +400,11 @@ def _fedora(opening: Opening) -> Iterator[Target]:
     else:
         place = FedoraPlace("", given["url"], given["credentials"] or None, given["crosswalk"])
     crosswalk = Crosswalk.named(place.crosswalk or "default")
+    layout = Layout(given["layout"]) if given.get("layout") else None
+    names = Repository(opening.silo_path).set_names
+    set_names = {spec: str(name) for spec, name in names.items() if name}
     with FedoraClient(place.url, place.auth(os.environ)) as client:
-        yield FedoraTarget(place.url, client, crosswalk)
+        yield FedoraTarget(place.url, client, crosswalk, layout, set_names)
 
 
 def _places(silo_path: str) -> Choices:
@@ -447,6 +452,17 @@ FEDORA = TargetKind(
             asked=Asked.COMMAND,
         ),
         FormField("place", "Export place", Input.CHOICE, choices_of=_places, asked=Asked.PAGE),
+        FormField(
+            "layout",
+            "Layout",
+            Input.CHOICE,
+            help="As in earlier exports to this place if not given; at first plain.",
+            choices=(
+                ("", "as in earlier exports; at first plain"),
+                ("plain", "plain: objects and their files"),
+                ("pcdm", "PCDM: objects, described files, sets as collections"),
+            ),
+        ),
     ),
     open=_fedora,
     check=_check_place,

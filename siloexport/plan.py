@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from recordsilo.index.projection import sets_of
 from recordsilo.records.manifest import Manifest, Origin, Version, source_datestamp
 from siloexport.values import ActionKind, Capabilities, Deletions, Held
 
@@ -34,6 +35,7 @@ class Policy:
         deletions: What to do with exported records that the source deleted.
         crosswalk: Identifier and digest of the target's crosswalk.
         states: Whether the target stores the states of versions.
+        sets: Whether the target stores the sets of records.
     """
 
     versions: Versions = Versions.CURRENT
@@ -41,6 +43,7 @@ class Policy:
     deletions: Deletions = Deletions.STATUS
     crosswalk: str = ""
     states: bool = False
+    sets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +238,8 @@ def version_key(manifest: Manifest, version: Version, policy: Policy) -> str:
 
     That is the SHA-256 of its files (from the manifest, so no file is read), which of them are
     metadata, the provenance, the crosswalk, whether documents are unwrapped, and the version's
-    state if the target stores it. If the source lists the same content again under a later
-    date, the key stays the same.
+    state and the record's sets if the target stores them. If the source lists the same content
+    again under a later date, the key stays the same.
 
     Args:
         manifest: Of the record; with the digests of all files of the version.
@@ -255,6 +258,7 @@ def version_key(manifest: Manifest, version: Version, policy: Policy) -> str:
             "crosswalk": policy.crosswalk,
             "unwrap": policy.unwrap,
             **({"state": version.state} if policy.states else {}),
+            **({"sets": sorted(sets_of(manifest))} if policy.sets else {}),
         }
     )
 

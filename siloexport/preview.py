@@ -3,19 +3,28 @@
 Loads rdflib; import it only where RDF is made.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rdflib import Graph, URIRef
+from rdflib import Graph, Literal, URIRef
 
 from recordsilo import Silo
 from recordsilo.disk.digest import Digest
+from recordsilo.repository import Repository
 from siloexport.content import Packer, with_digests
 from siloexport.crosswalk import Crosswalk, Mapped, Statement, Term, text
 from siloexport.plan import Action, Policy
 from siloexport.targets.fedora.client import joined
-from siloexport.targets.fedora.description import about, metadata_of
+from siloexport.targets.fedora.description import (
+    DESCRIBED,
+    SILO,
+    about,
+    metadata_of,
+    parsed,
+    without,
+)
+from siloexport.targets.fedora.layout import LayingOut, Layout, sets_with_those_above
 from siloexport.targets.fedora.names import object_segment
 from siloexport.values import ActionKind, Deposit
 
@@ -30,6 +39,7 @@ PREFIXES = {
     "pcdmuse": "http://pcdm.org/use#",
     "premis": "http://www.loc.gov/premis/rdf/v3/",
     "prov": "http://www.w3.org/ns/prov#",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "schema": "http://schema.org/",
     "silo": "urn:x-recordsilo:",
     "uketdterms": "http://naca.central.cranfield.ac.uk/ethos-oai/terms/",
@@ -54,7 +64,8 @@ class Preview:
     Attributes:
         subject: Address of the object.
         mapped: Statements from metadata, in order.
-        own: The export's own statements.
+        own: The export's own statements about the object.
+        others: Those about its files and collections, in the PCDM layout.
         unread: Metadata files that no format of the crosswalk reads.
     """
 
@@ -63,12 +74,13 @@ class Preview:
     mapped: tuple[Mapped, ...]
     own: tuple[Statement, ...]
     unread: tuple[str, ...] = ()
+    others: tuple[Statement, ...] = ()
 
     @property
     def statements(self) -> list[Statement]:
         """All statements, each once."""
         of_record = [(self.subject, one.predicate, one.term) for one in self.mapped]
-        return list(dict.fromkeys([*of_record, *self.own]))
+        return list(dict.fromkeys([*of_record, *self.own, *self.others]))
 
     def turtle(self) -> str:
         """Return all statements as Turtle."""
@@ -94,7 +106,13 @@ class Preview:
 
 
 def preview(
-    silo: Silo, identifier: str, crosswalk: Crosswalk, version: str = "", container: str = ROOT
+    silo: Silo,
+    identifier: str,
+    crosswalk: Crosswalk,
+    *,
+    version: str = "",
+    container: str = ROOT,
+    layout: Layout = Layout.PLAIN,
 ) -> Preview:
     """Find out what a version of a record would become.
 
@@ -103,6 +121,7 @@ def preview(
     Args:
         version: Its name; ``""`` for the current version.
         container: Address of the container of the export.
+        layout: In the PCDM layout, files and collections are described, too.
 
     Raises:
         CrosswalkError: An XPath of the crosswalk cannot be evaluated.
@@ -112,12 +131,21 @@ def preview(
     deposit = _deposit(silo, identifier, version, crosswalk)
     subject = URIRef(joined(container, object_segment(deposit.identifier)))
     metadata = metadata_of(deposit.version)
+    own = list(about(deposit, crosswalk.version))
+    others: list[Statement] = []
+    if layout is Layout.PCDM:
+        names = Repository(silo.path).set_names
+        set_names = {spec: str(name) for spec, name in names.items() if name}
+        laying_out = LayingOut(container, crosswalk, layout, set_names)
+        own += _of_object(laying_out, deposit, str(subject))
+        others += _of_others(laying_out, deposit, str(subject))
     return Preview(
         subject,
         deposit.version.name,
         tuple(dict.fromkeys(crosswalk.mapped(metadata))),
-        tuple((subject, to, term) for to, term in about(deposit, crosswalk.version)),
+        tuple((subject, to, term) for to, term in own),
         _unread(metadata, crosswalk),
+        tuple(others),
     )
 
 
@@ -129,6 +157,20 @@ def _deposit(silo: Silo, identifier: str, version: str, crosswalk: Crosswalk) ->
     return packer.deposit(
         record, manifest, Action(manifest.item_id, ActionKind.CREATE, (name,)), None
     )
+
+
+def _of_object(laying_out: LayingOut, deposit: Deposit, uri: str) -> Iterator[tuple[URIRef, Term]]:
+    files = {one.path: b"" for one in deposit.version.files}
+    return ((to, term) for to, term in laying_out.object(deposit, uri, files) if to != DESCRIBED)
+
+
+def _of_others(laying_out: LayingOut, deposit: Deposit, uri: str) -> Iterator[Statement]:
+    contents = [laying_out.file(one, uri) for one in deposit.version.files]
+    contents += [laying_out.collection(spec) for spec in sets_with_those_above(deposit.sets)]
+    for content in contents:
+        for subject, to, term in sorted(without(parsed(content), frozenset({SILO.statements}))):
+            found = term if isinstance(term, Literal) else URIRef(str(term))
+            yield URIRef(str(subject)), URIRef(str(to)), found
 
 
 def _unread(metadata: Mapping[str, bytes], crosswalk: Crosswalk) -> tuple[str, ...]:

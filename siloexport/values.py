@@ -83,12 +83,14 @@ class Capabilities:
             `siloexport.targets.GroupTarget`.
         states: Whether it stores the state that a curator gave a version; then a new state is a
             change to be exported.
+        sets: Whether it stores the sets of a record; then other sets are a change.
     """
 
     each_version: bool
     deletions: frozenset[Deletions] = frozenset()
     groups: bool = False
     states: bool = False
+    sets: bool = False
 
 
 class Content(Protocol):
@@ -279,6 +281,8 @@ class Deposited:
 
     Attributes:
         created: URIs of new objects; a roll-back removes them.
+        shared: URIs of what was made for this and other records; a roll-back removes it if
+            nothing uses it any more.
         was_there: The target held the whole deposit already; nothing was written.
         deposits: The number of versions that the object has now, with those that others made;
             None if the target does not count them: one more than before.
@@ -292,6 +296,7 @@ class Deposited:
     was_there: bool = False
     deposits: int | None = None
     remark: str = ""
+    shared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +349,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class CreatedThing:
-    """An object that a run created and a roll-back removes."""
+    """An object that a run created and a roll-back removes.
+
+    Attributes:
+        identifier: Of its record; ``""`` for what several records share.
+        token: Of its last known state; ``""`` for what several records share.
+    """
 
     identifier: str
     uri: str

@@ -1,6 +1,7 @@
 """`silo export crosswalk …`: which crosswalks there are, whether one is right, what it makes."""
 
 import contextlib
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -167,6 +168,7 @@ class _Trial:
     epilog=example(
         "silo export crosswalk show myrepo 3038",
         "silo export crosswalk show myrepo 3038 --crosswalk mine.toml --turtle",
+        "silo export crosswalk show myrepo 3038 --layout pcdm",
     )
 )
 @directory
@@ -178,20 +180,26 @@ class _Trial:
     click.option("--version", default="", metavar="VERSION",
                  shell_complete=completion.versions, help="By default the current version."),
     click.option("--to", "container", metavar="URL", help="The container of the export."),
+    click.option("--layout", type=click.Choice(["plain", "pcdm"]), default="plain",
+                 show_default=True, help="In pcdm, files and collections are described, too."),
     click.option("--turtle", is_flag=True, help="Print all statements as Turtle."),
     json_object,
 )  # fmt: skip
 def show(
     *, silo_dir: str, item: str, crosswalk_file: str, version: str, container: str | None,
-    turtle: bool, as_json: bool,
+    layout: str, turtle: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Preview what a record becomes in Fedora; nothing is sent."""
     from siloexport import preview as made  # noqa: PLC0415 - loads rdflib
     from siloexport.crosswalk import Crosswalk  # noqa: PLC0415
+    from siloexport.targets.fedora.layout import Layout  # noqa: PLC0415
 
     with open_silo(silo_dir) as silo, _errors():
         mapping = Crosswalk.named(crosswalk_file)
-        found = made.preview(silo, item, mapping, version, container or made.ROOT)
+        found = made.preview(
+            silo, item, mapping,
+            version=version, container=container or made.ROOT, layout=Layout(layout),
+        )  # fmt: skip
     if as_json:
         print_json(found.to_json())
     elif turtle:
@@ -205,9 +213,15 @@ def show(
 
 def _show(found: Any, made: Any) -> None:
     click.echo(f"{found.subject}  (version {shown(found.version)})")
-    rows = [(made.shortened(str(one.predicate)), made.shown(one.term), one.file)
-            for one in found.mapped]  # fmt: skip
-    rows += [(made.shortened(str(to)), made.shown(term), "") for _, to, term in found.own]
+    rows = [(one.predicate, one.term, one.file) for one in found.mapped]
+    _rows([*rows, *((to, term, "") for _, to, term in found.own)], made)
+    for subject, group in itertools.groupby(found.others, lambda one: one[0]):
+        click.echo(shown(str(subject)))
+        _rows([(to, term, "") for _, to, term in group], made)
+
+
+def _rows(statements: list[tuple[Any, Any, str]], made: Any) -> None:
+    rows = [(made.shortened(str(to)), made.shown(term), file) for to, term, file in statements]
     width = max((len(to) for to, _, _ in rows), default=0)
     for to, term, file in rows:
         click.echo(shown(f"  {to:{width}}  {term}" + (f"  [{file}]" if file else "")))

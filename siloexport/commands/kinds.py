@@ -57,7 +57,7 @@ def command_of(kind: TargetKind) -> click.Command:
 def _option(field: FormField) -> Callable[[Any], Any]:
     if field.is_argument:
         return click.argument(field.name, metavar=field.metavar)
-    choices = [value for value, _label in field.choices]
+    choices = [value for value, _label in field.choices if value]
     if field.input is Input.TICK:
         return click.option(field.flag, field.name, is_flag=True, flag_value="yes", help=field.help)
     return click.option(

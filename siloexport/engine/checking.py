@@ -12,7 +12,7 @@ from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
 from siloexport.content import Packer, with_digests
 from siloexport.engine.parallel import Workers
-from siloexport.errors import CannotTakeBack, DepositFailed
+from siloexport.errors import CannotTakeBack, DepositFailed, StillUsed
 from siloexport.ledger import Ledger
 from siloexport.plan import (
     Action,
@@ -394,9 +394,11 @@ def rollback(target: Target, ledger: Ledger, run_id: str, *, purge: bool) -> Rol
             continue
         try:
             trace = target.rollback(created, purge=purge)
+        except StillUsed:
+            continue
         except (CannotTakeBack, DepositFailed) as error:
             kept[created.uri] = str(error)
             continue
         ledger.taken_back(run_id, created, trace)
-        taken_back += 1
+        taken_back += bool(created.identifier)
     return RollbackReport(run_id, taken_back, kept)

@@ -256,8 +256,9 @@ class Export:
             return checking.rollback(self.target, ledger, run_id, purge=purge)
 
     def _policy(self) -> Policy:
-        states = self.target.capabilities.states
-        return replace(self.policy, crosswalk=self.target.crosswalk, states=states)
+        can = self.target.capabilities
+        crosswalk = self.target.crosswalk
+        return replace(self.policy, crosswalk=crosswalk, states=can.states, sets=can.sets)
 
 
 def _arguments(

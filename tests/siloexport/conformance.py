@@ -178,7 +178,8 @@ class TargetContract:
         silo["2"].del_stream("docs/licence.txt")
         export(silo, rig).run()
         silo["2"].put_stream("docs/licence.txt", "CC BY-SA 4.0")
-        assert export(silo, rig).run().whole
+        report = export(silo, rig).run()
+        assert report.whole, report.problems
         assert newest(rig, "oai:example.org:2")[1]["docs/licence.txt"] == b"CC BY-SA 4.0"
 
     def test_cursor_moved_back_makes_that_version_the_newest(self, silo: Silo, rig: Rig) -> None:

@@ -4,6 +4,7 @@
     client       HTTP requests to one server; answers: what they mean
     transaction  begin, keep alive, commit, roll back; sending: one version within it
     objects      reads an object; integrity: are its files those of its description
+    layout       the descriptions of objects, files and collections; collections: makes these
     verifying    compares a version with the Silo
 
 Source: Fedora API specification 1.0; docs/fedora.md says what servers do beyond it.

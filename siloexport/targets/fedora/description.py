@@ -21,13 +21,18 @@ from siloexport.values import Deposit, ExportedVersion, Withdrawal
 SILO = Namespace("urn:x-recordsilo:")
 RECORD, VERSION, KEY = SILO.record, SILO.version, SILO.key
 CHECKSUM, STATUS, DELETED = SILO.checksum, SILO.status, SILO.deletedAtSource
+DESCRIBED = SILO.fileDescription
 DELETED_STATUS = Literal("deleted at the source")
 _WITHDRAWAL = frozenset({STATUS, DELETED, SILO.withdrawal})
 _STATEMENTS = SILO.statements
 
 
 def description(
-    deposit: Deposit, subject: URIRef, crosswalk: Crosswalk, sums: Mapping[str, str]
+    deposit: Deposit,
+    subject: URIRef,
+    crosswalk: Crosswalk,
+    sums: Mapping[str, str],
+    more: Iterable[tuple[URIRef, URIRef | Literal]] = (),
 ) -> bytes:
     """Return the whole description of a version as N-Triples.
 
@@ -35,17 +40,19 @@ def description(
         subject: Address of the object.
         crosswalk: Maps the metadata.
         sums: Path → SHA-512 of every file in the version.
+        more: Predicate and object of statements that a layout adds.
     """
     version = deposit.version
     statements = [
         *crosswalk.statements(metadata_of(version), subject),
         *((subject, predicate, term) for predicate, term in about(deposit, crosswalk.version)),
+        *((subject, predicate, term) for predicate, term in more),
         *((subject, CHECKSUM, Literal(f"{sums[path]}  {path}")) for path in sums),
     ]
-    return _sealed(dict.fromkeys(statements), subject)
+    return sealed(dict.fromkeys(statements), subject)
 
 
-def _sealed(statements: Iterable[tuple[Node, Node, Node]], subject: URIRef) -> bytes:
+def sealed(statements: Iterable[tuple[Node, Node, Node]], subject: URIRef) -> bytes:
     """Add a digest of all statements, which shows whether any of them was changed."""
     content = ntriples(statements)
     return ntriples([(subject, _STATEMENTS, Literal(_digest(parsed(content))))]) + content
@@ -54,6 +61,15 @@ def _sealed(statements: Iterable[tuple[Node, Node, Node]], subject: URIRef) -> b
 def _digest(graph: Graph) -> str:
     """Return the digest of parsed statements; parsing normalises dates that servers rewrite."""
     return f"sha256:{hashlib.sha256(ntriples(graph)).hexdigest()}"
+
+
+def digest_of(content: bytes) -> str:
+    """Return the digest of a description in N-Triples, as Fedora returns it or as it was sent.
+
+    Raises:
+        ValueError: It is not N-Triples.
+    """
+    return _digest(parsed(content))
 
 
 def is_sealed(graph: Graph) -> bool:
@@ -113,22 +129,23 @@ def about(deposit: Deposit, form: int) -> Iterator[tuple[URIRef, URIRef | Litera
             yield predicate, Literal(text)
 
 
-def withdrawn(current: bytes, subject: URIRef, withdrawal: Withdrawal) -> bytes:
+def withdrawn(current: bytes, uri: str, withdrawal: Withdrawal) -> bytes:
     """Return a description with the statement that the source deleted the record.
 
     Args:
         current: The object's statements in Fedora, without the server's, in N-Triples.
-        subject: Address of the object.
+        uri: Address of the object.
 
     Raises:
         ValueError: ``current`` is not N-Triples.
     """
+    subject = URIRef(uri)
     graph = without(parsed(current), _WITHDRAWAL | {_STATEMENTS})
     graph.add((subject, STATUS, DELETED_STATUS))
     graph.add((subject, SILO.withdrawal, Literal(withdrawal.key)))
     if withdrawal.date:
         graph.add((subject, DELETED, Literal(withdrawal.date)))
-    return _sealed(graph, subject)
+    return sealed(graph, subject)
 
 
 def parsed(content: bytes) -> Graph:
@@ -137,12 +154,21 @@ def parsed(content: bytes) -> Graph:
     Raises:
         ValueError: The content is not N-Triples.
     """
-    graph = Graph()
+    graph, found = Graph(), Graph()
     try:
-        graph.parse(data=content, format="nt")
+        found.parse(data=content, format="nt")
     except Exception as error:  # rdflib's parsers raise many types, from ParserError to IndexError
         raise ValueError(f"not N-Triples: {error}") from error
+    for subject, predicate, term in found:
+        graph.add((_encoded(subject), predicate, _encoded(term)))
     return graph
+
+
+def _encoded(term: Node) -> Node:
+    """Percent-encode the letters of an address that servers leave as they are."""
+    if not isinstance(term, URIRef) or term.isascii():
+        return term
+    return URIRef("".join(one if one.isascii() else quote(one) for one in term))
 
 
 def without(graph: Graph, predicates: frozenset[URIRef]) -> Graph:
@@ -163,6 +189,12 @@ def checksums(graph: Graph) -> dict[str, str]:
     """Return path → SHA-512 of the files that a description lists."""
     lines = (str(term) for term in graph.objects(None, CHECKSUM))
     return {path: sha512 for sha512, _, path in (line.partition("  ") for line in lines)}
+
+
+def described(graph: Graph) -> dict[str, str]:
+    """Return path → digest of the description of each file that has one."""
+    lines = (str(term) for term in graph.objects(None, DESCRIBED))
+    return {path: digest for digest, _, path in (line.partition("  ") for line in lines)}
 
 
 def is_withdrawn(graph: Graph) -> bool:

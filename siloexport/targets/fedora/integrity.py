@@ -3,9 +3,15 @@
 from politeweb.answers import http_date
 from siloexport.targets.fedora.answers import Departed, NotThere, digests
 from siloexport.targets.fedora.client import NT, FedoraClient
-from siloexport.targets.fedora.description import checksums, contained, parsed
+from siloexport.targets.fedora.description import (
+    checksums,
+    contained,
+    described,
+    digest_of,
+    parsed,
+)
 from siloexport.targets.fedora.objects import OWN, FedoraObject
-from siloexport.targets.fedora.sending import file_uri
+from siloexport.targets.fedora.sending import description_uri, file_uri
 
 
 def files_at(client: FedoraClient, uri: str) -> set[str]:
@@ -16,6 +22,8 @@ def files_at(client: FedoraClient, uri: str) -> set[str]:
 def is_untouched(client: FedoraClient, there: FedoraObject) -> bool:
     """Whether an object has exactly the files that its description lists, unchanged.
 
+    The same is true of the descriptions of files, where the layout has them.
+
     A file may be lost: a 6.0.0 killed in a commit came back with the description and without
     a file, or with files that it did not list. So each file is requested. A file may have been
     changed by others without a new token: the description's state does not change with a file,
@@ -25,13 +33,25 @@ def is_untouched(client: FedoraClient, there: FedoraObject) -> bool:
     The description is sent last, so a newer file was written by someone else. HTTP dates have
     whole seconds, so the digest is requested for a file of the same second.
     """
-    described = _described(there)
-    if not files_at(client, there.uri) <= described.keys():
+    listed = _described(there)
+    if not files_at(client, there.uri) <= listed.keys():
         return False
     return all(
         _is_older(client, address, there.modified) or sha512_at(client, address) == sha512
-        for address, sha512 in described.items()
+        for address, sha512 in listed.items()
+    ) and all(
+        description_at(client, description_uri(there.uri, path)) == digest
+        for path, digest in described(there.graph).items()
     )
+
+
+def description_at(client: FedoraClient, address: str) -> str:
+    """Return the digest of a description, without the server's statements; ``""`` for none."""
+    answer = client.get_if_there(address, {"Accept": NT, "Prefer": OWN})
+    try:
+        return "" if answer is None else digest_of(answer.content)
+    except ValueError:
+        return ""
 
 
 def is_part_of(client: FedoraClient, there: FedoraObject, before: str) -> bool:

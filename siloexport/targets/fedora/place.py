@@ -47,12 +47,15 @@ def find_root(client: FedoraClient, url: str) -> str:
     raise FedoraError(0, url, f"there is no Fedora 6 or later at this address{answered}")
 
 
-def check_container(client: FedoraClient, root: str, url: str) -> None:
+def check_container(client: FedoraClient, root: str, url: str) -> bool:
     """Check that records can be written at an address: a container, or nothing yet.
 
     Args:
         client: To the server.
         root: The repository's root.
+
+    Returns:
+        Whether the container exists.
 
     Raises:
         FedoraError: There is a file, an Archival Group or a tombstone at or above the address.
@@ -61,11 +64,12 @@ def check_container(client: FedoraClient, root: str, url: str) -> None:
         try:
             answer = client.send("HEAD", above)
         except NotThere:
-            return
+            return False
         types = linked(answer.headers.get("Link", ""), "type")
         if ARCHIVAL_GROUP in types or BINARY in types:
             kind = "an Archival Group" if ARCHIVAL_GROUP in types else "a file"
             raise FedoraError(0, above, f"it is {kind}; records go into a plain container")
+    return True
 
 
 def make_containers(client: FedoraClient, root: str, url: str) -> None:

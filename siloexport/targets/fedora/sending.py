@@ -1,8 +1,8 @@
 """Write one version of a record in a transaction: its files, then its description."""
 
 import mimetypes
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import BinaryIO
 from urllib.parse import quote
 
@@ -11,6 +11,7 @@ import requests
 from siloexport.errors import SourceChanged
 from siloexport.targets.fedora.answers import Departed, MatchWanted, NotFedora
 from siloexport.targets.fedora.client import ARCHIVAL_GROUP, BINARY, NT, Body, joined
+from siloexport.targets.fedora.description import digest_of
 from siloexport.targets.fedora.names import file_path
 from siloexport.targets.fedora.transaction import Transaction
 from siloexport.values import ExportedFile, ExportedVersion
@@ -26,10 +27,12 @@ class Change:
     Attributes:
         put: Files that are missing in the object or differ.
         remove: Addresses of files in the object that are not in the version.
+        describe: Path of a file → its new description, in N-Triples.
     """
 
     put: tuple[ExportedFile, ...]
     remove: tuple[str, ...] = ()
+    describe: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def file_uri(uri: str, path: str) -> str:
@@ -38,7 +41,10 @@ def file_uri(uri: str, path: str) -> str:
 
 
 def change(
-    uri: str, files: Iterable[ExportedFile], wanted: dict[str, str], there: dict[str, str]
+    uri: str,
+    files: Iterable[ExportedFile],
+    wanted: Mapping[str, str],
+    there: Mapping[str, str],
 ) -> Change:
     """Return what has to be sent.
 
@@ -52,6 +58,25 @@ def change(
         tuple(file for file in files if there.get(file.path) != wanted[file.path]),
         tuple(file_uri(uri, path) for path in there if path not in wanted),
     )
+
+
+def descriptions(
+    wanted: Mapping[str, bytes], there: Mapping[str, str], files: Iterable[str]
+) -> dict[str, bytes]:
+    """Return the descriptions of files that have to be sent; an empty one removes an earlier.
+
+    Args:
+        wanted: Path → description.
+        there: Path → digest of the description in the object.
+        files: The paths of the version.
+    """
+    sent = {path: one for path, one in wanted.items() if there.get(path) != digest_of(one)}
+    return sent | {path: b"" for path in files if path in there and path not in wanted}
+
+
+def description_uri(uri: str, path: str) -> str:
+    """Return the address of the description of a file."""
+    return f"{file_uri(uri, path)}/fcr:metadata"
 
 
 def make_group(transaction: Transaction, uri: str, *, over_tombstone: bool = False) -> None:
@@ -102,6 +127,8 @@ def send_files(
             # (docs/fedora.md, "Tombstones").
             transaction.send("DELETE", f"{file_uri(uri, file.path)}/fcr:tombstone", {})
             _put(transaction, uri, version, file, {})
+    for path, content in what.describe.items():
+        _put_rdf(transaction, description_uri(uri, path), content)
 
 
 def _put(
@@ -202,12 +229,16 @@ def put_description(transaction: Transaction, uri: str, body: bytes, state: str 
         ChangedMeanwhile: The old description has another state token.
         NotFedora: The answer has no state token.
     """
-    headers = {"Content-Type": NT}
-    if state:
-        headers["X-If-State-Token"] = state
-    answer = _matched(
-        transaction, uri, lambda matching: transaction.send("PUT", uri, headers | matching, body)
-    )
+    answer = _put_rdf(transaction, uri, body, {"X-If-State-Token": state} if state else {})
     if not (found := answer.headers.get("X-State-Token", "")):
         raise NotFedora(answer.status_code, uri, "does not give the state token of the description")
     return found
+
+
+def _put_rdf(
+    transaction: Transaction, uri: str, body: bytes, more: Mapping[str, str] | None = None
+) -> requests.Response:
+    headers = {"Content-Type": NT, **(more or {})}
+    return _matched(
+        transaction, uri, lambda matching: transaction.send("PUT", uri, headers | matching, body)
+    )

@@ -1,10 +1,8 @@
 """Fedora as an export target: a record is an Archival Group, a version is a memento."""
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-from rdflib import URIRef
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from siloexport.crosswalk import Crosswalk
 from siloexport.errors import CannotTakeBack, Conflict, DepositFailed
@@ -19,11 +17,12 @@ from siloexport.targets.fedora.answers import (
     NotThere,
 )
 from siloexport.targets.fedora.client import NT, FedoraClient, joined
+from siloexport.targets.fedora.collections import Collections
 from siloexport.targets.fedora.description import (
     KEY,
     VERSION,
     checksums,
-    description,
+    described,
     is_sealed,
     parsed,
     undescribed,
@@ -32,6 +31,7 @@ from siloexport.targets.fedora.description import (
 )
 from siloexport.targets.fedora.error_translation import export_errors, target_errors
 from siloexport.targets.fedora.integrity import files_at, is_part_of, is_untouched
+from siloexport.targets.fedora.layout import LayingOut, Layout
 from siloexport.targets.fedora.names import object_segment
 from siloexport.targets.fedora.objects import (
     OWN,
@@ -91,13 +91,27 @@ class FedoraTarget:
             does not exist.
         client: To the server.
         crosswalk: Maps metadata to descriptions; None for the default.
+        layout: None for that of earlier exports to the container, at first plain.
+        set_names: setSpec → the set's name; for the titles of collections.
     """
 
-    def __init__(self, url: str, client: FedoraClient, crosswalk: Crosswalk | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        client: FedoraClient,
+        crosswalk: Crosswalk | None = None,
+        layout: Layout | None = None,
+        set_names: Mapping[str, str] | None = None,
+    ) -> None:
         self.shown = url
         self._url = url.rstrip("/")
         self._client = client
         self._crosswalk = crosswalk or Crosswalk.default()
+        self._asked = layout
+        self._lay_out = LayingOut(
+            self._url, self._crosswalk, layout or Layout.PLAIN, set_names or {}
+        )
+        self._collections = Collections(client, self._lay_out)
         self._root = ""
 
     def close(self) -> None:
@@ -111,22 +125,30 @@ class FedoraTarget:
 
     @property
     def capabilities(self) -> Capabilities:
-        return _CAN
+        return replace(_CAN, sets=self._lay_out.layout is Layout.PCDM)
 
     @property
     def crosswalk(self) -> str:
-        return self._crosswalk.id
+        """See `Target`: with the layout."""
+        return self._lay_out.key
 
     def probe(self) -> None:
+        """See `Target`: also finds out the layout of earlier exports."""
         with target_errors(self.shown):
             self._root = place.find_root(self._client, self._url)
-            place.check_container(self._client, self._root, self._url)
+            is_there = place.check_container(self._client, self._root, self._url)
+            if is_there and self._asked is None:
+                marker = self._client.get_if_there(self._lay_out.collections_uri, method="HEAD")
+                layout = Layout.PLAIN if marker is None else Layout.PCDM
+                self._lay_out = replace(self._lay_out, layout=layout)
 
     def prepare(self) -> None:
         """See `Target`: makes the container and those above it, which is impossible later."""
         with target_errors(self.shown):
             self._root = self._root or place.find_root(self._client, self._url)
             place.make_containers(self._client, self._root, self._url)
+            if self._lay_out.layout is Layout.PCDM:
+                place.make_containers(self._client, self._root, self._lay_out.collections_uri)
 
     def uri_of(self, identifier: str) -> str:
         """Return the address of a record's object."""
@@ -143,8 +165,8 @@ class FedoraTarget:
             before = self._before(deposit)
             there = before.there
             if there is not None and before.is_done:
-                count = len(there.versions)
-                return Deposited(uri, there.last.uri, there.token, (), True, count)
+                count, shared = len(there.versions), _collections_in(deposit.left)
+                return Deposited(uri, there.last.uri, there.token, (), True, count, shared=shared)
             if there is not None and before.is_half:
                 self._remove_half(there, journal)
                 return self._write(deposit, uri, _Before(), journal)
@@ -159,7 +181,9 @@ class FedoraTarget:
                 if is_first:
                     self._check_withdrawable(step, read_object(self._client, uri))
                 return ""
-            description(step, URIRef(uri), self._crosswalk, {})
+            self._lay_out.of(step, uri, {file.path: "" for file in step.version.files})
+            if self._lay_out.layout is Layout.PCDM:
+                self._collections.foresee(step, self._root)
             if is_first:
                 before = self._before(step)
                 self._make_way(step, before.there)
@@ -254,11 +278,12 @@ class FedoraTarget:
         version = deposit.version
         # Read before the transaction begins, because it expires soon.
         sums = {file.path: version.content.sha512(file.path) for file in version.files}
-        body = description(deposit, URIRef(uri), self._crosswalk, sums)
+        laid = self._lay_out.of(deposit, uri, sums)
         there = before.there
         self._make_way(deposit, there)
         is_new = there is None or bool(there.tombstone)
-        what = self._change(deposit, uri, before, sums)
+        what = self._change(deposit, uri, before, sums, laid.files)
+        shared = self._make_collections(deposit, journal)
         if there is not None:
             await_next_second(self._client, there)
         with self._transaction(journal) as transaction:
@@ -266,24 +291,47 @@ class FedoraTarget:
                 sending.make_group(transaction, uri, over_tombstone=self._goes_over(there))
             sending.send_files(transaction, uri, version, what, is_new=there is None)
             expected = there.state if there is not None and not is_new else ""
-            state = sending.put_description(transaction, uri, body, expected)
+            state = sending.put_description(transaction, uri, laid.own, expected)
             journal.committing(state=state, creates=uri if there is None else "")
             transaction.commit()
         created = (uri,) if there is None else ()
         hidden = there is None and _may_be_begun(deposit)
         remark = undescribed(deposit, self._crosswalk)
-        return self._made(uri, state, there, created, hidden=hidden, remark=remark)
+        made = self._made(uri, state, there, created, hidden=hidden, remark=remark)
+        return replace(made, shared=shared)
+
+    def _make_collections(self, deposit: Deposit, journal: DepositJournal) -> tuple[str, ...]:
+        """Make the collections of a record; return those that this or an earlier attempt made."""
+        made = list(_collections_in(deposit.left))
+        if self._lay_out.layout is not Layout.PCDM:
+            return tuple(made)
+
+        def note(uri: str) -> None:
+            made.append(uri)
+            journal.opened(collections=" ".join(made))
+
+        self._collections.make(deposit, note)
+        return tuple(dict.fromkeys(made))
 
     def _change(
-        self, deposit: Deposit, uri: str, before: _Before, sums: dict[str, str]
+        self,
+        deposit: Deposit,
+        uri: str,
+        before: _Before,
+        sums: Mapping[str, str],
+        laid: Mapping[str, bytes],
     ) -> sending.Change:
         files, there = deposit.version.files, before.there
         if there is None or there.tombstone:
-            return sending.Change(files)
+            return sending.Change(files, describe=laid)
         if before.is_ours:
-            return sending.change(uri, files, sums, checksums(there.graph))
+            has = described(there.graph)
+            sent = sending.descriptions(laid, has, sums)
+            return replace(sending.change(uri, files, sums, checksums(there.graph)), describe=sent)
         wanted = {sending.file_uri(uri, path) for path in sums}
-        return sending.Change(files, tuple(sorted(files_at(self._client, uri) - wanted)))
+        removed = tuple(sorted(files_at(self._client, uri) - wanted))
+        emptied = sending.descriptions({}, described(there.graph), sums)
+        return sending.Change(files, removed, {**emptied, **laid})
 
     @staticmethod
     def _goes_over(there: FedoraObject | None) -> bool:
@@ -382,7 +430,7 @@ class FedoraTarget:
         self, withdrawal: Withdrawal, there: FedoraObject, journal: DepositJournal
     ) -> Deposited:
         uri = there.uri
-        body = withdrawn(there.own, URIRef(uri), withdrawal)
+        body = withdrawn(there.own, uri, withdrawal)
         await_next_second(self._client, there)
         with self._transaction(journal) as transaction:
             state = sending.put_description(transaction, uri, body, there.state)
@@ -404,8 +452,10 @@ class FedoraTarget:
             if not there.tombstone and not is_untouched(self._client, there):
                 return None
             created = tuple(filter(None, [left.facts.get("creates")]))
-            count = len(there.versions)
-            return Deposited(uri, there.last.uri, there.token, created, deposits=count)
+            count, shared = len(there.versions), _collections_in([left])
+            return Deposited(
+                uri, there.last.uri, there.token, created, deposits=count, shared=shared
+            )
 
     def find(self, identifier: str) -> Found | None:
         uri = self.uri_of(identifier)
@@ -443,11 +493,16 @@ class FedoraTarget:
     def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
         with export_errors(deposit.identifier):
             yield from verifying.differences(
-                self._client, self._crosswalk, deposit, held, is_head=is_head
+                self._client, self._lay_out, deposit, held, is_head=is_head
             )
+            if is_head and self._lay_out.layout is Layout.PCDM and not held.withdrawn:
+                yield from self._collections.differences(deposit)
 
     def rollback(self, created: CreatedThing, *, purge: bool) -> str:
         with export_errors(created.identifier):
+            if not created.identifier:
+                has_tombstone = self._collections.take_back(created.uri, purge=purge)
+                return deleted_token() if has_tombstone else ""
             there = read_object(self._client, created.uri)
             if there is None:
                 return ""
@@ -472,6 +527,12 @@ class FedoraTarget:
     def _purge(self, tombstone: str) -> None:
         with contextlib.suppress(NotThere):
             self._client.send("DELETE", tombstone)
+
+
+def _collections_in(left: Iterable[UnfinishedDeposit]) -> tuple[str, ...]:
+    """Return the collections that attempts noted before they created them."""
+    noted = (uri for one in left for uri in one.facts.get("collections", "").split())
+    return tuple(dict.fromkeys(noted))
 
 
 # -- decisions ----------------------------------------------------------------------------

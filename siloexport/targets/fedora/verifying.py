@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rdflib import URIRef
-
-from siloexport.crosswalk import Crosswalk
 from siloexport.targets.fedora.answers import Departed, NotThere, digests, stamp_in
 from siloexport.targets.fedora.client import NT, FedoraClient
-from siloexport.targets.fedora.description import checksums, contained, description, parsed, unlike
+from siloexport.targets.fedora.description import checksums, contained, parsed, unlike
+from siloexport.targets.fedora.layout import LayingOut
 from siloexport.targets.fedora.objects import OWN, FedoraObject, read_object
-from siloexport.targets.fedora.sending import file_uri
+from siloexport.targets.fedora.sending import description_uri, file_uri
 from siloexport.values import Deposit, Difference, Held
 
 
@@ -28,7 +26,7 @@ class _Check:
 
 
 def differences(
-    client: FedoraClient, crosswalk: Crosswalk, deposit: Deposit, held: Held, *, is_head: bool
+    client: FedoraClient, laying_out: LayingOut, deposit: Deposit, held: Held, *, is_head: bool
 ) -> Iterator[Difference]:
     """Yield the differences of a version; see `Target.verify`.
 
@@ -37,7 +35,7 @@ def differences(
 
     Args:
         client: To the server.
-        crosswalk: Maps the metadata.
+        laying_out: Describes the version.
         deposit: The deposit of the version, as it would be made now.
         held: What the ledger has of it.
         is_head: Whether it is the last version.
@@ -55,9 +53,12 @@ def differences(
     sums = {file.path: deposit.version.content.sha512(file.path) for file in deposit.version.files}
     if is_head:
         yield from _count(check, held)
-    expected = description(deposit, URIRef(held.uri), crosswalk, sums)
-    yield from _description(check, held, expected)
+    expected = laying_out.of(deposit, held.uri, sums)
+    yield from _description(check, held, expected.own)
     yield from _files(check, held, sums)
+    for path, content in expected.files.items():
+        if detail := _file_description(check, held.uri, path, content):
+            yield check.differs("description", f"{path} (fcr:metadata)", detail)
 
 
 def _count(check: _Check, held: Held) -> Iterator[Difference]:
@@ -117,6 +118,26 @@ def _file(check: _Check, address: str, path: str, sha512: str) -> str:
     if not found:
         return "it is missing"
     return "" if found == sha512 else f"its SHA-512 is {found}, not {sha512}"
+
+
+def _file_description(check: _Check, uri: str, path: str, expected: bytes) -> str:
+    """Return what is wrong with the description of a file, as a sentence; ``""`` for nothing."""
+    address = description_uri(uri, path)
+    try:
+        found = next(filter(None, (_own(check, one) for one in _addresses(check, address))), None)
+        detail = "it is missing" if found is None else unlike(expected, found, withdrawal=False)
+    except Departed:
+        return "" if check.memento and path not in checksums(check.there.graph) else "it is missing"
+    except ValueError as error:
+        return str(error)
+    return detail
+
+
+def _own(check: _Check, address: str) -> bytes | None:
+    try:
+        return check.client.send("GET", address, {"Accept": NT, "Prefer": OWN}).content or None
+    except NotThere:
+        return None
 
 
 def _digest(check: _Check, address: str) -> str:

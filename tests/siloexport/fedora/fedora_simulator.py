@@ -35,6 +35,7 @@ GROUP, BINARY = f"{V4}ArchivalGroup", f"{LDP}NonRDFSource"
 TX_ENDPOINT = "http://fedora.info/definitions/v4/transaction#endpoint"
 COMMIT_ENDPOINT = "http://fedora.info/definitions/v4/transaction#commitEndpoint"
 _LINK_TYPE = re.compile(r'<([^>]+)>\s*;\s*rel="?type"?')
+_UNLISTED = {"tombstone", "description"}
 _REFUSED_NAMES = ("fcr-root", ".fcrepo", "fcr-container.nt")
 
 
@@ -247,7 +248,7 @@ class Simulator:
         return [
             path
             for path, found in self._resources.items()
-            if path.startswith(f"{group}/") and found.kind != "tombstone"
+            if path.startswith(f"{group}/") and found.kind not in _UNLISTED
         ]
 
     def _group_of(self, path: str, transaction: Transaction | None = None) -> str:
@@ -268,6 +269,8 @@ class Simulator:
 
     def _resource_request(self, request: Request, transaction: Transaction) -> Answer:
         path = request.path
+        if "/fcr:metadata" in path:
+            return self._description_request(request, transaction)
         if path.endswith("/fcr:tombstone"):
             return self._purge(request, path.removesuffix("/fcr:tombstone"), transaction)
         if "/fcr:versions" in path:
@@ -278,6 +281,31 @@ class Simulator:
         if serve is None:
             raise Trouble(405)
         return serve(request, path, transaction)
+
+    def _description_request(self, request: Request, transaction: Transaction) -> Answer:
+        """The description of a file: there with the file, gone with it, versioned beside it."""
+        file, _, rest = request.path.partition("/fcr:metadata")
+        path = f"{file}/fcr:metadata"
+        if rest.startswith("/fcr:versions"):
+            return self._memento(request, path, rest.removeprefix("/fcr:versions"))
+        if (above := self._tombstone_above(file, transaction)) is not None:
+            raise _gone(self.base, path, above)
+        found = self._there(file, transaction)
+        if found.kind != "binary":
+            raise Trouble(404, f"Error: Resource /{path} not found")
+        there = self._find(path, transaction)
+        if there is None or there.kind == "tombstone":
+            there = Resource("description", state=f"D{found.state}", modified=found.modified)
+        if request.method in {"GET", "HEAD"}:
+            return self._shown(request, path, there, ())
+        if request.method != "PUT":
+            raise Trouble(405)
+        self._check_preconditions(request, there)
+        self._check_rdf(request, file)
+        self._take_lock(path, transaction)
+        made = replace(self._made(request, file, "container", None), kind="description")
+        transaction.changes[path] = made
+        return Answer(204, {"X-State-Token": made.state, "ETag": self._etag(request, made)})
 
     def _check_name(self, path: str) -> None:
         if "//" in path:
@@ -315,7 +343,7 @@ class Simulator:
         return [
             one
             for one, found in self._all(transaction).items()
-            if one.startswith(prefix) and one != path and found.kind != "tombstone"
+            if one.startswith(prefix) and one != path and found.kind not in _UNLISTED
         ]
 
     def _tombstone_above(self, path: str, transaction: Transaction) -> Resource | None:
@@ -339,10 +367,21 @@ class Simulator:
         if "fcrepo#ServerManaged" not in request.header("Prefer"):
             subject = URIRef(self._uri(path))
             graph.add((subject, URIRef(f"{V4}createdBy"), Literal("fedoraAdmin")))
+            if "InboundReferences" in request.header("Prefer"):
+                graph += self._inbound(URIRef(self._uri(path)))
             for one in contains:
                 graph.add((subject, URIRef(f"{LDP}contains"), URIRef(self._uri(one))))
         headers["Content-Type"] = "application/n-triples"
         return Answer(200, headers, graph.serialize(format="nt", encoding="utf-8"))
+
+    def _inbound(self, subject: URIRef) -> Graph:
+        found = Graph()
+        for path, one in self._resources.items():
+            if one.is_rdf:
+                for statement in _graph(one.content.bytes(), self._uri(path)):
+                    if statement[2] == subject:
+                        found.add(statement)
+        return found
 
     def _headers(self, request: Request, path: str, found: Resource) -> dict[str, str]:
         types = {"group": [GROUP], "binary": [BINARY]}.get(found.kind, [])
@@ -440,7 +479,11 @@ class Simulator:
     def _looks_like_a_way(self, path: str, transaction: Transaction) -> bool:
         """Whether a path leads to something below it; `_` and `%` are SQL's wildcards (6.0.0)."""
         pattern = re.escape(path).replace("%", ".*").replace("_", ".") + "/.*"
-        known = set(self._resources) | set(transaction.changes)
+        known = {
+            one
+            for one in (*self._resources, *transaction.changes)
+            if not one.endswith("/fcr:metadata")
+        }
         if re.fullmatch(r"[^%_]*", path):
             return any(one.startswith(f"{path}/") for one in known)
         return any(re.fullmatch(pattern, one) for one in known)
@@ -504,7 +547,10 @@ class Simulator:
         self._there(path, transaction)
         self._take_lock(path, transaction)
         stamp = datetime.fromtimestamp(self._clock(), UTC).isoformat()
-        for one in [path, *self._contained(path, transaction)]:
+        known = self._all(transaction)
+        described = [one for one in known if one.endswith("/fcr:metadata")]
+        below = [one for one in described if one.startswith(f"{path}/")]
+        for one in [path, *self._contained(path, transaction), *below]:
             transaction.changes[one] = Resource("tombstone", modified=stamp)
         return Answer(204)
 

@@ -2,14 +2,16 @@
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import real_fedora
+import requests
 from fedora_simulator import Simulator
 
 from siloexport.engine.deposits import Retries
 from siloexport.targets.fedora import FedoraClient
+from siloexport.targets.fedora.client import Body
 
 USER = real_fedora.USER
 ADMIN = (USER.encode(), USER.encode())
@@ -45,3 +47,30 @@ def metadata(*elements: str) -> bytes:
 
 
 Harvest = Callable[..., None]
+
+
+class Killed(BaseException):
+    """The process is gone, and sends nothing more."""
+
+
+class Mortal(FedoraClient):
+    """Kills its process at a request, before it is sent or once it was answered."""
+
+    def __init__(self, url: str, number: int, *, after: bool) -> None:
+        super().__init__(url, ADMIN)
+        self.left, self.after = number, after
+
+    def send(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        body: Body = None,
+    ) -> requests.Response:
+        self.left -= 1
+        if self.left < 0 or (self.left == 0 and not self.after):
+            raise Killed
+        answer = super().send(method, url, headers, body)
+        if self.left == 0:
+            raise Killed
+        return answer

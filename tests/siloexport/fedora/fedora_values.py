@@ -63,7 +63,7 @@ class Spoiling(Trouble):
 
 @dataclass(frozen=True)
 class Resource:
-    kind: str  # container, group, binary, tombstone
+    kind: str  # container, group, binary, description, tombstone
     content: Body = Body()
     media_type: str = ""
     state: str = ""
@@ -73,7 +73,7 @@ class Resource:
 
     @property
     def is_rdf(self) -> bool:
-        return self.kind in {"container", "group"}
+        return self.kind in {"container", "group", "description"}
 
 
 @dataclass

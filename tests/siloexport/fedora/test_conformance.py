@@ -10,6 +10,7 @@ from fedora_support import Fedora
 from siloexport import Versions
 from siloexport.targets.fedora import FedoraTarget
 from siloexport.targets.fedora.description import checksums, parsed
+from siloexport.targets.fedora.layout import Layout
 from siloexport.targets.fedora.sending import file_uri
 
 NT = "application/n-triples"
@@ -20,9 +21,10 @@ class FedoraRig:
     fedora: Fedora
     container: str
     versions: Versions = Versions.CURRENT
+    layout: Layout = Layout.PLAIN
 
     def target(self) -> FedoraTarget:
-        return FedoraTarget(self.container, self.fedora.client)
+        return FedoraTarget(self.container, self.fedora.client, layout=self.layout)
 
     def holds(self, identifier: str) -> list[tuple[str, Mapping[str, bytes]]]:
         found = self.target().find(identifier)
@@ -59,6 +61,20 @@ class TestFedora(TargetContract):
     @pytest.fixture
     def rig(self, simulated: Fedora) -> FedoraRig:
         return FedoraRig(simulated, simulated.container())
+
+
+@pytest.mark.slow
+class TestPcdm(TargetContract):
+    @pytest.fixture
+    def rig(self, simulated: Fedora) -> FedoraRig:
+        return FedoraRig(simulated, simulated.container(), layout=Layout.PCDM)
+
+
+@pytest.mark.slow
+class TestRealPcdm(TargetContract):
+    @pytest.fixture
+    def rig(self, real: Fedora) -> FedoraRig:
+        return FedoraRig(real, real.container(), layout=Layout.PCDM)
 
 
 @pytest.mark.slow

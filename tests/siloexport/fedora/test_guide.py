@@ -32,7 +32,7 @@ def test_the_guide_does_what_it_says(
             name, content = file.split("\n", 1)
             (tmp_path / name).write_text(f"# {name}\n{content}", encoding="utf-8")
         blocks = BLOCK.findall(text)
-        assert len(blocks) == 7
+        assert len(blocks) == 8
         for block in blocks:
             for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 run(*example.split("\n", 1), tmp_path)

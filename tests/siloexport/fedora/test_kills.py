@@ -7,24 +7,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import requests
 from examples import family
 from exporting import POLICY
 from fedora_server import serving
 from fedora_simulator import Simulator
-from fedora_support import ADMIN, QUICK, Fedora, Harvest
+from fedora_support import ADMIN, QUICK, Fedora, Harvest, Killed, Mortal
 from fedora_values import DROP, DROP_AFTER, Answer, Request
 
 from recordsilo import Silo
 from siloexport.commands.exit_codes import exit_of_run
 from siloexport.engine.export import Export
 from siloexport.targets.fedora import FedoraClient, FedoraTarget
-from siloexport.targets.fedora.client import LINK_FORMAT, Body
+from siloexport.targets.fedora.client import LINK_FORMAT
 from siloexport.targets.fedora.sending import file_uri
 
 IDS = [f"oai:example.org:{number}" for number in range(2)]
@@ -166,33 +165,6 @@ def test_a_page_in_fedoras_place_is_named_and_nothing_counts_as_exported(
     if answer is PAGE:
         assert "is not Fedora's answer: text/html" in report.stopped
     is_right(export, simulator)
-
-
-class Killed(BaseException):
-    """The process is gone, and sends nothing more."""
-
-
-class Mortal(FedoraClient):
-    """Kills its process at a request, before it is sent or once it was answered."""
-
-    def __init__(self, url: str, number: int, *, after: bool) -> None:
-        super().__init__(url, ADMIN)
-        self.left, self.after = number, after
-
-    def send(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str] | None = None,
-        body: Body = None,
-    ) -> requests.Response:
-        self.left -= 1
-        if self.left < 0 or (self.left == 0 and not self.after):
-            raise Killed
-        answer = super().send(method, url, headers, body)
-        if self.left == 0:
-            raise Killed
-        return answer
 
 
 Bytes = dict[tuple[str, int, str], bytes | None]
