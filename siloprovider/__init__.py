@@ -10,7 +10,8 @@
 * `dressed`: a source with identifiers of one's own, rights, and what the repository says of itself.
 * `identifiers`, `descriptions`: the parts of that (pure).
 * `searches`, `members`: saved searches as sets, and who enters and leaves them.
-* `providing`: a Silo by its settings, ready to be served.
+* `granary_source`, `shared_items`, `open_sources`: a directory of Silos, as one list over all.
+* `providing`: a Silo or a directory by its settings, ready to be served.
 * `dublin_core`: ``oai_dc`` of a record that is held in other formats only (pure).
 * `provenance`: where a record was harvested, for its ``about`` containers (pure).
 * `commands`: ``silo provide``.

@@ -1,17 +1,29 @@
 """``silo provide``: a Silo as an OAI-PMH repository."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
 from oaipmhprovider.limits import ClientLimit
 from oaipmhprovider.server import PATH, ProviderServer
 from politeweb.listening import CannotListen
 from politeweb.loopback import LOOPBACK
+from recordsilo import Granary
 from recordsilo.cli import example, fail, open_silo
 from recordsilo.commands.options import directory
+from recordsilo.granary import is_granary
 from recordsilo.wording import counted
 from siloprovider.errors import ProvidingError
-from siloprovider.providing import Provided, provided
-from siloprovider.settings import CURRENT, MOST_RECORDS, READY, Branding, read_settings
+from siloprovider.providing import Provided, provided, provided_directory
+from siloprovider.settings import (
+    CURRENT,
+    MOST_RECORDS,
+    READY,
+    Branding,
+    ProviderSettings,
+    read_settings,
+)
 from silowork.stop import Stop
 
 
@@ -73,6 +85,8 @@ def provide(
     the formats that it has and in oai_dc. Records that were removed or are withheld are given as
     deleted.
 
+    DIR may also be a directory of Silos: each is a set above its own sets, in one list over all.
+
     Settings that are not given here are those of curation/provider.toml.
     """
     try:
@@ -90,10 +104,20 @@ def provide(
             page_size=page_size,
             per_minute=per_minute,
         )
-        with open_silo(silo_dir) as silo, provided(silo, settings) as one:
+        with _provided(silo_dir, settings) as one:
             _serve(one, port, ClientLimit(settings.per_minute))
     except (ProvidingError, CannotListen) as error:
         fail(str(error))
+
+
+@contextmanager
+def _provided(path: str, settings: ProviderSettings) -> Iterator[Provided]:
+    if is_granary(path):
+        with provided_directory(Granary(path, create=False), settings) as one:
+            yield one
+    else:
+        with open_silo(path) as silo, provided(silo, settings) as one:
+            yield one
 
 
 def _serve(one: Provided, port: int, limit: ClientLimit) -> None:

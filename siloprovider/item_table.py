@@ -158,6 +158,18 @@ class ItemTable:
         where = f" WHERE {' AND '.join(terms)}" if terms else ""
         return f"FROM {table}{where}", tuple(values)
 
+    def prefix_bits(self) -> Sequence[tuple[int, str]]:
+        """The formats, each after its bit."""
+        return [(bit, name) for bit, name in self._file.rows("SELECT bit, name FROM prefix")]
+
+    def next_since(self, since: str, position: tuple[str, str] | None) -> Sequence[Item]:
+        """The next items since a datestamp, in any format; see `after`."""
+        sql = (
+            f"{_SELECT} WHERE (item.datestamp, item.identifier) > (?, ?) "
+            "ORDER BY item.datestamp, item.identifier LIMIT 1000"
+        )
+        return [_item(row) for row in self._file.rows(sql, position or (since, ""))]
+
     def token_key(self) -> bytes:
         """The key of this repository's resumption tokens, the same in every process.
 

@@ -10,7 +10,7 @@ The file is made from the manifests and may be deleted while nobody provides.
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -30,6 +30,7 @@ from siloprovider.choosing import DUBLIN_CORE, READY, WITHHELD, Given, given_of,
 from siloprovider.errors import ItemsUnreadable
 from siloprovider.item_table import (
     Bits,
+    Item,
     ItemTable,
     Turn,
     datestamp_at,
@@ -134,6 +135,21 @@ class Items(ItemTable):
         """A text that changes when records do, and the earliest datestamp for what is seen now."""
         about = dict(self._file.rows("SELECT key, value FROM about"))
         return about.get("mark", ""), max(datestamp_at(self._now()), about.get("fed", ""))
+
+    def fed(self) -> str:
+        """When this was brought in step last; empty if never."""
+        return str(dict(self._file.rows("SELECT key, value FROM about")).get("fed", ""))
+
+    def changed_since(self, fed: str) -> Iterator[Item]:
+        """The items whose datestamps are not before a time, in their order.
+
+        Args:
+            fed: What `fed` returned once; empty for all.
+        """
+        place: tuple[str, str] | None = None
+        while some := self.next_since(fed, place):
+            yield from some
+            place = some[-1].datestamp, some[-1].identifier
 
     def token_key(self) -> bytes:
         """See `ItemTable.token_key`; in memory it has to be the same after a restart, too."""

@@ -1,18 +1,22 @@
 """A Silo by its settings, ready to be served."""
 
 import getpass
+import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from threading import Lock
 
 from oaipmhprovider.provider import Settings
 from oaipmhprovider.source import RecordSource
-from recordsilo import Silo
+from recordsilo import Granary, Silo
 from recordsilo.repository import Repository
 from siloprovider.choosing import DUBLIN_CORE
 from siloprovider.dressed import DressedSource
+from siloprovider.errors import SettingInvalid
+from siloprovider.granary_source import GranarySource
 from siloprovider.searches import SearchedSource
 from siloprovider.settings import ProviderSettings
 from siloprovider.source import Identity, SiloSource, utc_now
@@ -56,6 +60,63 @@ def provided(
         dressed = DressedSource(searched, settings, sample)
         settings_ = served(settings, items.token_key())
         yield Provided(dressed, settings_, items.catch_up, items.awaits_all)
+
+
+@contextmanager
+def provided_directory(
+    granary: Granary, settings: ProviderSettings, now: Callable[[], datetime] = utc_now
+) -> Iterator[Provided]:
+    """A directory of Silos by its settings, until the end of the block.
+
+    Raises:
+        ProvidingError: It cannot be provided so.
+        OSError: Nothing can be written in the directory.
+    """
+    if settings.searches or settings.all_searches:
+        raise SettingInvalid(
+            "a directory of Silos gives no saved searches as sets; provide the Silo that has them"
+        )
+    name = os.path.basename(os.path.abspath(granary.dir_of_silos)) or "Silos"
+    identity, only_ready = identity_of(settings, name), settings.only_ready
+    with GranarySource(granary, identity, only_ready=only_ready, now=now) as source:
+        items = source.items
+
+        def sample() -> str:
+            return next((one.identifier for one in items.some(DUBLIN_CORE)), "")
+
+        dressed = DressedSource(source, settings, sample)
+        settings_ = served(settings, items.token_key())
+        yield Provided(dressed, settings_, source.catch_up, source.awaits_all)
+
+
+class StandingProvider:
+    """A directory of Silos that stays open between requests, for a server that has other work.
+
+    Args:
+        granary: The directory.
+    """
+
+    def __init__(self, granary: Granary) -> None:
+        self._granary, self._lock, self._opened = granary, Lock(), ExitStack()
+        self._known: tuple[ProviderSettings, Provided] | None = None
+
+    def by(self, settings: ProviderSettings) -> Provided:
+        """The directory by some settings; what was opened by others is kept for who still uses it.
+
+        Raises:
+            ProvidingError, OSError: See `provided_directory`.
+        """
+        with self._lock:
+            if self._known is None or self._known[0] != settings:
+                one = self._opened.enter_context(provided_directory(self._granary, settings))
+                self._known = settings, one
+            return self._known[1]
+
+    def close(self) -> None:
+        """Close what was opened."""
+        with self._lock:
+            self._opened.close()
+            self._known = None
 
 
 def identity_of(settings: ProviderSettings, name: str) -> Identity:

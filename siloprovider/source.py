@@ -97,7 +97,7 @@ class SiloSource:
     # ------------------------------------------------------------------ the repository
 
     def identify(self) -> Identify:
-        with _available():
+        with available():
             self.items.catch_up()
             earliest = self.items.earliest()
         return Identify(
@@ -119,7 +119,7 @@ class SiloSource:
 
     def sets(self) -> Sequence[Set]:
         names = self._repository.set_names
-        with _available():
+        with available():
             counts = self._silo.set_counts()
         valid = filter(SET_SPEC.fullmatch, sorted(with_parents(counts)))
         return [Set(spec, str(names.get(spec) or spec)) for spec in valid]
@@ -147,13 +147,13 @@ class SiloSource:
         item = self._item(identifier)
         if prefix not in self.items.prefixes_of(item):
             raise CannotDisseminateFormat(f"this item is not available as {prefix}")
-        found = [*self._records([item], prefix)]
+        found = [*self.read([item], prefix)]
         if not found:
             raise CannotDisseminateFormat("this item cannot be read at the moment")
         return found[0]
 
     def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
-        return [_header(item) for item in self._after(selection, after, limit)]
+        return [header_of(item) for item in self._after(selection, after, limit)]
 
     def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
         found: list[Record] = []
@@ -161,29 +161,29 @@ class SiloSource:
             items = self._after(selection, after, limit - len(found))
             if not items:
                 break
-            found += self._records(items, selection.prefix)
+            found += self.read(items, selection.prefix)
             after = Position(items[-1].datestamp, items[-1].identifier)
         return found
 
     def count(self, selection: Selection) -> int:
-        with _available():
+        with available():
             self.items.catch_up()
-            return self.items.count(_wanted(selection))
+            return self.items.count(wanted_of(selection))
 
     def _after(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Item]:
         place = None if after is None else (after.datestamp, after.identifier)
-        with _available():
-            return self.items.after(_wanted(selection), place, limit)
+        with available():
+            return self.items.after(wanted_of(selection), place, limit)
 
     def _item(self, identifier: str) -> Item:
-        with _available():
+        with available():
             self.items.catch_up()
             item = self.items.item(identifier)
         if item is None:
             raise IdDoesNotExist("this repository has no item with this identifier")
         return item
 
-    def _records(self, items: Sequence[Item], prefix: str) -> Iterator[Record]:
+    def read(self, items: Sequence[Item], prefix: str) -> Iterator[Record]:
         """Those of the items that can be read, in their order."""
         way, documents = self._reader.way, self.items.documents
         kept = documents.of([one.identifier for one in items if one.version], prefix)
@@ -199,8 +199,8 @@ class SiloSource:
                         continue
                     if revision == item.revision:
                         read.append((item.identifier, wanted, document))
-            yield Record(_header(item), *document or ())
-        with _available():
+            yield Record(header_of(item), *document or ())
+        with available():
             documents.keep(prefix, read)
 
     def _read(self, item: Item, prefix: str) -> tuple[int, Document | None]:
@@ -216,7 +216,7 @@ _NOTHING: tuple[Key | None, Document | None] = (None, None)
 
 
 @contextmanager
-def _available() -> Iterator[None]:
+def available() -> Iterator[None]:
     """What may be well again soon: the disk is full, or the index is made anew."""
     try:
         yield
@@ -224,9 +224,11 @@ def _available() -> Iterator[None]:
         raise SourceUnavailable(str(error)) from error
 
 
-def _header(item: Item) -> Header:
+def header_of(item: Item) -> Header:
+    """The header of an item."""
     return Header(item.identifier, item.datestamp, item.sets, deleted=not item.version)
 
 
-def _wanted(selection: Selection) -> Wanted:
+def wanted_of(selection: Selection) -> Wanted:
+    """Which items a selection has."""
     return Wanted(selection.prefix, selection.from_, selection.until, selection.set_spec)

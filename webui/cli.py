@@ -183,6 +183,7 @@ def _serve_shelf(directory: str, host: str, port: int | None, settings: Settings
         lambda silo: create_app(silo, settings, gate.below()),
         policy,
         gate,
+        oai=settings.oai,
     )
     with contextlib.closing(shelf), _worker(path, settings.broker):
         _run(shelf, directory, host, port)

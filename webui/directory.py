@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from silofleet.search.everywhere import Everywhere
 from silofleet.wishes import wishes_path
+from siloprovider.providing import StandingProvider
 from webui.fleet_lines import FleetLines
 from webui.open_silos import OpenSilos
 from webui.people.authentication import Gate
@@ -22,12 +23,14 @@ class Directory(AnySite):
         lines: What the list says of each.
         everywhere: The search over all of them.
         fleet: Their harvests; None if the directory is no fleet.
+        provider: Their records, for harvesters.
     """
 
     silos: OpenSilos
     lines: SiloLines
     everywhere: Everywhere
     fleet: FleetLines | None
+    provider: StandingProvider
 
     @classmethod
     def of(
@@ -42,12 +45,13 @@ class Directory(AnySite):
         fleet = FleetLines(path) if os.path.isfile(wishes_path(path)) else None
         scopes = frozenset({Scope.DIRECTORY} if fleet is None else {Scope.DIRECTORY, Scope.FLEET})
         gate = gate or Gate.of(os.path.abspath(path), settings.agent, sign_in=False)
-        own = (silos, SiloLines(granary), Everywhere(granary), fleet)
+        own = (silos, SiloLines(granary), Everywhere(granary), fleet, StandingProvider(granary))
         return cls(path, scopes, settings, gate, described, *own)
 
     def close(self) -> None:
         """Close the Silos that were opened, and the files of the fleet."""
         self.silos.close()
+        self.provider.close()
         if self.fleet is not None:
             self.fleet.close()
 

@@ -27,6 +27,7 @@ class Shelf:
         make_app: A Silo's own application.
         policy: Under which addresses the page answers.
         gate: Who may see the list; by default everybody on this machine.
+        oai: Whether all records are given to harvesters.
     """
 
     def __init__(
@@ -35,8 +36,10 @@ class Shelf:
         make_app: Callable[[Silo], WsgiApp],
         policy: Policy,
         gate: Gate | None = None,
+        *,
+        oai: bool = False,
     ) -> None:
-        silos, settings = OpenSilos(granary, make_app), Settings(policy=policy)
+        silos, settings = OpenSilos(granary, make_app), Settings(policy=policy, oai=oai)
         self._site = Directory.of(silos, settings, document, gate)
         self._own = app_of(self._site)
 

@@ -1,6 +1,7 @@
 """``/oai``, and the page that switches it on."""
 
 import gzip
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -8,10 +9,11 @@ from urllib.parse import urlencode
 import pytest
 from provider_asker import validator
 
-from recordsilo import Silo
+from recordsilo import Granary, Silo
 from siloprovider.settings import ProviderSettings, read_settings, settings_path, store_settings
 from webui.app import create_app
 from webui.http.security import Policy
+from webui.multi_silo import Shelf
 from webui.people.accounts import add_account
 from webui.people.roles import Role
 from webui.providing import oai
@@ -117,7 +119,7 @@ def test_a_client_that_asks_too_much_waits(
 def test_a_large_silo_is_read_in_the_background(
     client: Any, switched_on: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oai, "_AT_ONCE", 10)
+    monkeypatch.setattr(oai, "_SECONDS_TO_FILL", 0.0)
     first = client.get("/oai?verb=Identify")
     assert (first.status, first.headers["Retry-After"]) == (503, "30")
     for _ in range(1000):
@@ -184,3 +186,23 @@ def test_the_one_who_starts_the_page_may_switch_it_on(
     assert (
         "The administrator of the server has switched it on." in stage_client.get("/providing").text
     )
+
+
+def test_all_silos_of_a_directory_are_one_repository(
+    silo: Silo, stage: Any, stage_client: Any, tmp_path: Path
+) -> None:
+    granary = Granary(str(tmp_path), create=False)
+    shelf = Shelf(granary, create_app, Policy())
+    with closing(shelf):
+        stage.app = shelf
+        assert stage_client.get("/oai?verb=Identify").status == 404
+        store_settings(str(tmp_path), ProviderSettings(page=True, page_size=50))
+        answer = of(stage_client, **LIST)
+        assert answer.find(".//{*}resumptionToken").get("completeListSize") == "59"
+        assert answer.findtext(".//{*}setSpec").startswith("myrepo:")
+        posted = stage_client.post("/oai", {"verb": "ListSets"}, headers=FORM)
+        assert b"<setSpec>myrepo</setSpec>" in posted.body
+        assert stage_client.get("/silos/myrepo/oai?verb=Identify").status == 404
+        store_settings(silo.path, ProviderSettings(page=True))
+        own = validator()(stage_client.get("/silos/myrepo/oai?verb=Identify").body)
+        assert own.findtext(".//{*}baseURL").endswith("/silos/myrepo/oai")

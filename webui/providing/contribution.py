@@ -1,10 +1,12 @@
 """The pages of the provider, as a package contributes pages."""
 
+from typing import Any
+
 from webui.contributed import Pages
 from webui.navigation import NavigationLink
 from webui.people.roles import Role
 from webui.providing import oai, pages
-from webui.route import Body, Operation, Query, Route
+from webui.route import Body, Handler, Operation, Query, Route, Scope
 
 _ARGUMENTS = ("verb", "identifier", "metadataPrefix", "from", "until", "set", "resumptionToken")
 _OAI = Operation(
@@ -30,19 +32,22 @@ _FIELDS = {
     "icon_height": "In pixels.",
 }
 
+
+def _oai(handler: Handler, scope: Scope) -> tuple[Route, Route]:
+    """GET and POST, for harvesters, who do not sign in."""
+    how: dict[str, Any] = {"role": Role.ANYONE, "is_for_programs": True, "told": _OAI}
+    how["scopes"] = frozenset({scope})
+    return (
+        Route("GET", oai.PATH, handler, **how),
+        Route("POST", oai.PATH, handler, only_reads=True, **how),
+    )
+
+
 PAGES = Pages(
     "providing",
     (
-        Route("GET", oai.PATH, oai.answer, role=Role.ANYONE, is_for_programs=True, told=_OAI),
-        Route(
-            "POST",
-            oai.PATH,
-            oai.answer,
-            role=Role.ANYONE,
-            is_for_programs=True,
-            only_reads=True,
-            told=_OAI,
-        ),
+        *_oai(oai.answer, Scope.SILO),
+        *_oai(oai.answer_directory, Scope.DIRECTORY),
         Route("GET", "/providing", pages.show, role=Role.MANAGER),
         Route(
             "POST",

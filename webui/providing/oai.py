@@ -16,62 +16,101 @@ from oaipmhprovider.source import SourceUnavailable
 from oaipmhprovider.wsgi import TOO_MUCH, utc_now
 from politeweb.addresses import is_loopback
 from recordsilo import Silo
-from recordsilo.errors import RecordSiloError
+from recordsilo.errors import IndexProblem, RecordSiloError
 from siloprovider.errors import ProvidingError
 from siloprovider.providing import Provided, provided
 from siloprovider.settings import ProviderSettings, read_settings
 from webui import urls
+from webui.directory import DirectoryCall
 from webui.http.bodies import content_length
 from webui.http.errors import BadRequest, NotFound
 from webui.http.messages import Request, Response, parse_pairs
-from webui.site import Call
+from webui.site import AnyCall, Call
 
 PATH = "/oai"
 XML = "text/xml; charset=utf-8"
 _FORM = "application/x-www-form-urlencoded"
 _LONGEST_FORM = 64 * 1024
-_AT_ONCE = 20_000
-"""Records that are taken over while the first harvester waits; more are in the background."""
-_SECONDS_UNTIL_READY = 30
-_FILLED: set[str] = set()
-_FILLING = threading.Lock()
+_SECONDS_TO_FILL = 5.0
+"""For which the first harvester waits until all records have been read."""
+_SECONDS_UNTIL_AGAIN = 30
+_FILLING: dict[str, threading.Thread] = {}
+_LOCK = threading.Lock()
 logger = logging.getLogger("webui")
 
 
 def answer(call: Call) -> Response:
-    """Answer a request of OAI-PMH.
+    """Answer a request of OAI-PMH about a Silo.
 
     Raises:
         NotFound: It is switched off.
         BadRequest: The form is too large, or none.
     """
-    path = call.site.silo.path
+    silo, settings = call.site.silo, settings_of(call)
+
+    def fill() -> None:
+        with Silo(silo.path, create=False) as own, provided(own, settings) as one:
+            one.catch_up(None)
+
+    def answered() -> Response:
+        with provided(silo, settings) as one:
+            return _answered(call, one, settings, fill)
+
+    return _or_later(answered)
+
+
+def answer_directory(call: DirectoryCall) -> Response:
+    """Answer a request of OAI-PMH about all Silos of a directory.
+
+    Raises:
+        NotFound, BadRequest: See `answer`.
+    """
     settings = settings_of(call)
-    if settings is None:
-        raise NotFound("This page does not give its records to harvesters.")
-    if wait := _seconds_to_wait(call.request, path, settings):
+
+    def answered() -> Response:
+        one = call.site.provider.by(settings)
+        return _answered(call, one, settings, lambda: one.catch_up(None))
+
+    return _or_later(answered)
+
+
+def _answered(
+    call: AnyCall, one: Provided, settings: ProviderSettings, fill: Callable[[], None]
+) -> Response:
+    request, path = call.request, call.site.path
+    if wait := _seconds_to_wait(request, path, settings):
         return _later(TOO_MUCH, wait)
-    pairs = (*call.request.pairs, *_form(call.request))
-    try:
-        with provided(call.site.silo, settings) as one:
-            if _is_filled_elsewhere(call.site.silo, one, settings):
-                return _later("The list of all records is being made.", _SECONDS_UNTIL_READY)
-            base_url = settings.base_url or address(call.request)
-            found = respond(pairs, one.source, utc_now(), replace(one.settings, base_url=base_url))
-    except (SourceUnavailable, ProvidingError) as error:
-        logger.warning("a harvester was answered with 503: %s", error)
-        return _later("The repository cannot be asked now; try again later.", 60)
+    pairs = (*request.pairs, *_form(request))
+    if one.awaits_all() and not _is_filled(path, fill):
+        return _later("The list of all records is being made.", _SECONDS_UNTIL_AGAIN)
+    base_url = settings.base_url or address(request)
+    found = respond(pairs, one.source, utc_now(), replace(one.settings, base_url=base_url))
     return Response(found.status, found.body, XML, {"ETag": found.tag} if found.tag else {})
 
 
-def settings_of(call: Call) -> ProviderSettings | None:
-    """How the Silo is provided; None if it is not, or its settings cannot be read."""
+def _or_later(answered: Callable[[], Response]) -> Response:
+    """An answer, or 503 where that may be well again soon; the log says why."""
     try:
-        settings = read_settings(call.site.silo.path)
+        return answered()
+    except (SourceUnavailable, ProvidingError, IndexProblem) as error:
+        logger.warning("a harvester was answered with 503: %s", error)
+        return _later("The repository cannot be asked now; try again later.", _SECONDS_UNTIL_AGAIN)
+
+
+def settings_of(call: AnyCall) -> ProviderSettings:
+    """How the Silo or the directory is provided.
+
+    Raises:
+        NotFound: It is not, or its settings cannot be read.
+    """
+    try:
+        settings = read_settings(call.site.path)
     except ProvidingError as error:
         logger.warning("nothing is provided: %s", error)
-        return None
-    return settings if settings.page or call.site.settings.oai else None
+    else:
+        if settings.page or call.site.settings.oai:
+            return settings
+    raise NotFound("This page does not give its records to harvesters.")
 
 
 def address(request: Request) -> str:
@@ -104,23 +143,23 @@ def _later(sentence: str, seconds: int) -> Response:
     return Response(503, f"{sentence}\n".encode(), headers={"Retry-After": str(seconds)})
 
 
-def _is_filled_elsewhere(silo: Silo, one: Provided, settings: ProviderSettings) -> bool:
-    """Whether all records of a large Silo have to be read first; that has begun then."""
-    if not one.awaits_all() or len(silo) <= _AT_ONCE:
-        return False
-    with _FILLING:
-        if silo.path not in _FILLED:
-            _FILLED.add(silo.path)
-            args = (silo.path, settings, _FILLED.discard)
-            threading.Thread(target=_fill, args=args, daemon=True).start()
-    return True
+def _is_filled(path: str, fill: Callable[[], None]) -> bool:
+    """Whether all records have been read, or are in time; else that goes on in the background."""
+    with _LOCK:
+        thread = _FILLING.get(path)
+        if thread is None or not thread.is_alive():
+            thread = threading.Thread(target=_fill, args=(path, fill), daemon=True)
+            _FILLING[path] = thread
+            thread.start()
+    thread.join(_SECONDS_TO_FILL)
+    return not thread.is_alive()
 
 
-def _fill(path: str, settings: ProviderSettings, done: Callable[[str], object]) -> None:
+def _fill(path: str, fill: Callable[[], None]) -> None:
     try:
-        with Silo(path, create=False) as silo, provided(silo, settings) as one:
-            one.catch_up(None)
+        fill()
     except (RecordSiloError, ProvidingError, OSError) as error:
         logger.warning("the list of all records for harvesters cannot be made: %s", error)
     finally:
-        done(path)
+        with _LOCK:
+            del _FILLING[path]

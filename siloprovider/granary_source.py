@@ -1,0 +1,240 @@
+"""A directory of Silos as the record source of `oaipmhprovider`: one list over all of them."""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from threading import Lock
+
+from oaipmhprotocol import (
+    CannotDisseminateFormat,
+    Granularity,
+    Header,
+    IdDoesNotExist,
+    Identify,
+    MetadataFormat,
+    Record,
+    Set,
+)
+from oaipmhprotocol.words import PROTOCOL_VERSION, DeletedRecord
+from oaipmhprovider.source import Position, Selection
+from recordsilo import Granary
+from recordsilo.disk.atomic_file import make_directory
+from recordsilo.disk.locks import Locks
+from recordsilo.errors import RecordSiloError
+from recordsilo.repository import Repository
+from siloprovider.errors import ItemsUnreadable
+from siloprovider.item_table import Item, Turn
+from siloprovider.open_sources import OpenSources
+from siloprovider.set_names import spec_of_name
+from siloprovider.shared_items import SharedItems, stamp_of_silo
+from siloprovider.source import Identity, available, header_of, utc_now, wanted_of
+
+_UNTIL_NEXT_LOOK = 1.0
+"""Seconds for which the directory is not looked at again."""
+logger = logging.getLogger("siloprovider")
+
+
+class GranarySource:
+    """See `oaipmhprovider.source.RecordSource`. Usable as a context manager.
+
+    Args:
+        granary: The directory.
+        identity: See `Identity`.
+        only_ready: See `SiloSource`.
+        now: The current time.
+    """
+
+    def __init__(
+        self,
+        granary: Granary,
+        identity: Identity,
+        *,
+        only_ready: bool = False,
+        now: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._granary, self._identity = granary, identity
+        self._path = os.path.abspath(granary.dir_of_silos)
+        place = os.path.join(self._path, ".silo")
+        make_directory(place)
+        name = "provider-ready.sqlite" if only_ready else "provider.sqlite"
+        self.items = SharedItems(os.path.join(place, name), now)
+        self._sources = OpenSources(granary, only_ready=only_ready, now=now)
+        self._feeding, self._name, self._looked = Lock(), name, float("-inf")
+        self._formats: dict[str, MetadataFormat] = {}
+        self._sets: list[Set] | None = None
+
+    def close(self) -> None:
+        """Close its file, and the Silos."""
+        self._sources.close()
+        self.items.close()
+
+    def __enter__(self) -> "GranarySource":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ kept in step
+
+    def catch_up(self, progress: Callable[[int], object] | None = None) -> None:
+        """Take over what changed in any Silo. A Silo that cannot be read stays as it was.
+
+        Args:
+            progress: See `Items.catch_up`.
+
+        Raises:
+            ItemsUnreadable, OSError: The file cannot be used.
+
+        Cost: the times of three files of each Silo, at most once in a second.
+        """
+        if time.monotonic() - self._looked < _UNTIL_NEXT_LOOK:
+            return
+        with self._feeding, Locks.of_silo(self._path).hold_name(self._name):
+            known, names = self.items.known(), self._granary.silos
+            turn, done, has_changed = self.items.begin(), 0, False
+            for name in sorted(known.keys() - set(names)):
+                self.items.forget(turn, name)
+                has_changed = True
+            for name in names:
+                stamp = stamp_of_silo(os.path.join(self._path, name))
+                if stamp and name in known and known[name].stamp == stamp:
+                    continue
+                has_changed = True
+                try:
+                    done += self._take_over(turn, name, stamp, progress, done)
+                except (RecordSiloError, ItemsUnreadable) as error:
+                    logger.warning("the records of %s stay as they are: %s", name, error)
+            if has_changed:
+                self._sets = None
+                self.items.end(turn)
+            self._looked = time.monotonic()
+
+    def _take_over(
+        self,
+        turn: Turn,
+        name: str,
+        stamp: str,
+        progress: Callable[[int], object] | None,
+        done: int,
+    ) -> int:
+        with self._sources.using(name) as source:
+            source.items.catch_up(progress and (lambda count: progress(done + count)))
+            return self.items.take_over(turn, name, source.items, stamp)
+
+    def awaits_all(self) -> bool:
+        """Whether Silos are to be read that nobody has provided here."""
+        return not self.items.known()
+
+    # ------------------------------------------------------------------ the repository
+
+    def identify(self) -> Identify:
+        with available():
+            self.catch_up()
+            earliest = self.items.earliest()
+        return Identify(
+            repository_name=self._identity.name,
+            base_url=self._identity.base_url,
+            protocol_version=PROTOCOL_VERSION,
+            admin_emails=self._identity.emails,
+            earliest_datestamp=earliest,
+            deleted_record=DeletedRecord.PERSISTENT,
+            granularity=Granularity.SECOND,
+        )
+
+    def formats(self) -> Sequence[MetadataFormat]:
+        return [self._format(prefix) for prefix in self.items.prefixes()]
+
+    def formats_of(self, identifier: str) -> Sequence[MetadataFormat]:
+        item, silo = self._item(identifier)
+        with suppress(RecordSiloError, OSError), self._sources.using(silo) as source:
+            return source.formats_of(identifier)
+        return [self._format(prefix) for prefix in self.items.prefixes_of(item)]
+
+    def _format(self, prefix: str) -> MetadataFormat:
+        """As the Silo of some record has it that is given in it."""
+        for item in () if prefix in self._formats else self.items.some(prefix):
+            silo = self.items.silos_of([item.identifier])[item.identifier]
+            with suppress(RecordSiloError, OSError), self._sources.using(silo) as source:
+                found = [one for one in source.formats() if one.prefix == prefix]
+                self._formats.update((prefix, one) for one in found)
+                break
+        return self._formats.get(prefix) or MetadataFormat(prefix, "", "")
+
+    def sets(self) -> Sequence[Set]:
+        """Each Silo, and its own sets below it; names are read again when records change."""
+        found = self._sets
+        if found is None:
+            with available():
+                found = self._sets = self._named(self.items.specs())
+        return found
+
+    def _named(self, specs: Sequence[str]) -> list[Set]:
+        names: dict[str, str] = {}
+        for silo in self._granary.silos:
+            spec = spec_of_name(silo)
+            repository = Repository(os.path.join(self._path, silo))
+            names[spec] = repository.name or silo
+            own = repository.set_names.items()
+            names.update((f"{spec}:{one}", str(name or one)) for one, name in own)
+        return [Set(spec, names.get(spec) or spec.partition(":")[2] or spec) for spec in specs]
+
+    # ------------------------------------------------------------------ records
+
+    def record(self, identifier: str, prefix: str) -> Record:
+        item, _silo = self._item(identifier)
+        if prefix not in self.items.prefixes_of(item):
+            raise CannotDisseminateFormat(f"this item is not available as {prefix}")
+        found = self._records([item], prefix)
+        if not found:
+            raise CannotDisseminateFormat("this item cannot be read at the moment")
+        return found[0]
+
+    def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
+        return [header_of(item) for item in self._after(selection, after, limit)]
+
+    def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
+        found: list[Record] = []
+        while len(found) < limit:
+            items = self._after(selection, after, limit - len(found))
+            if not items:
+                break
+            found += self._records(items, selection.prefix)
+            after = Position(items[-1].datestamp, items[-1].identifier)
+        return found
+
+    def count(self, selection: Selection) -> int:
+        with available():
+            self.catch_up()
+            return self.items.count(wanted_of(selection))
+
+    def _after(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Item]:
+        place = None if after is None else (after.datestamp, after.identifier)
+        with available():
+            return self.items.after(wanted_of(selection), place, limit)
+
+    def _item(self, identifier: str) -> tuple[Item, str]:
+        with available():
+            self.catch_up()
+            item = self.items.item(identifier)
+        if item is None:
+            raise IdDoesNotExist("this repository has no item with this identifier")
+        return item, self.items.silos_of([identifier])[identifier]
+
+    def _records(self, items: Sequence[Item], prefix: str) -> list[Record]:
+        """Those of the items that can be read, in their order; each Silo is opened once."""
+        silos = self.items.silos_of([item.identifier for item in items])
+        found: dict[str, Record] = {}
+        for silo in dict.fromkeys(silos.values()):
+            some = [one for one in items if silos[one.identifier] == silo]
+            live = [one for one in some if one.version]
+            found |= {one.identifier: Record(header_of(one)) for one in some if not one.version}
+            try:
+                with self._sources.using(silo) as source:
+                    read = source.read(live, prefix) if live else ()
+                    found |= {record.header.identifier: record for record in read}
+            except (RecordSiloError, OSError) as error:
+                logger.warning("%s records of %s are left out: %s", len(live), silo, error)
+        return [found[one.identifier] for one in items if one.identifier in found]
