@@ -84,6 +84,8 @@ class Capabilities:
         states: Whether it stores the state that a curator gave a version; then a new state is a
             change to be exported.
         sets: Whether it stores the sets of a record; then other sets are a change.
+        sums: Whether it has something about all its records together; then it is a
+            `siloexport.targets.SummedTarget`.
     """
 
     each_version: bool
@@ -91,6 +93,7 @@ class Capabilities:
     groups: bool = False
     states: bool = False
     sets: bool = False
+    sums: bool = False
 
 
 class Content(Protocol):

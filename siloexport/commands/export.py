@@ -78,8 +78,12 @@ to_directory = click.argument("out", metavar="OUT", shell_complete=completion.di
 # -- commands on an export --------------------------------------------------------------
 
 
-def directory_target(out: str) -> AbstractContextManager[Target]:
+def directory_target(out: str, silo_path: str = "") -> AbstractContextManager[Target]:
     """Open the target in a directory of exported records, by its marker.
+
+    Args:
+        out: The directory.
+        silo_path: The Silo's directory.
 
     Raises:
         TargetUnusable: The directory does not hold an export, or no package has its form.
@@ -92,12 +96,16 @@ def directory_target(out: str) -> AbstractContextManager[Target]:
     if kind is None or kind.open is None:
         raise TargetUnusable(f"no installed package supports the form of {out}: {form}")
     versions = Versions.ALL if form.endswith(" by version") else Versions.CURRENT
-    return kind.open(Opening("", {}, out, versions))
+    return kind.open(Opening(silo_path, {}, out, versions))
 
 
 @contextmanager
 def _opened(silo_dir: str, out: str) -> Iterator[tuple[Silo, Target]]:
-    with open_silo(silo_dir) as silo, options.export_errors(), directory_target(out) as target:
+    with (
+        open_silo(silo_dir) as silo,
+        options.export_errors(),
+        directory_target(out, silo.path) as target,
+    ):
         yield silo, target
 
 

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
@@ -31,7 +31,7 @@ from siloexport.report import (
     VerifyReport,
 )
 from siloexport.selection import is_in_state
-from siloexport.targets import Target
+from siloexport.targets import SummedTarget, Target
 from siloexport.values import ActionKind, Deletions, Difference, OnConflict, Result
 from silowork.stop import Stop
 
@@ -253,12 +253,19 @@ class Export:
         """
         self.target.probe()
         with Ledger.open(self.silo.path, self.target.key, self.target.shown) as ledger:
-            return checking.rollback(self.target, ledger, run_id, purge=purge)
+            report = checking.rollback(self.target, ledger, run_id, purge=purge)
+            _sum_up(self.target)
+            return report
 
     def _policy(self) -> Policy:
         can = self.target.capabilities
         crosswalk = self.target.crosswalk
         return replace(self.policy, crosswalk=crosswalk, states=can.states, sets=can.sets)
+
+
+def _sum_up(target: Target) -> None:
+    if target.capabilities.sums:
+        cast(SummedTarget, target).finish()
 
 
 def _arguments(
@@ -343,6 +350,7 @@ class _Run:
             self._recover(depositor)
             largest = GROUP if self.export.target.capabilities.groups else 1
             self._all(depositor.carry_out_group, jobs, on_conflict, largest)
+            _sum_up(self.export.target)
         except TargetUnusable as error:
             stopped = str(error)
         except RunStopped:

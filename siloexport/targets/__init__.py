@@ -145,6 +145,19 @@ class Target(Protocol):
         """
 
 
+class SummedTarget(Target, Protocol):
+    """A target that has something about all its records together, such as a table of them."""
+
+    def finish(self) -> None:
+        """Bring that up to date; called at the end of each run and roll-back.
+
+        After a kill before it, the next run calls it.
+
+        Raises:
+            TargetUnusable, TargetFull: It cannot be written, or others changed it.
+        """
+
+
 DepositSteps = Generator[Mapping[str, str], None, Deposited]
 """The steps of a deposit; see `GroupTarget.steps`."""
 

@@ -27,7 +27,7 @@ from siloexport.targets.rocrate_metadata import METADATA, PACKAGED, Placed, crat
 from siloexport.targets.trees import TreeForm, add_file
 from siloexport.values import Deposit
 
-_VARIANT = "crate 1"
+_VARIANT = "rocrate 1"
 _MAX = 64 << 20
 
 

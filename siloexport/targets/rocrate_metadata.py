@@ -313,11 +313,12 @@ def _parts(graph: _Graph, places: _Places) -> list[Entity]:
 
 def _file(placed: Placed) -> Entity:
     file = placed.file
-    is_described = bool(file.document_of or file.is_metadata)
+    is_metadata = file.is_metadata or file.path.endswith(".about")
+    is_described = bool(file.document_of or is_metadata)
     said = "A file of the record"
     if file.document_of:
         said = f"Metadata of the record: {file.document_of} as a document of its own"
-    elif file.is_metadata:
+    elif is_metadata:
         said = "Metadata of the record, as in the Silo"
     return {
         "@id": _iri(placed.path),

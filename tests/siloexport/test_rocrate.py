@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from conformance import ODD, Change, Content, TargetContract
 from real_rocrate import findings
 
 from recordsilo import Silo
 from siloexport import Export, Policy, Target, Versions
+from siloexport.commands.export import export
 from siloexport.targets.directory import directory_name
 from siloexport.targets.rocrate import CrateTarget
 
@@ -63,13 +65,14 @@ class CrateRig:
         place.write_bytes(bytes(content))
 
 
+@pytest.mark.long
 class TestCrates(TargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> CrateRig:
         return CrateRig(tmp_path / "crates", Versions.CURRENT)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 class TestCratesOfAllVersions(TargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> CrateRig:
@@ -231,3 +234,10 @@ def test_validator_takes_every_crate_and_no_broken_one(
     *sound, broken = findings(*sorted(rig.directory.glob("oai*")), tmp_path / "broken")
     assert [one["required"] for one in sound] == [[]] * (3 + len(ODD))
     assert any("`license`" in one for one in broken["required"])
+
+
+def test_command_verifies_by_the_marker(silo: Silo, tmp_path: Path) -> None:
+    out = str(tmp_path / "crates")
+    for command in ("rocrate", "verify", "status"):
+        result = CliRunner().invoke(export, [command, silo.path, out], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
