@@ -27,6 +27,8 @@ from siloexport.plan import Policy, Versions
 from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
 from siloexport.targets import Target
 from siloexport.targets.bag import BagTarget
+from siloexport.targets.datacite import DataciteTarget
+from siloexport.targets.datacite_document import DataciteSettings
 from siloexport.targets.dspace import DspaceSettings, DspaceTarget
 from siloexport.targets.files import FilesTarget
 from siloexport.targets.ocfl import OcflTarget
@@ -40,6 +42,8 @@ __all__ = [
     "BagTarget",
     "Conflict",
     "CredentialsRefused",
+    "DataciteSettings",
+    "DataciteTarget",
     "Deletions",
     "DepositFailed",
     "DepositOutcome",

@@ -1,9 +1,11 @@
-"""The kinds of targets that other repositories take in: items for DSpace, RO-Crates."""
+"""The kinds of targets that other repositories take in: RO-Crates, items, documents."""
 
 from contextlib import AbstractContextManager, nullcontext
 
-from siloexport.target_kinds import Asked, FormField, Opening, TargetKind
+from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Values
 from siloexport.targets import Target
+from siloexport.targets.datacite import DataciteTarget, checked_settings
+from siloexport.targets.datacite_document import GENERAL_TYPES, DataciteSettings
 from siloexport.targets.dspace import DspaceSettings, DspaceTarget
 from siloexport.targets.dspace_metadata import DspaceMapping, read_mapping
 from siloexport.targets.rocrate import CrateTarget
@@ -96,4 +98,67 @@ DSPACE = TargetKind(
     is_directory=True,
     explained="Item directories with metadata and files, for dspace import.",
     order=15,
+)
+
+
+def _datacite_settings(given: Values) -> DataciteSettings:
+    prefix, publisher, kind = (given.get(name) or "" for name in ("prefix", "publisher", "type"))
+    return checked_settings(
+        DataciteSettings(prefix, publisher, kind, given.get("format") == "json")
+    )
+
+
+def _datacite(opening: Opening) -> AbstractContextManager[Target]:
+    return nullcontext(DataciteTarget(opening.out, _datacite_settings(opening.values)))
+
+
+DATACITE = TargetKind(
+    "datacite",
+    "DataCite documents",
+    "Export for DataCite",
+    """Write one document of DataCite 4.5 (XML or JSON) for each record to OUT.
+
+    A record that lacks what DataCite requires (a DOI, a creator, a title, a publisher, a year,
+    a type) is reported, and gets none. A later export to OUT has the same settings.
+    """,
+    (
+        FormField(
+            "prefix",
+            "Prefix of DOIs",
+            metavar="PREFIX",
+            help="Prefix of DOIs: a record without a DOI below it gets one.",
+            example="10.5072",
+        ),
+        FormField(
+            "publisher",
+            "Publisher",
+            metavar="NAME",
+            help="Publisher of records that name none.",
+        ),
+        FormField(
+            "type",
+            "Type",
+            metavar="TYPE",
+            help="Type of records that name none: Dataset, Text … (resourceTypeGeneral).",
+            completed=lambda _silo_path: GENERAL_TYPES,
+        ),
+        FormField(
+            "format",
+            "Format",
+            Input.CHOICE,
+            help="Format of the documents; JSON is what DataCite’s REST API takes.",
+            default="xml",
+            choices=(("xml", "XML"), ("json", "JSON")),
+        ),
+    ),
+    (
+        "silo export datacite myrepo dois",
+        "silo export datacite myrepo dois --prefix 10.5072 --publisher 'Example University'",
+        "silo export datacite myrepo dois --format json --search 'type:Dataset'",
+    ),
+    open=_datacite,
+    check=lambda _silo_path, values: _datacite_settings(values),
+    is_directory=True,
+    explained="A document for each record, in XML or JSON, to register DOIs with.",
+    order=16,
 )

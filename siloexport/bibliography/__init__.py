@@ -36,6 +36,7 @@ from siloexport.bibliography.values import (
     language_tag,
     w3c_date,
 )
+from siloexport.content import checked_chunks
 from siloexport.values import ExportedVersion
 
 __all__ = [
@@ -62,21 +63,26 @@ _READERS: Mapping[str, _Reader] = {
 """Name of a format → its reader; all others are read as Dublin Core."""
 
 
-def bibliography_of(version: ExportedVersion) -> Bibliography:
+def bibliography_of(version: ExportedVersion, identifier: str = "") -> Bibliography:
     """Return what the metadata files of a version say.
 
+    Args:
+        version: As it is exported.
+        identifier: Of its record, for errors.
+
     Raises:
-        FileNotInVersion: A metadata file is missing on the disk.
+        FileNotInVersion, SourceChanged: A metadata file is missing on the disk, or damaged.
 
     Cost: reads all metadata files of the version.
     """
 
-    def read(path: str) -> bytes:
-        with version.content.open(path) as source:
-            return source.read()
+    files = {one.path: one for one in version.files if one.is_metadata}
 
-    paths = (one.path for one in version.files if one.is_metadata)
-    return of_documents(paths, read)
+    def read(path: str) -> bytes:
+        with checked_chunks(identifier, version, files[path]) as chunks:
+            return b"".join(chunks)
+
+    return of_documents(files, read)
 
 
 def of_documents(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Bibliography:

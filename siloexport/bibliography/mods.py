@@ -45,7 +45,9 @@ def read(root: etree._Element, described: Description) -> dict[str, Any]:
     abstracts = tuple(_value(one) for one in children_of(root, "abstract"))
     known = {one.text for one in abstracts}
     creators = tuple(one for one in names if _is_creator(one))
-    related = [found for one in children_of(root, "relatedItem") for found in _related(one)]
+    related = [
+        found for one in children_of(root, "relatedItem") for found in _related(one) if found
+    ]
     return {
         "title": described.titles[0] if described.titles else Value(""),
         "creators": creators,

@@ -158,7 +158,7 @@ class _Items(TreeForm):
     def _texts(self, deposit: Deposit) -> dict[str, bytes]:
         """Return the files that are made here; those without content are left out."""
         given = self.given
-        found = bibliography_of(deposit.version)
+        found = bibliography_of(deposit.version, deposit.identifier)
         handle = _handle(found, given.handles)
         if handle:
             kept = tuple(one for one in found.identifiers if one.text != handle)

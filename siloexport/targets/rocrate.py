@@ -75,7 +75,7 @@ class _Crates(TreeForm):
     def files(self, add: Add, deposit: Deposit, day: str) -> None:
         for one in self._placed(deposit):
             add_file(add, deposit, one.version, one.file, one.path)
-        said = bibliography_of(deposit.version)
+        said = bibliography_of(deposit.version, deposit.identifier)
         described = crate(deposit, said, day, by_version=self._by_version)
         text = (json.dumps(described, ensure_ascii=False, indent=1) + "\n").encode()
         add(METADATA, len(text), BytesIO(text))

@@ -80,6 +80,12 @@ def test_mods_tells_authors_from_others_by_their_roles() -> None:
     assert found.container.title == "Studies of the shore"
 
 
+def test_a_related_item_without_a_title_is_left_out() -> None:
+    related = '<relatedItem><titleInfo/><identifier type="issn"/></relatedItem>'
+    document = f'<mods xmlns="http://www.loc.gov/mods/v3">{related}</mods>'
+    assert of_document("mods", document.encode()) == Bibliography(source_formats=("MODS",))
+
+
 def test_marc_gives_isbn_roles_and_the_year_in_brackets() -> None:
     found = golden("marc21")
     assert found.identified("isbn") == ("0152038655",)

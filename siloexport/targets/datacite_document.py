@@ -1,0 +1,375 @@
+"""What is said of a record → a document of DataCite, as its REST API takes it in JSON (pure).
+
+Source: DataCite Metadata Schema 4.5; its JSON representation as in the package datacite 1.4.1.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from infopackages.elements import legible
+from siloexport.bibliography import (
+    Bibliography,
+    Container,
+    Dated,
+    Identifier,
+    Name,
+    Relation,
+    Rights,
+    Value,
+    language_tag,
+)
+from siloexport.bibliography.datacite import DATE_KINDS
+
+Document = Mapping[str, Any]
+NAMESPACE = "http://datacite.org/schema/kernel-4"
+GENERAL_TYPES = (
+    "Audiovisual", "Book", "BookChapter", "Collection", "ComputationalNotebook", "ConferencePaper",
+    "ConferenceProceeding", "DataPaper", "Dataset", "Dissertation", "Event", "Image", "Instrument",
+    "InteractiveResource", "Journal", "JournalArticle", "Model", "OutputManagementPlan",
+    "PeerReview", "PhysicalObject", "Preprint", "Report", "Service", "Software", "Sound",
+    "Standard", "StudyRegistration", "Text", "Workflow", "Other",
+)  # fmt: skip
+"""The values of resourceTypeGeneral."""
+_WORDS = {one.casefold(): one for one in GENERAL_TYPES if one != "Other"} | {
+    "article": "JournalArticle", "researcharticle": "JournalArticle",
+    "reviewarticle": "JournalArticle", "contributiontoperiodical": "JournalArticle",
+    "monograph": "Book", "bookpart": "BookChapter", "booksection": "BookChapter",
+    "chapter": "BookChapter", "conferenceobject": "ConferencePaper",
+    "conferenceorworkshopitem": "ConferencePaper", "proceedings": "ConferenceProceeding",
+    "conferenceproceedings": "ConferenceProceeding", "thesis": "Dissertation",
+    "doctoralthesis": "Dissertation", "masterthesis": "Dissertation",
+    "bachelorthesis": "Dissertation", "electronicthesisordissertation": "Dissertation",
+    "stillimage": "Image", "movingimage": "Audiovisual", "video": "Audiovisual",
+    "recording": "Sound", "audio": "Sound", "musicalcomposition": "Sound",
+    "technicalreport": "Report", "researchreport": "Report", "workingpaper": "Report",
+    "review": "PeerReview", "timeseries": "Dataset", "computerprogram": "Software",
+}  # fmt: skip
+"""Type without spaces and case → resourceTypeGeneral."""
+_STATUS = ("peerreviewed", "nonpeerreviewed")
+"""What EPrints has among the types."""
+_CONTRIBUTORS = {
+    "edt": "Editor", "ths": "Supervisor", "dgs": "Supervisor", "cur": "DataCurator",
+    "dtm": "DataManager", "dtc": "DataCollector", "dst": "Distributor", "pro": "Producer",
+    "his": "HostingInstitution", "pdr": "ProjectLeader", "rtm": "ProjectMember",
+    "res": "Researcher", "cph": "RightsHolder", "spn": "Sponsor", "dgg": "HostingInstitution",
+}  # fmt: skip
+"""Code of the MARC relators → contributorType; any other is ``Other``."""
+_CONTRIBUTOR_TYPES = frozenset({
+    *_CONTRIBUTORS.values(), "ContactPerson", "ProjectManager", "RegistrationAgency",
+    "RegistrationAuthority", "RelatedPerson", "ResearchGroup", "WorkPackageLeader", "Other",
+})  # fmt: skip
+_RELATION_NAMES = """
+IsCitedBy Cites IsCollectedBy Collects IsSupplementTo IsSupplementedBy IsContinuedBy Continues
+IsDescribedBy Describes HasMetadata IsMetadataFor HasVersion IsVersionOf IsNewVersionOf
+IsPartOf IsPreviousVersionOf IsPublishedIn HasPart IsReferencedBy References IsDocumentedBy
+Documents IsCompiledBy Compiles IsVariantFormOf IsOriginalFormOf IsIdenticalTo IsReviewedBy
+Reviews IsDerivedFrom IsSourceOf IsRequiredBy Requires IsObsoletedBy Obsoletes
+"""
+_RELATIONS = frozenset(_RELATION_NAMES.split())
+_RENAMED = {"IsTranslationOf": "IsDerivedFrom", "HasTranslation": "IsSourceOf"}
+"""Relations that schema 4.6 has first → what they were before."""
+_SCHEMES = {
+    "doi": "DOI", "handle": "Handle", "issn": "ISSN", "isbn": "ISBN", "url": "URL", "urn": "URN",
+    "pmid": "PMID", "arxiv": "arXiv",
+}  # fmt: skip
+"""Kind of identifier → relatedIdentifierType."""
+_DATE_TYPES = {kind: name for name, kind in DATE_KINDS.items()}
+_RANGE = re.compile(r"(\d{4}(?:-\d{2}){0,2})/(\d{4}(?:-\d{2}){0,2})", re.ASCII)
+_MIME = re.compile(r"[a-z]+/[\w.+-]+")
+_SPDX = re.compile(
+    r"https?://creativecommons\.org/(licenses/([a-z-]+)|publicdomain/(zero))/([\d.]+)/?"
+)
+_ADDRESS = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
+_DOI = re.compile(r"10\.\d{4,9}/\S+")
+_SUFFIX = 80
+"""Characters of an identifier that its DOI has."""
+PREFIX = re.compile(r"10\.\d{4,9}(?:\.\d+)*")
+
+
+class Missing(Exception):
+    """Properties that DataCite requires are missing; the message is a predicate."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataciteSettings:
+    """What a document says where the metadata says nothing.
+
+    Attributes:
+        prefix: Of DOIs. A record without a DOI below it gets one, made from its identifier;
+            ``""``: the DOI in the metadata is the record's.
+        publisher: Where there is none.
+        type: A resourceTypeGeneral where there is none.
+        json: Whether documents are JSON, not XML.
+    """
+
+    prefix: str = ""
+    publisher: str = ""
+    type: str = ""
+    json: bool = False
+
+
+def document_of(identifier: str, found: Bibliography, settings: DataciteSettings) -> Document:
+    """Return the document of a record.
+
+    Args:
+        identifier: Of the record.
+        found: What its metadata says.
+        settings: For what it does not say.
+
+    Raises:
+        Missing: A document would be invalid; the message names all that is missing.
+    """
+    doi = _doi(identifier, found, settings)
+    publisher = _publisher(found, settings)
+    types = _types(found.types, settings.type)
+    required = {
+        "a DOI (or give --prefix)": doi,
+        "a creator": found.creators,
+        "a title": found.title.text,
+        "a publisher (or give --publisher)": publisher,
+        "a year of publication": found.year,
+        "a type (or give --type)": types,
+    }
+    if missing := [name for name, value in required.items() if not value]:
+        raise Missing(f"lacks what DataCite requires: {', '.join(missing)}")
+    document = {
+        "doi": doi,
+        "types": types,
+        "creators": [_person(one) for one in found.creators],
+        "titles": list(_titles(found)),
+        "publisher": publisher,
+        "publicationYear": f"{found.year:04}",
+        "subjects": _distinct(_subjects(found)),
+        "contributors": [
+            {**_person(one), "contributorType": _contributor_type(one)}
+            for one in found.contributors
+            if one.role not in {"fnd", "pbl"}
+        ],
+        "dates": _distinct(_dates(found.dates)),
+        "language": next(iter(found.language_tags), ""),
+        "alternateIdentifiers": _distinct(_alternates(identifier, doi, found)),
+        "relatedIdentifiers": _distinct(_related(found.relations)),
+        "relatedItems": list(_items(found.container)),
+        "sizes": _distinct(one.text for one in found.formats if _is_size(one.text)),
+        "formats": _distinct(one.text for one in found.formats if not _is_size(one.text)),
+        "version": found.edition,
+        "rightsList": _distinct(map(_rights, found.rights)),
+        "descriptions": _distinct(_descriptions(found)),
+        "geoLocations": _distinct(
+            {"geoLocationPlace": one.text} for one in found.coverages if _is_place(one.text)
+        ),
+        "fundingReferences": _distinct(
+            {"funderName": one.text} for one in found.contributors if one.role == "fnd"
+        ),
+        "schemaVersion": NAMESPACE,
+    }
+    kept: Document = _legible({name: value for name, value in document.items() if value})
+    return kept
+
+
+def _legible(value: Any) -> Any:
+    """Return a value with U+FFFD for each character that XML cannot hold."""
+    if isinstance(value, str):
+        return legible(value)
+    if isinstance(value, dict):
+        return {key: _legible(one) for key, one in value.items()}
+    return [_legible(one) for one in value]
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    found: list[Any] = []
+    for one in values:
+        if one and one not in found:
+            found.append(one)
+    return found
+
+
+def _given(**values: str) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value}
+
+
+# -- required ----------------------------------------------------------------------------------
+
+
+def _doi(identifier: str, found: Bibliography, settings: DataciteSettings) -> str:
+    dois = [one for one in found.identified("doi") if _DOI.fullmatch(one)]
+    if not settings.prefix:
+        return next(iter(dois), "")
+    below = (one for one in dois if one.startswith(f"{settings.prefix}/"))
+    return next(below, f"{settings.prefix}/{doi_suffix(identifier)}")
+
+
+def doi_suffix(identifier: str) -> str:
+    """Return the suffix of a new DOI: the identifier without ``oai:``, in ``a-z0-9._-``.
+
+    A digest at its end keeps apart identifiers that would be the same otherwise.
+    """
+    bare = identifier.removeprefix("oai:")
+    suffix = re.sub(r"[^a-z0-9._-]+", "-", bare.lower()).strip("-")
+    if re.fullmatch(r"[a-z0-9.]+:[a-z0-9._]+", bare) and len(bare) <= _SUFFIX:
+        return suffix
+    return f"{suffix[:_SUFFIX].strip('-')}-{hashlib.sha256(identifier.encode()).hexdigest()[:12]}"
+
+
+def _publisher(found: Bibliography, settings: DataciteSettings) -> dict[str, str]:
+    if found.publishers:
+        text, lang = found.publishers[0]
+        return _given(name=text, lang=_lang(lang))
+    return _given(name=found.degree.grantor or settings.publisher)
+
+
+def _types(types: tuple[Value, ...], usual: str) -> dict[str, str]:
+    texts = [one.text for one in types]
+    general = next(filter(None, map(_general, texts)), usual or ("Other" if texts else ""))
+    if not general:
+        return {}
+    own = (one for one in texts if one.casefold() not in {general.casefold(), *_STATUS})
+    return {"resourceTypeGeneral": general, **_given(resourceType=next(own, ""))}
+
+
+def _general(text: str) -> str:
+    return _WORDS.get(re.sub(r"[\W_]+", "", text.rpartition("/")[2]).casefold(), "")
+
+
+def _person(name: Name) -> dict[str, Any]:
+    has_parts = bool(name.family and name.given)
+    kind = {"person": "Personal", "organization": "Organizational"}.get(name.kind, "")
+    found: dict[str, Any] = _given(
+        name=f"{name.family}, {name.given}" if has_parts else name.text,
+        nameType=kind or ("Personal" if has_parts else ""),
+        givenName=name.given,
+        familyName=name.family,
+    )
+    if name.orcid:
+        found["nameIdentifiers"] = [{
+            "nameIdentifier": f"https://orcid.org/{name.orcid}",
+            "nameIdentifierScheme": "ORCID",
+            "schemeUri": "https://orcid.org",
+        }]  # fmt: skip
+    if name.affiliations:
+        found["affiliation"] = _distinct({"name": one} for one in name.affiliations)
+    return found
+
+
+def _titles(found: Bibliography) -> Iterator[dict[str, str]]:
+    main = _lang(found.title.lang)
+    yield _given(title=found.title.text, lang=main)
+    for text, lang in found.alternatives:
+        own = _lang(lang)
+        is_translation = main and own and main != own
+        kind = "TranslatedTitle" if is_translation else "AlternativeTitle"
+        yield _given(title=text, titleType=kind, lang=own)
+
+
+# -- the rest ----------------------------------------------------------------------------------
+
+
+def _lang(lang: str) -> str:
+    return language_tag(lang)
+
+
+def _contributor_type(name: Name) -> str:
+    if name.role_text in _CONTRIBUTOR_TYPES:
+        return name.role_text
+    return _CONTRIBUTORS.get(name.role, "Other")
+
+
+def _subjects(found: Bibliography) -> Iterator[dict[str, str]]:
+    places = (one for one in found.coverages if not _is_place(one.text))
+    for text, lang in (*found.subjects, *places):
+        yield _given(subject=text, lang=_lang(lang))
+
+
+def _is_place(text: str) -> bool:
+    """Whether a coverage is a place: one with a number is a time or coordinates."""
+    return not any(one.isdigit() for one in text)
+
+
+def _dates(dates: Iterable[Dated]) -> Iterator[dict[str, str]]:
+    for one in dates:
+        match = _RANGE.fullmatch(one.text)
+        is_range = match is not None and all(map(_is_date, match.groups()))
+        text = one.text if is_range else one.w3c
+        if text:
+            kind = _DATE_TYPES.get(one.kind, "Issued" if not one.kind else "Other")
+            yield {"date": text, "dateType": kind}
+
+
+def _is_date(text: str) -> bool:
+    return Dated("", text).w3c == text
+
+
+def _alternates(identifier: str, doi: str, found: Bibliography) -> Iterator[dict[str, str]]:
+    for one in found.identifiers:
+        if one.kind != "citation" and one.text != doi:
+            kind = one.said if one.kind == "other" and one.said else _scheme(one)
+            yield {"alternateIdentifier": one.text, "alternateIdentifierType": kind}
+    yield {"alternateIdentifier": identifier, "alternateIdentifierType": "oai"}
+
+
+def _scheme(one: Identifier) -> str:
+    return _SCHEMES.get(one.kind, "PMCID" if one.kind == "pmcid" else "Other")
+
+
+def _related(relations: Iterable[Relation]) -> Iterator[dict[str, str]]:
+    """Yield the relations that DataCite has a word for, to what it has a scheme for."""
+    for one in relations:
+        kind = _RENAMED.get(one.kind, one.kind)
+        scheme = _SCHEMES.get(one.identifier.kind) if one.identifier else None
+        if one.identifier and scheme and kind in _RELATIONS:
+            yield {
+                "relatedIdentifier": one.identifier.text,
+                "relatedIdentifierType": scheme,
+                "relationType": kind,
+            }
+
+
+def _items(place: Container) -> Iterator[dict[str, Any]]:
+    if not place.title:
+        return
+    kind = "Journal" if place.issn or not place.isbn else "Book"
+    item: dict[str, Any] = {
+        "relationType": "IsPublishedIn",
+        "relatedItemType": kind,
+        "titles": [{"title": place.title}],
+    }
+    scheme, number = ("ISSN", place.issn) if place.issn else ("ISBN", place.isbn)
+    if number:
+        item["relatedItemIdentifier"] = {
+            "relatedItemIdentifier": number,
+            "relatedItemIdentifierType": scheme,
+        }
+    yield item | _given(
+        volume=place.volume, issue=place.issue, firstPage=place.first_page, lastPage=place.last_page
+    )
+
+
+def _is_size(text: str) -> bool:
+    return text[:1].isdigit() and not _MIME.fullmatch(text)
+
+
+def _rights(one: Rights) -> dict[str, str]:
+    found = _given(rights=one.text, rightsUri=one.uri if _ADDRESS.fullmatch(one.uri) else "")
+    if not found:
+        return _given(rights=one.uri)
+    if one.text and one.lang:
+        found |= _given(lang=_lang(one.lang))
+    if match := _SPDX.fullmatch(one.uri):
+        name = "cc0" if match[3] else f"cc-{match[2]}"
+        found |= {
+            "rightsIdentifier": f"{name}-{match[4]}".upper(),
+            "rightsIdentifierScheme": "SPDX",
+            "schemeUri": "https://spdx.org/licenses/",
+        }
+    return found
+
+
+def _descriptions(found: Bibliography) -> Iterator[dict[str, str]]:
+    for kind, values in (("Abstract", found.abstracts), ("Other", found.notes)):
+        for text, lang in values:
+            yield _given(description=text, descriptionType=kind, lang=_lang(lang))
+    for text in found.identified("citation"):
+        yield {"description": text, "descriptionType": "Other"}
