@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 import time
@@ -208,7 +209,9 @@ def test_records_that_are_lost_are_told_and_the_others_written(
     out = tmp_path / "7.wacz"
     done = silo_command("export", "wacz", silo.path, "7", str(out))
     assert done.returncode == 1
-    assert f"/7.pdf: {warc.name} is damaged at byte" in done.stderr
+    # A reader takes what is not gzip as text: which of the two it is depends on the bytes.
+    found = rf"/7\.pdf: {warc.name} (is damaged|has no record of it) at byte"
+    assert re.search(found, done.stderr)
     assert Archive(out).paths(crawled) == ["/i.png", "/id/7", "/paper/7"]
 
 
