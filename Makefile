@@ -1,9 +1,9 @@
 # make demo    a sample repository, harvested and shown in the browser   (ARGS=--no-serve: without)
 # make test    every kind of test, five minutes             (ARGS=tests/recordsilo: of one package)
-# make test-all  these and all others that CI runs: 16 minutes
+# make test-all  these and all others that CI runs: 20 minutes
 # make fuzz    mutated inputs for everything that takes bytes from outside (ARGS="--seconds 3600 pages")
 # make lock    requirements.lock anew: the newest versions within the bounds, with hashes
-# make slow    what takes longer than a test suite should: two hours or so
+# make slow    what takes longer than a test suite should: three hours or so
 # make torture       of it, 2,000 writers killed at work          (KILLS=10000: so many)
 # make power-cuts    of it, the power cut 100 times for each grade and mode (CUTS=500; needs root)
 # make faults  what harvesters bring home from a repository that misbehaves (ARGS="FAULT …": only those)
@@ -20,7 +20,7 @@ FEDORA ?= $(HOME)/.cache/recordsilo-fedora
 CUTS   ?= 100
 
 TORTURE := tests/recordsilo/torture
-PYTEST  := $(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST  := $(BIN)/python -m pytest --dist worksteal
 
 # Tests start hundreds of Python processes: without cached bytecode each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,10 +31,10 @@ demo: $(VENV)/.installed
 	$(BIN)/silo demo $(ARGS) ./myrepo
 
 test: $(VENV)/.installed-dev
-	$(PYTEST) -m "not slow and not long" $(ARGS)
+	$(PYTEST) -n 2 -m "not slow and not long" $(ARGS)
 
 test-all: $(VENV)/.installed-dev
-	$(PYTEST) -m "not slow" --hypothesis-profile=ci $(ARGS)
+	$(PYTEST) -n 3 -m "not slow" --hypothesis-profile=ci $(ARGS)
 
 fuzz: $(VENV)/.installed-dev
 	PYTHONPATH=tests/fuzz:tests/oaipmhscraper $(BIN)/python -m fuzzing $(ARGS)

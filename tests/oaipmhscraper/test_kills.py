@@ -134,9 +134,9 @@ def kill_often(faults, options, kills, tmp_path, seed):
     [
         (["bare_ampersands", "a_slow_record"], [AT_ONCE, "1"]),
         pytest.param(
-            ["control_characters"], ["--window", "60d", AT_ONCE, "3"], marks=pytest.mark.long
+            ["control_characters"], ["--window", "60d", AT_ONCE, "3"], marks=pytest.mark.slow
         ),
-        pytest.param(["bare_ampersands"], [TWO, AT_ONCE, "1"], marks=pytest.mark.long),
+        pytest.param(["bare_ampersands"], [TWO, AT_ONCE, "1"], marks=pytest.mark.slow),
         pytest.param([], [TWO, "--window", "60d", AT_ONCE, "3"], marks=pytest.mark.long),
     ],
     ids=["in one list", "in windows", "by two processes", "in windows by two processes"],

@@ -1,4 +1,4 @@
-"""The number of examples of a test: all in CI and `make test-all`, fewer in `make test`."""
+"""How many examples of a test run: few by `make test`, more by `test-all`, all by `slow`."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,15 +14,20 @@ def examples(full: int, *, least: int = 25) -> int:
 
 
 def family(members: Iterable[Any], keep: int) -> list[Any]:
-    """What `parametrize` takes: of all members, `keep` in even steps; the others are `long`.
+    """What `parametrize` takes: of all members, `keep` in even steps; of the others, a third is
+    `long` and the rest `slow`.
 
     A member that is a tuple has the values of several arguments.
     """
     listed = list(members)
     kept = {number * len(listed) // keep for number in range(keep)}
+    others = [number for number in range(len(listed)) if number not in kept]
+    long = set(others[::3])
 
-    def long(member: Any) -> Any:
+    def marked(number: int) -> Any:
+        member = listed[number]
         values = member if isinstance(member, tuple) else (member,)
-        return pytest.param(*values, marks=pytest.mark.long)
+        mark = pytest.mark.long if number in long else pytest.mark.slow
+        return pytest.param(*values, marks=mark)
 
-    return [one if number in kept else long(one) for number, one in enumerate(listed)]
+    return [one if number in kept else marked(number) for number, one in enumerate(listed)]
