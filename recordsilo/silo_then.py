@@ -55,7 +55,7 @@ class SiloThen(Silo):
 
     def __init__(self, storage_dir: str, moment: str) -> None:
         super().__init__(storage_dir, create=False)
-        self.moment = checked_moment(self, moment)
+        self.moment = checked_moment(self.path, moment)
         self.unsure: dict[str, str] = {}
         self._changed_since: frozenset[str] | None = None
         self._own: tuple[tempfile.TemporaryDirectory[str], Catalogue] | None = None
@@ -313,17 +313,21 @@ def made_on(manifest: Manifest) -> str:
     return known_since(manifest)[0][:19]
 
 
-def _made_at(silo: Silo) -> str:
+def _made_at(path: str) -> str:
     """When a Silo was made; empty if that is not known, as of one of an earlier release."""
     try:
-        with open(f"{silo.path}/{CREATED_FILE}", encoding="utf-8", opener=regular_fd) as file:
+        with open(f"{path}/{CREATED_FILE}", encoding="utf-8", opener=regular_fd) as file:
             return full(file.read(100).strip())
     except (OSError, ValueError):
         return ""
 
 
-def checked_moment(silo: Silo, text: str) -> str:
+def checked_moment(path: str, text: str) -> str:
     """A moment at which a Silo may be looked at, in the 2010 form with microseconds.
+
+    Args:
+        path: The Silo's directory.
+        text: See `SiloThen`.
 
     Raises:
         MomentUnknown: See `SiloThen`.
@@ -335,8 +339,6 @@ def checked_moment(silo: Silo, text: str) -> str:
         raise MomentUnknown(f"{text!r} is not a date; write YYYY-MM-DD") from None
     if moment > now_text():
         raise MomentUnknown(f"{text} is in the future; write an earlier date")
-    if moment < (made := _made_at(silo)):
-        raise MomentUnknown(
-            f"the Silo {silo.storage_dir} did not exist on {text}; it was made on {made[:19]}"
-        )
+    if moment < (made := _made_at(path)):
+        raise MomentUnknown(f"the Silo did not exist on {text}; it was made on {made[:19]}")
     return moment

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from recordsilo import Silo
@@ -15,7 +16,7 @@ from recordsilo.selection import (
     selection_from,
     selection_table,
 )
-from recordsilo.silo_then import SiloThen
+from recordsilo.silo_then import SiloThen, checked_moment
 from siloexport.engine.export import Export, Watch
 from siloexport.errors import ExportError
 from siloexport.plan import Policy, Versions
@@ -209,8 +210,13 @@ def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
     try:
         if text := fields.get("select", "").strip():
             arguments["select"] = selection_table(selection_from(_json(text)))
+        if as_of := fields.get("as_of", "").strip():
+            moment = checked_moment(silo_path, as_of)[:19]
+            selection = replace(selection_of(_given(arguments)), as_of=moment)
+            arguments = {"form": form, "select": selection_table(selection)}
         kind = kind_named(form)
-        arguments["query"] = arguments["query"] and query_from(arguments["query"])
+        if query := arguments.get("query"):
+            query_from(query)
         if is_beside(kind):
             name = fields.get("name", "").strip()
             ending = f".{kind.ending}" if kind.ending else ""
@@ -229,8 +235,11 @@ def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
             raise JobRefused(f"an export as {form} has no preview ({DRY_RUN}); it is one new file")
         arguments[DRY_RUN] = True
         title = f"Preview: {title}"
-    known = {name: value for name, value in (arguments | values).items() if value}
-    return Asked(title, known)
+    return Asked(title, _given(arguments | values))
+
+
+def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value}
 
 
 def _json(text: str) -> Any:

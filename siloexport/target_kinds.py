@@ -36,7 +36,7 @@ class Asked(StrEnum):
 
 RESERVED = frozenset({
     "form", "name", "select", "query", "set", "state", "conflicts", "deletions",
-    "q", "search", "counted", "kind", "when", "at", "dry_run",
+    "q", "search", "counted", "kind", "when", "at", "dry_run", "as_of",
 })  # fmt: skip
 """Names of fields that the form of every export has."""
 

@@ -106,7 +106,7 @@ def ask(call: Call) -> View:
 
 def _fields_of(form: ExportForm) -> frozenset[str]:
     """The fields of a form that are no conditions on the records."""
-    return frozenset({"form", "name", "versions", "deletions", "conflicts"}) | {
+    return frozenset({"form", "name", "versions", "deletions", "conflicts", "as_of"}) | {
         field.name for field, _choices in form.fields
     }
 
@@ -209,8 +209,10 @@ def _begun(call: Call, fields: Mapping[str, str]) -> Response:
             return _scheduled(call, kind, fields, asked.title)
     except JobRefused as error:
         raise BadRequest(as_sentence(str(error))) from None
-    if kind == EXPORT.name and not selection_of(asked.arguments).total(call.site.silo):
-        raise BadRequest("No record is selected, so there is nothing to export.")
+    if kind == EXPORT.name:
+        selection = selection_of(asked.arguments)
+        if not selection.as_of and not selection.total(call.site.silo):  # of then, the job says it
+            raise BadRequest("No record is selected, so there is nothing to export.")
     job = call.site.jobs.begin(kind, asked.title, asked.arguments, call.user.name)
     note_job(call, job, job.kind)
     return changed_answer(call, urls.job(job.job_id), job.to_json())

@@ -127,6 +127,9 @@ ${own_field(id, field, choices)}
 % if not form.is_file:
 ${versions_field(id + "-versions", form.first.versions)}
 % endif
+    <p><label for="${id}-as-of">${_("As of (UTC)")} <span class="optional">${_("(optional)")}</span></label>
+    <input id="${id}-as-of" name="as_of" type="datetime-local" step="1" value="${given.get("as_of", "")}" aria-describedby="${id}-as-of-hint">
+    <small id="${id}-as-of-hint">${_("The records as they were at this moment, instead of as they are now.")}</small></p>
 % if not form.is_beside:
     <p><label for="${id}-deletions">${_("Deleted at the source")}</label>
     <select id="${id}-deletions" name="deletions"><option value="status"${lists.selected(given.get("deletions") == "status")}>${_("mark as deleted")}</option><option value="delete"${lists.selected(given.get("deletions") == "delete")}>${_("delete")}</option><option value="keep"${lists.selected(given.get("deletions") == "keep")}>${_("keep")}</option></select></p>

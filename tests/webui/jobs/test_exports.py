@@ -5,11 +5,16 @@ import io
 import itertools
 import json
 import os
+import sqlite3
+import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from fedora_server import serving
 from fedora_simulator import Simulator
@@ -135,6 +140,42 @@ def test_a_table_is_a_file_beside_the_silo(few: str) -> None:
     assert job.advance.total == 4
     rows = list(csv.reader(io.StringIO(Path(few + ".exports/all.csv").read_text("utf-8-sig"))))
     assert rows == [["record", "dc:title"], *([name, f"Record {name}"] for name in NAMES)]
+
+
+def test_databases_are_files_beside_the_silo(few: str) -> None:
+    job = done(few, form="sqlite", name="all", query="Record")
+    assert (job.state, job.counts) == (State.DONE, {"records": 4})
+    with closing(sqlite3.connect(f"{few}.exports/all.db")) as database:
+        assert database.execute("SELECT count(*) FROM record").fetchone() == (4,)
+    job = done(few, form="parquet", name="all")
+    assert (job.state, job.counts) == (State.DONE, {"records": 4})
+    with duckdb.connect() as connection:
+        found = connection.execute(f"SELECT count(*) FROM '{few}.exports/all.parquet'")
+        assert found.fetchone() == (4,)
+
+
+def test_an_export_has_the_records_of_a_moment(client: Any, few: str) -> None:
+    assert 'name="as_of" type="datetime-local"' in client.get("/jobs/new/export-csv").text
+    with Silo(few) as silo:
+        silo[NAMES[0]].clone_version("1", "workingcopy")
+        silo[NAMES[0]].put_stream("oai_dc", dublin_core("Changed"), metadata=True)
+        silo.get_item("new").put_stream("oai_dc", dublin_core("New"), metadata=True)
+    now = datetime.now(UTC).replace(tzinfo=None)
+    at = (now + timedelta(seconds=1)).isoformat(timespec="seconds")
+    time.sleep(1.01 - now.microsecond / 1_000_000)
+    with Silo(few) as silo:
+        silo[NAMES[1]].clone_version("1", "workingcopy")
+        silo[NAMES[1]].put_stream("oai_dc", dublin_core("Later"), metadata=True)
+    job = done(few, form="csv", name="then", as_of=at, columns="record version dc:title")
+    assert (job.arguments["select"], job.counts) == ({"as_of": at}, {"records": 5})
+    rows = Path(f"{few}.exports/then.csv").read_text("utf-8-sig")
+    assert "New" in rows
+    assert "Later" not in rows
+    job = done(few, form="files", name="then", as_of=at, query="example.org")
+    assert job.arguments["select"] == {"query": "example.org", "as_of": at}
+    assert job.counts["create"] == 4
+    with pytest.raises(JobRefused, match="did not exist on 2000-01-01; it was made on"):
+        begun(few, form="csv", name="all", as_of="2000-01-01")
 
 
 def test_a_name_that_has_the_ending_of_its_kind_gets_no_second_one(few: str) -> None:

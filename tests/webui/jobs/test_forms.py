@@ -145,6 +145,7 @@ FORMS = (
     {"form": "files", "name": "out"}, {"form": "bag", "name": "out"},
     {"form": "sip", "name": "out"},
     {"form": "csv", "name": "out"}, {"form": "jsonl", "name": "out"},
+    {"form": "sqlite", "name": "out"}, {"form": "parquet", "name": "out"},
     {"form": "links", "name": "out"}, {"form": "zip", "name": "out"},
     {"form": "fedora", "place": "a"},
 )  # fmt: skip
