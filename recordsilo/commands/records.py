@@ -102,8 +102,8 @@ def ls(
     the record cannot be read, and is listed as it was last read.
 
     With --changed-since, the change (added, changed, removed) and its reason follow. With
-    --as-of, ? marks a record that may have been different, because it was not noted, and R one
-    that was removed since: only that it existed is kept.
+    --as-of, ? marks a record that may have been different, because it was not noted. R marks one
+    that was removed since, of which little is kept; those come last.
 
     For a directory of Silos, it lists the Silos: name, number of records, description.
     """
