@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -375,3 +377,50 @@ def test_what_is_no_date_of_a_change_is_told_with_what_is_one(run: Run, myrepo: 
     refused = run("ls", myrepo, "--changed-since", "1x")
     assert refused.code == 2
     assert "'1x' is not a date; write YYYY-MM-DD, or how long ago, such as 12h" in refused.err
+
+
+def test_lists_of_changes_have_a_reason_and_what_was_removed(run: Run, myrepo: str) -> None:
+    time.sleep(1.01 - datetime.now(UTC).microsecond / 1_000_000)
+    moment = datetime.now(UTC).replace(tzinfo=None).isoformat()
+    with Silo(myrepo, agent="ann") as silo:
+        silo["1"].set_version_state("1", "ready")
+        silo.del_item("local", remember=True, message="a test")
+    code, out, err = run("ls", myrepo, "--changed-since", moment[:19])
+    assert (code, err) == (0, "")
+    first, gone = (line.split("\t") for line in out.splitlines())
+    assert first[0] == "oai:x:1"
+    assert first[-2:] == ["changed", "state set to ready by ann"]
+    assert (gone[0], gone[2]) == ("local", "R--")
+    assert gone[-2:] == ["removed", "removed here by ann: a test"]
+    lines = run("ls", myrepo, "--changed-since", moment[:19], "--json").out.splitlines()
+    found = [json.loads(line) for line in lines]
+    assert [one["change"] for one in found] == ["changed", "removed"]
+    assert list(found[0])[:4] == ["identifier", "change", "reason", "changed"]
+    found = json.loads(run("search", myrepo, "--changed-since", moment[:19], "--json").out)
+    assert found["records"][0]["reason"] == "state set to ready by ann"
+    assert [one["identifier"] for one in found["removed"]] == ["local"]
+    code, out, err = run("ls", myrepo, "--changed-since", moment[:19], "--state", "ready")
+    assert out.startswith("oai:x:1\t")
+    assert err == (
+        "silo: 1 record was removed since; what it was is not kept, so that only a list without "
+        "other conditions has it\n"
+    )
+    code, out, err = run("ls", myrepo, "--as-of", moment)
+    assert [line.split("\t")[0] for line in out.splitlines()] == [
+        "oai:x:1", "oai:x:2", "oai:x:3/4", "local",
+    ]  # fmt: skip
+    assert run("ls", myrepo, "--as-of", moment, "--state", "ready").out == ""
+    assert '"state": null' in run("show", myrepo, "1", "--as-of", moment, "--json").out
+    assert "Möwen" in run("cat", myrepo, "1", "--as-of", moment).out
+    code, _, err = run("cat", myrepo, "local", "--as-of", moment)
+    assert (code, "removed here by ann: a test" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("moment", "told"),
+    [("2999-01-01", "is in the future"), ("2001-01-01", "did not exist"), ("noon", "not a date")],
+)
+def test_a_moment_is_refused_in_a_sentence(run: Run, myrepo: str, moment: str, told: str) -> None:
+    for command in (["ls", myrepo], ["show", myrepo, "1"], ["cat", myrepo, "1"]):
+        code, out, err = run(*command, "--as-of", moment)
+        assert (code, out, told in err) == (2, "", True)
