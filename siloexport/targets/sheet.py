@@ -25,7 +25,7 @@ from io import BytesIO
 from typing import TypeAlias
 
 from infopackages.files import Add
-from recordsilo.disk.atomic_file import digest_of, make_file
+from recordsilo.disk.atomic_file import digest_of, make_file, remove_left_over
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.disk.whole_file import as_text, whole_file
 from siloexport.bibliography import bibliography_of
@@ -109,6 +109,7 @@ class SheetTarget(DirectoryTarget):
         super().prepare()
         with self._failing_whole():
             os.makedirs(f"{self.directory}/{FILES}", exist_ok=True)
+            remove_left_over(self._table_path)
 
     # -- records --------------------------------------------------------------------------
 

@@ -235,6 +235,17 @@ def test_table_that_a_killed_run_did_not_write_is_written_by_the_next(
     assert Export(silo, rig.target()).verify().differences == 0
 
 
+def test_other_sets_change_the_table(silo: Silo, out: Path) -> None:
+    rig = SheetRig(out)
+    run(silo, rig.target())
+    with silo.batch([TWO]) as batch:
+        batch.edit(TWO).set_metadata("setSpec", ["c"])
+    run(silo, rig.target())
+    found = by_bulkrax(out)
+    assert set(found.collections) == {set_name(one) for one in ("a", "ab", "c")}
+    assert found.works[NAME]["parents"] == [set_name("c")]
+
+
 def test_table_that_others_changed_is_kept(silo: Silo, out: Path) -> None:
     rig = SheetRig(out)
     run(silo, rig.target())

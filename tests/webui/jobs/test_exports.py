@@ -130,6 +130,19 @@ def test_packages_are_made_as_the_boxes_say(client: Any, few: str) -> None:
     assert done(few, form="sip", name="packages").counts["nothing"] == 4
 
 
+def test_tables_for_importers_have_forms_of_their_own(client: Any, few: str) -> None:
+    form = client.get("/jobs/new/export-bulkrax").text
+    assert "Sets that become collections" in form
+    assert '<option value="restricted"' in form
+    job = done(few, form="bulkrax", name="hyku", model="Etd", visibility="restricted")
+    assert job.counts["create"] == 4
+    assert "Etd" in Path(f"{few}.exports/hyku/bulkrax.csv").read_text()
+    assert "Member of" in client.get("/jobs/new/export-workbench").text
+    assert done(few, form="workbench", name="islandora").counts["create"] == 4
+    assert "RO-Crate" in client.get("/jobs/new/export-rocrate").text
+    assert done(few, form="rocrate", name="crates").counts["create"] == 4
+
+
 # -- tables -----------------------------------------------------------------------------
 
 
