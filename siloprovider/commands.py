@@ -16,6 +16,7 @@ from recordsilo.granary import is_granary
 from recordsilo.wording import counted
 from siloprovider.errors import ProvidingError
 from siloprovider.providing import Provided, provided, provided_directory
+from siloprovider.searches import check_searches
 from siloprovider.settings import (
     CURRENT,
     MOST_RECORDS,
@@ -90,7 +91,10 @@ def provide(
     Settings that are not given here are those of curation/provider.toml.
     """
     try:
-        settings = read_settings(silo_dir).with_(
+        settings = read_settings(silo_dir)
+        before = settings.branding or Branding("")
+        branding = Branding(icon or before.icon, icon_link or before.link)
+        settings = settings.with_(
             base_url=base_url,
             name=name,
             emails=emails or None,
@@ -98,7 +102,7 @@ def provide(
             identifiers=identifiers,
             rights=rights,
             friends=friends or None,
-            branding=Branding(icon or "", icon_link or "") if icon or icon_link else None,
+            branding=branding if icon or icon_link else None,
             all_searches=all_searches,
             searches=searches or None,
             page_size=page_size,
@@ -116,8 +120,10 @@ def _provided(path: str, settings: ProviderSettings) -> Iterator[Provided]:
         with provided_directory(Granary(path, create=False), settings) as one:
             yield one
     else:
-        with open_silo(path) as silo, provided(silo, settings) as one:
-            yield one
+        with open_silo(path) as silo:
+            check_searches(silo, settings)
+            with provided(silo, settings) as one:
+                yield one
 
 
 def _serve(one: Provided, port: int, limit: ClientLimit) -> None:

@@ -34,11 +34,16 @@ class DressedSource:
     ) -> None:
         self._source, self._settings, self._sample = source, settings, sample
         self._prefix = settings.identifiers
+        self._said: tuple[bytes, ...] = ()
         self._rights = (descriptions.rights_of(settings.rights),) if settings.rights else ()
 
     def identify(self) -> Identify:
-        found, settings = self._source.identify(), self._settings
-        said = list(found.descriptions)
+        found = self._source.identify()
+        self._said = self._said or self._descriptions()  # each request asks
+        return replace(found, descriptions=(*found.descriptions, *self._said))
+
+    def _descriptions(self) -> tuple[bytes, ...]:
+        settings, said = self._settings, []
         if settings.identifiers:
             said.append(descriptions.oai_identifier_of(self._prefix, self._sample() or "1"))
         if settings.rights:
@@ -47,7 +52,7 @@ class DressedSource:
             said.append(descriptions.branding_of(settings.branding))
         if settings.friends:
             said.append(descriptions.friends_of(settings.friends))
-        return replace(found, descriptions=tuple(said))
+        return tuple(said)
 
     def formats(self) -> Sequence[MetadataFormat]:
         return self._source.formats()

@@ -49,7 +49,7 @@ def provided(
     Raises:
         ProvidingError: It cannot be provided so.
     """
-    identity = identity_of(settings, Repository(silo.path).name or "Silo")
+    identity = identity_of(settings, settings.name or Repository(silo.path).name or "Silo")
     with SiloSource(silo, identity, only_ready=settings.only_ready, now=now) as source:
         items = source.items
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from threading import Lock
 
 from oaipmhprotocol import Header, Identify, MetadataFormat, Record, Set
@@ -37,11 +38,6 @@ class SearchedSource:
         items: Its table.
         settings: Which searches are sets.
         clock: Seconds since 1970.
-
-    Raises:
-        SettingInvalid: A search that was named does not exist, cannot be read or has the name of a
-            set of the source.
-        IndexProblem: See `Silo.set_counts`.
     """
 
     def __init__(
@@ -54,26 +50,9 @@ class SearchedSource:
     ) -> None:
         self._source, self._silo, self._items = source, silo, items
         self._settings, self._clock, self._refreshing = settings, clock, Lock()
-        for name in settings.searches:
-            try:
-                load_search(silo.path, name)
-            except CurationError as error:
-                raise SettingInvalid(
-                    f"{error}; saved searches that are there: {self._saved()}"
-                ) from None
-        wanted = {spec_of_search(name) for name in self._names()}
-        if clashes := sorted(wanted & set(silo.set_counts())):
-            raise SettingInvalid(
-                f"the source has a set {clashes[0]} too; save the search under another name"
-            )
-
-    def _saved(self) -> str:
-        return ", ".join(search_names(self._silo.path)) or "none"
 
     def _names(self) -> Sequence[str]:
-        if self._settings.all_searches:
-            return search_names(self._silo.path)
-        return self._settings.searches
+        return names_of(self._silo, self._settings)
 
     # ------------------------------------------------------------------ kept in step
 
@@ -121,8 +100,7 @@ class SearchedSource:
         own = []
         for name in self._names():
             with _reported(name):
-                title = load_search(self._silo.path, name).title
-                own.append(Set(spec_of_search(name), title))
+                own.append(Set(spec_of_search(name), _title(self._silo.path, name)))
         return [*self._source.sets(), *own]
 
     def record(self, identifier: str, prefix: str) -> Record:
@@ -181,6 +159,45 @@ def _with_header(record: Record, header: Header) -> Record:
     if header.deleted and not record.header.deleted:
         return Record(header)
     return record if header is record.header else replace(record, header=header)
+
+
+def names_of(silo: Silo, settings: ProviderSettings) -> Sequence[str]:
+    """The saved searches that settings make sets."""
+    return search_names(silo.path) if settings.all_searches else settings.searches
+
+
+def check_searches(silo: Silo, settings: ProviderSettings) -> None:
+    """Check that saved searches can be sets.
+
+    Raises:
+        SettingInvalid: A search that is named does not exist or cannot be read, or one has the name
+            of a set of the source.
+        IndexProblem: See `Silo.set_counts`.
+
+    Cost: that of `Silo.set_counts`, if there are any.
+    """
+    for name in settings.searches:
+        try:
+            load_search(silo.path, name)
+        except CurationError as error:
+            there = ", ".join(search_names(silo.path)) or "none"
+            raise SettingInvalid(f"{error}; saved searches that are there: {there}") from None
+    wanted = {spec_of_search(name) for name in names_of(silo, settings)}
+    if wanted and (clashes := sorted(wanted & set(silo.set_counts()))):
+        raise SettingInvalid(
+            f"the source has a set {clashes[0]} too; save the search under another name"
+        )
+
+
+def _title(silo_path: str, name: str) -> str:
+    stamp = stamp_of(search_path(silo_path, name))
+    return _kept_title(silo_path, name, str(stamp) if stamp else time.monotonic())
+
+
+@lru_cache(maxsize=1000)
+def _kept_title(silo_path: str, name: str, _stamp: object) -> str:
+    """The title of a search, whose list of identifiers may be long."""
+    return load_search(silo_path, name).title
 
 
 def _of_set(header: Header, selection: Selection, own: frozenset[str]) -> Header:

@@ -1,5 +1,6 @@
 """A directory of Silos as one repository."""
 
+import itertools
 import logging
 import random
 import shutil
@@ -15,7 +16,7 @@ from provider_asker import Asker, validator
 from oaipmhprovider import Settings
 from recordsilo import Granary, Silo
 from recordsilo.cli import silo_command
-from siloprovider import granary_source
+from siloprovider import granary_source, shared_items
 from siloprovider.providing import provided_directory
 from siloprovider.settings import ProviderSettings
 
@@ -199,6 +200,27 @@ def test_a_list_has_each_record_once_while_silos_change(
     still = {f"oai:x:{number}" for number in range(6)} - changed
     assert still <= set(listed)
     assert all(listed.count(one) == 1 for one in still)
+
+
+@pytest.mark.parametrize("killed", [1, 3, 6])
+def test_killed_in_the_middle_the_rest_is_copied_the_next_time(
+    granary: Granary, asked: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch, killed: int
+) -> None:
+    monkeypatch.setattr(shared_items, "_TOGETHER", 1)
+    choose, calls = shared_items._choose, itertools.count(1)
+
+    def kill(*given: Any) -> None:
+        if next(calls) == killed:
+            raise KeyboardInterrupt
+        choose(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shared_items, "_choose", kill)
+        with pytest.raises(KeyboardInterrupt):
+            headers(asked())
+    assert headers(asked()) == [
+        (f"oai:x:{number}", f"2026-03-01T00:00:0{number}Z", False) for number in range(6)
+    ]
 
 
 def test_own_identifiers_hold_for_a_directory_too(asked: Any) -> None:

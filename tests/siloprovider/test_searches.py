@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 from provided_silo import DC, Clock, dc, given, harvest, headers
@@ -17,6 +18,7 @@ from provider_asker import Asker, validator
 from oaipmhprovider import ProviderServer, Settings
 from oaipmhscraper import OAIPMHScraper
 from recordsilo import Silo
+from recordsilo.cli import silo_command
 from recordsilo.index import SearchFilters
 from recordsilo.selection import Selection
 from silocuration.searches import (
@@ -29,6 +31,7 @@ from silocuration.searches import (
 from siloprovider import searches
 from siloprovider.errors import SettingInvalid
 from siloprovider.providing import provided
+from siloprovider.searches import check_searches
 from siloprovider.set_names import spec_of_name, spec_of_search
 from siloprovider.settings import ProviderSettings
 
@@ -227,14 +230,15 @@ def test_lists_of_identifiers_are_sets_too(silo: Silo, asked: Any, clock: Clock)
 
 
 def test_unknown_searches_and_clashes_are_refused_in_a_sentence(silo: Silo) -> None:
-    with (
-        pytest.raises(SettingInvalid, match=r"no saved search 'x'; .* there: solar"),
-        provided(silo, ProviderSettings(searches=("x",))),
-    ):
-        pass
+    with pytest.raises(SettingInvalid, match=r"no saved search 'x'; .* there: solar"):
+        check_searches(silo, ProviderSettings(searches=("x",)))
+    check_searches(silo, ALL)
     harvest(silo, "oai:x:9", sets=(SOLAR,), oai_dc=dc("T"))
-    with pytest.raises(SettingInvalid, match=r"has a set search\.solar too"), provided(silo, ALL):
-        pass
+    with pytest.raises(SettingInvalid, match=r"has a set search\.solar too"):
+        check_searches(silo, ALL)
+    result = CliRunner().invoke(silo_command, ["provide", silo.path, "--saved", "x"])
+    assert result.exit_code != 0
+    assert "no saved search 'x'" in result.output + str(result.exception)
 
 
 def test_a_search_is_not_run_again_while_nothing_changed(

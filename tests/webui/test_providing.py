@@ -135,6 +135,7 @@ def test_a_large_silo_is_read_in_the_background(
         ({"identifiers": "mine"}, "such as oai:mine.example.org:"),
         ({"emails": "root"}, "is not an address of mail"),
         ({"rights": "CC0"}, "is not a web address"),
+        ({"searches": "none"}, "no saved search 'none'"),
         ({"state": "draft"}, "it is current or ready"),
         ({"icon_link": "https://example.org/"}, "needs the address of the icon"),
         ({"icon": "https://example.org/i.png", "icon_width": "wide"}, "number of pixels"),

@@ -56,7 +56,7 @@ def answer(call: Call) -> Response:
         with provided(silo, settings) as one:
             return _answered(call, one, settings, fill)
 
-    return _or_later(answered)
+    return _or_later(call, settings, answered)
 
 
 def answer_directory(call: DirectoryCall) -> Response:
@@ -71,25 +71,27 @@ def answer_directory(call: DirectoryCall) -> Response:
         one = call.site.provider.by(settings)
         return _answered(call, one, settings, lambda: one.catch_up(None))
 
-    return _or_later(answered)
+    return _or_later(call, settings, answered)
 
 
 def _answered(
     call: AnyCall, one: Provided, settings: ProviderSettings, fill: Callable[[], None]
 ) -> Response:
-    request, path = call.request, call.site.path
-    if wait := _seconds_to_wait(request, path, settings):
-        return _later(TOO_MUCH, wait)
+    request = call.request
     pairs = (*request.pairs, *_form(request))
-    if one.awaits_all() and not _is_filled(path, fill):
+    if one.awaits_all() and not _is_filled(call.site.path, fill):
         return _later("The list of all records is being made.", _SECONDS_UNTIL_AGAIN)
     base_url = settings.base_url or address(request)
     found = respond(pairs, one.source, utc_now(), replace(one.settings, base_url=base_url))
     return Response(found.status, found.body, XML, {"ETag": found.tag} if found.tag else {})
 
 
-def _or_later(answered: Callable[[], Response]) -> Response:
-    """An answer, or 503 where that may be well again soon; the log says why."""
+def _or_later(
+    call: AnyCall, settings: ProviderSettings, answered: Callable[[], Response]
+) -> Response:
+    """An answer; 503 for who asks too much, or where that may be well soon (the log says why)."""
+    if wait := _seconds_to_wait(call.request, call.site.path, settings):
+        return _later(TOO_MUCH, wait)
     try:
         return answered()
     except (SourceUnavailable, ProvidingError, IndexProblem) as error:

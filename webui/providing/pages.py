@@ -5,6 +5,7 @@ from typing import Any
 
 from silocuration.searches import search_names
 from siloprovider.errors import SettingInvalid, SettingsUnreadable
+from siloprovider.searches import check_searches
 from siloprovider.settings import (
     CURRENT,
     READY,
@@ -74,6 +75,7 @@ def change(call: Call) -> Response:
         raise Conflict(said, reason=error.reason) from None
     with told_as((SettingInvalid, BadRequest)):
         after = _changed(call, before)
+        check_searches(call.site.silo, after)
         store_settings(path, after)
     if after != before:
         note(call, "switch on OAI-PMH" if after.page else "change OAI-PMH")
