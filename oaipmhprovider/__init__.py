@@ -1,7 +1,8 @@
 """Serve a record source over OAI-PMH as a data provider; with a sample repository.
 
 `provider.respond` is a pure function from a request to its response; `wsgi.ProviderApp`
-serves it over HTTP, `server.ProviderServer` on a loopback port.
+serves it over HTTP, `server.ProviderServer` on a loopback port; `resourcesync` gives the same
+source by ResourceSync.
 """
 
 from oaipmhprovider.provider import Response, Settings, respond

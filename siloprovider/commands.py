@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import click
 
 from oaipmhprovider.limits import ClientLimit
+from oaipmhprovider.resourcesync.app import ResourceSyncApp
 from oaipmhprovider.server import PATH, ProviderServer
 from politeweb.listening import CannotListen
 from politeweb.loopback import LOOPBACK
@@ -80,7 +81,7 @@ def provide(
     page_size: int | None,
     per_minute: int | None,
 ) -> None:
-    """Give the records of a Silo to harvesters, by OAI-PMH 2.0, until Ctrl-C.
+    """Give the records of a Silo to harvesters, by OAI-PMH 2.0 and ResourceSync, until Ctrl-C.
 
     Every record is given as it is now, with the time of its last change here as its datestamp, in
     the formats that it has and in oai_dc. Records that were removed or are withheld are given as
@@ -132,7 +133,10 @@ def _serve(one: Provided, port: int, limit: ClientLimit) -> None:
             one.catch_up(lambda done: _told(done, stop))
         except _Ended:
             fail("ended before anything was provided; the next time begins again")
-        with ProviderServer(one.source, port, settings=one.settings, limit=limit) as server:
+        server = ProviderServer(
+            one.source, port, settings=one.settings, limit=limit, front=ResourceSyncApp
+        )
+        with server:
             click.echo(f"http://{LOOPBACK}:{server.port}{PATH}")
             while not stop.asked:
                 stop.wait(1.0)

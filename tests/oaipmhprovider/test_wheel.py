@@ -11,7 +11,9 @@ def test_every_module_is_used_by_the_demo_or_by_the_command() -> None:
     installed = {
         found.name for found in pkgutil.walk_packages(oaipmhprovider.__path__, "oaipmhprovider.")
     }
-    script = "import sys, webui.demo, oaipmhprovider.__main__; print(*sys.modules)"
+    script = (
+        "import sys, webui.demo, siloprovider.commands, oaipmhprovider.__main__;print(*sys.modules)"
+    )
     loaded = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     ).stdout.split()
