@@ -11,6 +11,7 @@ from recordsilo.records.history import (
     DELETED_VERSION,
     as_of,
     full,
+    is_of_notes,
     known_since,
     steps_of,
 )
@@ -118,6 +119,8 @@ def _of_step(
         noted = step.get("metadata", {})
         if DELETED_VERSION in noted:
             said.append(_HARVESTED if noted[DELETED_VERSION] else _DELETED)
+        elif is_of_notes(step):
+            said.append(f"notes changed{by}")
         elif list(noted) == ["setSpec"]:
             said.append("in other sets at the source")
         else:

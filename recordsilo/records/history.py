@@ -55,8 +55,16 @@ def history_after(before: Manifest, after: Manifest, agent: str) -> dict[str, Js
         history = {key: before.changed or after.changed}
     if step := _step(before, after):
         told = {"at": after.changed, "by": _who(before, after) or agent}
-        history["steps"] = [*history.get("steps", []), {**told, **step}]
+        steps = list(history.get("steps", []))
+        if steps and is_of_notes(step) and is_of_notes(steps[-1]):
+            steps.pop()  # programs may note something every night
+        history["steps"] = [*steps, {**told, **step}]
     return {**history, "revision": after.revision}
+
+
+def is_of_notes(step: Mapping[str, Json]) -> bool:
+    """Whether a step says only that packages or people noted something, which is not kept."""
+    return step.keys() <= {"at", "by", "revision", "changed", "notes"}
 
 
 def _is_as_made(manifest: Manifest) -> bool:

@@ -201,6 +201,21 @@ def test_changes_have_a_kind_and_a_reason(march: str) -> None:
         )
 
 
+def test_notes_of_every_night_are_one_step(tmp_path: Path, days: Days) -> None:
+    with Silo(str(tmp_path / "silo")) as silo:
+        days.day(2)
+        with silo.editing("a") as edit:
+            harvested(edit, "1", "Terns")
+        for night in range(3, 9):
+            days.day(night)
+            with silo.editing("a") as edit:
+                edit.set_metadata("missing_since", night)
+        steps = silo["a"].state.history["steps"]
+        assert [one["at"][:10] for one in steps] == ["2026-03-08"]
+        told = changes_of(silo, ["a"], "2026-03-05")["a"]
+        assert (str(told.kind), told.reason) == ("changed", f"notes changed by {silo.agent}")
+
+
 def test_a_selection_of_then_is_kept_and_is_refused_elsewhere(march: str) -> None:
     select = Selection("auks", as_of="2026-03-07")
     assert selection_from(selection_table(select)) == select
