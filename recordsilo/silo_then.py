@@ -42,6 +42,7 @@ class SiloThen(Silo):
     Attributes:
         moment: In the 2010 form, with microseconds.
         unsure: Identifier → why a record that was read may have been different.
+        unknown: Identifier → why it is not known whether a record was there.
 
     Args:
         storage_dir: The Silo's directory.
@@ -57,14 +58,16 @@ class SiloThen(Silo):
         super().__init__(storage_dir, create=False)
         self.moment = checked_moment(self.path, moment)
         self.unsure: dict[str, str] = {}
+        self.unknown: dict[str, str] = {}
         self._changed_since: frozenset[str] | None = None
         self._own: tuple[tempfile.TemporaryDirectory[str], Catalogue] | None = None
 
     def told_unsure(self) -> str:
         """What is to be said of records that may have been different; empty if there are none."""
-        if not self.unsure:
+        doubts = {**self.unknown, **self.unsure}
+        if not doubts:
             return ""
-        count, (first, why) = len(self.unsure), next(iter(self.unsure.items()))
+        count, (first, why) = len(doubts), next(iter(doubts.items()))
         others = f", and {count - 1:,} more" if count > 1 else ""
         return f"not certain of {self.moment[:19]}: {first}: {why}{others}"
 
@@ -114,12 +117,16 @@ class SiloThen(Silo):
                     return RecordNotThen(form, self.moment, f"was {one} on {one.at[:19]}")
             now = self._indexed_place(form).read_manifest()
             if now is not None:
-                why = self.unsure.get(form) or f"was made later, on {made_on(now)}"
+                why = self.unknown.get(form)
+                why = f"is there now; {why}" if why else f"was made later, on {made_on(now)}"
                 return RecordNotThen(form, self.moment, why)
         return error
 
     def _place(self, identifier: str) -> RecordPlace:
-        return PlaceThen(super()._place(identifier), self.moment, self.unsure.__setitem__)
+        return PlaceThen(super()._place(identifier), self.moment, self._note)
+
+    def _note(self, identifier: str, why: str, is_known: bool) -> None:
+        (self.unsure if is_known else self.unknown)[identifier] = why
 
     def _indexed_place(self, identifier: str) -> RecordPlace:
         return super()._place(identifier)
@@ -300,12 +307,12 @@ class SiloThen(Silo):
         return found
 
     def index_problems(self) -> list[tuple[str, str]]:
-        """What cannot be read, and the records that were removed since."""
+        """What cannot be read, is not known (of what was listed), or was removed since."""
         gone = [
             (one.identifier, f"it was in the Silo, and was {one} on {one.at[:19]}")
             for one in self.removed_since()
         ]
-        return [*super().index_problems(), *gone]
+        return [*super().index_problems(), *self.unknown.items(), *gone]
 
 
 def made_on(manifest: Manifest) -> str:

@@ -29,6 +29,7 @@ from recordsilo.selection import (
     unknown_fields,
 )
 from recordsilo.silo import Silo
+from recordsilo.silo_then import SiloThen
 
 F = TypeVar("F", bound=Callable[..., Any])
 MAX_IDS_BYTES = 64 << 20
@@ -199,6 +200,8 @@ def check_not_empty(silo: Silo, selection: Selection) -> None:
             f"; {remark}" for remark in remarks_on(silo, selection.query, selection.filters)
         )
         click.echo(f"silo: no record of {silo.storage_dir} is selected{by}{remarks}", err=True)
+        if isinstance(silo, SiloThen) and (told := silo.told_unsure()):
+            click.echo(shown(f"silo: {told}"), err=True)
         click.get_current_context().exit(ExitCode.OK)
 
 

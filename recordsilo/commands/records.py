@@ -102,8 +102,8 @@ def ls(
     the record cannot be read, and is listed as it was last read.
 
     With --changed-since, the change (added, changed, removed) and its reason follow. With
-    --as-of, ? marks a record that may have been different, because it was not noted. R marks one
-    that was removed since, of which little is kept; those come last.
+    --as-of, ? marks a record that may have been different, because it was not noted, and ??? one
+    that may have been there. R marks those that were removed since, which come last.
 
     For a directory of Silos, it lists the Silos: name, number of records, description.
     """
@@ -205,6 +205,11 @@ def _with_lost(
     if not (is_whole and only_changes(select)):
         _tell_removed(len(lost))
         return
+    for name, reason in silo.unknown.items():
+        if as_json:
+            yield json.dumps({"identifier": name, "unsure": reason}, ensure_ascii=False)
+        else:
+            yield "\t".join((name, "", "???", "", reason))
     for one in lost:
         doubt = "" if one.since else "when it was made is not noted"
         if as_json:

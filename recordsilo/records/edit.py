@@ -15,10 +15,12 @@ from recordsilo.disk import atomic_file
 from recordsilo.disk.atomic_file import Barrier, Staged, Staging
 from recordsilo.disk.digest import Digest
 from recordsilo.disk.names import (
+    MANIFEST_NAME,
     check_path,
     check_version_name,
     version_dirname,
 )
+from recordsilo.disk.stamps import modified
 from recordsilo.errors import (
     DirectoryNotEmpty,
     FileInTheWay,
@@ -145,7 +147,9 @@ class RecordEdit:
                 self.manifest, revision=revision, format=FORMAT, changed=self._moment
             )
             if self.before is not None:
-                history = history_after(self.before, self.manifest, self.agent)
+                path = f"{self.place.dirpath}/{MANIFEST_NAME}"
+                written = "" if self.before.changed else modified(path)
+                history = history_after(self.before, self.manifest, self.agent, written)
                 self.manifest = altered(self.manifest, history=history)
 
     def discard(self) -> None:

@@ -62,12 +62,13 @@ def change_since(manifest: Manifest, since: str, written: str = "") -> Change:
         HistoryUnreadable: Its history is malformed.
     """
     since = full(since)
-    before = as_of(manifest, _just_before(since), written).manifest
+    earlier = as_of(manifest, _just_before(since), written)
+    before = earlier.manifest
     reason = "; ".join(dict.fromkeys(_reasons(manifest, since))) or RELISTED
     kind = ChangeKind.CHANGED
     if _is_deleted(manifest) and not (before is not None and _is_deleted(before)):
         kind = ChangeKind.REMOVED
-    elif before is None:
+    elif before is None and not earlier.unsure:
         kind = ChangeKind.ADDED
     return Change(kind, reason, full(manifest.changed or written))
 

@@ -41,18 +41,21 @@ class Then:
 # -- noting ------------------------------------------------------------------------------
 
 
-def history_after(before: Manifest, after: Manifest, agent: str) -> dict[str, Json]:
+def history_after(
+    before: Manifest, after: Manifest, agent: str, written: str = ""
+) -> dict[str, Json]:
     """The history that a write leaves behind.
 
     Args:
         before: The manifest that is replaced.
         after: The new one, with its revision and its time.
         agent: Who writes, if neither a log nor an origin says so.
+        written: When the file of ``before`` was written, if it does not say so itself.
     """
     history = dict(before.history)
     if history.get("revision") != before.revision:  # there is none, or another release wrote since
         key = "created" if _is_as_made(before) else "since"
-        history = {key: before.changed or after.changed}
+        history = {key: before.changed or written or after.changed}
     if step := _step(before, after):
         told = {"at": after.changed, "by": _who(before, after) or agent}
         steps = list(history.get("steps", []))
@@ -359,7 +362,7 @@ def _inferred(manifest: Manifest, moment: str, since: str) -> Then:
         is_first = first.origin.kind == "harvest" and bool(first.origin.date)
         if is_first:
             return Then(None)
-        return Then(None, f"when it was made is not noted; it was there on {since[:19]}")
+        return Then(None, f"whether it was there is not noted; it was on {since[:19]}")
     curated = [version for version in there if version.is_curated]
     is_unchanged = len(there) == len(manifest.versions)
     current = manifest.current if is_unchanged else (curated or there)[-1]

@@ -11,6 +11,7 @@ from recordsilo.records.history import Then, as_of
 from recordsilo.records.manifest import Manifest
 from recordsilo.records.place import RecordPlace
 
+NoteDoubt = Callable[[str, str, bool], None]
 Known = tuple[str, str]
 """A version and a path."""
 
@@ -21,13 +22,13 @@ class PlaceThen(RecordPlace):
     Args:
         place: Where the record is.
         moment: In the 2010 form.
-        unsure: Called with the identifier and the reason, each time that the manifest is read
-            and what it was is not certain.
+        unsure: Called with the identifier, the reason, and whether the record is known to have
+            been there, each time that it is read and what it was is not certain.
     """
 
     __slots__ = ("_moment", "_unsure")
 
-    def __init__(self, place: RecordPlace, moment: str, unsure: Callable[[str, str], None]) -> None:
+    def __init__(self, place: RecordPlace, moment: str, unsure: NoteDoubt) -> None:
         super().__init__(place.identifier, place.dirpath, place.root)
         self._moment, self._unsure = moment, unsure
 
@@ -53,7 +54,7 @@ class PlaceThen(RecordPlace):
         written = "" if now.changed else modified(f"{self.dirpath}/{MANIFEST_NAME}")
         found = as_of(now, self._moment, written)
         if found.unsure:
-            self._unsure(self.identifier, found.unsure)
+            self._unsure(self.identifier, found.unsure, found.manifest is not None)
         return found
 
     def open(self, manifest: Manifest, version: str, path: str) -> BinaryIO:
@@ -107,7 +108,7 @@ class PlaceThen(RecordPlace):
             if digest == wanted:
                 return now, name, where
         error = FileNotKept(self.identifier, version, path, self._moment)
-        self._unsure(self.identifier, str(error))
+        self._unsure(self.identifier, str(error), True)
         raise error
 
 

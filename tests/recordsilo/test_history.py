@@ -188,7 +188,7 @@ def test_of_a_record_of_2010_only_the_time_of_its_file_is_known() -> None:
     manifest = Manifest("r", MARCH, "1", (version("1", "harvest"),), format=0)
     assert as_of(manifest, MAY, MARCH) == Then(manifest)
     found = as_of(manifest, JANUARY, MARCH)
-    assert found == Then(None, f"when it was made is not noted; it was there on {MARCH}")
+    assert found == Then(None, f"whether it was there is not noted; it was on {MARCH}")
 
 
 def test_steps_of_another_revision_are_not_used() -> None:

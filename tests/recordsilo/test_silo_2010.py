@@ -9,7 +9,9 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.disk.identifier import _import_quietly
-from recordsilo.errors import DanglingLink, FormatTooNew
+from recordsilo.disk.stamps import modified
+from recordsilo.errors import DanglingLink, FormatTooNew, RecordNotThen
+from recordsilo.silo_then import SiloThen
 
 PREFIX = "oai:eprints.example.org:"
 ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 \u4e2d^*?"
@@ -266,3 +268,20 @@ def test_pairtree_package_reads_what_we_write(silo: Silo) -> None:
         found = store.get_object(identifier, create_if_doesnt_exist=False)
         with found.get_bytestream("letter.txt", path="__1", streamable=True) as stream:
             assert stream.read() == identifier.encode()
+
+
+def test_what_2010_did_not_note_is_said(path_of_2010: str) -> None:
+    identifier = "oai:eprints.example.org:6102"
+    with SiloThen(path_of_2010, "2012-01-01") as then:
+        assert list(then) == []
+        assert len(then.unknown) == len(then.index_problems()) == 5
+        assert "whether it was there is not noted; it was on 2" in then.told_unsure()
+        with pytest.raises(RecordNotThen, match="is there now; whether it was there is not noted"):
+            then[identifier]
+    with Silo(path_of_2010) as now:
+        before = len(now[identifier].paths("workingcopy"))
+        written = modified(f"{now[identifier].path_to_item()}/__manifest.json")
+        now[identifier].put_stream("new.txt", "x", "workingcopy")
+    with SiloThen(path_of_2010, written) as then:
+        assert len(then[identifier].paths("workingcopy")) == before
+        assert then.told_unsure() == ""
