@@ -8,6 +8,7 @@
 # make power-cuts    of it, the power cut 100 times for each grade and mode (CUTS=500; needs root)
 # make faults  what harvesters bring home from a repository that misbehaves (ARGS="FAULT …": only those)
 # make fedora  a real Fedora 6.0.0 on loopback to try the export with, until Ctrl-C (Maven, Java 17)
+# make swh-deposit  a real server of SWORDv2 for `make slow` (PyPI; PostgreSQL of the system)
 # make bench   what the store costs beside the bare cost of the same work
 # make check   ruff, mypy --strict, import-linter
 
@@ -17,6 +18,7 @@ BIN    := $(VENV)/bin
 ARGS   ?=
 KILLS  ?= 2000
 FEDORA ?= $(HOME)/.cache/recordsilo-fedora
+SWH_DEPOSIT_FILES ?= $(HOME)/.cache/recordsilo-swh-deposit
 CUTS   ?= 100
 
 TORTURE := tests/recordsilo/torture
@@ -25,7 +27,7 @@ PYTEST  := $(BIN)/python -m pytest --dist worksteal
 # Tests start hundreds of Python processes: without cached bytecode each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all fuzz lock slow torture power-cuts faults fedora bench check format clean
+.PHONY: demo test test-all fuzz lock slow torture power-cuts faults fedora swh-deposit bench check format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/silo demo $(ARGS) ./myrepo
@@ -60,6 +62,11 @@ faults: $(VENV)/.installed-dev
 
 fedora: $(VENV)/.installed
 	$(BIN)/python tests/siloexport/fedora/real_fedora.py run $(FEDORA) $(ARGS)
+
+swh-deposit:
+	$(PYTHON) -m venv $(SWH_DEPOSIT_FILES)
+	$(SWH_DEPOSIT_FILES)/bin/pip install --quiet --disable-pip-version-check \
+	  "swh.deposit[server]==3.0.1" psycopg2-binary
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check ocfl-py==2.1.0

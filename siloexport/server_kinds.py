@@ -18,6 +18,7 @@ _SWORD_OPTIONS = (
     "in_steps",
     "plain_http",
 )
+_INVENIO_OPTIONS = ("community", "publish", "plain_http")
 
 
 def _place(opening: Opening, kind: str, options: tuple[str, ...]) -> ServerPlace:
@@ -58,6 +59,29 @@ def _sword_places(silo_path: str) -> Choices:
 def _check_sword(silo_path: str, values: Values) -> None:
     if "place" in values:
         server_place(silo_path, "sword", values["place"], _SWORD_OPTIONS)
+
+
+@contextmanager
+def _invenio(opening: Opening) -> Iterator[Target]:
+    from siloexport.targets.invenio import InvenioSettings, InvenioTarget  # noqa: PLC0415 - slow
+    from siloexport.targets.remote.credentials import token  # noqa: PLC0415
+    from siloexport.targets.remote.server import Server, checked_address  # noqa: PLC0415
+
+    place = _place(opening, "invenio", _INVENIO_OPTIONS)
+    get = place.options.get
+    url = checked_address(place.url, plain=get("plain_http") == "yes")
+    settings = InvenioSettings(get("publish") == "yes", get("community") or "")
+    with Server(url, token(place.credentials, os.environ, "INVENIO")) as server:
+        yield InvenioTarget(url, server, settings)
+
+
+def _invenio_places(silo_path: str) -> Choices:
+    return place_choices(silo_path, "invenio", _INVENIO_OPTIONS)
+
+
+def _check_invenio(silo_path: str, values: Values) -> None:
+    if "place" in values:
+        server_place(silo_path, "invenio", values["place"], _INVENIO_OPTIONS)
 
 
 _PLAIN_HTTP = FormField(
@@ -142,4 +166,59 @@ SWORD = TargetKind(
     explained="Deposits in another repository, by SWORDv2.",
     missing="No repository is configured for deposits by SWORD (curation/sword.toml).",
     order=31,
+)
+INVENIO = TargetKind(
+    "invenio",
+    "InvenioRDM",
+    "Deposit in InvenioRDM or Zenodo",
+    """Deposit records in a repository on InvenioRDM, such as Zenodo.
+
+    URL is the address of the repository. Each record becomes a draft; with --publish, a
+    published record, and each of its versions a version there. The token comes from a file
+    (--credentials), or from INVENIO_TOKEN.
+    """,
+    (
+        FormField(
+            "url",
+            "Address",
+            required=True,
+            metavar="URL",
+            example="https://sandbox.zenodo.org",
+            asked=Asked.COMMAND,
+            is_argument=True,
+        ),
+        FormField(
+            "credentials",
+            "Credentials",
+            help="A file with the token; else INVENIO_TOKEN.",
+            metavar="FILE",
+            asked=Asked.COMMAND,
+        ),
+        FormField(
+            "place", "Repository", Input.CHOICE, choices_of=_invenio_places, asked=Asked.PAGE
+        ),
+        FormField(
+            "community",
+            "Community",
+            metavar="NAME",
+            help="Community that the records are for.",
+        ),
+        FormField(
+            "publish",
+            "Publish",
+            Input.TICK,
+            help="Publish the records. What is published stays.",
+        ),
+        _PLAIN_HTTP,
+    ),
+    (
+        "silo export invenio myrepo https://sandbox.zenodo.org --credentials token",
+        "silo export invenio myrepo https://sandbox.zenodo.org --publish --versions all",
+    ),
+    open=_invenio,
+    check=_check_invenio,
+    hint="Each record becomes a draft, or a published record. What is published stays.",
+    explained="Drafts or published records in a repository on InvenioRDM, such as Zenodo.",
+    missing="No repository is configured for deposits in InvenioRDM (curation/invenio.toml).",
+    order=32,
 )

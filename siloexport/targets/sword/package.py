@@ -18,31 +18,18 @@ from typing import IO, Any, BinaryIO, cast
 from recordsilo.disk.digest import Digest
 from siloexport.content import checked_chunks
 from siloexport.errors import DepositFailed
+from siloexport.targets.remote.about import ABOUT, about_of, deposited_files
 from siloexport.targets.sword.mets import METS, mets_document
-from siloexport.values import Deposit, ExportedFile, ExportedVersion
+from siloexport.values import Deposit
 
 SIMPLE_ZIP = "http://purl.org/net/sword/package/SimpleZip"
 METS_SIP = "http://purl.org/net/sword/package/METSDSpaceSIP"
 PACKAGINGS = {"simple": SIMPLE_ZIP, "mets": METS_SIP}
-ABOUT = "silo.json"
 _ABOUT_BYTES = 8 << 20
 _MOST_FILES = 100_000
 _PIECE = 1 << 20
 _BEGIN = (1980, 1, 1, 0, 0, 0)
 """The earliest time in a zip."""
-
-
-def packed_files(deposit: Deposit) -> Iterator[tuple[str, ExportedVersion, ExportedFile]]:
-    """Yield (name in the package, version, file); of several versions, each has a directory."""
-    for version in deposit.versions:
-        below = f"{version.name}/" if len(deposit.versions) > 1 else ""
-        for file in version.files:
-            yield below + file.path, version, file
-
-
-def expected_files(deposit: Deposit) -> dict[str, Digest]:
-    """Return name → digest of the files of a deposit."""
-    return {name: Digest(one.sha256, one.size) for name, _, one in packed_files(deposit)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +67,9 @@ def packed(deposit: Deposit, packaging: str, mods: bytes, described: str) -> Ite
 def _write(
     zipped: zipfile.ZipFile, deposit: Deposit, packaging: str, mods: bytes, described: str
 ) -> None:
-    listed = list(packed_files(deposit))
-    own = {ABOUT: _about(deposit, listed, described)}
+    listed = list(deposited_files(deposit))
+    digests = {name: [one.size, one.sha256] for name, _, one in listed}
+    own = {ABOUT: about_of(deposit, digests, described=described)}
     if packaging == METS_SIP:
         names = [(name, one) for name, _, one in listed]
         own[METS] = mets_document(deposit, names, own, mods)
@@ -99,21 +87,6 @@ def _write(
         ):
             for chunk in chunks:
                 into.write(chunk)
-
-
-def _about(
-    deposit: Deposit, listed: list[tuple[str, ExportedVersion, ExportedFile]], described: str
-) -> bytes:
-    about = {
-        "identifier": deposit.identifier,
-        "source": deposit.source,
-        "key": deposit.key,
-        "version": deposit.version.name,
-        "described": described,
-        "files": {name: [file.size, file.sha256] for name, _, file in listed},
-    }
-    text = json.dumps(about, ensure_ascii=True, indent=1)
-    return f"{text}\n".encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from siloexport.bibliography import Bibliography, bibliography_of
 from siloexport.errors import CannotTakeBack, Conflict, DepositFailed, TargetUnusable
 from siloexport.targets import DepositJournal
+from siloexport.targets.remote.about import expected_files
 from siloexport.targets.remote.errors import (
     Busy,
     Denied,
@@ -23,7 +24,6 @@ from siloexport.targets.remote.errors import (
 from siloexport.targets.remote.server import Server
 from siloexport.targets.sword import entry as entries
 from siloexport.targets.sword.client import SILENT, Sent, SwordClient, There
-from siloexport.targets.sword.documents import Receipt
 from siloexport.targets.sword.listing import Listing, slug_of
 from siloexport.targets.sword.mets import mods_document
 from siloexport.targets.sword.ownership import MEDIA, SLUG, Look
@@ -32,7 +32,6 @@ from siloexport.targets.sword.package import (
     SIMPLE_ZIP,
     Content,
     Package,
-    expected_files,
     packed,
 )
 from siloexport.values import (
@@ -257,7 +256,7 @@ class SwordTarget:
             state, media = next(iter(receipt.statements), ""), receipt.media
             journal.opened(edit=edit, statement=state, media=media, creates=edit)
             self._complete(deposit, said, package, edit, media)
-        there = self._after(edit, receipt)
+        there = self._after(edit, next(iter(receipt.statements), ""))
         self._listing.note(deposit.identifier, there)
         return self._deposited(there, created=(edit,))
 
@@ -276,7 +275,7 @@ class SwordTarget:
             iri = settings.packaging
             whole = Sent(entries.entry(deposit, said), package, iri, settings.in_progress)
             self._client.replace(there.edit, whole)
-        after = self._after(there.edit, there.receipt)
+        after = self._after(there.edit, there.statement)
         return self._deposited(after, created=(there.edit,) if before.is_half else ())
 
     def _complete(
@@ -291,9 +290,8 @@ class SwordTarget:
         last = Sent(entries.entry(deposit, said), None, "", settings.in_progress)
         self._client.replace(edit, last)
 
-    def _after(self, edit: str, receipt: Receipt) -> There:
+    def _after(self, edit: str, statement: str) -> There:
         """Return what the server says of a deposit that it has just confirmed."""
-        statement = next(iter(receipt.statements), "")
         there = self._client.read(edit, statement)
         if there is None:
             why = "was reported as deposited, but is not there"
@@ -337,6 +335,9 @@ class SwordTarget:
             there = self._client.read(created.uri)
             if there is None:
                 return ""
+            if there.token == SILENT:
+                why = f"{created.uri} is kept: the server does not tell whether it was changed"
+                raise CannotTakeBack(why)
             if there.token != created.token and not self._look(there).own:
                 raise CannotTakeBack(f"{created.uri} was changed since the run, and is kept")
             try:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from examples import family
 from loopback_peer import LOST, Answer, Request
 from lxml import etree
 from sword_simulator import HTML, LOGIN, USER, Simulator, lost
@@ -53,6 +54,7 @@ def test_deposit_has_description_files_and_who_it_is_for(silo: Silo, repository:
     assert (about["identifier"], about["version"]) == ("oai:example.org:1", "1")
 
 
+@pytest.mark.long
 def test_the_same_package_is_made_again(silo: Silo, repository: Simulator) -> None:
     exporting(silo, repository).run(ONE)
     first = repository.kept.pop(1).content
@@ -86,8 +88,10 @@ def test_deposits_left_open_are_completed_by_a_later_export(
     assert not any(one.in_progress for one in repository.kept.values())
 
 
-@pytest.mark.parametrize("in_steps", [False, True])
-@pytest.mark.parametrize("lists", ["whole", "bare"])
+@pytest.mark.parametrize(
+    ("lists", "in_steps"),
+    family([("whole", False), ("bare", True), ("whole", True), ("bare", False)], 1),
+)
 def test_lost_answer_to_a_creation_makes_no_second_deposit(
     silo: Silo, repository: Simulator, in_steps: bool, lists: str
 ) -> None:
@@ -101,7 +105,7 @@ def test_lost_answer_to_a_creation_makes_no_second_deposit(
     assert exporting(silo, repository, settings).run(ONE).written == 0
 
 
-@pytest.mark.parametrize("path", ["/sword/edit/", "/sword/media/"])
+@pytest.mark.parametrize("path", family(["/sword/edit/", "/sword/media/"], 1))
 def test_lost_answer_to_a_replacement_is_no_conflict(
     silo: Silo, repository: Simulator, path: str
 ) -> None:
@@ -129,6 +133,7 @@ def test_lost_answer_where_nothing_is_listed_is_said_and_not_repeated(
     assert exporting(silo, repository).run(ONE).records == 1
 
 
+@pytest.mark.long
 def test_deposit_that_is_listed_without_an_address_is_a_conflict(
     silo: Silo, repository: Simulator
 ) -> None:
@@ -149,6 +154,7 @@ def test_server_that_gives_nothing_back_is_not_said_to_be_compared(
     assert "cannot be compared; it says: in the review of ann" in reason
 
 
+@pytest.mark.long
 def test_state_that_goes_on_in_the_repository_is_no_change(
     silo: Silo, repository: Simulator
 ) -> None:
@@ -159,6 +165,7 @@ def test_state_that_goes_on_in_the_repository_is_no_change(
     assert exporting(silo, repository).run(ONE).whole
 
 
+@pytest.mark.long
 def test_deposits_that_the_server_does_not_delete_are_kept(
     silo: Silo, repository: Simulator
 ) -> None:
@@ -186,15 +193,24 @@ def test_page_for_people_in_place_of_an_answer_is_nothing_done(
 
 @pytest.mark.parametrize(
     ("answer", "said"),
-    [
-        (HTML, "is not the expected answer: text/html"),
-        (Answer(302, b"", {"Location": "https://login.example.org/"}), "it redirects to https://"),
-        (Answer(200, b"{}", {"Content-Type": "application/json"}), "is not XML"),
-        (Answer(200, b"<html/>", {"Content-Type": "text/xml"}), "is not an Atom feed but <html>"),
-        (Answer(200, b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', {}), "has a document type"),
-        (Answer(404, b"no", {}), "404 no"),
-        (Answer(LOST), "connection"),
-    ],
+    family(
+        [
+            (HTML, "is not the expected answer: text/html"),
+            (
+                Answer(302, b"", {"Location": "https://login.example.org/"}),
+                "it redirects to https://",
+            ),
+            (Answer(200, b"{}", {"Content-Type": "application/json"}), "is not XML"),
+            (
+                Answer(200, b"<html/>", {"Content-Type": "text/xml"}),
+                "is not an Atom feed but <html>",
+            ),
+            (Answer(200, b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', {}), "has a document type"),
+            (Answer(404, b"no", {}), "404 no"),
+            (Answer(LOST), "connection"),
+        ],
+        2,
+    ),
 )
 def test_address_without_a_service_is_refused(
     silo: Silo, repository: Simulator, answer: Answer, said: str
@@ -212,6 +228,7 @@ def test_address_on_another_server_gets_nothing(silo: Silo, repository: Simulato
         exporting(silo, repository).run(ONE)
 
 
+@pytest.mark.long
 def test_receipt_that_names_another_server_stops_the_run(silo: Silo, repository: Simulator) -> None:
     def elsewhere(request: Request) -> Answer | None:
         if request.method != "POST":
@@ -229,13 +246,20 @@ def test_receipt_that_names_another_server_stops_the_run(silo: Silo, repository:
 
 @pytest.mark.parametrize(
     ("change", "settings", "said"),
-    [
-        ({"collections": ("A", "B")}, {}, r"lists 2 collections; choose one .*'A'.*'B'"),
-        ({}, {"collection": "C"}, "lists no collection 'C': 'Theses'"),
-        ({"collections": ()}, {}, "lists no collection that the user may deposit to"),
-        ({"packagings": ("Binary",)}, {}, "does not take packages as .*SimpleZip, but .*Binary"),
-        ({"mediation": False}, {"on_behalf_of": "x"}, "no deposits for others"),
-    ],
+    family(
+        [
+            ({"collections": ("A", "B")}, {}, r"lists 2 collections; choose one .*'A'.*'B'"),
+            ({}, {"collection": "C"}, "lists no collection 'C': 'Theses'"),
+            ({"collections": ()}, {}, "lists no collection that the user may deposit to"),
+            (
+                {"packagings": ("Binary",)},
+                {},
+                "does not take packages as .*SimpleZip, but .*Binary",
+            ),
+            ({"mediation": False}, {"on_behalf_of": "x"}, "no deposits for others"),
+        ],
+        1,
+    ),
 )
 def test_collection_that_does_not_fit_is_refused(
     silo: Silo,
@@ -250,6 +274,7 @@ def test_collection_that_does_not_fit_is_refused(
         exporting(silo, repository, replace(SwordSettings(), **settings)).run(ONE)  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_one_of_several_collections_is_chosen_by_its_title(
     silo: Silo, repository: Simulator
 ) -> None:
@@ -264,6 +289,7 @@ def test_error_documents_are_told_in_their_words(silo: Silo, repository: Simulat
     assert "415 ErrorContent: multipart/related" in report.problems[0].reason
 
 
+@pytest.mark.long
 def test_package_larger_than_the_server_takes_is_not_sent(
     silo: Silo, repository: Simulator
 ) -> None:
