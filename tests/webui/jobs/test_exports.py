@@ -143,6 +143,37 @@ def test_tables_for_importers_have_forms_of_their_own(client: Any, few: str) -> 
     assert done(few, form="rocrate", name="crates").counts["create"] == 4
 
 
+def test_items_for_dspace_are_made_as_the_form_says(client: Any, few: str) -> None:
+    form = client.get("/jobs/new/export-dspace").text
+    assert 'name="collection"' in form
+    job = done(few, form="dspace", name="saf", collection="123456789/2 123456789/3", group="Staff")
+    assert (job.state, job.counts["create"]) == (State.DONE, 4)
+    item = next(Path(f"{few}.exports/saf/items").iterdir())
+    assert (item / "collections").read_text() == "123456789/2\n123456789/3\n"
+    assert "permissions:-r 'Staff'" in (item / "contents").read_text()
+    with pytest.raises(JobRefused, match="no handle of a collection"):
+        begun(few, form="dspace", name="other", collection="theses")
+
+
+def test_documents_of_datacite_say_in_the_job_what_records_lack(client: Any, few: str) -> None:
+    assert 'name="prefix"' in client.get("/jobs/new/export-datacite").text
+    with Silo(few) as silo:
+        content = dublin_core("Whole").replace(
+            b"</oai_dc:dc>", b"<dc:creator>Ito</dc:creator><dc:date>2001</dc:date></oai_dc:dc>",
+        )  # fmt: skip
+        silo[NAMES[0]].clone_version("1", "workingcopy")
+        silo[NAMES[0]].put_stream("oai_dc", content, metadata=True)
+    fields = {"prefix": "10.5072", "publisher": "A library", "type": "Text", "format": "json"}
+    job = done(few, form="datacite", name="dois", **fields)
+    assert (job.counts["create"], job.counts["failed"]) == (1, 3)
+    (_, problem), *_ = Jobs.of(few).ledger.problems(job.job_id, 10)
+    assert "lacks what DataCite requires: a creator, a year of publication" in problem.reason
+    (document,) = Path(f"{few}.exports/dois").glob("*.json")
+    assert json.loads(document.read_text())["doi"] == "10.5072/example.org-0"
+    with pytest.raises(JobRefused, match="no prefix of DOIs"):
+        begun(few, form="datacite", name="other", prefix="doi")
+
+
 # -- tables -----------------------------------------------------------------------------
 
 
