@@ -1,14 +1,19 @@
 """The kinds of targets that other repositories take in: RO-Crates, items, documents."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import BinaryIO
 
+from recordsilo import Silo
+from recordsilo.selection import Selection
 from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Values
 from siloexport.targets import Target
 from siloexport.targets.datacite import DataciteTarget, checked_settings
 from siloexport.targets.datacite_document import GENERAL_TYPES, DataciteSettings
-from siloexport.targets.dspace import DspaceSettings, DspaceTarget
+from siloexport.targets.dspace import DspaceSettings, DspaceTarget, write_item
 from siloexport.targets.dspace_metadata import DspaceMapping, read_mapping
 from siloexport.targets.rocrate import CrateTarget
+from siloexport.targets.tables import TableReport, write_deposits_zip
 from silowork.forms import Input
 
 
@@ -36,17 +41,65 @@ ROCRATE = TargetKind(
 )
 
 
-def _dspace(opening: Opening) -> AbstractContextManager[Target]:
-    given = opening.values
-    settings = DspaceSettings(
+def _dspace_settings(given: Values) -> DspaceSettings:
+    return DspaceSettings(
         tuple(given.get("collection") or ()),
         given.get("handles") or "",
         given.get("group") or "",
         read_mapping(given["mapping"]) if given.get("mapping") else DspaceMapping(),
     )
-    return nullcontext(DspaceTarget(opening.out, settings))
 
 
+def _dspace(opening: Opening) -> AbstractContextManager[Target]:
+    return nullcontext(DspaceTarget(opening.out, _dspace_settings(opening.values)))
+
+
+def _dspace_zip(
+    silo: Silo,
+    selection: Selection,
+    file: BinaryIO,
+    values: Values,
+    progress: Callable[[int], None],
+) -> TableReport:
+    settings = _dspace_settings(values)
+    return write_deposits_zip(
+        silo,
+        selection,
+        file,
+        lambda add, deposit: write_item(add, deposit, settings),
+        progress=progress,
+    )
+
+
+_DSPACE_FIELDS = (
+    FormField(
+        "collection",
+        "Collections",
+        Input.TEXTS,
+        help="Handle or UUID of a collection for every item, the owning one first; repeatable.",
+        metavar="HANDLE",
+        example="123456789/2",
+    ),
+    FormField(
+        "handles",
+        "Prefix of handles to keep",
+        metavar="PREFIX",
+        help="Prefix of handles to keep: a record's handle with it becomes the item's.",
+    ),
+    FormField(
+        "group",
+        "Group of readers",
+        metavar="NAME",
+        help="The only group of DSpace that may read the files.",
+    ),
+    FormField(
+        "mapping",
+        "Table of fields",
+        metavar="FILE.toml",
+        help="How metadata is mapped to fields of DSpace, and sets to collections.",
+        asked=Asked.COMMAND,
+    ),
+)
 DSPACE = TargetKind(
     "dspace",
     "DSpace items (Simple Archive Format)",
@@ -57,47 +110,39 @@ DSPACE = TargetKind(
     harvested those of the bundle METADATA. An item is the record's current version. A later
     export to OUT has the same settings.
     """,
-    (
-        FormField(
-            "collection",
-            "Collections",
-            Input.TEXTS,
-            help="Handle or UUID of a collection for every item, the owning one first; repeatable.",
-            metavar="HANDLE",
-            example="123456789/2",
-        ),
-        FormField(
-            "handles",
-            "Prefix of handles to keep",
-            metavar="PREFIX",
-            help="Prefix of handles to keep: a record's handle with it becomes the item's.",
-        ),
-        FormField(
-            "group",
-            "Group of readers",
-            metavar="NAME",
-            help="The only group of DSpace that may read the files.",
-        ),
-        FormField(
-            "mapping",
-            "Table of fields",
-            metavar="FILE.toml",
-            help="How metadata is mapped to fields of DSpace, and sets to collections.",
-            asked=Asked.COMMAND,
-        ),
-    ),
+    _DSPACE_FIELDS,
     (
         "silo export dspace myrepo saf --collection 123456789/2",
         "silo export dspace myrepo saf --mapping dspace.toml --state ready",
         "silo export dspace myrepo saf --handles 1842 --group Staff",
     ),
     open=_dspace,
-    check=lambda _silo_path, values: DspaceSettings(
-        tuple(values["collection"]), values["handles"], values["group"]
-    ),
+    check=lambda _silo_path, values: _dspace_settings(values),
     is_directory=True,
     explained="Item directories with metadata and files, for dspace import.",
     order=15,
+)
+DSPACE_ZIP = TargetKind(
+    "dspace-zip",
+    "DSpace items in a zip",
+    "Export a zip for DSpace",
+    """Write the items of all records into one zip, to OUT or standard output.
+
+    The zip is as dspace import --zip and the batch import of DSpace's page take it.
+    """,
+    _DSPACE_FIELDS,
+    (
+        "silo export dspace-zip myrepo items.zip --collection 123456789/2",
+        "silo export dspace-zip myrepo theses.zip --search 'type:Thesis' --mapping dspace.toml",
+    ),
+    write=_dspace_zip,
+    check=lambda _silo_path, values: _dspace_settings(values),
+    ending="zip",
+    media_type="application/zip",
+    unit="items",
+    hint="Download the file from the job’s page when it is finished.",
+    explained="One zip of items, to download and to import on DSpace’s page.",
+    order=24,
 )
 
 

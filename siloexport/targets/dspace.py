@@ -18,15 +18,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from io import BytesIO
 
-from infopackages.files import Add
+from infopackages.files import Add, adding_below
 from recordsilo.disk.atomic_file import digest_of_bytes
 from recordsilo.disk.digest import Digest
 from siloexport.bibliography import Bibliography, bibliography_of
+from siloexport.content import checked_chunks
 from siloexport.errors import ExportError, TargetUnusable
 from siloexport.plan import digest_of as digest_of_json
 from siloexport.targets.directory import (
     SETTINGS,
     DirectoryTarget,
+    directory_name,
     marked,
     read_tree,
     tree_differences,
@@ -43,7 +45,7 @@ from siloexport.targets.dspace_metadata import (
     usual_fields,
 )
 from siloexport.targets.trees import TreeForm, add_file
-from siloexport.values import Deposit, Difference
+from siloexport.values import Capabilities, Deposit, Difference
 
 ITEMS = "items"
 _VARIANT = "dspace 1"
@@ -101,12 +103,19 @@ class DspaceTarget(DirectoryTarget):
     below = ITEMS
 
     def __init__(self, directory: str, settings: DspaceSettings = DEFAULT) -> None:
-        super().__init__(directory, _Items(settings))
+        self._items = _Items(settings)
+        super().__init__(directory, self._items)
         self._given = settings
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """See `Target`; sets matter where they give collections."""
+        by_set = bool(self._items.given.mapping.collections)
+        return replace(super().capabilities, sets=by_set)
 
     def _take_marker(self, marker: bytes) -> None:
         text = marked(marker, SETTINGS)
-        if not text or not isinstance(self._form, _Items):
+        if not text:
             return
         try:
             kept = DspaceSettings.from_json(text)
@@ -118,7 +127,26 @@ class DspaceTarget(DirectoryTarget):
             for name in DspaceSettings.__slots__
             if (value := getattr(self._given, name)) != getattr(DEFAULT, name)
         }
-        self._form = _Items(replace(kept, **given))
+        self._form = self._items = _Items(replace(kept, **given))
+
+
+def write_item(add: Add, deposit: Deposit, settings: DspaceSettings) -> None:
+    """Write one item, in its directory; nothing if a file of it is damaged.
+
+    Args:
+        add: Gets paths from the directory of items.
+
+    Raises:
+        SourceChanged, FileNotInVersion: See `siloexport.content.checked_chunks`.
+
+    Cost: reads each file twice.
+    """
+    for one in _bitstreams(deposit):
+        with checked_chunks(deposit.identifier, deposit.version, one.file) as chunks:
+            for _ in chunks:
+                pass
+    below = adding_below(add, f"{directory_name(deposit.identifier)}/")
+    _Items(settings).files(below, deposit, "")
 
 
 class _Items(TreeForm):

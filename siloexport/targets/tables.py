@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import IO, Any, BinaryIO
 
+from infopackages.files import Add
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.cells import guarded, joined
 from recordsilo.disk.atomic_file import CHUNK, digest_of
@@ -44,7 +45,7 @@ from siloexport.selection import is_in_state
 from siloexport.targets.bag import write_bag
 from siloexport.targets.bag_settings import BagSettings
 from siloexport.targets.directory import directory_name
-from siloexport.values import Capabilities, OnConflict
+from siloexport.values import Capabilities, Deposit, OnConflict
 
 _OWN: dict[str, Callable[[Manifest], str | tuple[str, ...]]] = {
     "record": lambda manifest: manifest.item_id,
@@ -273,22 +274,47 @@ def write_bags_zip(
 
     Cost: as of `write_zip`.
     """
+    return write_deposits_zip(
+        silo,
+        selection,
+        out,
+        lambda add, deposit: write_bag(add, deposit, BagSettings(), day),
+        policy,
+        failures=failures,
+        progress=progress,
+    )
+
+
+def write_deposits_zip(
+    silo: Silo,
+    selection: Selection,
+    out: BinaryIO,
+    write: Callable[[Add, Deposit], object],
+    policy: Policy = _CURRENT,
+    *,
+    failures: str = "",
+    progress: Progress = lambda _records: None,
+) -> TableReport:
+    """Write records into a zip in the form of a target; see `write_bags_zip`.
+
+    Args:
+        write: Writes the files of one record, under paths in the zip.
+    """
     packer = Packer.of(silo, policy, _Forgetful())
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
 
-        def bag(record: HarvestedRecord, _manifest: Manifest) -> int | None:
+        def packed(record: HarvestedRecord, _manifest: Manifest) -> int | None:
             manifest = with_digests(record)
             actions = plan_record(manifest, KnownRecord(), policy, _TOGETHER)
+
+            def add(name: str, _size: int, source: IO[bytes]) -> None:
+                _add(archive, name, manifest.current.origin.date, source)
+
             for action in actions:
-                deposit = packer.deposit(record, manifest, action, None)
-
-                def add(name: str, _size: int, source: IO[bytes]) -> None:
-                    _add(archive, name, manifest.current.origin.date, source)
-
-                write_bag(add, deposit, BagSettings(), day)
+                write(add, packer.deposit(record, manifest, action, None))
             return len(actions) or None
 
-        report = for_each(silo, selection, bag, progress)
+        report = for_each(silo, selection, packed, progress)
         _add_failures(archive, failures, report)
     return report
 

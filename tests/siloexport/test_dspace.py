@@ -1,5 +1,6 @@
 """Items of DSpace pass the suite of all targets, and are read as DSpace reads them."""
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from real_peers import read_items
 from saf_reader import REGISTRY, Item, read_item
 
 from recordsilo import Origin, Silo
+from recordsilo.cli import ExitCode
 from siloexport import (
     DspaceSettings,
     DspaceTarget,
@@ -326,3 +328,42 @@ def test_another_kind_of_export_and_broken_settings_are_refused(silo: Silo, out:
     marker.write_text(marker.read_text().replace('"handles": ""', '"handles": 3, "x": 1'))
     with pytest.raises(TargetUnusable, match="settings"):
         DspaceTarget(str(out)).probe()
+
+
+def test_a_zip_has_the_same_items(silo: Silo, out: Path, tmp_path: Path) -> None:
+    run(silo, DspaceTarget(str(out), DspaceSettings(("123456789/2",))))
+    archive = str(tmp_path / "items.zip")
+    done = CliRunner().invoke(
+        export, ["dspace-zip", silo.path, archive, "--collection", "123456789/2"]
+    )
+    assert done.exit_code == 0, done.output
+    with zipfile.ZipFile(archive) as found:
+        found.extractall(tmp_path / "unpacked")
+    for number in (1, 2, 3):
+        name = directory_name(f"oai:example.org:{number}")
+        assert read_item(tmp_path / "unpacked" / name) == read_item(out / "items" / name)
+    assert len([*(tmp_path / "unpacked").iterdir()]) == 3
+
+
+def test_a_record_with_a_damaged_file_is_not_in_the_zip(silo: Silo, tmp_path: Path) -> None:
+    place = next(Path(silo.path).rglob("licence.txt"))
+    place.chmod(0o644)
+    place.write_text("CC BY 4.1")
+    archive = str(tmp_path / "items.zip")
+    done = CliRunner().invoke(export, ["dspace-zip", silo.path, archive])
+    assert done.return_value == ExitCode.LOSSES
+    assert "docs/licence.txt of version workingcopy differs" in done.output
+    with zipfile.ZipFile(archive) as found:
+        assert not [name for name in found.namelist() if name.startswith(directory_name(TWO))]
+
+
+def test_other_sets_are_other_collections(silo: Silo, out: Path) -> None:
+    mapping = mapping_of({"collections": {"a": "123456789/7", "c": "123456789/9"}})
+    rig = DspaceRig(out, DspaceSettings(mapping=mapping))
+    run(silo, rig.target())
+    with silo.batch([ONE]) as batch:
+        batch.edit(ONE).set_metadata("setSpec", ["c"])
+    assert Export(silo, rig.target()).run().written == 1
+    item = rig.item(ONE)
+    assert item is not None
+    assert item.collections == ["123456789/9"]
