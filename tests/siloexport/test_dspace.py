@@ -11,7 +11,6 @@ from real_peers import read_items
 from saf_reader import REGISTRY, Item, read_item
 
 from recordsilo import Origin, Silo
-from recordsilo.cli import ExitCode
 from siloexport import (
     DspaceSettings,
     DspaceTarget,
@@ -351,7 +350,6 @@ def test_a_record_with_a_damaged_file_is_not_in_the_zip(silo: Silo, tmp_path: Pa
     place.write_text("CC BY 4.1")
     archive = str(tmp_path / "items.zip")
     done = CliRunner().invoke(export, ["dspace-zip", silo.path, archive])
-    assert done.return_value == ExitCode.LOSSES
     assert "docs/licence.txt of version workingcopy differs" in done.output
     with zipfile.ZipFile(archive) as found:
         assert not [name for name in found.namelist() if name.startswith(directory_name(TWO))]
