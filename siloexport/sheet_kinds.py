@@ -4,7 +4,10 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
+from recordsilo import Silo
+from recordsilo.errors import did_you_mean
 from recordsilo.repository import Repository
+from recordsilo.selection import Selection, filters_from
 from siloexport.errors import ExportError
 from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Values
 from siloexport.targets import Target
@@ -41,6 +44,20 @@ _COLLECTIONS = FormField(
     option="--collection",
     completed=lambda silo_path: [ALL_SETS, NO_SET, *_set_names(silo_path)],
 )
+
+
+def _check_sets(silo_path: str, values: Values) -> None:
+    asked = [one for one in values.get(COLLECTIONS) or () if one not in {ALL_SETS, NO_SET}]
+    if not asked:
+        return
+    names = _set_names(silo_path)
+    with Silo(silo_path, create=False) as silo:
+        for spec in asked:
+            is_known = any(f"{one}:".startswith(f"{spec}:") for one in names)
+            if not is_known and not Selection(filters=filters_from(set_spec=spec)).total(silo):
+                raise ExportError(f"no record is in the set {spec}{did_you_mean(spec, names)}")
+
+
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*(?:::[A-Z][A-Za-z0-9]*)*")
 
 
@@ -49,7 +66,8 @@ def _bulkrax_table(settings: Settings) -> Table:
     return BulkraxTable(model or MODEL, visibility or VISIBILITIES[0])
 
 
-def _check_bulkrax(_silo_path: str, values: Values) -> None:
+def _check_bulkrax(silo_path: str, values: Values) -> None:
+    _check_sets(silo_path, values)
     model = values.get("model") or MODEL
     if not _NAME.fullmatch(model):
         raise ExportError(
@@ -99,7 +117,8 @@ def _workbench_table(settings: Settings) -> Table:
     return WorkbenchTable(settings.get("member_of") or "", settings.get("host") or "")
 
 
-def _check_workbench(_silo_path: str, values: Values) -> None:
+def _check_workbench(silo_path: str, values: Values) -> None:
+    _check_sets(silo_path, values)
     node, host = values.get("member_of") or "", values.get("host") or ""
     if node and not (node.isascii() and node.isdecimal()):
         raise ExportError(f"the node (member-of) is a number, not {node!r}")

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from siloexport.targets.sheet_facts import Facts, Row, cell, set_name, single
+from siloexport.targets.sheet_facts import Facts, Row, cell, nearest, set_name, single
 
 MODEL = "GenericWork"
 VISIBILITIES = ("open", "authenticated", "restricted")
@@ -61,9 +61,9 @@ class BulkraxTable:
         alone = _PARENTS[1] not in used
         return ["parents" if one == _PARENTS[0] and alone else one for one in used]
 
-    def collections(self, specs: Iterable[str], names: Mapping[str, str]) -> Iterator[Row]:
+    def collections(self, specs: Sequence[str], names: Mapping[str, str]) -> Iterator[Row]:
         for spec in specs:
-            above = spec.rpartition(":")[0]
+            above = nearest(spec, specs)
             yield {
                 "source_identifier": set_name(spec),
                 "model": "Collection",

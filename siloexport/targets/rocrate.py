@@ -77,7 +77,7 @@ class _Crates(TreeForm):
             add_file(add, deposit, one.version, one.file, one.path)
         said = bibliography_of(deposit.version, deposit.identifier)
         described = crate(deposit, said, day, by_version=self._by_version)
-        text = (json.dumps(described, ensure_ascii=False, indent=1) + "\n").encode()
+        text = (json.dumps(described, ensure_ascii=False, indent=1) + "\n").encode(errors="replace")
         add(METADATA, len(text), BytesIO(text))
 
     def version_of(self, name: str, deposit: Deposit) -> str:

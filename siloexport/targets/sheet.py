@@ -214,12 +214,16 @@ class SheetTarget(DirectoryTarget):
         except DepositFailed as error:
             raise TargetUnusable(f"{self.shown}: {error.reason}") from error
 
-    def _collected(self, facts: Facts) -> list[str]:
-        """Return those of a record's sets that become collections."""
+    @property
+    def _asked(self) -> list[str] | None:
+        """The sets that become collections; None for all."""
         asked = self._settings.get(COLLECTIONS, ALL_SETS).split()
-        if asked == [NO_SET]:
-            return []
-        return [one for one in facts.sets if asked == [ALL_SETS] or one in asked]
+        if asked == [ALL_SETS]:
+            return None
+        return [] if asked == [NO_SET] else asked
+
+    def _collected(self, facts: Facts) -> list[str]:
+        return facts.sets_among(self._asked)
 
     def _looked_through(self, day: str) -> tuple[set[str], list[str], str]:
         """Return the columns that have a value, the sets that become collections, and when the
@@ -233,7 +237,8 @@ class SheetTarget(DirectoryTarget):
                 until = min(until or ends, ends)
             for row in self._table.rows(facts, sets, day):
                 used.update(name for name, value in row.items() if value)
-        found = containing(specs)
+        asked = self._asked
+        found = [one for one in containing(specs) if asked is None or one in asked]
         for row in self._table.collections(found, self._set_names):
             used.update(name for name, value in row.items() if value)
         return used, found, until
@@ -285,7 +290,7 @@ class _Records(TreeForm):
         for file in version.files:
             add_file(add, deposit, version, file, place_of(file))
         values = facts_of(deposit, bibliography_of(version))
-        text = f"{json.dumps(values, ensure_ascii=False, indent=1)}\n".encode()
+        text = f"{json.dumps(values, ensure_ascii=False, indent=1)}\n".encode(errors="replace")
         add(ABOUT, len(text), BytesIO(text))
 
     def version_of(self, name: str, deposit: Deposit) -> str:

@@ -1,7 +1,9 @@
 """What a table for another repository is made from: a record as texts, and its cells (pure)."""
 
+import hashlib
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -17,6 +19,8 @@ DATA, METADATA = "data", "metadata"
 ABOUT = "silo.json"
 DELIMITER = "|"
 """Between the values of a cell."""
+_LONGEST, _LONGEST_ENDING = 250, 10
+"""Of a file's name and its ending, in bytes."""
 _INSTEAD = "\N{BROKEN BAR}"
 _UNSAFE = re.compile("[;|&\\s'\"`$#?*\\\\<>]")
 _ACCESS = re.compile(r"info:eu-repo/semantics/(open|embargoed|restricted|closed)Access")
@@ -38,10 +42,14 @@ class Facts:
     name: str
     values: Mapping[str, Any]
 
-    @property
-    def sets(self) -> list[str]:
-        """The record's sets, without those that contain another of them."""
-        found: list[str] = list(self.values["sets"])
+    def sets_among(self, asked: Collection[str] | None) -> list[str]:
+        """Return the record's sets without those that contain another of them.
+
+        Args:
+            asked: Only these sets, or those in them; None for all.
+        """
+        specs = self.values["sets"] if asked is None else containing(self.values["sets"])
+        found = [one for one in dict.fromkeys(specs) if asked is None or one in asked]
         return [one for one in found if not any(two.startswith(f"{one}:") for two in found)]
 
     @property
@@ -93,7 +101,7 @@ class Table(Protocol):
             used: The columns that it has.
         """
 
-    def collections(self, specs: Iterable[str], names: Mapping[str, str]) -> Iterator[Row]:
+    def collections(self, specs: Sequence[str], names: Mapping[str, str]) -> Iterator[Row]:
         """Yield the rows of sets.
 
         Args:
@@ -119,20 +127,31 @@ def record_name(identifier: str) -> str:
     It has no character that an importer splits or changes (space, ``;``, ``|``, ``:``), and does
     not begin as a formula or as a comment does.
     """
-    name = _UNSAFE.sub(_hex, directory_name(identifier).replace(",", "."))
+    name = _plain(directory_name(identifier).replace(",", "."))
     return f"^{name}" if name.startswith((".", "#", "'")) or guarded(name) != name else name
 
 
 def set_name(spec: str) -> str:
     """Return what identifies a set in the table; no record has such a name."""
-    return f"set {_UNSAFE.sub(_hex, clean(spec).replace(',', '.'))}"
+    return f"set {_plain(clean(spec).replace(',', '.'))}"
 
 
 def place_of(file: ExportedFile) -> str:
     """Return a file's path in the record's directory, without characters that importers change."""
     is_about = file.path.endswith(".about")
     below = METADATA if file.is_metadata or file.document_of or is_about else DATA
-    return f"{below}/{_UNSAFE.sub(_hex, safe_path(file.path))}"
+    return "/".join([below, *map(_plain, safe_path(file.path).split("/"))])
+
+
+def _plain(name: str) -> str:
+    """Return a name without characters that importers change; a long one ends in a digest."""
+    plain = _UNSAFE.sub(_hex, name)
+    if len(plain.encode()) <= _LONGEST:
+        return plain
+    digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+    stem, ending = os.path.splitext(plain)
+    kept = stem.encode()[: _LONGEST - 40].decode(errors="ignore")
+    return f"{kept}~{digest}{ending if len(ending) <= _LONGEST_ENDING else ''}"
 
 
 def _hex(match: re.Match[str]) -> str:
@@ -146,6 +165,14 @@ def containing(specs: Iterable[str]) -> list[str]:
         parts = spec.split(":")
         found |= {":".join(parts[:length]) for length in range(1, len(parts) + 1)}
     return sorted(found)
+
+
+def nearest(spec: str, specs: Collection[str]) -> str:
+    """Return the smallest of some sets that contains a set; ``""`` for none."""
+    above = spec.rpartition(":")[0]
+    while above and above not in specs:
+        above = above.rpartition(":")[0]
+    return above
 
 
 def cell(values: Iterable[str]) -> str:

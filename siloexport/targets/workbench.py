@@ -9,11 +9,11 @@ Source: mjordan/islandora_workbench, workbench_utils.py, workbench_fields.py;
 Islandora-Devops/islandora-starter-site, config/sync.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from siloexport.targets.media_types import media_type
-from siloexport.targets.sheet_facts import Facts, Row, cell, set_name, single
+from siloexport.targets.sheet_facts import Facts, Row, cell, nearest, set_name, single
 
 _COLLECTION = "http://purl.org/dc/dcmitype/Collection"
 _COMPOUND = "http://vocab.getty.edu/aat/300242735"
@@ -69,13 +69,13 @@ class WorkbenchTable:
     def headed(self, used: Sequence[str]) -> list[str]:
         return list(used)
 
-    def collections(self, specs: Iterable[str], names: Mapping[str, str]) -> Iterator[Row]:
+    def collections(self, specs: Sequence[str], names: Mapping[str, str]) -> Iterator[Row]:
         for spec in specs:
             yield {
                 "id": set_name(spec),
                 "field_model": _COLLECTION,
                 **_titled(names.get(spec) or spec),
-                **self._member(spec.rpartition(":")[0]),
+                **self._member(nearest(spec, specs)),
             }
 
     def rows(self, facts: Facts, sets: Sequence[str], day: str) -> Iterator[Row]:

@@ -18,6 +18,7 @@ from siloexport.errors import TargetUnusable
 from siloexport.sheet_kinds import BULKRAX, WORKBENCH
 from siloexport.target_kinds import Opening
 from siloexport.targets.bulkrax import BulkraxTable
+from siloexport.targets.rocrate import CrateTarget
 from siloexport.targets.sheet import SheetTarget
 from siloexport.targets.sheet_facts import record_name, set_name
 
@@ -235,6 +236,31 @@ def test_table_that_a_killed_run_did_not_write_is_written_by_the_next(
     assert Export(silo, rig.target()).verify().differences == 0
 
 
+def test_sets_that_are_asked_for_stand_for_those_in_them(silo: Silo, out: Path) -> None:
+    run(silo, opened(BULKRAX, silo, out, collections=["a"]))
+    found = by_bulkrax(out)
+    assert set(found.collections) == {set_name("a")}
+    assert found.works[NAME]["parents"] == [set_name("a")]
+    run(silo, opened(BULKRAX, silo, out, collections=["a:b"]))
+    found = by_bulkrax(out)
+    assert set(found.collections) == {set_name("a:b")}
+    assert found.collections[set_name("a:b")]["parents"] == []
+    assert found.works[record_name("oai:example.org:1")]["parents"] == []
+
+
+def test_long_names_and_odd_texts_are_no_failure(silo: Silo, out: Path, harvest: Change) -> None:
+    harvest(silo, "oai:example.org:" + ";" * 120, "Long")
+    silo[TWO].create_new_version("odd", message="half a pair: \ud800")
+    names = ["a b " * 50 + f"{number}.pdf" for number in range(2)]
+    for name in names:
+        silo[TWO].put_stream(name, "x")
+    run(silo, opened(BULKRAX, silo, out))
+    files = by_bulkrax(out).file_sets.values()
+    assert {one["title"][0] for one in files} == {" ".join(name.split()) for name in names}
+    assert all(one["file"][0].endswith(".pdf") for one in files)
+    run(silo, CrateTarget(str(out / "crates")))
+
+
 def test_other_sets_change_the_table(silo: Silo, out: Path) -> None:
     rig = SheetRig(out)
     run(silo, rig.target())
@@ -282,5 +308,7 @@ def test_command_keeps_its_settings_and_refuses_in_sentences(silo: Silo, out: Pa
     assert (work["model"], work["visibility"]) == (["Etd"], ["restricted"])
     code, said = call("workbench")
     assert (code, "holds an export as bulkrax; name another directory" in said) == (3, True)
-    for options in (("--member-of", "x"), ("--host", "islandora")):
-        assert call("workbench", *options)[0] == 2
+    for options in (("--member-of", "x"), ("--host", "islandora"), ("--collection", "c")):
+        code, said = call("workbench", *options)
+        assert (code, said.count("\n") <= 1) == (2, True)
+    assert "no record is in the set c" in said
