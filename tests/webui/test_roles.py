@@ -139,6 +139,7 @@ GET    /records/{record}/delete                                 -   -   - 200
 POST   /records/{record}/delete                                 -   -   - 412
 GET    /records/{record}/citation                               - 200 200 200
 GET    /records/{record}/citation.bib                           - 200 200 200
+GET    /fedora-preview/{record}                                 - 200 200 200
 GET    /records/{record}/differences                            - 200 200 200
 GET    /records/{record}/versions                               -   - 200 200
 POST   /records/{record}/versions                               -   - 400 400

@@ -1,10 +1,11 @@
 """The PCDM layout: objects, files with their descriptions, sets as collections."""
 
 import itertools
+import os
 from dataclasses import replace
 
 import pytest
-from fedora_support import QUICK, Fedora, Harvest, Killed, Mortal
+from fedora_support import QUICK, USER, Fedora, Harvest, Killed, Mortal
 from rdflib import Literal, URIRef
 from rdflib.namespace import DCTERMS, RDF
 
@@ -12,7 +13,9 @@ from recordsilo import Silo
 from siloexport import ActionKind, Deletions, OnConflict
 from siloexport.crosswalk import Crosswalk
 from siloexport.engine.export import Export
+from siloexport.own_kinds import FEDORA
 from siloexport.plan import Policy, Versions
+from siloexport.target_kinds import Asked, Opening, checked
 from siloexport.targets.fedora import FedoraTarget
 from siloexport.targets.fedora.client import LINK_FORMAT
 from siloexport.targets.fedora.description import parsed
@@ -251,3 +254,20 @@ def test_an_export_killed_anywhere_goes_on_and_can_be_rolled_back(
         lambda number: _killed(fedora, filled, number, after=after), itertools.count(4, step)
     )
     assert max(numbers) > 30
+
+
+def test_what_the_form_of_the_page_begins_is_in_this_layout(
+    fedora: Fedora, filled: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FEDORA_USER", USER)
+    monkeypatch.setenv("FEDORA_PASSWORD", USER)
+    container = fedora.container()
+    os.makedirs(f"{filled.path}/curation", exist_ok=True)
+    with open(f"{filled.path}/curation/fedora.toml", "w", encoding="utf-8") as file:
+        file.write(f'[a]\nurl = "{container}"\n')
+    given = checked(FEDORA, {"place": "a", "layout": "pcdm"}, filled.path, Asked.PAGE)
+    assert FEDORA.open is not None
+    with FEDORA.open(Opening(filled.path, given)) as target:
+        assert Export(filled, target, retries=QUICK).run().whole
+    found = said(fedora, f"{container}/oai+example,org+1")
+    assert (RDF.type, PCDM.Object) in found

@@ -1,0 +1,59 @@
+"""What a record becomes in Fedora, on a page."""
+
+import os
+from typing import Any
+
+import pytest
+
+from recordsilo import Silo
+
+RECORD = "/records/oai+example,org+1"
+URL = "/fedora-preview/oai+example,org+1"
+
+
+@pytest.fixture
+def places(silo: Silo) -> None:
+    os.makedirs(f"{silo.path}/curation", exist_ok=True)
+    with open(f"{silo.path}/curation/fedora.toml", "w", encoding="utf-8") as file:
+        file.write('[a]\nurl = "http://h/rest"\n[b]\nurl = "http://h/b"\ncrosswalk = "dcterms-1"\n')
+        file.write('[c]\nurl = "http://h/rest"\ncrosswalk = "none.toml"\n')
+
+
+@pytest.mark.usefixtures("places")
+def test_a_record_leads_to_what_it_becomes_in_each_fedora(client: Any) -> None:
+    page = client.get(RECORD).text
+    assert f'href="{URL}?place=a"' in page
+    text = client.get(f"{URL}?place=a").text
+    assert "dc:creator" in text
+    assert "pcdm:Object" in text
+    assert "Nothing was sent" in text
+    assert "dcterms:creator" in client.get(f"{URL}?place=b&layout=plain").text
+
+
+@pytest.mark.usefixtures("places")
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("place=x", "no export place x"),
+        ("layout=x", "must be pcdm or plain"),
+        ("place=c", "curation/none.toml cannot be read"),
+    ],
+)
+def test_what_cannot_be_previewed_is_said(client: Any, silo: Silo, query: str, said: str) -> None:
+    answer = client.get(f"{URL}?{query}")
+    assert answer.status == 400
+    assert said in answer.text.replace("&#39;", "'").replace("’", "'")
+    assert silo.path not in answer.text
+
+
+def test_without_a_fedora_a_record_does_not_lead_there(client: Any) -> None:
+    assert "/fedora-preview/" not in client.get(RECORD).text
+
+
+@pytest.mark.usefixtures("places")
+def test_the_form_of_an_export_has_the_layout(client: Any) -> None:
+    assert '<option value="pcdm"' in client.get("/jobs/new/export-fedora").text
+    job = client.post(
+        "/jobs", {"kind": "export", "form": "fedora", "place": "a", "layout": "pcdm"}
+    ).json
+    assert job["arguments"]["layout"] == "pcdm"
