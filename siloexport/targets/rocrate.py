@@ -23,7 +23,8 @@ from recordsilo.disk.regular_file import regular_fd
 from siloexport.bibliography import bibliography_of
 from siloexport.plan import Versions
 from siloexport.targets.directory import DAY, DirectoryTarget
-from siloexport.targets.rocrate_metadata import METADATA, PACKAGED, Placed, crate, placed_files
+from siloexport.targets.rocrate_files import PACKAGED, Placed, placed_files
+from siloexport.targets.rocrate_metadata import METADATA, crate
 from siloexport.targets.trees import TreeForm, add_file
 from siloexport.values import Deposit
 

@@ -21,28 +21,22 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from io import BytesIO
 from typing import TypeAlias
 
-from infopackages.files import Add
 from recordsilo.disk.atomic_file import digest_of, make_file, remove_left_over
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.disk.whole_file import as_text, whole_file
-from siloexport.bibliography import bibliography_of
 from siloexport.errors import DepositFailed, TargetUnusable
 from siloexport.targets.directory import SETTINGS, DirectoryTarget, failing_as, marked
 from siloexport.targets.sheet_facts import (
-    ABOUT,
     Facts,
     Row,
     Table,
     containing,
-    facts_of,
-    place_of,
     record_name,
 )
+from siloexport.targets.sheet_records import RecordsForm, facts_in
 from siloexport.targets.sheet_state import State, note_state, read_state
-from siloexport.targets.trees import TreeForm, add_file
 from siloexport.values import Capabilities, Deposit, Difference, Held
 
 FILES = "files"
@@ -79,7 +73,7 @@ class SheetTarget(DirectoryTarget):
         *,
         today: Callable[[], date] = lambda: datetime.now(UTC).date(),
     ) -> None:
-        self._records_form = _Records(name)
+        self._records_form = RecordsForm(name)
         super().__init__(directory, self._records_form)
         self._make, self._today, self._set_names = make, today, set_names
         self._given = {one: value for one, value in settings.items() if value}
@@ -143,7 +137,7 @@ class SheetTarget(DirectoryTarget):
 
     def _why_changed(self, identifier: str) -> str:
         """Say what is wrong with the table for a record; a change of other rows is told once."""
-        facts = _facts_in(self._place(identifier))
+        facts = facts_in(self._place(identifier))
         with self._lock:
             if self._rows_there is None:
                 self._rows_there = set(self._read_rows())
@@ -255,7 +249,7 @@ class SheetTarget(DirectoryTarget):
         except FileNotFoundError:
             return
         for name in names:
-            facts = _facts_in(f"{self.directory}/{FILES}/{name}")
+            facts = facts_in(f"{self.directory}/{FILES}/{name}")
             if facts is not None:
                 yield facts
 
@@ -276,36 +270,6 @@ class SheetTarget(DirectoryTarget):
             return _digest(self._table_path) in read_state(self.directory).known
         except OSError:  # no regular file
             return False
-
-
-class _Records(TreeForm):
-    """See `siloexport.targets.trees.TreeForm`."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.variant = f"{name} 1"
-
-    def files(self, add: Add, deposit: Deposit, day: str) -> None:  # noqa: ARG002 - no day
-        version = deposit.version
-        for file in version.files:
-            add_file(add, deposit, version, file, place_of(file))
-        values = facts_of(deposit, bibliography_of(version))
-        text = f"{json.dumps(values, ensure_ascii=False, indent=1)}\n".encode(errors="replace")
-        add(ABOUT, len(text), BytesIO(text))
-
-    def version_of(self, name: str, deposit: Deposit) -> str:
-        return "" if name == ABOUT else deposit.version.name
-
-
-def _facts_in(directory: str) -> Facts | None:
-    """Return the facts in a record's directory; None if it has none that can be read."""
-    try:
-        with open(f"{directory}/{ABOUT}", "rb", opener=regular_fd) as file:
-            values = json.loads(file.read(_MAX))
-        facts = Facts(os.path.basename(directory), values)
-        return facts if record_name(values["identifier"]) == facts.name else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
 
 
 def _digest(path: str) -> str:
