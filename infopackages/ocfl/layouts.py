@@ -30,6 +30,7 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     },
 }  # fmt: skip
 _ALGORITHMS = ("md5", "sha1", "sha256", "sha512")
+_ENCODED = re.compile("[^A-Za-z0-9_-]")
 _LONGEST = 100
 _NAME = re.compile(r"[A-Za-z0-9_.~!$&'()+,;=@-]{1,200}")
 """A name of a directory in a layout without digests, on every file system."""
@@ -126,10 +127,7 @@ def _tuples(text: str, size: int, number: int) -> list[str]:
 
 def _encoded(identifier: str, digest: str) -> str:
     """Return the identifier percent-encoded; a long one is cut and ends in the digest."""
-    octets = "".join(
-        one if re.fullmatch("[A-Za-z0-9_-]", one) else "".join(f"%{o:02x}" for o in one.encode())
-        for one in identifier
-    )
+    octets = _ENCODED.sub(lambda one: "".join(f"%{o:02x}" for o in one[0].encode()), identifier)
     return octets if len(octets) <= _LONGEST else f"{octets[:_LONGEST]}-{digest}"
 
 

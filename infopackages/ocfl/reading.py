@@ -161,9 +161,27 @@ def object_paths(root: str) -> Iterator[str]:
 
 def files_below(directory: str) -> Iterator[str]:
     """Yield the path of every file below a directory, relative to it."""
-    for below, _, names in os.walk(directory):
-        start = os.path.relpath(below, directory)
-        yield from (name if start == "." else f"{start}/{name}" for name in names)
+    yield from (path for path, _size in sizes_below(directory))
+
+
+def sizes_below(directory: str) -> Iterator[tuple[str, int]]:
+    """Yield the path of every file below a directory, relative to it, and its size.
+
+    What is in a directory that cannot be read is left out; links are not followed.
+    """
+    waiting = [""]
+    while waiting:
+        below = waiting.pop()
+        try:
+            with os.scandir(f"{directory}/{below}") as entries:
+                found = list(entries)
+        except OSError:
+            continue
+        for one in found:
+            if one.is_dir(follow_symlinks=False):
+                waiting.append(f"{below}{one.name}/")
+            else:
+                yield below + one.name, one.stat(follow_symlinks=False).st_size
 
 
 def _open(directory: str, path: str) -> BinaryIO:

@@ -18,7 +18,7 @@ from infopackages.ocfl.reading import (
     OBJECT,
     OBJECT_TEXT,
     StoredObject,
-    files_below,
+    sizes_below,
 )
 from recordsilo.disk.atomic_file import (
     Barrier,
@@ -58,8 +58,7 @@ def token_of(path: str) -> str:
     """Return a digest of an object's inventory, and of the paths and sizes of its files."""
     with open(f"{path}/{INVENTORY}", "rb") as file:
         inventory = hashlib.file_digest(file, "sha512").hexdigest()
-    sizes = sorted((name, os.lstat(f"{path}/{name}").st_size) for name in files_below(path))
-    return digest_of([inventory, sizes])
+    return digest_of([inventory, sorted(sizes_below(path))])
 
 
 def write_object(
