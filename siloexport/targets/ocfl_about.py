@@ -85,12 +85,24 @@ def withdrawn(before: dict[str, Any], withdrawal: Withdrawal) -> dict[str, Any]:
 
 
 def to_bytes(value: dict[str, Any]) -> bytes:
-    """Return the content of ``silo.json``; half of a surrogate pair is an escape."""
-    text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+    """Return the content of ``silo.json``, a line for each part and for each item of a list.
+
+    Half of a surrogate pair is an escape. `indent` would cost several times as much.
+    """
     try:
-        return text.encode()
+        return _lines(value, json.JSONEncoder(ensure_ascii=False)).encode()
     except UnicodeEncodeError:
-        return (json.dumps(value, indent=1) + "\n").encode()
+        return _lines(value, json.JSONEncoder()).encode()
+
+
+def _lines(value: dict[str, Any], encoder: json.JSONEncoder) -> str:
+    parts = []
+    for key, part in value.items():
+        text = encoder.encode(part)
+        if isinstance(part, list) and len(part) > 1:
+            text = "[\n  " + ",\n  ".join(map(encoder.encode, part)) + "\n ]"
+        parts.append(f" {encoder.encode(key)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def read_about(there: StoredObject, number: int) -> dict[str, Any]:
