@@ -50,7 +50,8 @@ from siloexport.values import (
 
 _VARIANT = "sword 1"
 _CAN = Capabilities(each_version=False, deletions=frozenset({Deletions.DELETE}))
-_MOST_BACK = 1 << 40
+_MOST_BACK = 64 << 30
+"""Bytes of content that are fetched where the server does not say how much it takes."""
 _SPARE = 64 << 20
 _NOT_LISTED = "the server does not list its deposits, so it cannot be asked what it holds"
 _NOT_KNOWN = (
@@ -234,7 +235,7 @@ class SwordTarget:
             return None
 
     def _look(self, there: There, deposit: Deposit | None = None) -> Look:
-        most = _MOST_BACK
+        most = self._most + _SPARE if self._most else _MOST_BACK
         if deposit is not None:
             most = 2 * sum(file.size for one in deposit.versions for file in one.files) + _SPARE
         return Look(there, self._client.held(there, most))
