@@ -153,6 +153,11 @@ def test_items_for_dspace_are_made_as_the_form_says(client: Any, few: str) -> No
     assert "permissions:-r 'Staff'" in (item / "contents").read_text()
     with pytest.raises(JobRefused, match="no handle of a collection"):
         begun(few, form="dspace", name="other", collection="theses")
+    assert 'name="collection"' in client.get("/jobs/new/export-dspace-zip").text
+    job = done(few, form="dspace-zip", name="saf", collection="123456789/2")
+    assert (job.counts["records"], job.counts["items"]) == (4, 4)
+    with zipfile.ZipFile(f"{few}.exports/saf.zip") as archive:
+        assert len([name for name in archive.namelist() if name.endswith("/dublin_core.xml")]) == 4
 
 
 def test_documents_of_datacite_say_in_the_job_what_records_lack(client: Any, few: str) -> None:
