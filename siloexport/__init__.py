@@ -28,7 +28,7 @@ from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
 from siloexport.targets import Target
 from siloexport.targets.bag import BagTarget
 from siloexport.targets.datacite import DataciteTarget
-from siloexport.targets.datacite_document import DataciteSettings
+from siloexport.targets.datacite_dois import DataciteSettings
 from siloexport.targets.dspace import DspaceSettings, DspaceTarget
 from siloexport.targets.files import FilesTarget
 from siloexport.targets.ocfl import OcflTarget

@@ -9,7 +9,8 @@ from recordsilo.selection import Selection
 from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Values
 from siloexport.targets import Target
 from siloexport.targets.datacite import DataciteTarget, checked_settings
-from siloexport.targets.datacite_document import GENERAL_TYPES, DataciteSettings
+from siloexport.targets.datacite_dois import DataciteSettings
+from siloexport.targets.datacite_words import GENERAL_TYPES
 from siloexport.targets.dspace import DspaceSettings, DspaceTarget, write_item
 from siloexport.targets.dspace_metadata import DspaceMapping, read_mapping
 from siloexport.targets.rocrate import CrateTarget

@@ -19,13 +19,9 @@ from recordsilo.disk.regular_file import regular_fd
 from siloexport.bibliography import bibliography_of
 from siloexport.errors import DepositFailed, ExportError, TargetUnusable
 from siloexport.plan import digest_of as digest_of_json
-from siloexport.targets.datacite_document import (
-    GENERAL_TYPES,
-    PREFIX,
-    DataciteSettings,
-    Missing,
-    document_of,
-)
+from siloexport.targets.datacite_document import Missing, document_of
+from siloexport.targets.datacite_dois import PREFIX, DataciteSettings
+from siloexport.targets.datacite_words import GENERAL_TYPES
 from siloexport.targets.datacite_xml import xml_of
 from siloexport.targets.directory import SETTINGS, DirectoryTarget, marked
 from siloexport.values import Deposit, Difference, Withdrawal

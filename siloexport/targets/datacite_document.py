@@ -3,10 +3,8 @@
 Source: DataCite Metadata Schema 4.5; its JSON representation as in the package datacite 1.4.1.
 """
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from infopackages.elements import legible
@@ -21,94 +19,30 @@ from siloexport.bibliography import (
     Value,
     language_tag,
 )
-from siloexport.bibliography.datacite import DATE_KINDS
+from siloexport.targets.datacite_dois import DataciteSettings, doi_of
+from siloexport.targets.datacite_words import (
+    CONTRIBUTOR_TYPES,
+    CONTRIBUTORS,
+    DATE_TYPES,
+    RELATIONS,
+    RENAMED,
+    SCHEMES,
+    STATUS,
+    WORDS,
+)
 
 Document = Mapping[str, Any]
 NAMESPACE = "http://datacite.org/schema/kernel-4"
-GENERAL_TYPES = (
-    "Audiovisual", "Book", "BookChapter", "Collection", "ComputationalNotebook", "ConferencePaper",
-    "ConferenceProceeding", "DataPaper", "Dataset", "Dissertation", "Event", "Image", "Instrument",
-    "InteractiveResource", "Journal", "JournalArticle", "Model", "OutputManagementPlan",
-    "PeerReview", "PhysicalObject", "Preprint", "Report", "Service", "Software", "Sound",
-    "Standard", "StudyRegistration", "Text", "Workflow", "Other",
-)  # fmt: skip
-"""The values of resourceTypeGeneral."""
-_WORDS = {one.casefold(): one for one in GENERAL_TYPES if one != "Other"} | {
-    "article": "JournalArticle", "researcharticle": "JournalArticle",
-    "reviewarticle": "JournalArticle", "contributiontoperiodical": "JournalArticle",
-    "monograph": "Book", "bookpart": "BookChapter", "booksection": "BookChapter",
-    "chapter": "BookChapter", "conferenceobject": "ConferencePaper",
-    "conferenceorworkshopitem": "ConferencePaper", "proceedings": "ConferenceProceeding",
-    "conferenceproceedings": "ConferenceProceeding", "thesis": "Dissertation",
-    "doctoralthesis": "Dissertation", "masterthesis": "Dissertation",
-    "bachelorthesis": "Dissertation", "electronicthesisordissertation": "Dissertation",
-    "stillimage": "Image", "movingimage": "Audiovisual", "video": "Audiovisual",
-    "recording": "Sound", "audio": "Sound", "musicalcomposition": "Sound",
-    "technicalreport": "Report", "researchreport": "Report", "workingpaper": "Report",
-    "review": "PeerReview", "timeseries": "Dataset", "computerprogram": "Software",
-}  # fmt: skip
-"""Type without spaces and case → resourceTypeGeneral."""
-_STATUS = ("peerreviewed", "nonpeerreviewed")
-"""What EPrints has among the types."""
-_CONTRIBUTORS = {
-    "edt": "Editor", "ths": "Supervisor", "dgs": "Supervisor", "cur": "DataCurator",
-    "dtm": "DataManager", "dtc": "DataCollector", "dst": "Distributor", "pro": "Producer",
-    "his": "HostingInstitution", "pdr": "ProjectLeader", "rtm": "ProjectMember",
-    "res": "Researcher", "cph": "RightsHolder", "spn": "Sponsor", "dgg": "HostingInstitution",
-}  # fmt: skip
-"""Code of the MARC relators → contributorType; any other is ``Other``."""
-_CONTRIBUTOR_TYPES = frozenset({
-    *_CONTRIBUTORS.values(), "ContactPerson", "ProjectManager", "RegistrationAgency",
-    "RegistrationAuthority", "RelatedPerson", "ResearchGroup", "WorkPackageLeader", "Other",
-})  # fmt: skip
-_RELATION_NAMES = """
-IsCitedBy Cites IsCollectedBy Collects IsSupplementTo IsSupplementedBy IsContinuedBy Continues
-IsDescribedBy Describes HasMetadata IsMetadataFor HasVersion IsVersionOf IsNewVersionOf
-IsPartOf IsPreviousVersionOf IsPublishedIn HasPart IsReferencedBy References IsDocumentedBy
-Documents IsCompiledBy Compiles IsVariantFormOf IsOriginalFormOf IsIdenticalTo IsReviewedBy
-Reviews IsDerivedFrom IsSourceOf IsRequiredBy Requires IsObsoletedBy Obsoletes
-"""
-_RELATIONS = frozenset(_RELATION_NAMES.split())
-_RENAMED = {"IsTranslationOf": "IsDerivedFrom", "HasTranslation": "IsSourceOf"}
-"""Relations that schema 4.6 has first → what they were before."""
-_SCHEMES = {
-    "doi": "DOI", "handle": "Handle", "issn": "ISSN", "isbn": "ISBN", "url": "URL", "urn": "URN",
-    "pmid": "PMID", "arxiv": "arXiv",
-}  # fmt: skip
-"""Kind of identifier → relatedIdentifierType."""
-_DATE_TYPES = {kind: name for name, kind in DATE_KINDS.items()}
 _RANGE = re.compile(r"(\d{4}(?:-\d{2}){0,2})/(\d{4}(?:-\d{2}){0,2})", re.ASCII)
 _MIME = re.compile(r"[a-z]+/[\w.+-]+")
 _SPDX = re.compile(
     r"https?://creativecommons\.org/(licenses/([a-z-]+)|publicdomain/(zero))/([\d.]+)/?"
 )
 _ADDRESS = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
-_DOI = re.compile(r"10\.\d{4,9}/\S+")
-_SUFFIX = 80
-"""Characters of an identifier that its DOI has."""
-PREFIX = re.compile(r"10\.\d{4,9}(?:\.\d+)*")
 
 
 class Missing(Exception):
     """Properties that DataCite requires are missing; the message is a predicate."""
-
-
-@dataclass(frozen=True, slots=True)
-class DataciteSettings:
-    """What a document says where the metadata says nothing.
-
-    Attributes:
-        prefix: Of DOIs. A record without a DOI below it gets one, made from its identifier;
-            ``""``: the DOI in the metadata is the record's.
-        publisher: Where there is none.
-        type: A resourceTypeGeneral where there is none.
-        json: Whether documents are JSON, not XML.
-    """
-
-    prefix: str = ""
-    publisher: str = ""
-    type: str = ""
-    json: bool = False
 
 
 def document_of(identifier: str, found: Bibliography, settings: DataciteSettings) -> Document:
@@ -122,7 +56,7 @@ def document_of(identifier: str, found: Bibliography, settings: DataciteSettings
     Raises:
         Missing: A document would be invalid; the message names all that is missing.
     """
-    doi = _doi(identifier, found, settings)
+    doi = doi_of(identifier, found, settings)
     publisher = _publisher(found, settings)
     types = _types(found.types, settings.type)
     required = {
@@ -194,26 +128,6 @@ def _given(**values: str) -> dict[str, str]:
 # -- required ----------------------------------------------------------------------------------
 
 
-def _doi(identifier: str, found: Bibliography, settings: DataciteSettings) -> str:
-    dois = [one for one in found.identified("doi") if _DOI.fullmatch(one)]
-    if not settings.prefix:
-        return next(iter(dois), "")
-    below = (one for one in dois if one.startswith(f"{settings.prefix}/"))
-    return next(below, f"{settings.prefix}/{doi_suffix(identifier)}")
-
-
-def doi_suffix(identifier: str) -> str:
-    """Return the suffix of a new DOI: the identifier without ``oai:``, in ``a-z0-9._-``.
-
-    A digest at its end keeps apart identifiers that would be the same otherwise.
-    """
-    bare = identifier.removeprefix("oai:")
-    suffix = re.sub(r"[^a-z0-9._-]+", "-", bare.lower()).strip("-")
-    if re.fullmatch(r"[a-z0-9.]+:[a-z0-9._]+", bare) and len(bare) <= _SUFFIX:
-        return suffix
-    return f"{suffix[:_SUFFIX].strip('-')}-{hashlib.sha256(identifier.encode()).hexdigest()[:12]}"
-
-
 def _publisher(found: Bibliography, settings: DataciteSettings) -> dict[str, str]:
     if found.publishers:
         text, lang = found.publishers[0]
@@ -226,12 +140,12 @@ def _types(types: tuple[Value, ...], usual: str) -> dict[str, str]:
     general = next(filter(None, map(_general, texts)), usual or ("Other" if texts else ""))
     if not general:
         return {}
-    own = (one for one in texts if one.casefold() not in {general.casefold(), *_STATUS})
+    own = (one for one in texts if one.casefold() not in {general.casefold(), *STATUS})
     return {"resourceTypeGeneral": general, **_given(resourceType=next(own, ""))}
 
 
 def _general(text: str) -> str:
-    return _WORDS.get(re.sub(r"[\W_]+", "", text.rpartition("/")[2]).casefold(), "")
+    return WORDS.get(re.sub(r"[\W_]+", "", text.rpartition("/")[2]).casefold(), "")
 
 
 def _person(name: Name) -> dict[str, Any]:
@@ -272,9 +186,9 @@ def _lang(lang: str) -> str:
 
 
 def _contributor_type(name: Name) -> str:
-    if name.role_text in _CONTRIBUTOR_TYPES:
+    if name.role_text in CONTRIBUTOR_TYPES:
         return name.role_text
-    return _CONTRIBUTORS.get(name.role, "Other")
+    return CONTRIBUTORS.get(name.role, "Other")
 
 
 def _subjects(found: Bibliography) -> Iterator[dict[str, str]]:
@@ -294,7 +208,7 @@ def _dates(dates: Iterable[Dated]) -> Iterator[dict[str, str]]:
         is_range = match is not None and all(map(_is_date, match.groups()))
         text = one.text if is_range else one.w3c
         if text:
-            kind = _DATE_TYPES.get(one.kind, "Issued" if not one.kind else "Other")
+            kind = DATE_TYPES.get(one.kind, "Issued" if not one.kind else "Other")
             yield {"date": text, "dateType": kind}
 
 
@@ -311,15 +225,15 @@ def _alternates(identifier: str, doi: str, found: Bibliography) -> Iterator[dict
 
 
 def _scheme(one: Identifier) -> str:
-    return _SCHEMES.get(one.kind, "PMCID" if one.kind == "pmcid" else "Other")
+    return SCHEMES.get(one.kind, "PMCID" if one.kind == "pmcid" else "Other")
 
 
 def _related(relations: Iterable[Relation]) -> Iterator[dict[str, str]]:
     """Yield the relations that DataCite has a word for, to what it has a scheme for."""
     for one in relations:
-        kind = _RENAMED.get(one.kind, one.kind)
-        scheme = _SCHEMES.get(one.identifier.kind) if one.identifier else None
-        if one.identifier and scheme and kind in _RELATIONS:
+        kind = RENAMED.get(one.kind, one.kind)
+        scheme = SCHEMES.get(one.identifier.kind) if one.identifier else None
+        if one.identifier and scheme and kind in RELATIONS:
             yield {
                 "relatedIdentifier": one.identifier.text,
                 "relatedIdentifierType": scheme,

@@ -35,8 +35,8 @@ from siloexport.targets.datacite_document import (
     NAMESPACE,
     Missing,
     document_of,
-    doi_suffix,
 )
+from siloexport.targets.datacite_dois import doi_suffix
 from siloexport.targets.datacite_xml import xml_of
 from siloexport.targets.directory import directory_name
 
@@ -310,8 +310,9 @@ def test_a_doi_of_another_prefix_is_another_identifier() -> None:
 
 
 def test_new_dois_are_different_for_different_records() -> None:
-    identifiers = ["oai:a.org:1", "oai:a.org:A", "oai:a.org:a", "oai:a.org/1", "a.org:1/", "ä",
-                   "oai:a-org:1", "oai:a.org-1", "oai:a.org:" + "x" * 300]  # fmt: skip
+    identifiers = ["oai:a.org:1", "oai:a.org:A", "oai:a.org:a", "oai:a.org/1", "a.org:1",
+                   "a.org:1/", "ä", "oai:a-org:1", "oai:a.org-1",
+                   "oai:a.org:" + "x" * 300]  # fmt: skip
     suffixes = [doi_suffix(one) for one in identifiers]
     assert len(set(suffixes)) == len(identifiers)
     assert all(re.fullmatch("[a-z0-9._-]{1,100}", one) for one in suffixes)
