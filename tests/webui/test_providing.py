@@ -86,6 +86,7 @@ def test_what_has_not_changed_is_not_sent_again(client: Any, switched_on: Silo) 
     assert first.headers["Content-Encoding"] == "gzip"
     assert gzip.decompress(first.body).startswith(b"<?xml")
     tag = first.headers["ETag"]
+    assert tag.startswith('W/"')
     assert client.get(address, headers={"If-None-Match": tag}).status == 304
     switched_on[PLAIN].set_version_state("1", "withheld")
     changed = client.get(address, headers={"If-None-Match": tag})

@@ -252,7 +252,7 @@ def conditional(request: Request, response: Response) -> Response:
 
     Source: RFC 9110, section 13.2.2.
     """
-    tag = _plain(response.headers.get("ETag", ""))
+    tag = _plain(response.headers.get("ETag", "")).removeprefix("W/")
     if not tag or not request.is_safe or response.status != HTTPStatus.OK:
         return response
     expected = request.headers.get("if-match", "*").strip()

@@ -83,7 +83,7 @@ def _answered(
         return _later("The list of all records is being made.", _SECONDS_UNTIL_AGAIN)
     base_url = settings.base_url or address(request)
     found = respond(pairs, one.source, utc_now(), replace(one.settings, base_url=base_url))
-    return Response(found.status, found.body, XML, {"ETag": found.tag} if found.tag else {})
+    return Response(found.status, found.body, XML, {"ETag": f"W/{found.tag}"} if found.tag else {})
 
 
 def _or_later(
