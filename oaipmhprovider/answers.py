@@ -30,7 +30,6 @@ _HEAD = (
     f' xsi:schemaLocation="{OAI_NAMESPACE} {OAI_SCHEMA}">\n'
 )
 _AWKWARD = re.compile("[^\t\n\u0020-%'-;=?-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ROOT = re.compile(rb"<[^?!]")
 _PROLOG = (b"<?xml", b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe", b"<!")
 
 
@@ -65,7 +64,8 @@ def embeddable(document: bytes) -> bytes:
         NotEmbeddable: The document had to be parsed and is not well-formed, or uses
             an entity that is declared elsewhere; nothing is loaded.
     """
-    if _ROOT.match(document) or not document.lstrip().startswith(_PROLOG):
+    is_root = document[:1] == b"<" and document[1:2] not in (b"?", b"!")
+    if is_root or not document.lstrip().startswith(_PROLOG):
         return document
     # lxml 5 and later replace only entities declared in the document, and libxml2 limits them.
     parser = etree.XMLParser(no_network=True, load_dtd=False)
