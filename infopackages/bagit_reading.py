@@ -71,11 +71,6 @@ class SoundBag:
         return self.container.open(f"{self.name}/{path}" if self.name else path)
 
 
-def is_bag(container: Container) -> bool:
-    """Whether there is a declaration where that of a bag is."""
-    return len(_declarations(container)) == 1
-
-
 def read_bag(container: Container) -> SoundBag:
     """Read a bag, and compare it with its manifests.
 

@@ -22,7 +22,7 @@ GROUP = 50
 _LARGE_GROUP = 256 << 20
 """Records whose known sizes come to more bytes are flushed apart."""
 
-FAULTS = (ImportProblem, RecordSiloError, ValueError, OSError)
+FAULTS = (ImportProblem, RecordSiloError, ValueError)
 """What may be wrong with a single record; the others are imported."""
 Open = Callable[[], AbstractContextManager[Iterable[bytes]]]
 """Opens content, which is read once in chunks; raises `ImportProblem` if it is damaged."""
@@ -110,9 +110,18 @@ class ImportReport:
 def content_of(open_file: Callable[[], BinaryIO]) -> Iterator[Iterator[bytes]]:
     """Give the content of a file of a package in chunks; see `Open`."""
     try:
-        with open_file() as file:
-            yield chunks_of(file)
+        file = open_file()
     except PackageUnreadable as error:
+        raise ImportProblem(str(error)) from None
+    with file:
+        yield _read(file)
+
+
+def _read(file: BinaryIO) -> Iterator[bytes]:
+    """Yield chunks; only what is wrong with reading is a fault of the record, not a full disk."""
+    try:
+        yield from chunks_of(file)
+    except (PackageUnreadable, OSError) as error:
         raise ImportProblem(str(error)) from None
 
 

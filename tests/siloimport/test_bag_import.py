@@ -1,5 +1,6 @@
 """Bags come back as records; what is damaged, hostile or no bag is told, and not stored."""
 
+import errno
 import gzip
 import io
 import os
@@ -18,6 +19,7 @@ from infopackages import containers
 from recordsilo import Silo
 from recordsilo.records.manifest import is_frozen
 from siloexport import BagTarget, Export, Policy, Versions
+from siloimport import writing
 
 
 @pytest.fixture
@@ -279,3 +281,17 @@ def test_links_and_hidden_files_beside_bags_are_left_alone(bags: Path, tmp_path:
     (bags / "link.tar").symlink_to("/etc/passwd")
     assert call("bag", bags, tmp_path / "back")[0] == 0
     assert ".silo-export" in os.listdir(bags)
+
+
+def test_full_disk_ends_the_import_and_the_same_import_continues(
+    bags: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(writing, "write_new", full)
+        _, said = call("bag", bags, tmp_path / "back")
+    assert "is full; make room, then repeat this" in said
+    assert "not imported" not in said
+    assert "3 records with 4 versions imported" in call("bag", bags, tmp_path / "back")[1]
