@@ -218,8 +218,8 @@ def _print_verification(report: VerifyReport, *, quiet: bool) -> None:
     )
     if report.outdated:
         click.echo(
-            f"  {counted(report.outdated, 'version')} not compared: the Silo has changed"
-            " since the export"
+            f"  {counted(report.outdated, 'version')} not compared: the record, or how it is"
+            " described, has changed since the export"
         )
     if report.differences:
         click.echo(

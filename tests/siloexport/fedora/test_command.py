@@ -109,6 +109,22 @@ def test_a_crosswalk_of_ones_own_is_used(simulated: Fedora, silo_dir: str, tmp_p
     assert call("run", silo_dir, *to, "--crosswalk", str(mapping))[0] == 2
 
 
+def test_a_new_default_crosswalk_is_told_by_the_plan_and_sends_nothing_before_a_run(
+    simulated: Fedora, silo_dir: str
+) -> None:
+    to = ("--to", simulated.container())
+    assert call("run", silo_dir, *to, "--crosswalk", "dcterms-1")[0] == 0
+    before = simulated.get(f"{to[1]}/oai+example,org+1", Accept="application/n-triples")
+    assert "2 descriptions updated" in call("plan", silo_dir, *to)[1]
+    said = call("verify", silo_dir, *to)[1]
+    assert "2 versions not compared: the record, or how it is described, has changed" in said
+    assert before == simulated.get(f"{to[1]}/oai+example,org+1", Accept="application/n-triples")
+    code, said = call("run", silo_dir, *to, "--crosswalk", "dcterms-1", "--json")
+    assert (code, json.loads(said)["actions"].get("describe", 0)) == (0, 0)
+    assert "2 descriptions updated" in call("run", silo_dir, *to)[1]
+    assert "0 differences" in call("verify", silo_dir, *to)[1]
+
+
 @pytest.mark.parametrize("command", family(["run", "verify", "reconcile"], 1))
 def test_an_interruption_ends_within_seconds_while_the_server_hangs(
     simulated: Fedora, silo_dir: str, command: str
