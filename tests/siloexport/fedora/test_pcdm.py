@@ -125,8 +125,14 @@ def test_a_name_that_the_source_gave_a_set_later_is_that_of_the_collection(
     assert replace(pcdm, target=named).verify().differences == 0
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("what", ["file", "collection", "deleted collection"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param("file", marks=pytest.mark.long),
+        pytest.param("collection", marks=pytest.mark.slow),
+        pytest.param("deleted collection", marks=pytest.mark.long),
+    ],
+)
 def test_what_others_changed_is_named_and_overwritten_only_if_asked(
     fedora: Fedora, filled: Silo, pcdm: Export, what: str
 ) -> None:
@@ -179,7 +185,7 @@ def test_a_deletion_leaves_the_collection(fedora: Fedora, filled: Silo, pcdm: Ex
     assert fedora.client.get_if_there(collection(pcdm, "a+b")) is not None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_export_can_change_to_the_layout_and_back(
     fedora: Fedora, filled: Silo, put: Harvest
 ) -> None:
@@ -239,14 +245,17 @@ def _killed(fedora: Fedora, silo: Silo, number: int, *, after: bool) -> bool:
     return True
 
 
+_SLOW = [pytest.mark.slow, pytest.mark.timeout(3600)]
+
+
 @pytest.mark.parametrize(
-    "step",
+    ("step", "after"),
     [
-        pytest.param(29, marks=pytest.mark.long),
-        pytest.param(1, marks=[pytest.mark.slow, pytest.mark.timeout(3600)]),
+        pytest.param(29, False, marks=pytest.mark.long),
+        pytest.param(1, False, marks=_SLOW),
+        pytest.param(1, True, marks=_SLOW),
     ],
 )
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_an_export_killed_anywhere_goes_on_and_can_be_rolled_back(
     fedora: Fedora, filled: Silo, after: bool, step: int
 ) -> None:
