@@ -25,6 +25,7 @@ class ProviderServer:
     Args:
         source: The records.
         port: 0 chooses a free port.
+        path: Of the base URL.
         settings: Its ``base_url``, if not given, is set to the server's address.
         clock: Returns the current time for responses.
         front: Makes the application to serve from the provider's; by default, that one.
@@ -43,16 +44,17 @@ class ProviderServer:
         source: RecordSource,
         port: int = 0,
         *,
+        path: str = PATH,
         settings: Settings = DEFAULT_SETTINGS,
         clock: Clock = utc_now,
         front: Callable[[ProviderApp], Any] = lambda app: app,
         limit: ClientLimit | None = None,
     ) -> None:
         self.source = source
-        app = ProviderApp(source, settings, path=PATH, clock=clock, limit=limit)
+        app = ProviderApp(source, settings, path=path, clock=clock, limit=limit)
         self._server = LoopbackServer(front(app), port)
         self.port = self._server.port
-        self.base_url = settings.base_url or f"http://{LOOPBACK}:{self.port}{PATH}"
+        self.base_url = settings.base_url or f"http://{LOOPBACK}:{self.port}{path}"
         app.settings = replace(app.settings, base_url=self.base_url)
         self._server.start()
 

@@ -7,7 +7,7 @@ import click
 
 from oaipmhprovider.limits import ClientLimit
 from oaipmhprovider.resourcesync.app import ResourceSyncApp
-from oaipmhprovider.server import PATH, ProviderServer
+from oaipmhprovider.server import ProviderServer
 from politeweb.listening import CannotListen
 from politeweb.loopback import LOOPBACK
 from recordsilo import Granary
@@ -16,7 +16,7 @@ from recordsilo.commands.options import directory
 from recordsilo.granary import is_granary
 from recordsilo.wording import counted
 from siloprovider.errors import ProvidingError
-from siloprovider.providing import Provided, provided, provided_directory
+from siloprovider.providing import PATH, Provided, provided, provided_directory
 from siloprovider.searches import check_searches
 from siloprovider.settings import (
     CURRENT,
@@ -134,7 +134,12 @@ def _serve(one: Provided, port: int, limit: ClientLimit) -> None:
         except _Ended:
             fail("ended before anything was provided; the next time begins again")
         server = ProviderServer(
-            one.source, port, settings=one.settings, limit=limit, front=ResourceSyncApp
+            one.source,
+            port,
+            path=PATH,
+            settings=one.settings,
+            limit=limit,
+            front=ResourceSyncApp,
         )
         with server:
             click.echo(f"http://{LOOPBACK}:{server.port}{PATH}")

@@ -21,6 +21,9 @@ from siloprovider.searches import SearchedSource
 from siloprovider.settings import ProviderSettings
 from siloprovider.source import Identity, SiloSource, utc_now
 
+PATH = "/oai"
+"""Of the base URL, where none is set."""
+
 
 @dataclass(frozen=True, slots=True)
 class Provided:

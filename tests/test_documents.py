@@ -15,13 +15,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examples import family
 
 from oaipmhprovider.server import SampleServer
 from recordsilo.cli import silo_command
 
 ROOT = Path(__file__).parents[1]
 ADDRESS = "http://127.0.0.1:8081/cgi/oai2"
+PAGES = [
+    "docs/shell.md",
+    "docs/tutorial.md",
+    "docs/export.md",
+    "docs/import.md",
+    "docs/crawling.md",
+]
+"""With sessions that take longer than those of README.md."""
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROGRESS = re.compile(r"^[^\n]*: [\d,]+ of [\d,]+(?: records[^\n]*)?\n", re.MULTILINE)
@@ -45,17 +52,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     "page",
-    family(
-        [
-            "README.md",
-            "docs/shell.md",
-            "docs/tutorial.md",
-            "docs/export.md",
-            "docs/import.md",
-            "docs/crawling.md",
-        ],
-        1,
-    ),
+    ["README.md", *(pytest.param(page, marks=pytest.mark.long) for page in PAGES)],
 )
 def test_sessions_print_what_the_page_says(page: str, repository: str, directory: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8").replace(ADDRESS, repository)

@@ -40,7 +40,7 @@ def base_url(harvested: str) -> Iterator[str]:
     with subprocess.Popen([*command, "--page-size", "40"], stdout=subprocess.PIPE, text=True) as it:
         assert it.stdout is not None
         line = it.stdout.readline().strip()
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/cgi/oai2", line)
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/oai", line)
         yield line
         it.send_signal(signal.SIGINT)
         assert it.wait(30) == 0

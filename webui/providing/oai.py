@@ -18,7 +18,7 @@ from politeweb.addresses import is_loopback
 from recordsilo import Silo
 from recordsilo.errors import IndexProblem, RecordSiloError
 from siloprovider.errors import ProvidingError
-from siloprovider.providing import Provided, provided
+from siloprovider.providing import PATH, Provided, provided
 from siloprovider.settings import ProviderSettings, read_settings
 from webui import urls
 from webui.directory import DirectoryCall
@@ -27,7 +27,6 @@ from webui.http.errors import BadRequest, NotFound
 from webui.http.messages import Request, Response, parse_pairs
 from webui.site import AnyCall, Call
 
-PATH = "/oai"
 XML = "text/xml; charset=utf-8"
 _FORM = "application/x-www-form-urlencoded"
 _LONGEST_FORM = 64 * 1024
