@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from siloprovider.providing import PATH
 from webui.contributed import Pages
 from webui.navigation import NavigationLink
 from webui.people.roles import Role
@@ -38,8 +39,8 @@ def _oai(handler: Handler, scope: Scope) -> tuple[Route, Route]:
     how: dict[str, Any] = {"role": Role.ANYONE, "is_for_programs": True, "told": _OAI}
     how["scopes"] = frozenset({scope})
     return (
-        Route("GET", oai.PATH, handler, **how),
-        Route("POST", oai.PATH, handler, only_reads=True, **how),
+        Route("GET", PATH, handler, **how),
+        Route("POST", PATH, handler, only_reads=True, **how),
     )
 
 
