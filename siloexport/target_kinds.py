@@ -36,9 +36,9 @@ class Asked(StrEnum):
 
 RESERVED = frozenset({
     "form", "name", "select", "query", "set", "state", "conflicts", "deletions",
-    "q", "search", "counted", "kind", "when", "at", "dry_run", "as_of",
+    "q", "search", "counted", "kind", "when", "at", "dry_run", "as_of", "as_json",
 })  # fmt: skip
-"""Names of fields that the form of every export has."""
+"""Names of fields that the form, or the command, of every export has."""
 
 
 @dataclass(frozen=True, slots=True)

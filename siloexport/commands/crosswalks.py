@@ -48,7 +48,7 @@ def _errors() -> Iterator[None]:
 def crosswalk() -> None:
     """List crosswalks, check one, and preview what records become by it.
 
-    A crosswalk says how metadata is mapped to RDF; docs/fedora.md explains the file.
+    A crosswalk says how metadata is mapped to RDF.
     """
 
 

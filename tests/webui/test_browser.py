@@ -29,6 +29,7 @@ COPY = URL + "/versions/workingcopy"
 PAGES = {
     "home": "/",
     "list": "/search",
+    "Fedora preview": "/fedora-preview/oai+example,org+1",
     "filtered": "/search?deleted=true",
     "nothing fits": "/search?upstream_newer=true",
     "nobody": "/search?q=nobody",
