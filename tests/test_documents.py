@@ -11,10 +11,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ports import free_port
 
 from oaipmhprovider.server import SampleServer
 from recordsilo.cli import silo_command
@@ -27,6 +29,7 @@ PAGES = [
     "docs/export.md",
     "docs/import.md",
     "docs/crawling.md",
+    "docs/providing.md",
 ]
 """With sessions that take longer than those of README.md."""
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -56,14 +59,17 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_sessions_print_what_the_page_says(page: str, repository: str, directory: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8").replace(ADDRESS, repository)
+    text = text.replace("127.0.0.1:8082", f"127.0.0.1:{(port := free_port())}")
+    text = text.replace("silo provide ", f"silo provide --port {port} ")
     blocks = BLOCK.findall(text)
     assert blocks
     names: dict[str, Any] = {"__name__": "__main__"}
-    for kind, block in blocks:
-        if kind == "python":
-            run_python(block, page, names)
-        else:
-            run_console(block)
+    with ExitStack() as servers:
+        for kind, block in blocks:
+            if kind == "python":
+                run_python(block, page, names)
+            else:
+                run_console(block, servers)
     silo = names.get("s")
     if silo is not None:
         silo.close()
@@ -78,9 +84,12 @@ def run_python(block: str, page: str, names: dict[str, Any]) -> None:
     assert not output, "".join(output)
 
 
-def run_console(block: str) -> None:
+def run_console(block: str, servers: ExitStack) -> None:
     for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, expected = example.partition("\n")
+        if command.endswith(" &"):
+            assert servers.enter_context(started(command.removesuffix(" &"))) == expected
+            continue
         done = subprocess.run(
             ["bash", "-c", command],
             stdout=subprocess.PIPE,
@@ -92,6 +101,17 @@ def run_console(block: str) -> None:
         found = PROGRESS.sub("", done.stdout)
         if not doctest.OutputChecker().check_output(expected, found, FLAGS):
             pytest.fail(f"$ {command}\nexpected:\n{expected}\nfound:\n{found}")
+
+
+@contextmanager
+def started(command: str) -> Iterator[str]:
+    """Run a server until the end of the page; gives the first line that it prints."""
+    with subprocess.Popen(command.split(), stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield server.stdout.readline()
+        finally:
+            server.terminate()
 
 
 def test_every_command_of_silo_is_in_the_tour() -> None:
