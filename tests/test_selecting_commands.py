@@ -16,6 +16,7 @@ OTHERS = {
     "harvest": OPTIONS - {"--set", "--until"},
     "state": OPTIONS - {"--set"},
     "provide": OPTIONS - {"--state"},
+    "show": OPTIONS - {"--changed-since"},
     **{f"usage {one}": OPTIONS - {"--until"} for one in ("show", "top", "totals")},
     "usage report": OPTIONS - {"--until", "--filter"},
     "fleet add": OPTIONS - {"--set"},
@@ -25,7 +26,8 @@ OTHERS = {
 }
 """Commands with some of the names, and the names they lack: `harvest` selects at the source,
 ``--set`` of `state` and of `usage visitors` is a setting, ``--state`` of `provide` chooses
-versions, `usage` selects periods, and the ``--filter`` of `usage report` is one of COUNTER's.
+versions, `show` says what happened to one record, `usage` selects periods, and the ``--filter``
+of `usage report` is one of COUNTER's.
 `fleet add` and `fleet status` are about repositories; the query of `fleet search` is its
 argument."""
 

@@ -93,6 +93,16 @@ as_of_option = click.option(
     help="As it was at this date or time (UTC; a day: its first second), or so long ago: 12h, 1d.",
 )  # fmt: skip
 """With `selecting`, the selection has it; without, the command gets ``as_of``."""
+
+
+def changed_since_option(what: str) -> Callable[[Any], Any]:
+    """The option ``--changed-since``; its help begins with what it does."""
+    return click.option(
+        "--changed-since", metavar="DATE", callback=_moment,
+        help=f"{what} since this date or time (UTC), or for so long: 90m, 12h, 1d, 2w.",
+    )  # fmt: skip
+
+
 _FILTERS = (
     click.option("--filter", "texts", multiple=True, metavar="FIELD=VALUE",
                  shell_complete=completion.conditions,
@@ -104,9 +114,7 @@ _FILTERS = (
                  help="Only records whose current version has this status."),
     click.option("--since", metavar="DATE", help="Earliest datestamp, YYYY-MM-DD."),
     click.option("--until", metavar="DATE", help="Latest datestamp, inclusive."),
-    click.option("--changed-since", metavar="DATE", callback=_moment,
-                 help="Only records that were stored or changed here since this date or time "
-                      "(UTC), or for so long: 90m, 12h, 1d, 2w."),
+    changed_since_option("Only records that were stored or changed here"),
 )  # fmt: skip
 _NAMES = (
     click.option("--search", "query", metavar="QUERY",

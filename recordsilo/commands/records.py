@@ -19,6 +19,7 @@ from recordsilo.commands.options import (
     QueryCommand,
     Rows,
     as_of_option,
+    changed_since_option,
     confirm,
     directory,
     filtering,
@@ -396,18 +397,31 @@ def _result_as_json(silo: Silo, result: SearchResult, select: Selection) -> dict
 @directory
 @identifier
 @as_of_option
+@changed_since_option("Also say what happened to it here")
 @json_object
-def show(*, silo_dir: str, item: str, as_of: str | None, as_json: bool) -> None:
+def show(
+    *, silo_dir: str, item: str, as_of: str | None, changed_since: str | None, as_json: bool
+) -> None:
     """Show a record: its metadata, and its versions with their files and provenance."""
     with open_silo(silo_dir, as_of or "") as silo:
         record = silo[silo.resolve(item)]
         row = silo.row(record.item_id)
+        change = _change(silo, record.item_id, changed_since) if changed_since else None
         if as_json:
             (found,) = rows_as_json(silo, [row])
-            print_json(found | _as_json(record))
+            told = change.as_json() if change else {"change": None, "reason": None}
+            print_json(found | _as_json(record) | (told if changed_since else {}))
             return
         for line in _description(record, row):
             click.echo(line)
+        if changed_since:
+            click.echo(f"\n{change.kind}: {change.reason}" if change else "\nunchanged")
+
+
+def _change(silo: Silo, identifier: str, since: str) -> Change | None:
+    moment = moment_of(since)
+    change = changes_of(silo, [identifier], moment).get(identifier)
+    return change if change and change.at >= moment else None
 
 
 def _as_json(record: HarvestedRecord) -> dict[str, Any]:

@@ -392,6 +392,11 @@ def test_lists_of_changes_have_a_reason_and_what_was_removed(run: Run, myrepo: s
     assert first[-2:] == ["changed", "state set to ready by ann"]
     assert (gone[0], gone[2]) == ("local", "R--")
     assert gone[-2:] == ["removed", "removed here by ann: a test"]
+    shown = run("show", myrepo, "1", "--changed-since", moment[:19]).out
+    assert shown.endswith("\nchanged: state set to ready by ann\n")
+    assert run("show", myrepo, "2", "--changed-since", moment[:19]).out.endswith("\nunchanged\n")
+    shown = run("show", myrepo, "2", "--changed-since", moment[:19], "--json").out
+    assert json.loads(shown)["change"] is None
     lines = run("ls", myrepo, "--changed-since", moment[:19], "--json").out.splitlines()
     found = [json.loads(line) for line in lines]
     assert [one["change"] for one in found] == ["changed", "removed"]
