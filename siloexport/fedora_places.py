@@ -388,9 +388,9 @@ def probe(
 
 
 def _asked(url: str, auth: "Auth | None") -> Tested:
-    from siloexport.targets.fedora import answers  # noqa: PLC0415 - slow
-    from siloexport.targets.fedora.client import FedoraClient  # noqa: PLC0415
+    from siloexport.targets.fedora.client import FedoraClient  # noqa: PLC0415 - slow
     from siloexport.targets.fedora.place import check_container, find_root  # noqa: PLC0415
+    from siloexport.targets.remote import errors  # noqa: PLC0415
 
     root = ""
     try:
@@ -398,12 +398,12 @@ def _asked(url: str, auth: "Auth | None") -> Tested:
             root = find_root(client, url)
             server = client.send("HEAD", f"{root}/").headers.get("Server", "")
             check_container(client, root, url)
-    except answers.Denied:
+    except errors.Denied:
         return Tested(PlaceTest.NEEDED if auth is None else PlaceTest.REFUSED)
-    except answers.NotFedora:
+    except errors.NotOfThisKind:
         return Tested(PlaceTest.NO_FEDORA)
-    except answers.FedoraBusy as error:
+    except errors.Busy as error:
         return Tested(PlaceTest.NO_ANSWER, error.reason if error.status == 0 else str(error.status))
-    except answers.FedoraError:
+    except errors.RemoteError:
         return Tested(PlaceTest.NO_CONTAINER if root else PlaceTest.NO_FEDORA)
     return Tested(PlaceTest.REACHED, server[:100])

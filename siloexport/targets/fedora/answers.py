@@ -9,31 +9,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from politeweb.answers import http_date, retry_after
+from siloexport.targets.remote.errors import (
+    Busy,
+    ChangedMeanwhile,
+    Denied,
+    NoRoom,
+    NotOfThisKind,
+    NotThere,
+    Refused,
+    RemoteError,
+)
 
 TOMBSTONE = "hasTombstone"
 TRANSACTIONS = "http://fedora.info/definitions/v4/transaction#endpoint"
 
 
-class FedoraError(Exception):
-    """An answer that reports an error, or no answer.
-
-    Attributes:
-        status: HTTP status; 0 if there was no answer.
-        url: Of the request.
-        reason: The server's message, shortened to one line.
-    """
-
-    def __init__(self, status: int, url: str, reason: str) -> None:
-        self.status, self.url, self.reason = status, url, reason
-        said = f"{status} {reason}".strip() if status else reason
-        super().__init__(f"{url}: {said}")
-
-
-class NotThere(FedoraError):
-    """404."""
-
-
-class Departed(FedoraError):
+class Departed(RemoteError):
     """410: a tombstone, or something below one.
 
     Attributes:
@@ -45,70 +36,23 @@ class Departed(FedoraError):
         self.tombstone = tombstone
 
 
-class Denied(FedoraError):
-    """401 or 403."""
-
-
-class ChangedMeanwhile(FedoraError):
-    """412."""
-
-
-class MatchWanted(FedoraError):
+class MatchWanted(RemoteError):
     """428: the server requires If-Match to replace something (``putRequiresIfMatch``)."""
 
 
-class Locked(FedoraError):
+class Locked(RemoteError):
     """409: another transaction holds the object."""
 
 
-class TransactionLost(FedoraError):
+class TransactionLost(RemoteError):
     """409: the transaction failed, expired, or is unknown."""
 
 
-class ChecksumRefused(FedoraError):
+class ChecksumRefused(RemoteError):
     """409: what arrived does not have the digest in the request."""
 
 
-class FedoraRefused(FedoraError):
-    """400, 409 and others: a repeated request would be refused too."""
-
-
-class NoRoom(FedoraError):
-    """507."""
-
-
-class FedoraBusy(FedoraError):
-    """429, 5xx or no answer: the request may succeed later.
-
-    Attributes:
-        after: How many seconds the server asked to wait; None if it did not say.
-    """
-
-    def __init__(self, status: int, url: str, reason: str, after: float | None = None) -> None:
-        super().__init__(status, url, reason)
-        self.after = after
-
-
-class NotFedora(FedoraBusy):
-    """The answer does not come from Fedora: a login or maintenance page, a firewall, a redirect.
-
-    The request may have been carried out or not.
-    """
-
-
-class OnAnotherServer(FedoraError):
-    """Fedora gave an address on another server; nothing was sent to it."""
-
-    def __init__(self, url: str) -> None:
-        reason = (
-            "this address is on another server than the export's, so nothing was sent to it; "
-            "set up Fedora, or the proxy before it (X-Forwarded-Host, X-Forwarded-Proto), "
-            "to name its public address"
-        )
-        super().__init__(0, url, reason)
-
-
-_BY_STATUS: dict[int, type[FedoraError]] = {
+_BY_STATUS: dict[int, type[RemoteError]] = {
     401: Denied, 403: Denied, 404: NotThere, 412: ChangedMeanwhile,
     428: MatchWanted, 507: NoRoom,
 }  # fmt: skip
@@ -139,7 +83,7 @@ def check(
         body: Reads the body; not called if the answer is accepted.
 
     Raises:
-        FedoraError: The subclass for the cause; `NotFedora` if the answer does not come from
+        RemoteError: The subclass for the cause; `NotOfThisKind` if the answer does not come from
             Fedora.
     """
     is_html = "text/html" in headers.get("Content-Type", "").lower()
@@ -150,7 +94,7 @@ def check(
         types = linked(headers.get("Link", ""), "type")
         is_done = is_done and any(one.startswith(_LDP) for one in types)
     if not is_done:
-        raise NotFedora(status, url, _of_others(headers, body()))
+        raise NotOfThisKind(status, url, _of_others(headers, body()))
 
 
 def _of_others(headers: Mapping[str, str], body: str) -> str:
@@ -162,7 +106,7 @@ def _of_others(headers: Mapping[str, str], body: str) -> str:
     return f"is not Fedora's answer: {kind}" + (f' "{said}"' if said else "")
 
 
-def cause(status: int, url: str, headers: Mapping[str, str], body: str) -> FedoraError:
+def cause(status: int, url: str, headers: Mapping[str, str], body: str) -> RemoteError:
     """Return the error for an answer.
 
     Args:
@@ -174,16 +118,16 @@ def cause(status: int, url: str, headers: Mapping[str, str], body: str) -> Fedor
     reason = _line(body)
     if status in _BUSY:
         now = http_date(headers.get("Date", "")) or datetime.now(UTC)
-        return FedoraBusy(status, url, reason, retry_after(headers.get("Retry-After"), now))
+        return Busy(status, url, reason, retry_after(headers.get("Retry-After"), now))
     if status == 410:
         tombstones = linked(headers.get("Link", ""), TOMBSTONE)
         return Departed(status, url, reason, tombstones[0] if tombstones else "")
     if status == 409:
         return _conflict(url, headers, body, reason)
-    return _BY_STATUS.get(status, FedoraRefused)(status, url, reason)
+    return _BY_STATUS.get(status, Refused)(status, url, reason)
 
 
-def _conflict(url: str, headers: Mapping[str, str], body: str, reason: str) -> FedoraError:
+def _conflict(url: str, headers: Mapping[str, str], body: str, reason: str) -> RemoteError:
     """Distinguish the kinds of 409.
 
     6.0.0 answers all as plain text; later versions answer a lock as JSON.
@@ -194,7 +138,7 @@ def _conflict(url: str, headers: Mapping[str, str], body: str, reason: str) -> F
         return TransactionLost(409, url, reason)
     if "checksum" in body.lower():
         return ChecksumRefused(409, url, reason)
-    return FedoraRefused(409, url, reason)
+    return Refused(409, url, reason)
 
 
 def _line(body: str) -> str:

@@ -4,21 +4,24 @@ Requests are not retried here: the engine retries whole deposits.
 """
 
 import math
-import threading
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote, unquote, urlsplit
 
 import requests
 from requests.auth import HTTPBasicAuth
-from urllib3.exceptions import LocationParseError
-from urllib3.util import parse_url
 
-from politeweb.connections import bounded
 from politeweb.failures import reason_of
-from politeweb.sessions import PlainSession, keep_header, sent
+from politeweb.sessions import keep_header, sent
 from politeweb.settings import HttpSettings
-from recordsilo.closing import Closing
-from siloexport.targets.fedora.answers import Departed, FedoraBusy, NotThere, OnAnotherServer, check
+from siloexport.targets.fedora.answers import (
+    Departed,
+    check,
+)
+from siloexport.targets.remote.errors import (
+    Busy,
+    NotThere,
+)
+from siloexport.targets.remote.server import Connections
 
 NT = "application/n-triples"
 LINK_FORMAT = "application/link-format"
@@ -29,7 +32,6 @@ _SETTINGS = HttpSettings(connect_timeout=10, read_timeout=300, total_timeout=mat
 _HEADERS = {"User-Agent": "recordsilo", "Accept": "*/*"}
 """If the answer to a write does not match Accept, 6.0.0 makes the resource and answers 406; `*/*`
 matches all."""
-_PORTS = {"http": 80, "https": 443}
 _SAFE = ":+=,@~"
 ADDRESS = f"/{_SAFE}"
 """Characters that are not percent-encoded in an address."""
@@ -37,7 +39,7 @@ Auth = tuple[bytes, bytes]
 Body = bytes | Iterable[bytes] | None
 
 
-class FedoraClient(Closing):
+class FedoraClient(Connections):
     """Sends requests to the server. Any number of threads may use it; each has its own connection.
 
     Credentials are sent to one server only: redirects are not followed, and addresses on other
@@ -52,30 +54,8 @@ class FedoraClient(Closing):
     def __init__(
         self, url: str, auth: Auth | None = None, settings: HttpSettings = _SETTINGS
     ) -> None:
-        self._origin = _origin(url)
+        super().__init__(url, settings)
         self._auth = keep_header if auth is None else HTTPBasicAuth(*auth)
-        self._settings = settings
-        self._own = threading.local()
-        self._sessions: list[requests.Session] = []
-        self._lock = threading.Lock()
-
-    def close(self) -> None:
-        """Close the connections of all threads."""
-        with self._lock:
-            for session in self._sessions:
-                session.close()
-            self._sessions.clear()
-            self._own = threading.local()
-
-    def _session(self) -> requests.Session:
-        session: requests.Session | None = getattr(self._own, "session", None)
-        if session is None:
-            session = self._own.session = PlainSession()
-            if math.isfinite(seconds := self._settings.total_timeout):
-                bounded(session, seconds)
-            with self._lock:
-                self._sessions.append(session)
-        return session
 
     def send(
         self,
@@ -93,9 +73,9 @@ class FedoraClient(Closing):
             body: Bytes, or an iterable of bytes.
 
         Raises:
-            FedoraError: The subclass for the cause; `FedoraBusy` if there was no answer,
-                `NotFedora` if it does not come from Fedora, `OnAnotherServer` if the address is on
-                another server.
+            RemoteError: The subclass for the cause; `Busy` if there was no answer, `NotOfThisKind`
+                if it does not come from Fedora, `OnAnotherServer` if the address is on another
+                server.
         """
         self.check_address(url)
         try:
@@ -110,18 +90,9 @@ class FedoraClient(Closing):
             )
             answer.content  # noqa: B018 - read here, where it may fail
         except (requests.RequestException, UnicodeError) as error:
-            raise FedoraBusy(0, url, reason_of(error, self._settings)) from error
+            raise Busy(0, url, reason_of(error, self._settings)) from error
         check(method, url, answer.status_code, answer.headers, lambda: answer.text)
         return answer
-
-    def check_address(self, url: str) -> None:
-        """Check that an address is on the server; called before every request.
-
-        Raises:
-            Elsewhere: Its scheme, host or port differs.
-        """
-        if self._origin is None or _origin(url) != self._origin:
-            raise OnAnotherServer(url)
 
     def get_if_there(
         self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
@@ -134,23 +105,12 @@ class FedoraClient(Closing):
             method: GET or HEAD.
 
         Raises:
-            FedoraError: As `send`, for other answers.
+            RemoteError: As `send`, for other answers.
         """
         try:
             return self.send(method, url, headers)
         except (NotThere, Departed):
             return None
-
-
-def _origin(url: str) -> tuple[str, str, int] | None:
-    """Return scheme, host and port as urllib3 will use them; None for an invalid address."""
-    try:
-        parts = parse_url(url)
-    except LocationParseError:
-        return None
-    if parts.scheme not in _PORTS or not parts.host:
-        return None
-    return parts.scheme, parts.host, parts.port or _PORTS[parts.scheme]
 
 
 def joined(base: str, *segments: str) -> str:

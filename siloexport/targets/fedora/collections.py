@@ -4,12 +4,19 @@ import threading
 from collections.abc import Callable, Iterator
 
 from siloexport.errors import CannotTakeBack, Conflict, StillUsed
-from siloexport.targets.fedora.answers import ChangedMeanwhile, Departed, NotFedora, NotThere
+from siloexport.targets.fedora.answers import (
+    Departed,
+)
 from siloexport.targets.fedora.client import NT, FedoraClient
 from siloexport.targets.fedora.description import is_sealed, parsed, unlike
 from siloexport.targets.fedora.layout import PCDM, LayingOut, sets_with_those_above
 from siloexport.targets.fedora.objects import FedoraObject, read_object
 from siloexport.targets.fedora.transaction import Transaction
+from siloexport.targets.remote.errors import (
+    ChangedMeanwhile,
+    NotOfThisKind,
+    NotThere,
+)
 from siloexport.values import Deposit, Difference
 
 _OVER = {"Content-Type": NT, "Overwrite-Tombstone": "true"}
@@ -40,7 +47,7 @@ class Collections:
 
         Raises:
             Conflict: One was deleted, and the server cannot create it again.
-            FedoraError: One cannot be made.
+            RemoteError: One cannot be made.
         """
         for spec in sets_with_those_above(deposit.sets):
             with self._lock:
@@ -89,7 +96,7 @@ class Collections:
         else:
             return False
         if read_object(self._client, uri) is None:
-            raise NotFedora(204, uri, "was reported as written, but does not exist")
+            raise NotOfThisKind(204, uri, "was reported as written, but does not exist")
         return True
 
     def _create(self, uri: str, body: bytes) -> None:

@@ -1,7 +1,10 @@
 """Check that an object has exactly the files that its description lists."""
 
 from politeweb.answers import http_date
-from siloexport.targets.fedora.answers import Departed, NotThere, digests
+from siloexport.targets.fedora.answers import (
+    Departed,
+    digests,
+)
 from siloexport.targets.fedora.client import NT, FedoraClient
 from siloexport.targets.fedora.description import (
     checksums,
@@ -12,6 +15,9 @@ from siloexport.targets.fedora.description import (
 )
 from siloexport.targets.fedora.objects import OWN, FedoraObject
 from siloexport.targets.fedora.sending import description_uri, file_uri
+from siloexport.targets.remote.errors import (
+    NotThere,
+)
 
 
 def files_at(client: FedoraClient, uri: str) -> set[str]:

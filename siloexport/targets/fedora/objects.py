@@ -12,12 +12,14 @@ from politeweb.answers import http_date
 from siloexport.targets.fedora.answers import (
     Departed,
     Memento,
-    NotThere,
     linked,
     mementos,
 )
 from siloexport.targets.fedora.client import ARCHIVAL_GROUP, LINK_FORMAT, NT, FedoraClient
 from siloexport.targets.fedora.description import KEY, VERSION, is_withdrawn, parsed, value
+from siloexport.targets.remote.errors import (
+    NotThere,
+)
 
 OWN = 'return=representation; omit="http://fedora.info/definitions/fcrepo#ServerManaged"'
 _DELETED = "deleted"

@@ -3,12 +3,7 @@
 from politeweb.addresses import parts_of
 from siloexport.targets.fedora.answers import (
     TRANSACTIONS,
-    ChangedMeanwhile,
     Departed,
-    FedoraError,
-    FedoraRefused,
-    NotFedora,
-    NotThere,
     linked,
 )
 from siloexport.targets.fedora.client import (
@@ -19,6 +14,13 @@ from siloexport.targets.fedora.client import (
     joined,
     segments_below,
 )
+from siloexport.targets.remote.errors import (
+    ChangedMeanwhile,
+    NotOfThisKind,
+    NotThere,
+    Refused,
+    RemoteError,
+)
 
 
 def find_root(client: FedoraClient, url: str) -> str:
@@ -28,23 +30,23 @@ def find_root(client: FedoraClient, url: str) -> str:
         Its address, without a slash at the end.
 
     Raises:
-        FedoraError: There is no root at or above the address, or no answer.
+        RemoteError: There is no root at or above the address, or no answer.
     """
     parts = parts_of(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise FedoraError(0, url, "it is not an http or https address")
+        raise RemoteError(0, url, "it is not an http or https address")
     answered = ""
     for candidate in candidates(url):
         try:
             answer = client.send("HEAD", f"{candidate}/")
-        except NotFedora as error:
+        except NotOfThisKind as error:
             answered = answered or f"; {error}"
             continue
-        except (NotThere, Departed, FedoraRefused):
+        except (NotThere, Departed, Refused):
             continue
         if linked(answer.headers.get("Link", ""), TRANSACTIONS):
             return candidate
-    raise FedoraError(0, url, f"there is no Fedora 6 or later at this address{answered}")
+    raise RemoteError(0, url, f"there is no Fedora 6 or later at this address{answered}")
 
 
 def check_container(client: FedoraClient, root: str, url: str) -> bool:
@@ -58,7 +60,7 @@ def check_container(client: FedoraClient, root: str, url: str) -> bool:
         Whether the container exists.
 
     Raises:
-        FedoraError: There is a file, an Archival Group or a tombstone at or above the address.
+        RemoteError: There is a file, an Archival Group or a tombstone at or above the address.
     """
     for above in _from_the_top(root, url):
         try:
@@ -68,7 +70,7 @@ def check_container(client: FedoraClient, root: str, url: str) -> bool:
         types = linked(answer.headers.get("Link", ""), "type")
         if ARCHIVAL_GROUP in types or BINARY in types:
             kind = "an Archival Group" if ARCHIVAL_GROUP in types else "a file"
-            raise FedoraError(0, above, f"it is {kind}; records go into a plain container")
+            raise RemoteError(0, above, f"it is {kind}; records go into a plain container")
     return True
 
 
@@ -83,7 +85,7 @@ def make_containers(client: FedoraClient, root: str, url: str) -> None:
         root: The repository's root.
 
     Raises:
-        FedoraError: A container cannot be made.
+        RemoteError: A container cannot be made.
     """
     for above in _from_the_top(root, url):
         try:

@@ -9,11 +9,17 @@ from urllib.parse import quote
 import requests
 
 from siloexport.errors import SourceChanged
-from siloexport.targets.fedora.answers import Departed, MatchWanted, NotFedora
+from siloexport.targets.fedora.answers import (
+    Departed,
+    MatchWanted,
+)
 from siloexport.targets.fedora.client import ARCHIVAL_GROUP, BINARY, NT, Body, joined
 from siloexport.targets.fedora.description import digest_of
 from siloexport.targets.fedora.names import file_path
 from siloexport.targets.fedora.transaction import Transaction
+from siloexport.targets.remote.errors import (
+    NotOfThisKind,
+)
 from siloexport.values import ExportedFile, ExportedVersion
 
 CHUNK = 1 << 20
@@ -227,11 +233,12 @@ def put_description(transaction: Transaction, uri: str, body: bytes, state: str 
 
     Raises:
         ChangedMeanwhile: The old description has another state token.
-        NotFedora: The answer has no state token.
+        NotOfThisKind: The answer has no state token.
     """
     answer = _put_rdf(transaction, uri, body, {"X-If-State-Token": state} if state else {})
     if not (found := answer.headers.get("X-State-Token", "")):
-        raise NotFedora(answer.status_code, uri, "does not give the state token of the description")
+        reason = "does not give the state token of the description"
+        raise NotOfThisKind(answer.status_code, uri, reason)
     return found
 
 

@@ -9,12 +9,8 @@ from siloexport.errors import CannotTakeBack, Conflict, DepositFailed
 from siloexport.targets import DepositJournal
 from siloexport.targets.fedora import place, sending, verifying
 from siloexport.targets.fedora.answers import (
-    ChangedMeanwhile,
     Departed,
-    FedoraBusy,
     Memento,
-    NotFedora,
-    NotThere,
 )
 from siloexport.targets.fedora.client import NT, FedoraClient, joined
 from siloexport.targets.fedora.collections import Collections
@@ -29,7 +25,7 @@ from siloexport.targets.fedora.description import (
     value,
     withdrawn,
 )
-from siloexport.targets.fedora.error_translation import export_errors, target_errors
+from siloexport.targets.fedora.error_translation import export_errors
 from siloexport.targets.fedora.integrity import files_at, is_part_of, is_untouched
 from siloexport.targets.fedora.layout import LayingOut, Layout
 from siloexport.targets.fedora.names import object_segment
@@ -43,6 +39,13 @@ from siloexport.targets.fedora.objects import (
     token,
 )
 from siloexport.targets.fedora.transaction import Transaction, settle
+from siloexport.targets.remote.errors import (
+    Busy,
+    ChangedMeanwhile,
+    NotOfThisKind,
+    NotThere,
+    target_errors,
+)
 from siloexport.values import (
     Capabilities,
     CreatedThing,
@@ -368,12 +371,12 @@ class FedoraTarget:
             remark: For the operator.
 
         Raises:
-            NotFedora: There is no new version, so the commit was not answered by Fedora.
+            NotOfThisKind: There is no new version, so the commit was not answered by Fedora.
         """
         versions = read_versions(self._client, uri)
         count = len(before.versions) if before else 0
         if len(versions) <= count:
-            raise NotFedora(204, uri, "was reported as committed, but has no new version")
+            raise NotOfThisKind(204, uri, "was reported as committed, but has no new version")
         if not hidden and (before is None or not before.tombstone):
             versions = versions[: count + 1]
         memento = versions[-1].uri
@@ -392,7 +395,7 @@ class FedoraTarget:
         journal.opened(tx=transaction.uri)
         try:
             yield transaction
-        except FedoraBusy:
+        except Busy:
             raise
         except BaseException as error:
             if open_still := transaction.abandon():
@@ -522,7 +525,7 @@ class FedoraTarget:
         """Check that a deletion was carried out, so that Fedora did answer it."""
         there = read_object(self._client, uri)
         if there is not None and not there.tombstone:
-            raise NotFedora(204, uri, "was reported as deleted, but still exists")
+            raise NotOfThisKind(204, uri, "was reported as deleted, but still exists")
 
     def _purge(self, tombstone: str) -> None:
         with contextlib.suppress(NotThere):

@@ -12,15 +12,17 @@ import requests
 
 from politeweb.answers import http_date
 from siloexport.targets.fedora.answers import (
-    Denied,
     Departed,
-    FedoraBusy,
-    FedoraError,
-    NotFedora,
-    NotThere,
     TransactionLost,
 )
 from siloexport.targets.fedora.client import Body, FedoraClient
+from siloexport.targets.remote.errors import (
+    Busy,
+    Denied,
+    NotOfThisKind,
+    NotThere,
+    RemoteError,
+)
 
 _LIFE = 180.0
 """Seconds without a request after which a transaction expires, unless Fedora says how many."""
@@ -43,13 +45,13 @@ class Transaction:
         """Open a transaction at the repository's root.
 
         Raises:
-            NotFedora: The answer does not name a transaction.
+            NotOfThisKind: The answer does not name a transaction.
             Elsewhere: The transaction is on another server.
         """
         answer = client.send("POST", f"{root}/fcr:tx")
         uri = answer.headers.get("Location", "")
         if "/fcr:tx/" not in uri:
-            raise NotFedora(answer.status_code, f"{root}/fcr:tx", "does not name a transaction")
+            raise NotOfThisKind(answer.status_code, f"{root}/fcr:tx", "does not name a transaction")
         client.check_address(uri)
         return cls(client, uri, _life_in(answer.headers))
 
@@ -65,14 +67,14 @@ class Transaction:
             body: Bytes, or an iterable of bytes.
 
         Raises:
-            NotFedora: The answer does not name the transaction, so the request may have been
+            NotOfThisKind: The answer does not name the transaction, so the request may have been
                 carried out outside it. Answers to DELETE never name it (6.0.0 to 7.0.0).
         """
         answer = self._client.send(method, url, {**headers, "Atomic-ID": self.uri}, body)
         number = answer.headers.get("Atomic-ID", "").rpartition("/")[2]
         if method != "DELETE" and number != self.uri.rpartition("/")[2]:
             why = "does not name the transaction; a proxy has to forward the header Atomic-ID"
-            raise NotFedora(answer.status_code, url, why)
+            raise NotOfThisKind(answer.status_code, url, why)
         return answer
 
     def commit(self) -> None:
@@ -87,7 +89,7 @@ class Transaction:
         """
         try:
             settle(self._client, self.uri)
-        except FedoraError as error:
+        except RemoteError as error:
             return str(error)
         return ""
 
@@ -108,7 +110,7 @@ class Transaction:
 
     def _touch(self, ended: threading.Event) -> None:
         while not ended.wait(self._life / 3):
-            with contextlib.suppress(FedoraError):
+            with contextlib.suppress(RemoteError):
                 self._client.send("POST", self.uri)
 
 
@@ -118,18 +120,18 @@ def settle(client: FedoraClient, uri: str) -> None:
     If the user may not end it (6.0.0 allows only administrators), it expires.
 
     Raises:
-        FedoraError: It cannot be ended now; a commit may be under way.
+        RemoteError: It cannot be ended now; a commit may be under way.
     """
     over = contextlib.suppress(NotThere, Departed, TransactionLost)
     with over:
         try:
             client.send("DELETE", uri)
-        except (Denied, FedoraBusy) as error:
+        except (Denied, Busy) as error:
             if error.status not in {403, 500}:
                 raise
             client.send("GET", uri)
             why = "could not be ended, and locks the record until it expires, within minutes"
-            raise FedoraBusy(error.status, uri, why) from error
+            raise Busy(error.status, uri, why) from error
 
 
 def _life_in(headers: Mapping[str, str]) -> float:

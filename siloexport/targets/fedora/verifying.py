@@ -3,12 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from siloexport.targets.fedora.answers import Departed, NotThere, digests, stamp_in
+from siloexport.targets.fedora.answers import (
+    Departed,
+    digests,
+    stamp_in,
+)
 from siloexport.targets.fedora.client import NT, FedoraClient
 from siloexport.targets.fedora.description import checksums, contained, parsed, unlike
 from siloexport.targets.fedora.layout import LayingOut
 from siloexport.targets.fedora.objects import OWN, FedoraObject, read_object
 from siloexport.targets.fedora.sending import description_uri, file_uri
+from siloexport.targets.remote.errors import (
+    NotThere,
+)
 from siloexport.values import Deposit, Difference, Held
 
 

@@ -83,7 +83,8 @@ class OnAnotherServer(RemoteError):
     def __init__(self, url: str) -> None:
         reason = (
             "this address is on another server than the export's, so nothing was sent to it; "
-            "let the server name its public address"
+            "set up the server, or the proxy before it (X-Forwarded-Host, X-Forwarded-Proto), "
+            "to name its public address"
         )
         super().__init__(0, url, reason)
 

@@ -3,6 +3,7 @@
 Requests are not retried here: the engine retries whole deposits.
 """
 
+import math
 import re
 import threading
 from collections.abc import Iterable, Mapping
@@ -69,20 +70,16 @@ class Answer:
         return self.media_type in {"text/html", "application/xhtml+xml"}
 
 
-class Server(Closing):
-    """Sends requests to one server. Threads may share it; each has its own connection.
+class Connections(Closing):
+    """Connections to one server. Threads may share it; each has its own.
 
     Args:
         url: Any address on the server; all requests use its scheme, host and port.
-        authorization: The header ``Authorization``; ``""`` to send none.
         settings: For timeouts.
     """
 
-    def __init__(
-        self, url: str, authorization: str = "", settings: HttpSettings = SETTINGS
-    ) -> None:
+    def __init__(self, url: str, settings: HttpSettings) -> None:
         self._origin = origin(url)
-        self._authorization = {"Authorization": authorization} if authorization else {}
         self._settings = settings
         self._own = threading.local()
         self._sessions: list[requests.Session] = []
@@ -99,8 +96,9 @@ class Server(Closing):
     def _session(self) -> requests.Session:
         session: requests.Session | None = getattr(self._own, "session", None)
         if session is None:
-            session = bounded(PlainSession(), self._settings.total_timeout)
-            self._own.session = session
+            session = self._own.session = PlainSession()
+            if math.isfinite(seconds := self._settings.total_timeout):
+                bounded(session, seconds)
             with self._lock:
                 self._sessions.append(session)
         return session
@@ -113,6 +111,22 @@ class Server(Closing):
         """
         if self._origin is None or origin(url) != self._origin:
             raise OnAnotherServer(url)
+
+
+class Server(Connections):
+    """Sends requests to one server.
+
+    Args:
+        url: Any address on the server; all requests use its scheme, host and port.
+        authorization: The header ``Authorization``; ``""`` to send none.
+        settings: For timeouts.
+    """
+
+    def __init__(
+        self, url: str, authorization: str = "", settings: HttpSettings = SETTINGS
+    ) -> None:
+        super().__init__(url, settings)
+        self._authorization = {"Authorization": authorization} if authorization else {}
 
     def send(
         self,

@@ -10,11 +10,19 @@ from hypothesis import strategies as st
 
 from siloexport.errors import CredentialsRefused
 from siloexport.targets.fedora import answers
-from siloexport.targets.fedora.answers import FedoraError, cause, digests, linked, mementos
+from siloexport.targets.fedora.answers import (
+    cause,
+    digests,
+    linked,
+    mementos,
+)
 from siloexport.targets.fedora.credentials import credentials
 from siloexport.targets.fedora.description import parsed, unlike
 from siloexport.targets.fedora.names import file_path, object_segment
 from siloexport.targets.fedora.place import find_root
+from siloexport.targets.remote.errors import (
+    RemoteError,
+)
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)
 
@@ -59,9 +67,9 @@ def test_a_files_name_stays_readable(path: str, expected: str) -> None:
         (507, {}, "", answers.NoRoom),
         (401, {}, "", answers.Denied),
         (403, {}, "", answers.Denied),
-        (503, {"Retry-After": "7"}, "", answers.FedoraBusy),
-        (400, {}, "bad RDF", answers.FedoraRefused),
-        (405, {}, "", answers.FedoraRefused),
+        (503, {"Retry-After": "7"}, "", answers.Busy),
+        (400, {}, "bad RDF", answers.Refused),
+        (405, {}, "", answers.Refused),
         (409, {"Content-Type": "application/json"}, "{}", answers.Locked),
         (409, {}, "Cannot update info:fedora/a because it is being updated by another transaction.",
          answers.Locked),
@@ -69,9 +77,9 @@ def test_a_files_name_stays_readable(path: str, expected: str) -> None:
         (409, {}, "Transaction x cannot be committed because it is in a failed state!",
          answers.TransactionLost),
         (409, {}, "Checksum mismatch, computed SHA-512 digest", answers.ChecksumRefused),
-        (409, {}, "Resource path a is an immutable resource.", answers.FedoraRefused),
+        (409, {}, "Resource path a is an immutable resource.", answers.Refused),
         (409, {}, "Nesting an ArchivalGroup within an ArchivalGroup is not permitted",
-         answers.FedoraRefused),
+         answers.Refused),
     ],
 )  # fmt: skip
 def test_an_answer_is_told_by_its_cause(
@@ -100,7 +108,7 @@ WHEN = "Sun, 22 Nov 2026 10:00:00 GMT"
 )
 def test_retry_after_is_seconds_or_a_date(value: str, seconds: float | None) -> None:
     found = cause(503, "u", {"Retry-After": value, "Date": WHEN}, "")
-    assert isinstance(found, answers.FedoraBusy)
+    assert isinstance(found, answers.Busy)
     assert found.after == seconds
 
 
@@ -118,7 +126,7 @@ def test_an_answer_that_is_not_fedoras_is_told_by_what_it_is(
     method: str, status: int, headers: dict[str, str], said: str
 ) -> None:
     page = "<html><title>Sign in</title></html>"
-    with pytest.raises(answers.NotFedora, match=said):
+    with pytest.raises(answers.NotOfThisKind, match=said):
         answers.check(method, "http://f/x", status, headers, lambda: page)
 
 
@@ -172,7 +180,7 @@ def test_credentials_come_from_a_file_then_the_environment_then_netrc(
 @pytest.mark.parametrize("url", ["ftp://f.example/rest", "http://[::1", "rest"])
 def test_no_fedora_is_looked_for_where_there_is_no_address(url: str) -> None:
     client: Any = None
-    with pytest.raises(FedoraError, match="not an http or https address"):
+    with pytest.raises(RemoteError, match="not an http or https address"):
         find_root(client, url)
 
 

@@ -21,7 +21,9 @@ from siloexport.engine.export import Export
 from siloexport.errors import TargetUnusable
 from siloexport.plan import Policy, Versions
 from siloexport.targets.fedora import FedoraClient, FedoraTarget
-from siloexport.targets.fedora.answers import OnAnotherServer
+from siloexport.targets.remote.errors import (
+    OnAnotherServer,
+)
 from siloexport.values import ActionKind, OnConflict
 
 ID = "oai:example.org:1"
