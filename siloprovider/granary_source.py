@@ -22,6 +22,7 @@ from oaipmhprotocol.words import PROTOCOL_VERSION, DeletedRecord
 from oaipmhprovider.source import Position, Selection
 from recordsilo import Granary
 from recordsilo.disk.atomic_file import make_directory
+from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
 from recordsilo.repository import Repository
@@ -65,6 +66,7 @@ class GranarySource:
         self._feeding, self._name, self._looked = Lock(), name, float("-inf")
         self._formats: dict[str, MetadataFormat] = {}
         self._sets: list[Set] | None = None
+        self._faults: dict[str, str] = {}
 
     def close(self) -> None:
         """Close its file, and the Silos."""
@@ -105,12 +107,21 @@ class GranarySource:
                 has_changed = True
                 try:
                     done += self._take_over(turn, name, stamp, progress, done)
-                except (RecordSiloError, ItemsUnreadable) as error:
-                    logger.warning("the records of %s stay as they are: %s", name, error)
+                    self._faults.pop(name, None)
+                except (RecordSiloError, ItemsUnreadable, OSError) as error:
+                    if is_full_disk(error):
+                        raise
+                    self._tell(name, f"the records of {name} stay as they are: {_reason(error)}")
             if has_changed:
                 self._sets = None
                 self.items.end(turn)
             self._looked = time.monotonic()
+
+    def _tell(self, silo: str, fault: str) -> None:
+        """Log a fault of a Silo, once: it is met again with each request."""
+        if self._faults.get(silo) != fault:
+            self._faults[silo] = fault
+            logger.warning("%s", fault)
 
     def _take_over(
         self,
@@ -231,10 +242,19 @@ class GranarySource:
             some = [one for one in items if silos[one.identifier] == silo]
             live = [one for one in some if one.version]
             found |= {one.identifier: Record(header_of(one)) for one in some if not one.version}
+            if not live:  # the Silo may be gone
+                continue
             try:
                 with self._sources.using(silo) as source:
-                    read = source.read(live, prefix) if live else ()
+                    read = source.read(live, prefix)
                     found |= {record.header.identifier: record for record in read}
             except (RecordSiloError, OSError) as error:
-                logger.warning("%s records of %s are left out: %s", len(live), silo, error)
+                self._tell(silo, f"records of {silo} are left out: {_reason(error)}")
         return [found[one.identifier] for one in items if one.identifier in found]
+
+
+def _reason(error: Exception) -> str:
+    """An error in words; one of the operating system without its number."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

@@ -20,6 +20,7 @@ class _Open:
     silo: Silo
     source: SiloSource
     users: int = 0
+    has_failed: bool = False
 
     def close(self) -> None:
         self.source.close()
@@ -44,12 +45,17 @@ class OpenSources:
     def using(self, name: str) -> Iterator[SiloSource]:
         """The source of a Silo, which stays open during the block.
 
+        One in which something failed is opened anew the next time.
+
         Raises:
             RecordSiloError, OSError: It cannot be opened.
         """
         one = self._take(name)
         try:
             yield one.source
+        except Exception:
+            self._give_up(name, one)
+            raise
         finally:
             self._give_back(one)
 
@@ -71,11 +77,18 @@ class OpenSources:
             self._open.move_to_end(name)
             return one
 
+    def _give_up(self, name: str, one: _Open) -> None:
+        with self._lock:
+            one.has_failed = True
+            if self._open.get(name) is one:
+                del self._open[name]
+
     def _give_back(self, one: _Open) -> None:
         with self._lock:
             one.users -= 1
             unused = [name for name, other in self._open.items() if not other.users]
             surplus = unused[: max(0, len(self._open) - MOST_OPEN)]
             closing = [self._open.pop(name) for name in surplus]
+            closing += [one] if one.has_failed and not one.users else []
         for other in closing:
             other.close()

@@ -184,6 +184,38 @@ def test_a_silo_that_cannot_be_read_stays_as_it_was(
     del ask
 
 
+def test_half_a_silo_stops_no_other_and_is_named_once(
+    granary: Granary, asked: Any, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    ora, half = Path(granary.dir_of_silos, "ora"), Path(granary.dir_of_silos, "half")
+    half.mkdir()
+    shutil.copy(ora / "pairtree_version0_1", half)
+    ask = asked()
+    for _ in range(3):
+        assert len(headers(ask)) == 6
+        assert ask.codes(verb="ListSets") == []
+    (line,) = caplog.messages
+    assert line.startswith("the records of half stay as they are")
+    shutil.rmtree(half)
+    shutil.copytree(ora, half)  # the copy is complete now
+    with silo(granary, "half") as one:
+        harvest(one, "oai:x:more", oai_dc=dc("More"))
+    clock.tick()
+    assert "more" in names(headers(ask))
+    assert title(ask, "oai:x:more") == "More"
+
+
+def test_a_silo_that_is_gone_is_not_looked_for_in_lists_of_its_deletions(
+    granary: Granary, asked: Any, clock: Clock, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ask = asked()
+    assert len(headers(ask)) == 6
+    Path(granary.dir_of_silos, "ora").rename(tmp_path / "elsewhere")
+    clock.tick(10)
+    assert len([*ask.pages("ListRecords", metadataPrefix="oai_dc")]) == 3
+    assert caplog.messages == []
+
+
 def test_a_list_has_each_record_once_while_silos_change(
     granary: Granary, asked: Any, clock: Clock
 ) -> None:
