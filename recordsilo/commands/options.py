@@ -18,7 +18,8 @@ from recordsilo.commands import completion
 from recordsilo.commands.granary_list import silos_in
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
-from recordsilo.index.search_values import DATES
+from recordsilo.index.projection import seconds_of
+from recordsilo.index.search_values import DATES, bound_of
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import (
     Selection,
@@ -73,13 +74,20 @@ _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
 def _moment(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
-    """A date as typed; for how long something is ago, the time."""
-    found = re.fullmatch(r"(\d{1,6})([mhdw])", given or "", re.ASCII)
+    """A date as typed; for how long something is ago, the time. None is in the future."""
+    if given is None:
+        return None
+    found = re.fullmatch(r"(\d{1,6})([mhdw])", given, re.ASCII)
     if found is None:
         try:
-            datetime.fromisoformat(given or "2000-01-01")
-        except ValueError:
-            fail(f"{given!r} is not a date; write YYYY-MM-DD, or how long ago, such as 12h or 1d")
+            is_future = bound_of(given, last=False) > seconds_of(datetime.now(UTC))
+        except SearchError:
+            fail(
+                f"{given!r} is not a date; write YYYY-MM-DD, or with a time YYYY-MM-DDThh:mm "
+                "(UTC), or how long ago, such as 12h or 1d"
+            )
+        if is_future:
+            fail(f"{given} is in the future; write an earlier date")
         return given
     ago = timedelta(seconds=int(found[1]) * _UNITS[found[2]])
     try:
@@ -93,6 +101,21 @@ as_of_option = click.option(
     help="As it was at this date or time (UTC; a day: its first second), or so long ago: 12h, 1d.",
 )  # fmt: skip
 """With `selecting`, the selection has it; without, the command gets ``as_of``."""
+
+
+def check_order(changed_since: str | None, as_of: str | None) -> None:
+    """Refuse to list what has changed since a moment as it was before that moment.
+
+    Raises:
+        Failure: The first date is later than the second; both were checked as such.
+    """
+    if not (changed_since and as_of):
+        return
+    if bound_of(changed_since, last=False) > bound_of(as_of, last=False):
+        fail(
+            f"--changed-since {changed_since} is later than --as-of {as_of}, so nothing can have "
+            "changed between them; write an earlier --changed-since"
+        )
 
 
 def changed_since_option(what: str) -> Callable[[Any], Any]:
@@ -182,6 +205,7 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
         query, filters = _query(given.pop("query"), _filters(given))
         named, file = given.pop("items"), given.pop("ids_file")
         skip, as_of = given.pop("missing") == "skip", given.pop("as_of", None) or ""
+        check_order(filters.changed_since, as_of)
         if file is not None:
             named = (*named, *_listed(file))
             if not named:

@@ -20,6 +20,7 @@ from recordsilo.commands.options import (
     Rows,
     as_of_option,
     changed_since_option,
+    check_order,
     confirm,
     directory,
     filtering,
@@ -403,6 +404,7 @@ def show(
     *, silo_dir: str, item: str, as_of: str | None, changed_since: str | None, as_json: bool
 ) -> None:
     """Show a record: its metadata, and its versions with their files and provenance."""
+    check_order(changed_since, as_of)
     with open_silo(silo_dir, as_of or "") as silo:
         record = silo[silo.resolve(item)]
         row = silo.row(record.item_id)

@@ -376,7 +376,20 @@ def test_what_is_no_date_of_a_change_is_told_with_what_is_one(run: Run, myrepo: 
     assert run("ls", myrepo, "--changed-since", "1d").code == 0
     refused = run("ls", myrepo, "--changed-since", "1x")
     assert refused.code == 2
-    assert "'1x' is not a date; write YYYY-MM-DD, or how long ago, such as 12h" in refused.err
+    assert "'1x' is not a date; write YYYY-MM-DD, or with a time YYYY-MM-DDThh:mm" in refused.err
+    assert "or how long ago, such as 12h" in refused.err
+    for command in (["ls", myrepo], ["search", myrepo], ["show", myrepo, "1"]):
+        code, out, err = run(*command, "--changed-since", "2999-01-01")
+        assert (code, out) == (2, "")
+        assert "2999-01-01 is in the future; write an earlier date" in err
+        code, out, err = run(*command, "--changed-since", "")
+        assert (code, out, "'' is not a date" in err) == (2, "", True)
+
+
+def test_what_changed_after_the_moment_of_a_list_is_refused(run: Run, myrepo: str) -> None:
+    for command in (["ls", myrepo], ["show", myrepo, "1"]):
+        code, out, err = run(*command, "--changed-since", "1m", "--as-of", "5m")
+        assert (code, out, "so nothing can have changed between them" in err) == (2, "", True)
 
 
 def test_lists_of_changes_have_a_reason_and_what_was_removed(run: Run, myrepo: str) -> None:
@@ -423,7 +436,12 @@ def test_lists_of_changes_have_a_reason_and_what_was_removed(run: Run, myrepo: s
 
 @pytest.mark.parametrize(
     ("moment", "told"),
-    [("2999-01-01", "is in the future"), ("2001-01-01", "did not exist"), ("noon", "not a date")],
+    [
+        ("2999-01-01", "is in the future"),
+        ("2001-01-01", "did not exist"),
+        ("noon", "not a date"),
+        ("", "'' is not a date"),
+    ],
 )
 def test_a_moment_is_refused_in_a_sentence(run: Run, myrepo: str, moment: str, told: str) -> None:
     for command in (["ls", myrepo], ["show", myrepo, "1"], ["cat", myrepo, "1"]):
