@@ -4,7 +4,9 @@ Requests are not retried here: the engine retries whole deposits.
 """
 
 import math
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from functools import partial
 from urllib.parse import quote, unquote, urlsplit
 
 import requests
@@ -20,7 +22,9 @@ from siloexport.targets.fedora.answers import (
 from siloexport.targets.remote.errors import (
     Busy,
     NotThere,
+    RemoteError,
 )
+from siloexport.targets.remote.masking import mask_of
 from siloexport.targets.remote.server import Connections
 
 NT = "application/n-triples"
@@ -56,6 +60,7 @@ class FedoraClient(Connections):
     ) -> None:
         super().__init__(url, settings)
         self._auth = keep_header if auth is None else HTTPBasicAuth(*auth)
+        self._mask = mask_of("" if auth is None else f"Basic {b64encode(b':'.join(auth)).decode()}")
 
     def send(
         self,
@@ -91,8 +96,16 @@ class FedoraClient(Connections):
             answer.content  # noqa: B018 - read here, where it may fail
         except (requests.RequestException, UnicodeError) as error:
             raise Busy(0, url, reason_of(error, self._settings)) from error
-        check(method, url, answer.status_code, answer.headers, lambda: answer.text)
+        try:
+            text = partial(self._text, answer)
+            check(method, url, answer.status_code, answer.headers, text)
+        except RemoteError as error:
+            error.mask(self._mask)
+            raise
         return answer
+
+    def _text(self, answer: requests.Response) -> str:
+        return self._mask(answer.text)
 
     def get_if_there(
         self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"

@@ -194,7 +194,8 @@ class InvenioClient:
         self._checked(self._server.send("PUT", f"{url}/content", headers, body), (200, 201))
         found = self._json("POST", f"{url}/commit", (200,))
         if found.get("checksum") != f"md5:{md5}":
-            why = f"the MD5 of {name} is {found.get('checksum')} there, not {md5}"
+            digest = self._server.mask(str(found.get("checksum")))
+            why = f"the MD5 of {name} is {digest} there, not {md5}"
             raise ChecksumRefused(200, url, why)
 
     def remove_file(self, record_id: str, name: str) -> None:
@@ -227,6 +228,10 @@ class InvenioClient:
         answer = self._server.send("DELETE", f"{self.record_url(record_id)}/draft")
         if answer.status not in {204, 404}:
             raise self._failure(answer)
+
+    def errors_in(self, found: Json) -> str:
+        """Return the errors of fields in an answer as one line, without the token."""
+        return self._server.mask(errors_in(found))[:500]
 
     # -- requests ------------------------------------------------------------------------
 
@@ -278,4 +283,4 @@ def errors_in(found: Mapping[str, Any], message: str = "") -> str:
     fields = [
         f"{one.get('field', '')}: {' '.join(map(str, one.get('messages') or ()))}" for one in some
     ]
-    return "; ".join(filter(None, [message.rstrip("."), *fields]))[:500]
+    return "; ".join(filter(None, [message.rstrip("."), *fields]))

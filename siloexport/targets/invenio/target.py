@@ -18,7 +18,7 @@ from siloexport.bibliography import Bibliography, bibliography_of
 from siloexport.content import checked_chunks
 from siloexport.errors import CannotTakeBack, Conflict, DepositFailed
 from siloexport.targets import DepositJournal
-from siloexport.targets.invenio.client import InvenioClient, Json, Look, errors_in
+from siloexport.targets.invenio.client import InvenioClient, Json, Look
 from siloexport.targets.invenio.metadata import is_within, metadata, pids
 from siloexport.targets.remote.about import ABOUT, about_of, deposited_files
 from siloexport.targets.remote.errors import (
@@ -195,12 +195,12 @@ class InvenioTarget:
         if after is None or (self._settings.publish and after.is_draft and not remark):
             why = "was reported as published, but is not"
             raise RemoteError(202, self._client.record_url(record_id), why)
-        remark = remark or ("" if self._settings.publish else errors_in(answer))
+        remark = remark or ("" if self._settings.publish else self._client.errors_in(answer))
         return self._deposited(after, created=created, remark=remark)
 
     def _publish(self, deposit: Deposit, there: Look, answer: Json) -> str:
         """Publish a draft, or submit it to a community; return a remark about the latter."""
-        if lacking := errors_in(answer):
+        if lacking := self._client.errors_in(answer):
             why = f"it cannot be published: {lacking}; its draft stays"
             raise DepositFailed(deposit.identifier, why)
         is_first = not self._client.versions(there.id)

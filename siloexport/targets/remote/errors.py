@@ -1,7 +1,7 @@
 """Errors of another server, and those of an export that they become."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from recordsilo.errors import FileNotInVersion
 from siloexport.errors import (
@@ -26,8 +26,16 @@ class RemoteError(Exception):
 
     def __init__(self, status: int, url: str, reason: str) -> None:
         self.status, self.url, self.reason = status, url, reason
-        said = f"{status} {reason}".strip() if status else reason
-        super().__init__(f"{url}: {said}")
+        super().__init__(self._said())
+
+    def _said(self) -> str:
+        said = f"{self.status} {self.reason}".strip() if self.status else self.reason
+        return f"{self.url}: {said}"
+
+    def mask(self, mask: Callable[[str], str]) -> None:
+        """Replace secrets in what the server said."""
+        self.url, self.reason = mask(self.url), mask(self.reason)
+        self.args = (self._said(),)
 
 
 class NotThere(RemoteError):

@@ -35,6 +35,7 @@ from siloexport.targets.remote.errors import (
     Refused,
     RemoteError,
 )
+from siloexport.targets.remote.masking import Mask, mask_of
 
 SETTINGS = HttpSettings(connect_timeout=10, read_timeout=300, total_timeout=3600, netrc=False)
 """Seconds to connect, between two bytes, and for one answer: a server may unpack what it got."""
@@ -52,12 +53,17 @@ Body = bytes | Iterable[bytes] | None
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer; names of headers may be looked up in any case."""
+    """An answer; names of headers may be looked up in any case.
+
+    Attributes:
+        mask: Replaces the secrets of the request in what is said of the answer.
+    """
 
     url: str
     status: int
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
+    mask: Mask = field(default=str, repr=False, compare=False)
 
     @property
     def media_type(self) -> str:
@@ -120,6 +126,9 @@ class Server(Connections):
         url: Any address on the server; all requests use its scheme, host and port.
         authorization: The header ``Authorization``; ``""`` to send none.
         settings: For timeouts.
+
+    Attributes:
+        mask: Replaces the secrets in a text by ``***``.
     """
 
     def __init__(
@@ -127,6 +136,14 @@ class Server(Connections):
     ) -> None:
         super().__init__(url, settings)
         self._authorization = {"Authorization": authorization} if authorization else {}
+        self.mask = mask_of(authorization)
+
+    def check_address(self, url: str) -> None:
+        """See `Connections`: an address of an answer may have the credentials in it."""
+        try:
+            super().check_address(url)
+        except OnAnotherServer:
+            raise OnAnotherServer(self.mask(url)) from None
 
     def send(
         self,
@@ -163,8 +180,9 @@ class Server(Connections):
                 taken = into if into is not None and answer.status_code == 200 else None
                 content = _read(answer, url, most, taken)
         except (requests.RequestException, UnicodeError, *BROKEN) as error:
-            raise Busy(0, url, reason_of(error, self._settings)) from error
-        return Answer(url, answer.status_code, answer.headers, content)
+            reason = self.mask(reason_of(error, self._settings))
+            raise Busy(0, self.mask(url), reason) from error
+        return Answer(url, answer.status_code, answer.headers, content, self.mask)
 
 
 def _read(answer: requests.Response, url: str, most: int, into: IO[bytes] | None) -> bytes:
@@ -188,10 +206,10 @@ def failure(answer: Answer, said: str = "") -> RemoteError:
         answer: Of any status.
         said: The server's own words, if they could be read from the body.
     """
-    status, url = answer.status, answer.url
+    status, url = answer.status, answer.mask(answer.url)
     if status < 400:
         return NotOfThisKind(status, url, not_expected(answer))
-    reason = said or line_of(answer)
+    reason = answer.mask(said)[:500] or line_of(answer)
     if status in _BUSY:
         now = http_date(answer.headers.get("Date", "")) or datetime.now(UTC)
         return Busy(status, url, reason, retry_after(answer.headers.get("Retry-After"), now))
@@ -202,8 +220,9 @@ def not_expected(answer: Answer) -> str:
     """Describe an answer that no such server would give."""
     where = answer.headers.get("Location")
     if where and answer.status in REDIRECTS:
+        where = answer.mask(where)
         return f"is not the expected answer: it redirects to {where}; is the address right?"
-    kind = answer.media_type or "an empty page"
+    kind = answer.mask(answer.media_type) or "an empty page"
     text = line_of(answer) if answer.is_html else ""
     return f"is not the expected answer: {kind}" + (f' "{text}"' if text else "")
 
@@ -214,7 +233,7 @@ def line_of(answer: Answer) -> str:
     if answer.is_html or "<html" in body[:200].lower():
         title = re.search(r"<title>(.*?)</title>", body, re.IGNORECASE | re.DOTALL)
         body = title[1] if title else ""
-    return " ".join(body.split())[:200]
+    return answer.mask(" ".join(body.split()))[:200]
 
 
 def origin(url: str) -> tuple[str, str, int] | None:

@@ -291,7 +291,8 @@ class SwordClient:
     def _failure(self, answer: Answer) -> RemoteError:
         said = documents.error_said(answer.body)
         if answer.status in {400, 412} and documents.is_checksum_error(answer.body):
-            return ChecksumRefused(answer.status, answer.url, said or "the checksum is refused")
+            reason = answer.mask(said) or "the checksum is refused"
+            return ChecksumRefused(answer.status, answer.url, reason)
         return failure(answer, said)
 
 

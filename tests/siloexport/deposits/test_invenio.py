@@ -274,3 +274,13 @@ def test_what_a_repository_adds_is_no_change() -> None:
     assert is_within({"a": [{"id": "x"}]}, {"a": [{"id": "x", "title": "X"}], "b": 1})
     assert not is_within({"a": [{"id": "x"}]}, {"a": [{"id": "y"}]})
     assert not is_within({"a": [1]}, {"a": [1, 2]})
+
+
+def test_token_that_comes_back_is_not_told(silo: Silo, invenio: Simulator) -> None:
+    said = json.dumps({"message": f"no such token: {TOKEN}; abc"}).encode()
+    invenio.before = lambda one: Answer(400, said) if one.path.endswith("/files") else None
+    report = exporting(silo, invenio).run(ONE)
+    assert "no such token: ***; ***" in report.problems[0].reason
+    invenio.before = lambda _one: Answer(302, b"", {"Location": f"/login?of={TOKEN}"})
+    with pytest.raises(TargetUnusable, match=r"redirects to /login\?of=\*\*\*;"):
+        exporting(silo, invenio).run(ONE)

@@ -364,3 +364,24 @@ def test_password_that_others_may_read_is_refused(silo: Silo, tmp_path: Path) ->
     login.chmod(0o644)
     result = called("sword", silo.path, "http://127.0.0.1:9/", "--credentials", str(login))
     assert "chmod 600" in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("<html><title>No user ann:secret, {login}</title></html>", "text/html"),
+        (
+            "<e><summary xmlns='http://www.w3.org/2005/Atom'>ann:secret, {login}</summary></e>",
+            "a/xml",
+        ),
+    ],
+)
+def test_credentials_that_come_back_are_not_told(
+    silo: Silo, repository: Simulator, text: str, kind: str
+) -> None:
+    body = text.format(login=LOGIN).encode()
+    repository.before = lambda _one: Answer(401, body, {"Content-Type": kind})
+    with pytest.raises(CredentialsRefused, match=r"\*\*\*, \*\*\*") as refused:
+        exporting(silo, repository).run(ONE)
+    assert "secret" not in str(refused.value)
+    assert LOGIN.split()[1] not in str(refused.value)

@@ -22,6 +22,7 @@ from siloexport.errors import TargetUnusable
 from siloexport.plan import Policy, Versions
 from siloexport.targets.fedora import FedoraClient, FedoraTarget
 from siloexport.targets.remote.errors import (
+    Denied,
     OnAnotherServer,
 )
 from siloexport.values import ActionKind, OnConflict
@@ -418,3 +419,15 @@ def test_another_address_is_refused_before_a_connection_is_made(url: str) -> Non
 )
 def test_one_server_is_one_however_its_address_is_written(of: str, url: str) -> None:
     FedoraClient(of).check_address(url)
+
+
+def test_credentials_that_come_back_are_not_told(simulated: Fedora) -> None:
+    assert simulated.simulator
+    body = b"no such user: ann:hidden; Basic YW5uOmhpZGRlbg=="
+    simulated.simulator.interfere = lambda _request: Answer(401, {}, body)
+    said = r"no such user: \*\*\*; \*\*\*$"
+    with (
+        FedoraClient(simulated.root, (b"ann", b"hidden")) as client,
+        pytest.raises(Denied, match=said),
+    ):
+        client.send("GET", simulated.root)
