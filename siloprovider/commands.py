@@ -1,5 +1,6 @@
 """``silo provide``: a Silo as an OAI-PMH repository."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,6 +15,7 @@ from recordsilo import Granary
 from recordsilo.cli import example, fail, open_silo
 from recordsilo.commands.options import directory
 from recordsilo.granary import is_granary
+from recordsilo.silo import VERSION_FILE
 from recordsilo.wording import counted
 from siloprovider.errors import ProvidingError
 from siloprovider.providing import PATH, Provided, provided, provided_directory
@@ -91,6 +93,7 @@ def provide(
 
     Settings that are not given here are those of curation/provider.toml.
     """
+    _check_place(silo_dir)
     try:
         settings = read_settings(silo_dir)
         before = settings.branding or Branding("")
@@ -113,6 +116,17 @@ def provide(
             _serve(one, port, ClientLimit(settings.per_minute))
     except (ProvidingError, CannotListen) as error:
         fail(str(error))
+
+
+def _check_place(path: str) -> None:
+    """Refuse what is there and can neither be a Silo nor have some."""
+    if not os.path.exists(path) or is_granary(path):
+        return
+    if not os.path.exists(os.path.join(path, VERSION_FILE)):
+        fail(
+            f"{path} is neither a Silo nor a directory of Silos; "
+            "name a Silo's directory, or one that has Silos in it"
+        )
 
 
 @contextmanager

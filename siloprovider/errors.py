@@ -13,7 +13,15 @@ class ItemsUnreadable(ProvidingError):
 
 
 class SettingInvalid(ProvidingError):
-    """A setting of the provider is malformed."""
+    """A setting of the provider is malformed.
+
+    Attributes:
+        field: The field of the page's form that has it; empty if none is named.
+    """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        self.field = field
+        super().__init__(message)
 
 
 class SettingsUnreadable(ProvidingError):

@@ -26,7 +26,8 @@ def check_prefix(prefix: str) -> str:
     if not _PREFIX.fullmatch(prefix):
         raise SettingInvalid(
             f"{prefix!r} cannot begin identifiers; write oai:, a domain of your own and a colon, "
-            "such as oai:mine.example.org:"
+            "such as oai:mine.example.org:",
+            "identifiers",
         )
     return prefix
 

@@ -181,11 +181,13 @@ def check_searches(silo: Silo, settings: ProviderSettings) -> None:
             load_search(silo.path, name)
         except CurationError as error:
             there = ", ".join(search_names(silo.path)) or "none"
-            raise SettingInvalid(f"{error}; saved searches that are there: {there}") from None
+            sentence = f"{error}; saved searches that are there: {there}"
+            raise SettingInvalid(sentence, "searches") from None
     wanted = {spec_of_search(name) for name in names_of(silo, settings)}
     if wanted and (clashes := sorted(wanted & set(silo.set_counts()))):
         raise SettingInvalid(
-            f"the source has a set {clashes[0]} too; save the search under another name"
+            f"the source has a set {clashes[0]} too; save the search under another name",
+            "searches",
         )
 
 

@@ -21,7 +21,7 @@ from siloprovider.identifiers import check_prefix
 SETTINGS = "curation/provider.toml"
 CURRENT, READY = "current", "ready"
 MOST_RECORDS = 1000
-_EMAIL = re.compile(r"[^\s@]+@(?:[^\s.@]+\.)+[^\s.@]+")
+_EMAIL = re.compile(r'[^\s@,;<>()"]+@(?:[^\s.@,;<>()"]+\.)+[^\s.@,;<>()"]+')
 _NOT_TEXT = re.compile(r"[^\t\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LONGEST = 2000
 
@@ -99,29 +99,47 @@ class ProviderSettings:
         Raises:
             SettingInvalid: One is malformed; the message says which.
         """
-        for text in (self.name, *self.searches, self.branding.title if self.branding else ""):
+        title = self.branding.title if self.branding else ""
+        texts = (
+            ("name", self.name),
+            ("icon_title", title),
+            *(("searches", s) for s in self.searches),
+        )
+        for where, text in texts:
             if _NOT_TEXT.search(text) or len(text) > _LONGEST:
-                raise SettingInvalid("a name or title is too long, or no text on one line")
+                raise SettingInvalid("a name or title is too long, or no text on one line", where)
         for email in self.emails:
             if not _EMAIL.fullmatch(email):
-                raise SettingInvalid(f"{email!r} is not an address of mail; write name@example.org")
+                sentence = f"{email!r} is not an address of mail; write name@example.org"
+                raise SettingInvalid(sentence, "emails")
         if self.state not in (CURRENT, READY):
-            raise SettingInvalid(f"there is no state {self.state!r}; it is current or ready")
+            raise SettingInvalid(
+                f"there is no state {self.state!r}; it is current or ready", "state"
+            )
         if self.identifiers:
             check_prefix(self.identifiers)
-        icon = (self.branding.icon, self.branding.link) if self.branding else ()
-        for url in filter(None, (self.base_url, self.rights, *self.friends, *icon)):
-            check_url(url)
+        icon = self.branding or Branding("")
+        urls = (
+            ("base_url", self.base_url), ("rights", self.rights), ("icon", icon.icon),
+            ("icon_link", icon.link), *(("friends", one) for one in self.friends),
+        )  # fmt: skip
+        for where, url in urls:
+            if url:
+                check_url(url, where)
         if self.branding and not self.branding.icon:
-            raise SettingInvalid("a link, title or size of an icon needs the address of the icon")
+            sentence = "a link, title or size of an icon needs the address of the icon"
+            raise SettingInvalid(sentence, "icon")
         if not 1 <= self.page_size <= MOST_RECORDS:
             raise SettingInvalid(f"a response has 1 to {MOST_RECORDS:,} records")
         if self.per_minute < 0:
             raise SettingInvalid("requests in a minute are a number, 0 for any number")
 
 
-def check_url(text: str) -> None:
+def check_url(text: str, field: str = "") -> None:
     """Check an address that others are told.
+
+    Args:
+        field: Of the form that has it.
 
     Raises:
         SettingInvalid: It is none, or has a password.
@@ -131,7 +149,8 @@ def check_url(text: str) -> None:
     except RequestRefused:
         address = None
     if address is None or address.auth or address.url != text or _NOT_TEXT.search(text):
-        raise SettingInvalid(f"{text!r} is not a web address; write https://… without a password")
+        sentence = f"{text!r} is not a web address; write https://… without a password"
+        raise SettingInvalid(sentence, field)
 
 
 def settings_path(path: str) -> str:

@@ -98,6 +98,8 @@ def _tell(form: HtmlElement, field: str, sentence: str) -> None:
     )
     note.text = sentence
     named.addnext(note)
+    for more in named.iterancestors("details"):
+        more.set("open", "")
     named.set("aria-invalid", "true")
     told = named.get("aria-describedby")
     named.set("aria-describedby", f"{told} {note_id}" if told else note_id)

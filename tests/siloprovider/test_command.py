@@ -88,3 +88,20 @@ def test_a_wrong_directory_is_refused_in_a_sentence(tmp_path: Path) -> None:
     assert result.exit_code != 0
     assert "nope" in str(result.exception)
     assert not (tmp_path / "nope").exists()
+
+
+def test_what_is_no_silo_and_has_none_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "prov.log").write_text("")
+    (tmp_path / "empty").mkdir()
+    for name in ("prov.log", "empty"):
+        result = CliRunner().invoke(silo_command, ["provide", str(tmp_path / name)])
+        assert result.exit_code != 0
+        said = result.output + str(result.exception)
+        assert f"{name} is neither a Silo nor a directory of Silos; name a Silo's" in said
+
+
+def test_an_address_of_mail_with_a_comma_is_refused(tmp_path: Path) -> None:
+    with Silo(str(tmp_path / "silo")) as silo:
+        result = CliRunner().invoke(silo_command, ["provide", silo.path, "--email", "a@b.org,"])
+    assert result.exit_code != 0
+    assert "'a@b.org,' is not an address of mail" in result.output + str(result.exception)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import lxml.html
 import pytest
 from provider_asker import validator
 
@@ -135,6 +136,7 @@ def test_a_large_silo_is_read_in_the_background(
     [
         ({"identifiers": "mine"}, "such as oai:mine.example.org:"),
         ({"emails": "root"}, "is not an address of mail"),
+        ({"emails": "a@example.org;b@example.org"}, "is not an address of mail"),
         ({"rights": "CC0"}, "is not a web address"),
         ({"searches": "none"}, "no saved search 'none'"),
         ({"state": "draft"}, "it is current or ready"),
@@ -153,9 +155,28 @@ def test_a_malformed_setting_is_refused_and_shown_again(
     assert read_settings(switched_on.path) == before
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("emails", "a@example.org; b"), ("identifiers", "mine"), ("icon", "i.png"), ("friends", "no")],
+)
+def test_the_form_is_shown_again_with_the_sentence_at_the_field(
+    client: Any, silo: Silo, field: str, value: str
+) -> None:
+    headers = {"Referer": f"http://127.0.0.1:{client.port}/providing"}
+    fields = {"page": "yes", "name": "Ours", field: value}
+    answer = client.post("/providing", fields, accept="text/html", headers=headers)
+    assert answer.status == 400
+    page = lxml.html.document_fromstring(answer.text)
+    (control,) = page.xpath(f"//main//*[@name='{field}']")
+    assert (control.get("value") or control.text) == value
+    assert page.get_element_by_id(f"{field}-fault").text.endswith(".")
+    assert all("open" in one.attrib for one in control.iterancestors("details"))
+    assert page.get_element_by_id("name").get("value") == "Ours"
+
+
 def test_settings_are_kept_as_the_form_has_them(client: Any, silo: Silo) -> None:
     fields = {
-        "page": "yes", "name": "Ours", "emails": "a@example.org b@example.org", "state": "ready",
+        "page": "yes", "name": "Ours", "emails": "a@example.org, b@example.org", "state": "ready",
         "identifiers": "oai:mine.example.org:", "rights": "https://example.org/licence",
         "friends": "https://one.example.org/oai\nhttps://two.example.org/oai",
         "icon": "https://example.org/i.png", "icon_width": "88", "all_searches": "yes",
@@ -166,6 +187,7 @@ def test_settings_are_kept_as_the_form_has_them(client: Any, silo: Silo) -> None
         assert text in page
     assert client.post("/providing", {"page": "yes"}).json["identifiers"] == "oai:mine.example.org:"
     assert read_settings(silo.path).branding is not None
+    assert read_settings(silo.path).emails == ("a@example.org", "b@example.org")
 
 
 def test_settings_that_cannot_be_used_are_told_without_the_path(client: Any, silo: Silo) -> None:
@@ -177,7 +199,11 @@ def test_settings_that_cannot_be_used_are_told_without_the_path(client: Any, sil
     refused = client.post("/providing", {"page": "yes"})
     assert refused.status == 409
     assert silo.path not in refused.text
-    assert client.get("/oai?verb=Identify").status == 404
+    said = client.get("/oai?verb=Identify")
+    assert (said.status, said.headers["Retry-After"]) == (503, "30")
+    assert said.text.strip() == "The repository cannot be asked now; try again later."
+    Path(settings_path(silo.path)).write_bytes("name = 'Müller'".encode("latin-1"))
+    assert client.get("/oai?verb=Identify").status == 503
 
 
 def test_the_one_who_starts_the_page_may_switch_it_on(

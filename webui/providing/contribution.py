@@ -18,7 +18,7 @@ _OAI = Operation(
 _FIELDS = {
     "page": "`yes`: the records are given to harvesters.",
     "name": "Of the repository.",
-    "emails": "Of who looks after it, separated by spaces.",
+    "emails": "Of who looks after it, separated by commas or spaces.",
     "base_url": "The address that harvesters are told; empty for that of this page.",
     "state": "`current` or `ready`: which version is given.",
     "identifiers": "What identifiers begin with; empty for those of the source.",

@@ -45,17 +45,17 @@ def answer(call: Call) -> Response:
         NotFound: It is switched off.
         BadRequest: The form is too large, or none.
     """
-    silo, settings = call.site.silo, settings_of(call)
+    silo = call.site.silo
 
-    def fill() -> None:
-        with Silo(silo.path, create=False) as own, provided(own, settings) as one:
-            one.catch_up(None)
+    def answered(settings: ProviderSettings) -> Response:
+        def fill() -> None:
+            with Silo(silo.path, create=False) as own, provided(own, settings) as one:
+                one.catch_up(None)
 
-    def answered() -> Response:
         with provided(silo, settings) as one:
             return _answered(call, one, settings, fill)
 
-    return _or_later(call, settings, answered)
+    return _or_later(call, answered)
 
 
 def answer_directory(call: DirectoryCall) -> Response:
@@ -64,13 +64,12 @@ def answer_directory(call: DirectoryCall) -> Response:
     Raises:
         NotFound, BadRequest: See `answer`.
     """
-    settings = settings_of(call)
 
-    def answered() -> Response:
+    def answered(settings: ProviderSettings) -> Response:
         one = call.site.provider.by(settings)
         return _answered(call, one, settings, lambda: one.catch_up(None))
 
-    return _or_later(call, settings, answered)
+    return _or_later(call, answered)
 
 
 def _answered(
@@ -85,14 +84,13 @@ def _answered(
     return Response(found.status, found.body, XML, {"ETag": f"W/{found.tag}"} if found.tag else {})
 
 
-def _or_later(
-    call: AnyCall, settings: ProviderSettings, answered: Callable[[], Response]
-) -> Response:
+def _or_later(call: AnyCall, answered: Callable[[ProviderSettings], Response]) -> Response:
     """An answer; 503 for who asks too much, or where that may be well soon (the log says why)."""
-    if wait := _seconds_to_wait(call.request, call.site.path, settings):
-        return _later(TOO_MUCH, wait)
     try:
-        return answered()
+        settings = settings_of(call)
+        if wait := _seconds_to_wait(call.request, call.site.path, settings):
+            return _later(TOO_MUCH, wait)
+        return answered(settings)
     except (SourceUnavailable, ProvidingError, IndexProblem) as error:
         logger.warning("a harvester was answered with 503: %s", error)
         return _later("The repository cannot be asked now; try again later.", _SECONDS_UNTIL_AGAIN)
@@ -102,15 +100,12 @@ def settings_of(call: AnyCall) -> ProviderSettings:
     """How the Silo or the directory is provided.
 
     Raises:
-        NotFound: It is not, or its settings cannot be read.
+        NotFound: It is not.
+        SettingsUnreadable: The file that says it cannot be used.
     """
-    try:
-        settings = read_settings(call.site.path)
-    except ProvidingError as error:
-        logger.warning("nothing is provided: %s", error)
-    else:
-        if settings.page or call.site.settings.oai:
-            return settings
+    settings = read_settings(call.site.path)
+    if settings.page or call.site.settings.oai:
+        return settings
     raise NotFound("This page does not give its records to harvesters.")
 
 

@@ -95,8 +95,13 @@ def _changed(call: Call, before: ProviderSettings) -> ProviderSettings:
             changes[name] = call.field(name)
     for name in ("emails", "friends", "searches"):
         if name in given:
-            changes[name] = tuple(call.field(name).split())
+            changes[name] = tuple(_parts(call.field(name), name))
     return replace(before, **changes)
+
+
+def _parts(text: str, name: str) -> list[str]:
+    """What is between blanks; addresses of mail may have commas between them, too."""
+    return text.replace(",", " ").split() if name == "emails" else text.split()
 
 
 def _branding(call: Call, before: Branding) -> Branding | None:

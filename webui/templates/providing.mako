@@ -19,7 +19,8 @@ ${parts.done(done)}
     <p class="wide"><label for="name">${_("Name of the repository")} <span class="optional">${_("(optional)")}</span></label>
     <input id="name" name="name" value="${settings.name}" autocomplete="off"></p>
     <p class="wide"><label for="emails">${_("Mail address of who looks after it")}</label>
-    <input id="emails" name="emails" value="${" ".join(settings.emails)}" autocomplete="off" spellcheck="false"></p>
+    <input id="emails" name="emails" value="${" ".join(settings.emails)}" autocomplete="off" spellcheck="false" aria-describedby="emails-hint">
+    <small id="emails-hint">${_("Several are separated by commas or spaces.")}</small></p>
     <p><label for="state">${_("What is given of a record")}</label>
     <select id="state" name="state">
 % for value, label in states:
