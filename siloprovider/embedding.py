@@ -69,6 +69,26 @@ def embedded(content: bytes) -> Embedded:
     return Embedded(document, namespace, schema)
 
 
+def located(one: Embedded, schema: str) -> Embedded:
+    """A document that says where its schema is, as OAI-PMH wants it of each (section 2.5).
+
+    Args:
+        schema: Of its namespace; a document that names schemas itself stays as it is.
+    """
+    start = _START.match(one.content)
+    if start is None or b"schemaLocation" in start[1]:
+        return one
+    declared = dict(_NAMESPACE.findall(start[1])).get(b"xsi")
+    if declared is not None and declared[1:-1] != XSI_NAMESPACE.encode():
+        return one
+    added = f' xsi:schemaLocation="{one.namespace} {schema}"'
+    if declared is None:
+        added = f' xmlns:xsi="{XSI_NAMESPACE}"{added}'
+    end = start.end(1)
+    content = one.content[:end] + added.encode() + one.content[end:]
+    return Embedded(content, one.namespace, schema)
+
+
 def _as_stored(content: bytes, root: etree._Element) -> bytes | None:
     """The bytes of the document, with the namespaces that the wrapper declared; None in doubt."""
     if not _is_in_utf_8(root) or root.getnext() is not None:

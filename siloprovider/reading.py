@@ -8,13 +8,13 @@ from recordsilo.errors import RecordGone
 from recordsilo.formats import describe_main
 from recordsilo.records.manifest import Manifest
 from recordsilo.records.place import RecordPlace
-from siloprovider.choosing import prefixes_of
+from siloprovider.choosing import DUBLIN_CORE, prefixes_of
 from siloprovider.descriptions import rights_in
 from siloprovider.dublin_core import OAI_DC, SCHEMA, oai_dc_of
-from siloprovider.embedding import Embedded, embedded
+from siloprovider.embedding import Embedded, embedded, located
 from siloprovider.provenance import Harvested, provenance_of
 
-_WAY = 1
+_WAY = 2
 """Another number for each release that makes other documents or containers of the same files."""
 
 
@@ -98,7 +98,7 @@ class RecordReader:
             datestamp=_dated(newest.origin.prefixes.get(prefix) or newest.date),
             namespace=namespace,
             date=_dated(newest.origin.date or newest.date),
-            is_altered=version != newest.name or prefix not in newest.metadata_files,
+            is_altered=not _is_as_harvested(place, manifest, version, newest.name, prefix),
         )
         return (provenance_of(told, earlier), *rights_in(earlier))
 
@@ -106,9 +106,29 @@ class RecordReader:
 def _found(place: RecordPlace, manifest: Manifest, version: str, prefix: str) -> Embedded:
     held = prefixes_of(manifest.version(version))
     if prefix in held:
-        return embedded(place.content(manifest, version, prefix))
+        found = embedded(place.content(manifest, version, prefix))
+        is_own = not any(one.origin.kind == "harvest" for one in manifest.versions)
+        if is_own and (prefix, found.namespace) == (DUBLIN_CORE, OAI_DC):
+            return located(found, SCHEMA)
+        return found
     description = describe_main(held, lambda path: place.content(manifest, version, path))
     return Embedded(oai_dc_of(description), OAI_DC, SCHEMA)
+
+
+def _is_as_harvested(
+    place: RecordPlace, manifest: Manifest, version: str, harvested: str, prefix: str
+) -> bool:
+    """Whether the document in a format is, byte by byte, the one that was harvested."""
+    given, source = manifest.version(version), manifest.version(harvested)
+    if prefix not in source.metadata_files or prefix not in prefixes_of(given):
+        return False
+    if version == harvested:
+        return True
+    digests = (given.digests or {}).get(prefix), (source.digests or {}).get(prefix)
+    if None not in digests:
+        return digests[0] == digests[1]
+    one, other = (place.content(manifest, name, prefix) for name in (version, harvested))
+    return one == other
 
 
 def _identifier_in(manifest: Manifest) -> str:

@@ -74,9 +74,29 @@ def test_the_current_version_is_given_with_where_it_was_harvested(
     ]  # fmt: skip
     record = silo["oai:x:1"]
     record.clone_version("1", "mine")
+    record.put_stream("notes.txt", "Not of the metadata")
+    assert given(ask, "oai:x:1").find(".//{*}originDescription").get("altered") == "false"
     record.put_stream("oai_dc", dc("Better"))
     assert given(ask, "oai:x:1").xpath("string(//*[local-name()='title'])") == "Better"
     assert given(ask, "oai:x:1").find(".//{*}originDescription").get("altered") == "true"
+
+
+def test_a_record_made_here_says_where_the_schema_of_its_dublin_core_is(
+    silo: Silo, ask: Asker, clock: Clock
+) -> None:
+    for number, declared in enumerate(
+        ("", ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"')
+    ):
+        with silo.editing(f"oai:x:{number}") as edit:
+            edit.add_version("1", date="2020-01-01T00:00:00", origin=Origin("import"))
+            text = dc("Own").replace(" xmlns:dc=", f"{declared} xmlns:dc=")
+            edit.put("1", "oai_dc", text.encode(), metadata=True)
+        root = given(ask, f"oai:x:{number}").find(".//{*}metadata/{*}dc")
+        (where,) = (value for name, value in root.attrib.items() if "schemaLocation" in name)
+        assert where.split() == [
+            "http://www.openarchives.org/OAI/2.0/oai_dc/",
+            "http://www.openarchives.org/OAI/2.0/oai_dc.xsd",
+        ]
 
 
 def test_each_record_is_given_as_dublin_core(silo: Silo, ask: Asker, clock: Clock) -> None:
