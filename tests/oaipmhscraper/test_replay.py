@@ -28,7 +28,8 @@ URL = "http://repo.example/oai"
 def tree(directory: Path) -> dict[str, object]:
     """Every file of every record, manifests with their dates among them.
 
-    Names of staged files, which a manifest's ``pending`` may hold, are chosen by chance.
+    Names of staged files, which a manifest's ``pending`` may hold, are chosen by chance; when and
+    by whom it was written (``changed``, ``history``) is another matter.
     """
     found: dict[str, object] = {}
     for place, _, names in os.walk(directory / "pairtree_root"):
@@ -36,7 +37,9 @@ def tree(directory: Path) -> dict[str, object]:
             path = Path(place, name)
             content = path.read_bytes()
             if name.startswith("__manifest.json"):
-                content = json.loads(content) | {"pending": None, "checksum": None, "changed": None}
+                content = json.loads(content)
+                for key in ("pending", "checksum", "changed", "history"):
+                    content.pop(key, None)
             found[str(path.relative_to(directory))] = content
     assert found
     return found

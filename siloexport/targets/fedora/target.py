@@ -140,6 +140,7 @@ class FedoraTarget:
         with target_errors(self.shown):
             self._root = place.find_root(self._client, self._url)
             is_there = place.check_container(self._client, self._root, self._url)
+            is_there = is_there and f"{self._url}/".startswith(f"{self._root}/")
             if is_there and self._asked is None:
                 marker = self._client.get_if_there(self._lay_out.collections_uri, method="HEAD")
                 layout = Layout.PLAIN if marker is None else Layout.PCDM
