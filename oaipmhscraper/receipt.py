@@ -379,7 +379,13 @@ class Receipt:
         if self.interrupted:
             return ["Not whole: interrupted."]
         if not self.counts.listed:
-            return ["Nothing new."]
+            gone = [one.set_spec for one in self.lists if _SET_NOT_LISTED in one.repairs]
+            sets = ", ".join(dict.fromkeys(filter(None, gone)))
+            return [
+                f"Nothing listed: the repository does not have the set {sets} any more."
+                if sets
+                else "Nothing new."
+            ]
         if self.counts[Outcome.KEPT]:
             return [
                 "Whole: every page is in harvests/; `silo harvest --replay` makes records of them."
@@ -389,6 +395,8 @@ class Receipt:
         return ["Whole: everything listed is in the Silo."]
 
 
+_SET_NOT_LISTED = "set is not listed"
+"""A repair; see `oaipmhclient.walk.completeness`."""
 _COLUMNS = ("listed", "new", "updated", "unchanged", "deleted", "stored")
 _RARE_COLUMNS = ("deleted_before", "duplicates", "quarantined", "unreachable", "kept", "left_out")
 

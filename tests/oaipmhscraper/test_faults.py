@@ -462,3 +462,4 @@ def test_an_update_tells_of_a_set_that_the_repository_lists_no_longer(tmp_path):
             receipt = scraper.getRecords("oai_dc", set_id="history:modern")
     assert (receipt.whole, receipt.counts.listed) == (True, 0)
     assert "set is not listed" in receipt.to_json()["repairs"]
+    assert "does not have the set history:modern any more" in receipt.text()
