@@ -28,6 +28,7 @@ RATIO = 200
 _MOST_AT_ONCE = 64 << 20
 """The largest part of a tar file that is read at once; a header of pax may claim any size."""
 _LINK = 0o120000
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 ENDINGS = (".tar", ".tar.gz", ".tgz", ".zip")
 
 
@@ -61,7 +62,9 @@ def open_container(path: str) -> Container:
         if start.startswith(b"PK"):
             return _Zip(path)
         return _Tar(path, compressed=start.startswith(b"\x1f\x8b"))
-    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as why:
+    except PackageUnreadable:
+        raise
+    except (*_BROKEN, ValueError) as why:  # a name that is not UTF-8, a size that is no number
         raise PackageUnreadable(f"it is no tar file or zip that can be read: {why}") from None
     except OSError as error:
         raise PackageUnreadable(f"it cannot be read: {error.strerror or error}") from None
@@ -71,8 +74,11 @@ class _Directory:
     def __init__(self, path: str) -> None:
         self._path = path
         self.sizes: dict[str, int] = {}
-        for name, size in _sizes_below(path):
-            _add(self.sizes, name, size)
+        try:
+            for name, size in _sizes_below(path):
+                _add(self.sizes, name, size)
+        except RecursionError:
+            raise PackageUnreadable("its directories are nested too deeply") from None
 
     def open(self, path: str) -> BinaryIO:
         return open_plain(self._path, path)

@@ -143,7 +143,10 @@ def _file(stored: StoredObject, listed: dict[str, Any], digest: str) -> Imported
 def _foreign(stored: StoredObject, number: int) -> ImportedVersion:
     """Return a version of an object that no export of a Silo made."""
     version = stored.inventory.versions[number - 1]
-    moment = datetime.fromisoformat(version.created).astimezone(UTC)
+    try:
+        moment = datetime.fromisoformat(version.created).astimezone(UTC)
+    except OverflowError:
+        raise ImportProblem(f"its inventory has an invalid date: {version.created}") from None
     files = tuple(
         ImportedFile(path, partial(_content, stored, digest))
         for path, digest in version.state.items()

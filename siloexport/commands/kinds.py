@@ -181,7 +181,7 @@ def _directory_command(kind: TargetKind) -> click.Command:
 
 
 def _check_outside(silo: Silo, out: str) -> None:
-    if f"{os.path.abspath(out)}/".startswith(f"{silo.path}/"):
+    if f"{os.path.realpath(out)}/".startswith(f"{os.path.realpath(silo.path)}/"):
         fail(f"{out} is inside the Silo {silo.storage_dir}; choose a directory outside it")
 
 

@@ -195,3 +195,12 @@ def test_help_of_silo_lists_the_exit_codes_of_exports() -> None:
 def test_directory_within_the_silo_is_refused(silo: Silo) -> None:
     code, _, sentence = invoke("files", silo.path, f"{silo.path}/out")
     assert (code, "is inside the Silo" in sentence) == (2, True)
+
+
+def test_directory_that_a_link_leads_to_within_the_silo_is_refused(
+    silo: Silo, tmp_path: Path
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(f"{silo.path}/pairtree_root")
+    code, _, sentence = invoke("files", silo.path, str(link / "x"))
+    assert (code, "is inside the Silo" in sentence) == (2, True)
