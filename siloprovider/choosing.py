@@ -8,7 +8,7 @@ from recordsilo.records.manifest import Manifest, Version
 
 DUBLIN_CORE = "oai_dc"
 """The format in which every record is given (OAI-PMH 2.0, section 2.4)."""
-READY, WITHHELD = "ready", "withheld"
+IN_WORK, READY, WITHHELD = "in work", "ready", "withheld"
 _PREFIX = re.compile(r"[A-Za-z0-9\-_.!~*'()]+")
 
 
@@ -34,16 +34,28 @@ def given_of(manifest: Manifest, *, only_ready: bool) -> Given | None:
         only_ready: The newest version with the state ``ready`` counts, not the current one.
 
     Returns:
-        A deletion where the version is withheld, has no metadata (a deletion at the source), or
-        is no longer ready. None if the record was never to be given.
+        A deletion where the current version is withheld or comes from one that is, or where the
+        version has no metadata (a deletion at the source) or is no longer ready. None if the
+        record was never to be given.
     """
     version = _newest_ready(manifest) if only_ready else manifest.current
-    if version is not None and version.state != WITHHELD and (held := prefixes_of(version)):
+    is_given = version is not None and not is_withheld(manifest)
+    if version is not None and is_given and (held := prefixes_of(version)):
         return Given(version.name, _with_dublin_core(held))
     every = [prefix for one in manifest.versions for prefix in prefixes_of(one)]
     if not every or (only_ready and version is None and not _was_ready(manifest)):
         return None
     return Given("", _with_dublin_core(every))
+
+
+def is_withheld(manifest: Manifest) -> bool:
+    """Whether the current version is withheld, or is a clone in work of one that is."""
+    one = manifest.current
+    for _ in manifest.versions:
+        if one.state != IN_WORK or not one.origin.of or not manifest.has(one.origin.of):
+            break
+        one = manifest.version(one.origin.of)
+    return one.state == WITHHELD
 
 
 def prefixes_of(version: Version) -> tuple[str, ...]:

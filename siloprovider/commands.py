@@ -48,8 +48,9 @@ from silowork.stop import Stop
 @click.option("--email", "emails", multiple=True, metavar="ADDRESS",
               help="Address of who looks after the repository; repeatable.")  # fmt: skip
 @click.option("--state", type=click.Choice([CURRENT, READY]), help="Which version is given: the "
-              "current one (the default), or the newest that is ready. What is withheld is given "
-              "as deleted.")  # fmt: skip
+              "current one (the default), or the newest that is ready. A record whose current "
+              "version is withheld, or a clone in work of such a version, is given as "
+              "deleted.")  # fmt: skip
 @click.option("--identifiers", metavar="PREFIX", help="Give each record an identifier of your own: "
               "oai:mine.example.org: and that of the source.")  # fmt: skip
 @click.option("--rights", metavar="URL", help="Licence of the metadata.")

@@ -30,3 +30,10 @@ class SettingsUnreadable(ProvidingError):
     def __init__(self, path: str, reason: str) -> None:
         self.reason = reason
         super().__init__(f"{path} cannot be used: {reason}")
+
+
+class NotGiven(ProvidingError):
+    """A record is not to be given any more, although it was when the list of all was made."""
+
+    def __init__(self) -> None:
+        super().__init__("it was withheld or deleted meanwhile")

@@ -133,6 +133,8 @@ class GranarySource:
     ) -> int:
         with self._sources.using(name) as source:
             source.items.catch_up(progress and (lambda count: progress(done + count)))
+            if source.items.has_unread():
+                stamp = ""  # it is looked at again, although nothing may have changed
             return self.items.take_over(turn, name, source.items, stamp)
 
     def awaits_all(self) -> bool:

@@ -37,7 +37,7 @@ class Item(NamedTuple):
         datestamp: In OAI-PMH's form, to the second.
         version: Its name; empty if it is given as deleted.
         sets: Its setSpecs.
-        revision: Of the manifest.
+        revision: Of the record, with when it was made; see `unread.sealed`.
     """
 
     identifier: str

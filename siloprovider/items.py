@@ -10,34 +10,40 @@ The file is made from the manifests and may be deleted while nobody provides.
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from itertools import islice
-from sqlite3 import Connection
 from threading import Lock
 
-from oaipmhprovider.arguments import SET_SPEC
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.stamps import stamp_of
 from recordsilo.errors import RecordSiloError
+from recordsilo.formats.quality import UNREADABLE
 from recordsilo.index import Entry
 from recordsilo.index.changes import Changes
 from recordsilo.removals import removals_file, removed_at
-from siloprovider import item_table, kept, members
-from siloprovider.choosing import DUBLIN_CORE, READY, WITHHELD, Given, given_of, prefixes_among
+from siloprovider import feeding, item_table, kept, members, unread
+from siloprovider.choosing import (
+    DUBLIN_CORE,
+    IN_WORK,
+    READY,
+    WITHHELD,
+    Given,
+    given_of,
+    prefixes_among,
+)
 from siloprovider.errors import ItemsUnreadable
+from siloprovider.feeding import UNKNOWN
 from siloprovider.item_table import (
     Bits,
     Item,
     ItemTable,
     Turn,
     datestamp_at,
-    into_sets,
-    out_of_sets,
-    specs_in,
 )
+from siloprovider.unread import Seen
 from silowork.ledger_file import LedgerFile, LedgerKind
 
 _TOGETHER = 1000
@@ -53,24 +59,22 @@ _KIND = LedgerKind(
         version TEXT NOT NULL,            -- that is given, empty if it is deleted
         prefixes INTEGER NOT NULL,        -- bits
         sets TEXT NOT NULL,               -- setSpecs, separated by line ends
-        revision INTEGER NOT NULL,        -- of the manifest
+        revision INTEGER NOT NULL,        -- see `unread.sealed`
         number INTEGER,                   -- of the record in the index, none once it is removed
         round INTEGER NOT NULL            -- in which it was seen in the index last
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS item_order ON item (datestamp, identifier);
     CREATE INDEX IF NOT EXISTS item_number ON item (number);
     {kept.SCHEMA};
+    {unread.SCHEMA};
     {members.SCHEMA}
     """,
     ItemsUnreadable,
     version=1,
-    added=frozenset({kept.TABLE}) | members.TABLES,
+    added=frozenset({kept.TABLE, unread.TABLE}) | members.TABLES,
     synchronous="NORMAL",
     has_log=True,
 )
-_EPOCH = datetime(1, 1, 1, tzinfo=UTC)
-_UNKNOWN = Given("", ())
-"""Of a record that cannot be read: it stays as it was."""
 Progress = Callable[[int], object]
 
 
@@ -120,6 +124,7 @@ class Items(ItemTable):
                 with self._alone():
                     if (news := self._news()) is not None:
                         self._take_over(*news, progress)
+            self._look_again()
             self._looked = stamp, now
 
     def awaits_all(self) -> bool:
@@ -130,6 +135,10 @@ class Items(ItemTable):
         """
         news = self._news()
         return news is not None and news[0].is_whole
+
+    def has_unread(self) -> bool:
+        """Whether records are to be looked at again that could not be read."""
+        return bool(self._file.rows("SELECT 1 FROM unread LIMIT 1"))
 
     def round(self) -> tuple[str, str]:
         """A text that changes when records do, and the earliest datestamp for what is seen now."""
@@ -178,17 +187,21 @@ class Items(ItemTable):
         # A clock that was put back must not bring anything before what was given already.
         turn = Turn(fed, max(datestamp_at(self._now()), fed), secrets.randbits(62))
         entries, done = iter(self._silo.changed_entries(changes)), 0
+        if changes.is_whole:
+            with self._file.transaction() as connection:
+                unread.forget_all(connection)
         while some := list(islice(entries, _TOGETHER)):
-            found = [(number, entry, self._given(entry)) for number, entry in some]
+            found = [(_seen(number, entry), self._given(entry)) for number, entry in some]
             with self._file.transaction() as connection:
                 bits = Bits(connection)
-                for seen in found:
-                    _write(connection, bits, turn, seen)
+                for seen, given in found:
+                    feeding.write(connection, bits, turn, seen, given, is_whole=changes.is_whole)
             done += len(some)
             if progress is not None:
                 progress(done)
         removed = removed_at(self._silo.path)
         with self._file.transaction() as connection:
+            unread.forget(connection, changes.gone)
             if changes.is_whole:
                 sql = "SELECT identifier FROM item WHERE number IS NOT NULL AND round <> ?"
                 gone = connection.execute(sql, (turn.round,)).fetchall()
@@ -196,91 +209,62 @@ class Items(ItemTable):
                 sql = "SELECT identifier FROM item WHERE number = ?"
                 gone = [row for one in changes.gone for row in connection.execute(sql, (one,))]
             for (identifier,) in gone:
-                _remove(connection, turn, identifier, removed.get(identifier, ""))
-            _note_removed(connection, removed)
+                feeding.remove(connection, turn, identifier, removed.get(identifier, ""))
+            feeding.note_removed(connection, removed)
             connection.executemany(
                 "INSERT OR REPLACE INTO about VALUES (?, ?)",
                 [("mark", changes.mark), ("fed", turn.at), ("removals", removals)],
             )
 
+    def _look_again(self) -> None:
+        """Look at records again that could not be read."""
+        read = []
+        for seen in unread.some(self._file):
+            given = self._chosen(seen.identifier)
+            if given is not UNKNOWN:
+                read.append((seen, given))
+        if not read:
+            return
+        with self._alone():
+            fed = self.fed()
+            turn = Turn(fed, max(datestamp_at(self._now()), fed), secrets.randbits(62))
+            with self._file.transaction() as connection:
+                bits = Bits(connection)
+                for seen, given in read:
+                    feeding.write(connection, bits, turn, seen, given, is_whole=True)
+                connection.execute("INSERT OR REPLACE INTO about VALUES ('fed', ?)", (turn.at,))
+
     def _given(self, entry: Entry) -> Given | None:
         """What is given of a record; from its row, where that says it all.
 
-        None if it is not to be given, `_UNKNOWN` if it cannot be read.
+        None if it is not to be given, `UNKNOWN` if it cannot be read.
         """
         row, formats = entry.row, prefixes_among(entry.facets.get("format", ()))
+        if UNREADABLE in entry.facets.get("finding", ()):
+            return UNKNOWN
         state = next(iter(entry.facets.get("state", ())), "")
-        is_told = state == READY and row.versions == 1 if self._only_ready else state != WITHHELD
+        is_told = state not in (WITHHELD, IN_WORK)
+        if self._only_ready:
+            is_told = state == READY and row.versions == 1
         if formats and is_told:
             return Given(row.current_version, tuple(dict.fromkeys((DUBLIN_CORE, *formats))))
+        return self._chosen(row.identifier)
+
+    def _chosen(self, identifier: str) -> Given | None:
+        """The same, from the manifest."""
         try:
-            manifest = self._silo.get_item(row.identifier).state
+            manifest = self._silo.get_item(identifier).state
         except (RecordSiloError, OSError):
-            return _UNKNOWN
+            return UNKNOWN
         if not manifest.versions:
-            return _UNKNOWN  # it was removed meanwhile; the next changes say so
+            return UNKNOWN  # it was removed meanwhile; the next changes say so
         return given_of(manifest, only_ready=self._only_ready)
 
 
-def datestamp_of(seconds: int) -> str:
-    """A time in seconds since 0001-01-01, as a datestamp."""
-    return datestamp_at(_EPOCH + timedelta(seconds=seconds))
-
-
-def _write(
-    connection: Connection, bits: Bits, turn: Turn, seen: tuple[int, Entry, Given | None]
-) -> None:
-    number, entry, given = seen
-    identifier, revision = entry.row.identifier, entry.row.revision
-    # OAI-PMH.xsd refuses other setSpecs, and no harvester may ask for them.
-    sets = tuple(filter(SET_SPEC.fullmatch, entry.row.sets))
-    sets += members.specs_of(connection, identifier)
-    known = connection.execute(
-        "SELECT datestamp, version, prefixes, sets, revision FROM item WHERE identifier = ?",
-        (identifier,),
-    ).fetchone()
-    if given is _UNKNOWN or (given is None and known is None):
-        sql = "UPDATE item SET number = ?, round = ? WHERE identifier = ?"
-        connection.execute(sql, (number, turn.round, identifier))
-        return
-    version, held = ("", 0) if given is None else (given.version, bits.of(given.prefixes))
-    stamp = turn.stamp(datestamp_of(entry.changed))
-    if known is not None:
-        held |= 0 if version else known[2]
-        if known[4] == revision and bool(known[1]) == bool(version):
-            stamp = known[0]
-        else:
-            kept.forget(connection, identifier)
-        out_of_sets(connection, known[3], known[0], identifier)
-    connection.execute(
-        "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (identifier, stamp, version, held, "\n".join(sets), revision, number, turn.round),
-    )
-    into_sets(connection, sets, stamp, identifier)
-
-
-def _remove(connection: Connection, turn: Turn, identifier: str, date: str) -> None:
-    """Give a record as deleted that is not in the Silo any more."""
-    before, sets = connection.execute(
-        "SELECT datestamp, sets FROM item WHERE identifier = ?", (identifier,)
-    ).fetchone()
-    stamp = turn.stamp(f"{date}Z") if date else turn.at
-    out_of_sets(connection, sets, before, identifier)
-    connection.execute(
-        "UPDATE item SET number = NULL, datestamp = ?, version = '' WHERE identifier = ?",
-        (stamp, identifier),
-    )
-    into_sets(connection, specs_in(sets), stamp, identifier)
-    kept.forget(connection, identifier)
-
-
-def _note_removed(connection: Connection, removed: Mapping[str, str]) -> None:
-    """Give what was removed before anybody provided as deleted, too."""
-    bit = Bits(connection).of((DUBLIN_CORE,))
-    connection.executemany(
-        "INSERT OR IGNORE INTO item VALUES (?, ?, '', ?, '', 0, NULL, 0)",
-        [(identifier, f"{date}Z", bit) for identifier, date in removed.items()],
-    )
+def _seen(number: int, entry: Entry) -> Seen:
+    row = entry.row
+    seal = unread.sealed(row.revision, entry.changed)
+    return Seen(number, row.identifier, seal, entry.changed, row.sets)
 
 
 def items_file(silo_path: str, *, only_ready: bool) -> str:

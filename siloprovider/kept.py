@@ -1,7 +1,7 @@
 """Documents as they were given: the next harvester costs no file, no manifest and no parse.
 
 They are in the file with the items, in the order of the first list. One counts as long as its item
-has the revision and the version that it was made of, and is forgotten with them.
+has the seal and the version that it was made of, and is forgotten with them.
 """
 
 import json
@@ -29,7 +29,7 @@ LARGEST = 64 << 10
 """Bytes of a document that is kept: reading a larger one again costs little beside sending it."""
 _LENGTH = 4
 Key = tuple[str, int, int]
-"""The version and the revision of a record, and the way in which its document was made."""
+"""The version and the seal (`unread.sealed`) of a record, and how its document was made."""
 
 
 class KeptDocuments:

@@ -6,13 +6,16 @@ from typing import NamedTuple
 from recordsilo import Silo
 from recordsilo.errors import RecordGone
 from recordsilo.formats import describe_main
+from recordsilo.index.projection import seconds_of_text
 from recordsilo.records.manifest import Manifest
 from recordsilo.records.place import RecordPlace
-from siloprovider.choosing import DUBLIN_CORE, prefixes_of
+from siloprovider.choosing import DUBLIN_CORE, given_of, prefixes_of
 from siloprovider.descriptions import rights_in
 from siloprovider.dublin_core import OAI_DC, SCHEMA, oai_dc_of
 from siloprovider.embedding import Embedded, embedded, located
+from siloprovider.errors import NotGiven
 from siloprovider.provenance import Harvested, provenance_of
+from siloprovider.unread import sealed
 
 _WAY = 2
 """Another number for each release that makes other documents or containers of the same files."""
@@ -35,10 +38,11 @@ class RecordReader:
 
     Args:
         silo: The Silo; this does not close it.
+        only_ready: See `choosing.given_of`.
     """
 
-    def __init__(self, silo: Silo) -> None:
-        self._silo = silo
+    def __init__(self, silo: Silo, *, only_ready: bool = False) -> None:
+        self._silo, self._only_ready = silo, only_ready
 
     @property
     def way(self) -> int:
@@ -63,15 +67,20 @@ class RecordReader:
         """A version of a record in a format that it has, or as Dublin Core.
 
         Returns:
-            The revision of the record's manifest, and the document.
+            The seal of the record (`unread.sealed`), and the document.
 
         Raises:
             RecordSiloError, OSError, NoDocument: It cannot be read.
+            NotGiven: It is not to be given any more.
         """
         place, manifest = self._record(identifier)
+        given = given_of(manifest, only_ready=self._only_ready)
+        if given is None or not given.version:
+            raise NotGiven
         found = _found(place, manifest, version, prefix)
         about = self._about(place, manifest, version, prefix, found.namespace)
-        return manifest.revision, Document(found.content, about)
+        seal = sealed(manifest.revision, seconds_of_text(manifest.changed))
+        return seal, Document(found.content, about)
 
     def _record(self, identifier: str) -> tuple[RecordPlace, Manifest]:
         place = RecordPlace.in_silo(self._silo.path, identifier)

@@ -25,12 +25,13 @@ from recordsilo.formats.documents import NoDocument
 from recordsilo.repository import Repository
 from siloprovider.choosing import DUBLIN_CORE
 from siloprovider.dublin_core import OAI_DC, SCHEMA
-from siloprovider.errors import ItemsUnreadable
+from siloprovider.errors import ItemsUnreadable, NotGiven
 from siloprovider.item_table import Item, Wanted
 from siloprovider.items import Items, items_file
 from siloprovider.kept import Key
 from siloprovider.reading import Document, RecordReader
 from siloprovider.set_names import with_parents
+from siloprovider.unread import is_same
 
 logger = logging.getLogger("siloprovider")
 
@@ -80,7 +81,7 @@ class SiloSource:
         self._silo, self._identity = silo, identity
         path = items_file(silo.path, only_ready=only_ready)
         self.items = Items(silo, path, only_ready=only_ready, now=now)
-        self._reader = RecordReader(silo)
+        self._reader = RecordReader(silo, only_ready=only_ready)
         self._repository = Repository(silo.path)
         self._seen: dict[str, tuple[str, str]] = {}
 
@@ -194,20 +195,20 @@ class SiloSource:
                 wanted = item.version, item.revision, way
                 key, document = kept.get(item.identifier, _NOTHING)
                 if key != wanted:
-                    revision, document = self._read(item, prefix)
+                    seal, document = self._read(item, prefix)
                     if document is None:
                         continue
-                    if revision == item.revision:
+                    if is_same(seal, item.revision):
                         read.append((item.identifier, wanted, document))
             yield Record(header_of(item), *document or ())
         with available():
             documents.keep(prefix, read)
 
     def _read(self, item: Item, prefix: str) -> tuple[int, Document | None]:
-        """A revision and its document; None, and a line in the log, if it cannot be read."""
+        """A seal and the document; None, and a line in the log, if it cannot be read."""
         try:
             return self._reader.read(item.identifier, item.version, prefix)
-        except (RecordSiloError, OSError, NoDocument) as error:
+        except (RecordSiloError, OSError, NoDocument, NotGiven) as error:
             logger.warning("%s is left out: %s", item.identifier, error)
             return 0, None
 

@@ -8,7 +8,9 @@ import pytest
 
 from oaipmhprovider.source import Selection
 from recordsilo import Silo
+from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.records.manifest import Origin
+from recordsilo.records.place import RecordPlace
 from siloprovider.kept import LARGEST, joined, parts_of
 from siloprovider.reading import Document, RecordReader
 from siloprovider.source import Identity, SiloSource
@@ -151,3 +153,74 @@ def test_a_full_disk_keeps_nothing_and_stops_no_list(
 def test_containers_come_back_as_they_were(parts: tuple[bytes, ...]) -> None:
     assert parts_of(joined(parts)) == parts
     assert Document(b"", parts).about == parts
+
+
+def test_what_cannot_be_read_once_is_not_given_and_is_looked_at_again(
+    silo: Silo, source: SiloSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given(source)
+    silo["oai:x:2"].set_version_state("1", "withheld")
+
+    def failing(*_: object) -> object:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Silo, "get_item", failing)
+        assert "oai:x:2" not in given(source)
+        assert kept(silo) == {"oai:x:1", "oai:x:3"}
+        forget_looks(source)
+        assert "oai:x:2" not in given(source)
+    forget_looks(source)
+    assert given(source)["oai:x:2"] == "deleted"
+    silo["oai:x:2"].set_version_state("1", "ready")
+    assert given(source)["oai:x:2"] == document("Nr 2").decode()
+
+
+def forget_looks(source: SiloSource) -> None:
+    """As after the time until the next look."""
+    source.items._looked = (None, 0.0)
+
+
+def test_a_manifest_that_is_broken_gives_no_document(silo: Silo, source: SiloSource) -> None:
+    given(source)
+    place = Path(RecordPlace.in_silo(silo.path, "oai:x:2").dirpath) / MANIFEST_NAME
+    content = place.read_bytes()
+    place.write_bytes(b"{")
+    silo.reindex()
+    assert given(source).keys() == {"oai:x:1", "oai:x:3"}
+    place.write_bytes(content)
+    silo.reindex()
+    assert given(source)["oai:x:2"] == document("Nr 2").decode()
+
+
+def test_a_record_that_was_made_anew_is_not_the_old_one(silo: Silo, source: SiloSource) -> None:
+    before = given(source)["oai:x:2"]
+    assert before == document("Nr 2").decode()
+    silo.del_item("oai:x:2", remember=True)
+    silo.restore_removed(["oai:x:2"])
+    with silo.editing("oai:x:2") as edit:
+        edit.add_version("1", date="2020-01-01T00:00:00", origin=Origin("harvest"))
+        edit.put("1", "x", document("new one"), metadata=True)
+    assert given(source)["oai:x:2"] == document("new one").decode()
+
+
+def test_a_clone_of_a_withheld_version_is_withheld_until_it_is_ready(
+    silo: Silo, source: SiloSource
+) -> None:
+    silo["oai:x:2"].set_version_state("1", "withheld")
+    assert "oai:x:2" not in given(source) or given(source)["oai:x:2"] == "deleted"
+    silo["oai:x:2"].clone_version("1", "mine")
+    silo["oai:x:2"].clone_version("mine", "again")
+    assert given(source)["oai:x:2"] == "deleted"
+    silo["oai:x:2"].set_version_state("again", "ready")
+    assert given(source)["oai:x:2"] == document("Nr 2").decode()
+
+
+def test_what_is_withheld_hides_an_older_version_that_is_ready(silo: Silo) -> None:
+    silo["oai:x:2"].set_version_state("1", "ready")
+    with SiloSource(silo, Identity("A Silo", ("a@example.org",)), only_ready=True) as source:
+        assert given(source) == {"oai:x:2": document("Nr 2").decode()}
+        silo["oai:x:2"].clone_version("1", "mine")
+        assert given(source) == {"oai:x:2": document("Nr 2").decode()}
+        silo["oai:x:2"].set_version_state("mine", "withheld")
+        assert given(source) == {"oai:x:2": "deleted"}
