@@ -155,16 +155,40 @@ class Selection:
         """What it may select, too, but `iterate` cannot tell because it was never read.
 
         Returns:
-            (identifier or path, why it cannot be read) pairs; none if records are listed.
+            (identifier or path, why it cannot be read) pairs; none if records are listed. With
+            conditions, without the records that were removed since; see `untold`.
         """
         if self.identifiers:
             return []
         unread = {one.path: one for one in silo.unread()}
+        gone = set()
+        if self._asks and isinstance(silo, SiloThen):
+            gone = {one.identifier for one in silo.removed_since()}
         return [
             (unread[path].identifier if path in unread else path, sentence)
             for path, sentence in silo.index_problems()
-            if path not in unread or not unread[path].was_read
+            if path not in gone and (path not in unread or not unread[path].was_read)
         ]
+
+    def untold(self, silo: Silo) -> str:
+        """Say of how many removed records nobody can tell whether they met the conditions.
+
+        Args:
+            silo: As it is, or as it was.
+
+        Returns:
+            A sentence; empty if there are none, or no conditions.
+        """
+        if self.identifiers or not self._asks or not isinstance(silo, SiloThen):
+            return ""
+        count = len(silo.removed_since())
+        if not count:
+            return ""
+        were, they = ("was", "it was") if count == 1 else ("were", "they were")
+        return (
+            f"{counted(count, 'record')} {were} removed since; what {they} is not kept, so that "
+            f"it cannot be told whether {they} selected"
+        )
 
     def check(self, silo: Silo) -> None:
         """Check that the index accepts the selection.

@@ -85,9 +85,10 @@ def export(work: Work) -> Ending:
     ):
         report = _run(work, Export(silo, target, policy), selection, kind.at_once)
         unsure = silo.told_unsure() if isinstance(silo, SiloThen) else ""
+        untold = selection.untold(silo)
     if report.stopped and work.stop():
         raise Interrupted("the export was asked to stop")
-    return _ending(report, unsure)
+    return _ending(report, unsure, untold)
 
 
 def selection_of(given: Mapping[str, Any]) -> Selection:
@@ -149,16 +150,15 @@ def _run(work: Work, export: Export, selection: Selection, at_once: int) -> RunR
     )
 
 
-def _ending(report: RunReport, unsure: str) -> Ending:
+def _ending(report: RunReport, *notes: str) -> Ending:
     counts = _counts(report)
     lines = [f"{number:>12,}  {told(name)}" for name, number in counts.items()]
-    said = [one for one in (PREVIEWED if report.dry_run else "", unsure) if one]
-    notes = {"notes": said} if said else {}
+    said = [one for one in (PREVIEWED if report.dry_run else "", *notes) if one]
     head = f"{PREVIEWED}\n{report.target}" if report.dry_run else f"Exported to {report.target}"
     return Ending(
         whole=report.whole,
         text="\n".join([head, *lines]),
-        report=_small(report.to_json()) | notes,
+        report=_small(report.to_json()) | ({"notes": said} if said else {}),
         counts=counts,
         problems=_problems(report),
         sentence=_stopped(report) or ("" if any(counts.values()) else NOTHING),

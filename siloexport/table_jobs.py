@@ -37,9 +37,9 @@ def write_file(
     """
     assert kind.write is not None
     with Silo(work.silo_path, create=False) as now, selection.at(now) as silo:
-        total = selection.total(silo)
+        total, untold = selection.total(silo), selection.untold(silo)
         if not total:
-            return _ending(kind, TableReport(), path, NOTHING)
+            return _ending(kind, TableReport(), path, NOTHING, untold)
 
         def show(done: int) -> None:
             work.advanced(done, total)
@@ -49,12 +49,11 @@ def write_file(
         with tables.exported_file(work.silo_path, path, on_conflict, follow=False) as file:
             report = kind.write(silo, selection, file, values, show)
         unsure = silo.told_unsure() if isinstance(silo, SiloThen) else ""
-    return _ending(kind, report, path, unsure=unsure)
+    return _ending(kind, report, path, "", unsure, untold)
 
 
-def _ending(
-    kind: TargetKind, report: TableReport, path: str, head: str = "", unsure: str = ""
-) -> Ending:
+def _ending(kind: TargetKind, report: TableReport, path: str, head: str, *notes: str) -> Ending:
+    said = [one for one in notes if one]
     counts = {
         "records": report.records,
         **({} if kind.unit == "rows" else {kind.unit: report.rows}),
@@ -67,7 +66,7 @@ def _ending(
     return Ending(
         whole=not report.failed,
         text="\n".join([head or f"Exported to {path}", *lines]),
-        report=known | {"target": path} | ({"notes": [unsure]} if unsure else {}),
+        report=known | {"target": path} | ({"notes": said} if said else {}),
         counts=known,
         problems=[Problem(identifier, why) for identifier, why in report.failed.items()],
         sentence="" if any(counts.values()) else NOTHING,

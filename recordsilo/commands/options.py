@@ -226,6 +226,7 @@ def check_not_empty(silo: Silo, selection: Selection) -> None:
     """
     if next(selection.iterate(silo), None) is not None:
         remark_on(silo, selection.query, selection.filters, found=True)
+        _tell_untold(silo, selection)
     else:
         by = f" by {selection}" if not selection.is_everything else ""
         remarks = "".join(
@@ -234,7 +235,13 @@ def check_not_empty(silo: Silo, selection: Selection) -> None:
         click.echo(f"silo: no record of {silo.storage_dir} is selected{by}{remarks}", err=True)
         if isinstance(silo, SiloThen) and (told := silo.told_unsure()):
             click.echo(shown(f"silo: {told}"), err=True)
+        _tell_untold(silo, selection)
         click.get_current_context().exit(ExitCode.OK)
+
+
+def _tell_untold(silo: Silo, selection: Selection) -> None:
+    if told := selection.untold(silo):
+        click.echo(f"silo: {told}", err=True)
 
 
 def remark_on(silo: Silo, query: str, filters: SearchFilters, *, found: bool = False) -> None:

@@ -201,10 +201,10 @@ def _with_lost(
 ) -> Iterator[str]:
     """The lines, and those of records that were there and were removed since."""
     yield from lines
-    if select.identifiers or select.filters.changed_since:
+    if select.identifiers:
         return
     lost = [one for one in silo.removed_since() if start is None or one.identifier >= start]
-    if not (is_whole and only_changes(select)):
+    if select.filters.changed_since or not (is_whole and only_changes(select)):
         _tell_removed(len(lost))
         return
     for name, reason in silo.unknown.items():

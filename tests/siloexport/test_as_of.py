@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
+from siloexport.commands.export import export
 from siloexport.engine.export import Export
 from siloexport.errors import HoldsNewer
 from siloexport.plan import Policy, Versions
@@ -74,3 +76,27 @@ def test_a_run_is_resumed_as_of_the_same_moment(
         export = Export(silo, FilesTarget(str(tmp_path / "out")))
         export.run(Selection(as_of=first))
         assert export.resume().actions == {"nothing": 1}
+
+
+def test_removed_records_are_losses_only_of_an_export_without_conditions(
+    moments: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    path, (_, second) = moments
+    with Silo(str(path)) as silo:
+        silo["r"].put_stream("oai_dc", b"<a>Terns</a>", metadata=True)
+        after = now()
+        silo.del_item("r", remember=True, message="a test")
+
+    def csv(name: str, *options: str) -> tuple[int, str]:
+        arguments = ["csv", str(path), str(tmp_path / name), "--as-of", after, *options]
+        result = CliRunner().invoke(export, arguments, standalone_mode=False)
+        code = result.return_value or getattr(result.exception, "exit_code", 0)
+        return code, result.stderr
+
+    untold = "1 record was removed since; what it was is not kept, so that it cannot be told"
+    assert csv("all.csv")[0] == 1
+    for number, condition in enumerate(
+        (("--filter", "has_file=true"), ("--changed-since", second), ("--search", "zzzqq"))
+    ):
+        code, said = csv(f"{number}.csv", *condition)
+        assert (code, said.count(untold), "left out" in said) == (0, 1, False), condition

@@ -428,6 +428,8 @@ def test_lists_of_changes_have_a_reason_and_what_was_removed(run: Run, myrepo: s
         "oai:x:1", "oai:x:2", "oai:x:3/4", "local",
     ]  # fmt: skip
     assert run("ls", myrepo, "--as-of", moment, "--state", "ready").out == ""
+    code, out, err = run("ls", myrepo, "--as-of", moment, "--changed-since", "1h")
+    assert (code, "local" in out, "1 record was removed since" in err) == (0, False, True)
     assert '"state": null' in run("show", myrepo, "1", "--as-of", moment, "--json").out
     assert "Möwen" in run("cat", myrepo, "1", "--as-of", moment).out
     code, _, err = run("cat", myrepo, "local", "--as-of", moment)

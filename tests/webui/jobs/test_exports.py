@@ -223,6 +223,12 @@ def test_an_export_has_the_records_of_a_moment(client: Any, few: str) -> None:
     job = done(few, form="files", name="then", as_of=at, query="example.org")
     assert job.arguments["select"] == {"query": "example.org", "as_of": at}
     assert job.counts["create"] == 4
+    with Silo(few) as silo:
+        silo.del_item(NAMES[2], remember=True)
+    for form in ("files", "csv"):
+        job = done(few, form=form, name=f"later-{form}", as_of=at, query="example.org")
+        assert (job.state, job.problems) == (State.DONE, 0)
+        assert "it cannot be told whether it was selected" in job.report["notes"][-1]
     with pytest.raises(JobRefused, match="did not exist on 2000-01-01; it was made on"):
         begun(few, form="csv", name="all", as_of="2000-01-01")
 
