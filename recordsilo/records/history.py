@@ -235,7 +235,8 @@ def as_of(manifest: Manifest, moment: str, written: str = "") -> Then:
         return Then(None)
     try:
         earlier = _without_later(manifest, moment)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        _check(earlier)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise HistoryUnreadable(manifest.item_id) from error
     return _only_noted(earlier) if moment >= since else _inferred(earlier, moment, since)
 
@@ -265,6 +266,25 @@ def _without_later(manifest: Manifest, moment: str) -> Manifest:
     history = {**manifest.history, "steps": kept, "revision": found.revision}
     versions = tuple(_listed_by(version, moment) for version in found.versions)
     return replace(found, versions=versions, history=history)
+
+
+def _check(manifest: Manifest) -> None:
+    """Check what steps gave back: they may be mangled, and a path must stay in its version.
+
+    Raises:
+        TypeError, ValueError: A value has a wrong type, or a path leads elsewhere.
+    """
+    texts: list[object] = [manifest.date, manifest.current_version]
+    for one in manifest.versions:
+        paths = [*one.files, *one.subdir, *one.metadata_files, *(one.digests or ())]
+        origin = one.origin
+        texts += [one.name, one.date, one.state or "", *one.log, *paths, origin.agent]
+        texts += [origin.kind, origin.of or "", origin.message, origin.date]
+        texts += origin.prefixes.values()
+        if any(path.startswith("/") or ".." in path.split("/") for path in (one.name, *paths)):
+            raise ValueError
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError
 
 
 def _listed_by(version: Version, moment: str) -> Version:

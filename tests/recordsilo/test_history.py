@@ -202,7 +202,22 @@ def test_steps_of_another_revision_are_not_used() -> None:
     assert found.unsure
 
 
-@pytest.mark.parametrize("steps", [7, [{"at": 7}], [{"at": MAY, "versions": {"1": {"new": 7}}}]])
+STEP = {"at": MAY, "revision": 2, "changed": MARCH}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        7,
+        [{"at": 7}],
+        [{"at": MAY, "versions": {"1": {"new": 7}}}],
+        [{**STEP, "date": 5}],
+        [{**STEP, "versions": {"1": {"state": {"a": 1}}}}],
+        [{**STEP, "versions": {"1": {"digests": {"oai_dc": []}}}}],
+        [{**STEP, "versions": {"1": {"metadata_files": [5, None]}}}],
+        [{**STEP, "versions": {"1": {"files": ["../../x"]}}}],
+    ],
+)
 def test_a_malformed_history_is_an_error(steps: Any) -> None:
     history = {"created": JANUARY, "revision": 3, "steps": steps}
     manifest = Manifest(
