@@ -82,7 +82,9 @@ class ProviderApp:
     ) -> Iterable[bytes]:
         try:
             _check_path(environ, self.path)
-            self._check_client(environ)
+            if seconds := self.seconds_to_wait(environ):
+                after = ("Retry-After", str(seconds))
+                raise _HTTPRefusal("503 Service Unavailable", TOO_MUCH, after)
             arguments = _read_arguments(environ)
             response = self._respond(arguments)
         except _HTTPRefusal as refusal:
@@ -107,14 +109,14 @@ class ProviderApp:
         start_response("200 OK", [*headers, ("Content-Length", str(len(body)))])
         return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
 
-    def _check_client(self, environ: "WSGIEnvironment") -> None:
+    def seconds_to_wait(self, environ: "WSGIEnvironment") -> int:
+        """For how long the client of a request has to wait, which counts; 0 if not at all."""
         if self._limit is None:
-            return
+            return 0
         address = environ.get("REMOTE_ADDR", "")
         is_here = is_loopback(address)
         client = client_of(address, environ.get("HTTP_X_FORWARDED_FOR", ""), is_trusted=is_here)
-        if seconds := self._limit.seconds_to_wait(client):
-            raise _HTTPRefusal("503 Service Unavailable", TOO_MUCH, ("Retry-After", str(seconds)))
+        return self._limit.seconds_to_wait(client)
 
     def _respond(self, arguments: Arguments) -> Response:
         try:

@@ -117,6 +117,8 @@ def provide(
             _serve(one, port, ClientLimit(settings.per_minute))
     except (ProvidingError, CannotListen) as error:
         fail(str(error))
+    except OSError as error:
+        fail(f"{silo_dir} cannot be provided: {error.strerror or error}")
 
 
 def _check_place(path: str) -> None:

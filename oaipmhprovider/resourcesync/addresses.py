@@ -7,6 +7,7 @@ resumption token does.
 import base64
 import binascii
 import json
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import quote, unquote
@@ -32,6 +33,9 @@ class Kind(StrEnum):
 LISTS = (Kind.RESOURCES, Kind.DUMP, Kind.CHANGES)
 """In the order in which a capability list has them."""
 _ENDINGS = {Kind.PACKAGE: ".zip"}
+_DATESTAMP = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?", re.ASCII)
+_LONGEST = 8000
+"""Characters of the bounds of a part: two datestamps, two identifiers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,8 @@ def _bounds(part: Part) -> str:
 
 
 def _part(text: str) -> Part | None:
+    if len(text) > _LONGEST:
+        return None
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         after, last = json.loads(raw)
@@ -138,4 +144,6 @@ def _position(found: object) -> Position | None:
         if not isinstance(text, str):
             raise TypeError(text)
         text.encode()  # half of a surrogate pair is nowhere
+    if not _DATESTAMP.fullmatch(found[0]):
+        raise ValueError(found[0])
     return Position(*found)

@@ -25,7 +25,7 @@ from oaipmhprovider.resourcesync.addresses import (
 from oaipmhprovider.resourcesync.documents import Entry, Head, written
 from oaipmhprovider.resourcesync.parts import Parts, headers_of
 from oaipmhprovider.source import RecordSource, SourceUnavailable
-from oaipmhprovider.wsgi import ProviderApp
+from oaipmhprovider.wsgi import TOO_MUCH, ProviderApp
 from politeweb.codings import accepts_gzip
 
 if TYPE_CHECKING:
@@ -64,6 +64,9 @@ class ResourceSyncApp:
         else:
             return self._app(environ, start_response)
         is_head = environ["REQUEST_METHOD"] == "HEAD"
+        if seconds := self._app.seconds_to_wait(environ):
+            after = ("Retry-After", str(seconds))
+            return _refused(start_response, "503 Service Unavailable", TOO_MUCH, after)
         if environ["REQUEST_METHOD"] not in _METHODS:
             allow = ("Allow", ", ".join(_METHODS))
             return _refused(start_response, "405 Method Not Allowed", "Use GET.", allow)
@@ -73,6 +76,9 @@ class ResourceSyncApp:
                 sentence = "There is no such document."
                 return _refused(start_response, "404 Not Found", sentence, is_head=is_head)
             return _sent(environ, start_response, *found)
+        except dumps.TooLarge:
+            sentence = "There is no such package any more; read the list again."
+            return _refused(start_response, "404 Not Found", sentence, is_head=is_head)
         except SourceUnavailable as error:
             logger.warning("a request was answered with 503: %s", error)
             sentence, after = "Try again later.", ("Retry-After", _AFTER)

@@ -30,6 +30,9 @@ def package(
 
     Returns:
         A file in memory, or a temporary one if it is large; close it.
+
+    Raises:
+        TooLarge: It has more records than any package that was listed.
     """
     file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - who asked for it closes it
     try:
@@ -55,6 +58,10 @@ def package(
     return file  # type: ignore[return-value] # it has all that a binary file has
 
 
+class TooLarge(Exception):
+    """A part that nobody listed, or that has grown since."""
+
+
 def document_of(record: Record) -> bytes:
     """The document of a record, as it is when it is asked for alone."""
     assert record.metadata is not None
@@ -68,7 +75,7 @@ def _member(path: str) -> zipfile.ZipInfo:
 
 
 def _records(source: RecordSource, prefix: str, part: Part) -> Iterator[Record]:
-    selection, after = Selection(prefix), part.after
+    selection, after, seen = Selection(prefix), part.after, 0
     while found := source.records(selection, after, _TOGETHER):
         for record in found:
             if part.is_before(record.header):
@@ -77,4 +84,6 @@ def _records(source: RecordSource, prefix: str, part: Part) -> Iterator[Record]:
                 yield record
             if Position.of(record.header) == part.last:
                 return
+        if (seen := seen + len(found)) > 2 * SIZE:
+            raise TooLarge
         after = Position.of(found[-1].header)

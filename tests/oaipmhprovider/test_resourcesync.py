@@ -16,6 +16,8 @@ from lxml import etree
 
 from oaipmhprotocol import Header
 from oaipmhprovider import Position, Selection
+from oaipmhprovider.limits import ClientLimit
+from oaipmhprovider.resourcesync import dumps
 from oaipmhprovider.resourcesync.addresses import Asked, Kind, Part, asked_at, path_of
 from oaipmhprovider.resourcesync.app import ResourceSyncApp
 from oaipmhprovider.resourcesync.parts import Parts
@@ -207,11 +209,32 @@ def test_the_provider_answers_all_other_addresses(sample: SampleRepository) -> N
     assert Asker(sample, 40)("/nope").status == "404 Not Found"
 
 
+def test_addresses_that_nobody_listed_lead_nowhere(
+    ask: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dumps, "SIZE", 50)
+    for part in (Part(), Part(Position("1", "x")), Part(Position("2014-01-01", "x" * 9000))):
+        package = f"{BASE}/{path_of(Asked(Kind.PACKAGE, 'oai_dc', part))}"
+        assert ask(package).status == "404 Not Found"
+
+
+def test_the_limit_of_a_client_is_that_of_oai_pmh() -> None:
+    provider = ProviderApp(sample_repository(3), path="/oai2", limit=ClientLimit(2))
+    asked = ResourceSyncApp(provider)
+    told: list[str] = []
+    for _ in range(3):
+        environ = {"REQUEST_METHOD": "GET", "REMOTE_ADDR": "192.0.2.1"}
+        path = {"REQUEST_URI": "/oai2/resourcesync", "PATH_INFO": "/oai2/resourcesync"}
+        b"".join(asked(environ | path, lambda status, _headers: told.append(status)))
+    assert told == ["200 OK", "200 OK", "503 Service Unavailable"]
+
+
 def test_heads_methods_and_compression(ask: Asker) -> None:
     place = f"{BASE}/resourcesync/oai_dc/changelist.xml"
     whole = ask(place)
     assert ask(place, "HEAD").body == b""
-    package = f"{BASE}/{path_of(Asked(Kind.PACKAGE, 'oai_dc', Part()))}"
+    last = Position("2014-01-01T00:00:00Z", "x")
+    package = f"{BASE}/{path_of(Asked(Kind.PACKAGE, 'oai_dc', Part(None, last)))}"
     assert (ask(package, "HEAD").status, ask(package, "HEAD").body) == ("200 OK", b"")
     assert ask(place, "POST").status == "405 Method Not Allowed"
     packed = ask(place, HTTP_ACCEPT_ENCODING="gzip")
@@ -248,7 +271,8 @@ def test_bounds_are_looked_for_again_after_an_hour(sample: SampleRepository) -> 
 
 
 texts = st.text(st.characters(codec="utf-8"), min_size=1)
-places = st.none() | st.builds(Position, texts, texts)
+stamps = st.datetimes().map(lambda one: f"{one.isoformat(timespec='seconds')}Z")
+places = st.none() | st.builds(Position, stamps, texts)
 lists = st.sampled_from([Kind.RESOURCES, Kind.CHANGES])
 
 

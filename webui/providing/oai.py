@@ -91,7 +91,7 @@ def _or_later(call: AnyCall, answered: Callable[[ProviderSettings], Response]) -
         if wait := _seconds_to_wait(call.request, call.site.path, settings):
             return _later(TOO_MUCH, wait)
         return answered(settings)
-    except (SourceUnavailable, ProvidingError, IndexProblem) as error:
+    except (SourceUnavailable, ProvidingError, IndexProblem, OSError) as error:
         logger.warning("a harvester was answered with 503: %s", error)
         return _later("The repository cannot be asked now; try again later.", _SECONDS_UNTIL_AGAIN)
 
