@@ -99,6 +99,7 @@ class InvenioClient:
             listed = metadata.get("identifiers") if isinstance(metadata, dict) else None
             some = [one.get("identifier") for one in listed or () if isinstance(one, dict)]
             if identifier in some:
+                self._id_of(hit, f"{self.api}/user/records")
                 yield hit
 
     def versions(self, record_id: str) -> list[str]:
@@ -135,7 +136,7 @@ class InvenioClient:
         about = self._about(url) if files.pop(ABOUT, ("", ""))[1] else {}
         review = (parent.get("review") if isinstance(parent, dict) else None) or {}
         return Look(
-            str(found.get("id", "")),
+            self._id_of(found, url),
             str(parent.get("id", "")) if isinstance(parent, dict) else "",
             metadata if isinstance(metadata, dict) else {},
             files,
@@ -263,7 +264,7 @@ class InvenioClient:
     def _id_of(self, found: Json, url: str) -> str:
         record_id = found.get("id")
         if not isinstance(record_id, str) or not record_id or "/" in record_id:
-            raise NotOfThisKind(201, url, "the answer names no id")
+            raise NotOfThisKind(200, url, "the answer names no id")
         return record_id
 
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -17,7 +18,10 @@ from siloexport.commands.export import export as command
 from siloexport.engine.deposits import Retries
 from siloexport.errors import CredentialsRefused, TargetUnusable
 from siloexport.targets.invenio import InvenioSettings, InvenioTarget
+from siloexport.targets.invenio.client import InvenioClient
 from siloexport.targets.invenio.metadata import is_within, metadata, pids
+from siloexport.targets.remote import server as remote
+from siloexport.targets.remote.errors import NotOfThisKind
 from siloexport.targets.remote.server import Server
 
 ONE = Selection(identifiers=("oai:example.org:1",))
@@ -284,3 +288,14 @@ def test_token_that_comes_back_is_not_told(silo: Silo, invenio: Simulator) -> No
     invenio.before = lambda _one: Answer(302, b"", {"Location": f"/login?of={TOKEN}"})
     with pytest.raises(TargetUnusable, match=r"redirects to /login\?of=\*\*\*;"):
         exporting(silo, invenio).run(ONE)
+
+
+def test_a_draft_without_an_id_is_no_draft() -> None:
+    class Listing(Server):
+        def send(self, _method: str, url: str, *_: Any, **__: Any) -> remote.Answer:
+            hit = {"metadata": {"identifiers": [{"identifier": "x"}]}}
+            body = json.dumps({"hits": {"hits": [hit]}}).encode()
+            return remote.Answer(url, 200, {"Content-Type": "application/json"}, body)
+
+    with Listing("http://127.0.0.1/") as server, pytest.raises(NotOfThisKind, match="names no id"):
+        list(InvenioClient(server, "http://127.0.0.1/").mine("x"))
