@@ -181,29 +181,29 @@ def checked(kind: TargetKind, given: Values, silo_path: str, where: Asked) -> di
     Raises:
         ExportError: A value is invalid or missing; the message names the field.
     """
-    values = {one.name: _checked(one, given.get(one.name)) for one in kind.asked(where)}
+    values = {one.name: _checked(one, given.get(one.name), where) for one in kind.asked(where)}
     kind.check(silo_path, values)
     return values
 
 
-def _checked(field: FormField, given: Any) -> Any:
+def _checked(field: FormField, given: Any, where: Asked) -> Any:
+    is_option = where is Asked.COMMAND and not field.is_argument
+    named = field.flag if is_option else f"the field {field.name} ({field.label})"
     if field.input is Input.TEXTS:
         some = given or field.default
         texts = some.replace(",", " ").split() if isinstance(some, str) else some
         if field.required and not texts:
-            raise ExportError(f"the field {field.name} ({field.label}) is required")
+            raise ExportError(f"{named} is required")
         return list(texts)
     text = str(given if given is not None else "").strip() or field.default
     if field.required and not text:
-        raise ExportError(f"the field {field.name} ({field.label}) is required")
+        raise ExportError(f"{named} is required")
     known = [value for value, _label in field.choices]
     if text and known and text not in known:
-        raise ExportError(
-            f"the field {field.name} ({field.label}) must be one of {', '.join(known)}"
-        )
+        raise ExportError(f"{named} must be one of {', '.join(known)}")
     if text and field.input is Input.NUMBER:
         try:
             float(text)
         except ValueError:
-            raise ExportError(f"the field {field.name} ({field.label}) must be a number") from None
+            raise ExportError(f"{named} must be a number") from None
     return text

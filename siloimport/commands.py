@@ -1,5 +1,6 @@
 """`silo import …`: records out of what others keep."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NoReturn
@@ -80,6 +81,8 @@ def ocfl(root: str, **given: Any) -> int:
     Objects of silo export ocfl come back as they were: files, versions, dates, states. Any
     other object becomes a record with its versions (v1, v2, …).
     """
+    if not os.path.exists(root):
+        fail(f"{root} does not exist")
     try:
         check_root(root, and_1_0=True)
     except OcflError as error:

@@ -115,7 +115,7 @@ def _root(path: str) -> Source:
     try:
         check_root(path, and_1_0=True)
     except OcflError as error:
-        raise ImportProblem(str(error)) from None
+        raise ImportProblem(f"{os.path.basename(path)}: {error}") from None
     return Source(path, partial(records_of, path), None, path)
 
 

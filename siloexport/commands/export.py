@@ -1,5 +1,6 @@
 """`silo export …`: a command for each kind of target, and commands on an export."""
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -88,6 +89,11 @@ def directory_target(out: str, silo_path: str = "") -> AbstractContextManager[Ta
     Raises:
         TargetUnusable: The directory does not hold an export, or no package has its form.
     """
+    if os.path.isfile(out):
+        raise TargetUnusable(
+            f"{out} is one file, which an export writes whole each time; only exports into a "
+            "directory or a repository have a status and are verified"
+        )
     marker = read_marker(out)
     if not marker:
         raise TargetUnusable(f"{out} does not hold an earlier export; name a directory that does")

@@ -174,7 +174,7 @@ def test_target_of_another_form_ends_with_3(silo: Silo, tmp_path: Path) -> None:
     assert invoke("csv", silo.path, table)[0] == 0
     for command in ("status", "verify", "resume", "reconcile"):
         code, _, sentence = invoke(command, silo.path, table)
-        assert (code, "does not hold an earlier export" in sentence) == (3, True)
+        assert (code, "is one file, which an export writes whole" in sentence) == (3, True)
 
 
 def test_zip_without_any_of_the_named_files_is_refused(silo: Silo, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Targets that other packages contribute: their command, their form and their job."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -119,6 +120,10 @@ def test_what_is_wrong_in_a_form_is_said_with_the_field(
         checked(LIST, fields, few.path, Asked.PAGE)
     with pytest.raises(JobRefused, match=sentence):
         read_request("export", {"form": "made-up", "name": "l", **fields}, few.path, 2)
+    of_command = re.sub(r"the field (\w+) \S+ ?\S*\)", r"--\1", sentence)
+    assert of_command.startswith("--")
+    with pytest.raises(ExportError, match=of_command):
+        checked(LIST, fields, few.path, Asked.COMMAND)
 
 
 def test_a_contributed_place_has_a_group_of_commands(

@@ -179,7 +179,9 @@ def test_objects_of_others_become_imported_versions(tmp_path: Path) -> None:
 
 def test_what_is_no_storage_root_makes_no_silo(tmp_path: Path, root: Path) -> None:
     (tmp_path / "other").mkdir()
-    for place in (tmp_path / "other", tmp_path / "none", root / "extensions"):
+    code, said = call(str(tmp_path / "none"), str(tmp_path / "back"))
+    assert (code, "none does not exist" in said) == (2, True)
+    for place in (tmp_path / "other", root / "extensions"):
         code, said = call(str(place), str(tmp_path / "back"))
         assert (code, "is not a storage root of OCFL 1.1 or 1.0" in said) == (2, True)
     code, said = call(str(root), str(root / "back"))
