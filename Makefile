@@ -1,6 +1,6 @@
 # make demo    a sample repository, harvested and shown in the browser   (ARGS=--no-serve: without)
 # make test    every kind of test, five minutes             (ARGS=tests/recordsilo: of one package)
-# make test-all  these and all others that CI runs: 20 minutes
+# make test-all  these and all others that CI runs: 23 minutes
 # make fuzz    mutated inputs for everything that takes bytes from outside (ARGS="--seconds 3600 pages")
 # make lock    requirements.lock anew: the newest versions within the bounds, with hashes
 # make slow    what takes longer than a test suite should: three hours or so

@@ -35,7 +35,8 @@ from politeweb.loopback import LoopbackServer
 from recordsilo import Silo
 from recordsilo.disk.identifier import ppath
 from recordsilo.garbage import collect_rarely
-from siloprovider.source import Identity, SiloSource
+from siloprovider.source import SiloSource
+from siloprovider.table_source import Identity
 
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / "benchmarks" / "provider_peers.py"

@@ -8,18 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 from threading import Lock
 
-from oaipmhprotocol import (
-    CannotDisseminateFormat,
-    Granularity,
-    Header,
-    IdDoesNotExist,
-    Identify,
-    MetadataFormat,
-    Record,
-    Set,
-)
-from oaipmhprotocol.words import PROTOCOL_VERSION, DeletedRecord
-from oaipmhprovider.source import Position, Selection
+from oaipmhprotocol import MetadataFormat, Record, Set
 from recordsilo import Granary
 from recordsilo.disk.atomic_file import make_directory
 from recordsilo.disk.full_disk import is_full_disk
@@ -31,14 +20,14 @@ from siloprovider.item_table import Item, Turn
 from siloprovider.open_sources import OpenSources
 from siloprovider.set_names import spec_of_name
 from siloprovider.shared_items import SharedItems, stamp_of_silo
-from siloprovider.source import Identity, available, header_of, utc_now, wanted_of
+from siloprovider.table_source import Identity, TableSource, available, header_of, utc_now
 
 _UNTIL_NEXT_LOOK = 1.0
 """Seconds for which the directory is not looked at again."""
 logger = logging.getLogger("siloprovider")
 
 
-class GranarySource:
+class GranarySource(TableSource[SharedItems]):
     """See `oaipmhprovider.source.RecordSource`. Usable as a context manager.
 
     Args:
@@ -56,7 +45,8 @@ class GranarySource:
         only_ready: bool = False,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._granary, self._identity = granary, identity
+        super().__init__(identity)
+        self._granary = granary
         self._path = os.path.abspath(granary.dir_of_silos)
         place = os.path.join(self._path, ".silo")
         make_directory(place)
@@ -71,13 +61,7 @@ class GranarySource:
     def close(self) -> None:
         """Close its file, and the Silos."""
         self._sources.close()
-        self.items.close()
-
-    def __enter__(self) -> "GranarySource":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+        super().close()
 
     # ------------------------------------------------------------------ kept in step
 
@@ -143,25 +127,9 @@ class GranarySource:
 
     # ------------------------------------------------------------------ the repository
 
-    def identify(self) -> Identify:
-        with available():
-            self.catch_up()
-            earliest = self.items.earliest()
-        return Identify(
-            repository_name=self._identity.name,
-            base_url=self._identity.base_url,
-            protocol_version=PROTOCOL_VERSION,
-            admin_emails=self._identity.emails,
-            earliest_datestamp=earliest,
-            deleted_record=DeletedRecord.PERSISTENT,
-            granularity=Granularity.SECOND,
-        )
-
-    def formats(self) -> Sequence[MetadataFormat]:
-        return [self._format(prefix) for prefix in self.items.prefixes()]
-
     def formats_of(self, identifier: str) -> Sequence[MetadataFormat]:
-        item, silo = self._item(identifier)
+        item = self._item(identifier)
+        silo = self.items.silos_of([identifier])[identifier]
         with suppress(RecordSiloError, OSError), self._sources.using(silo) as source:
             return source.formats_of(identifier)
         return [self._format(prefix) for prefix in self.items.prefixes_of(item)]
@@ -196,47 +164,7 @@ class GranarySource:
 
     # ------------------------------------------------------------------ records
 
-    def record(self, identifier: str, prefix: str) -> Record:
-        item, _silo = self._item(identifier)
-        if prefix not in self.items.prefixes_of(item):
-            raise CannotDisseminateFormat(f"this item is not available as {prefix}")
-        found = self._records([item], prefix)
-        if not found:
-            raise CannotDisseminateFormat("this item cannot be read at the moment")
-        return found[0]
-
-    def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
-        return [header_of(item) for item in self._after(selection, after, limit)]
-
-    def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
-        found: list[Record] = []
-        while len(found) < limit:
-            items = self._after(selection, after, limit - len(found))
-            if not items:
-                break
-            found += self._records(items, selection.prefix)
-            after = Position(items[-1].datestamp, items[-1].identifier)
-        return found
-
-    def count(self, selection: Selection) -> int:
-        with available():
-            self.catch_up()
-            return self.items.count(wanted_of(selection))
-
-    def _after(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Item]:
-        place = None if after is None else (after.datestamp, after.identifier)
-        with available():
-            return self.items.after(wanted_of(selection), place, limit)
-
-    def _item(self, identifier: str) -> tuple[Item, str]:
-        with available():
-            self.catch_up()
-            item = self.items.item(identifier)
-        if item is None:
-            raise IdDoesNotExist("this repository has no item with this identifier")
-        return item, self.items.silos_of([identifier])[identifier]
-
-    def _records(self, items: Sequence[Item], prefix: str) -> list[Record]:
+    def read(self, items: Sequence[Item], prefix: str) -> Sequence[Record]:
         """Those of the items that can be read, in their order; each Silo is opened once."""
         silos = self.items.silos_of([item.identifier for item in items])
         found: dict[str, Record] = {}

@@ -8,7 +8,8 @@ from datetime import datetime
 from threading import Lock
 
 from recordsilo import Granary, Silo
-from siloprovider.source import Identity, SiloSource
+from siloprovider.source import SiloSource
+from siloprovider.table_source import Identity
 
 MOST_OPEN = 50
 """Silos that stay open without being used."""

@@ -19,7 +19,8 @@ from siloprovider.errors import SettingInvalid
 from siloprovider.granary_source import GranarySource
 from siloprovider.searches import SearchedSource
 from siloprovider.settings import ProviderSettings
-from siloprovider.source import Identity, SiloSource, utc_now
+from siloprovider.source import SiloSource
+from siloprovider.table_source import Identity, utc_now
 
 PATH = "/oai"
 """Of the base URL, where none is set."""

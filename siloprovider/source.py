@@ -2,61 +2,30 @@
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import datetime
 
-from oaipmhprotocol import (
-    CannotDisseminateFormat,
-    Granularity,
-    Header,
-    IdDoesNotExist,
-    Identify,
-    MetadataFormat,
-    Record,
-    Set,
-)
-from oaipmhprotocol.words import PROTOCOL_VERSION, DeletedRecord
+from oaipmhprotocol import MetadataFormat, Record, Set
 from oaipmhprovider.arguments import SET_SPEC
-from oaipmhprovider.source import Position, Selection, SourceUnavailable
 from recordsilo import Silo
-from recordsilo.errors import IndexProblem, RecordSiloError
+from recordsilo.errors import RecordSiloError
 from recordsilo.formats.documents import NoDocument
 from recordsilo.repository import Repository
 from siloprovider.choosing import DUBLIN_CORE
 from siloprovider.dublin_core import OAI_DC, SCHEMA
-from siloprovider.errors import ItemsUnreadable, NotGiven
-from siloprovider.item_table import Item, Wanted
+from siloprovider.errors import NotGiven
+from siloprovider.item_table import Item
 from siloprovider.items import Items, items_file
 from siloprovider.kept import Key
 from siloprovider.reading import Document, RecordReader
 from siloprovider.set_names import with_parents
+from siloprovider.table_source import Identity, TableSource, available, header_of, utc_now
 from siloprovider.unread import is_same
 
 logger = logging.getLogger("siloprovider")
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What the repository says of itself.
-
-    Attributes:
-        name: For people.
-        emails: Addresses of who looks after it.
-        base_url: Its address.
-    """
-
-    name: str
-    emails: tuple[str, ...]
-    base_url: str = ""
-
-
-def utc_now() -> datetime:
-    """The current time, aware."""
-    return datetime.now(UTC)
-
-
-class SiloSource:
+class SiloSource(TableSource[Items]):
     """See `oaipmhprovider.source.RecordSource`. Usable as a context manager.
 
     Every answer shows the Silo as it is then. A record that cannot be read is left out, and
@@ -78,41 +47,17 @@ class SiloSource:
         only_ready: bool = False,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._silo, self._identity = silo, identity
+        super().__init__(identity)
+        self._silo = silo
         path = items_file(silo.path, only_ready=only_ready)
         self.items = Items(silo, path, only_ready=only_ready, now=now)
         self._reader = RecordReader(silo, only_ready=only_ready)
         self._repository = Repository(silo.path)
         self._seen: dict[str, tuple[str, str]] = {}
 
-    def close(self) -> None:
-        """Close its file."""
-        self.items.close()
-
-    def __enter__(self) -> "SiloSource":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    # ------------------------------------------------------------------ the repository
-
-    def identify(self) -> Identify:
-        with available():
-            self.items.catch_up()
-            earliest = self.items.earliest()
-        return Identify(
-            repository_name=self._identity.name,
-            base_url=self._identity.base_url,
-            protocol_version=PROTOCOL_VERSION,
-            admin_emails=self._identity.emails,
-            earliest_datestamp=earliest,
-            deleted_record=DeletedRecord.PERSISTENT,
-            granularity=Granularity.SECOND,
-        )
-
-    def formats(self) -> Sequence[MetadataFormat]:
-        return [self._format(prefix) for prefix in self.items.prefixes()]
+    def catch_up(self) -> None:
+        """See `Items.catch_up`."""
+        self.items.catch_up()
 
     def formats_of(self, identifier: str) -> Sequence[MetadataFormat]:
         item = self._item(identifier)
@@ -141,48 +86,6 @@ class SiloSource:
                 self._seen[prefix] = names
                 break
         return self._seen.get(prefix, ("", ""))
-
-    # ------------------------------------------------------------------ records
-
-    def record(self, identifier: str, prefix: str) -> Record:
-        item = self._item(identifier)
-        if prefix not in self.items.prefixes_of(item):
-            raise CannotDisseminateFormat(f"this item is not available as {prefix}")
-        found = [*self.read([item], prefix)]
-        if not found:
-            raise CannotDisseminateFormat("this item cannot be read at the moment")
-        return found[0]
-
-    def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
-        return [header_of(item) for item in self._after(selection, after, limit)]
-
-    def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
-        found: list[Record] = []
-        while len(found) < limit:
-            items = self._after(selection, after, limit - len(found))
-            if not items:
-                break
-            found += self.read(items, selection.prefix)
-            after = Position(items[-1].datestamp, items[-1].identifier)
-        return found
-
-    def count(self, selection: Selection) -> int:
-        with available():
-            self.items.catch_up()
-            return self.items.count(wanted_of(selection))
-
-    def _after(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Item]:
-        place = None if after is None else (after.datestamp, after.identifier)
-        with available():
-            return self.items.after(wanted_of(selection), place, limit)
-
-    def _item(self, identifier: str) -> Item:
-        with available():
-            self.items.catch_up()
-            item = self.items.item(identifier)
-        if item is None:
-            raise IdDoesNotExist("this repository has no item with this identifier")
-        return item
 
     def read(self, items: Sequence[Item], prefix: str) -> Iterator[Record]:
         """Those of the items that can be read, in their order."""
@@ -214,22 +117,3 @@ class SiloSource:
 
 
 _NOTHING: tuple[Key | None, Document | None] = (None, None)
-
-
-@contextmanager
-def available() -> Iterator[None]:
-    """What may be well again soon: the disk is full, or the index is made anew."""
-    try:
-        yield
-    except (IndexProblem, ItemsUnreadable, OSError) as error:
-        raise SourceUnavailable(str(error)) from error
-
-
-def header_of(item: Item) -> Header:
-    """The header of an item."""
-    return Header(item.identifier, item.datestamp, item.sets, deleted=not item.version)
-
-
-def wanted_of(selection: Selection) -> Wanted:
-    """Which items a selection has."""
-    return Wanted(selection.prefix, selection.from_, selection.until, selection.set_spec)

@@ -1,4 +1,8 @@
-"""How many examples of a test run: few by `make test`, more by `test-all`, all by `slow`."""
+"""How much of a test runs: of its examples and of its members.
+
+`make test` tries few examples and few members, `make test-all` (CI) all examples and some more
+members, `make slow` the members that are left.
+"""
 
 from collections.abc import Iterable
 from typing import Any

@@ -8,7 +8,8 @@ from oaipmhprovider import ProviderServer
 from oaipmhscraper import OAIPMHScraper
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
-from siloprovider.source import Identity, SiloSource
+from siloprovider.source import SiloSource
+from siloprovider.table_source import Identity
 
 RECORDS, CHANGED = 3000, 1000
 DC = (

@@ -13,7 +13,8 @@ from recordsilo.records.manifest import Origin
 from recordsilo.records.place import RecordPlace
 from siloprovider.kept import LARGEST, joined, parts_of
 from siloprovider.reading import Document, RecordReader
-from siloprovider.source import Identity, SiloSource
+from siloprovider.source import SiloSource
+from siloprovider.table_source import Identity
 
 
 def document(title: str) -> bytes:

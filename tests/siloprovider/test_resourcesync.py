@@ -18,7 +18,8 @@ from oaipmhprovider.resourcesync.app import ResourceSyncApp
 from oaipmhprovider.resourcesync.dumps import document_of
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
-from siloprovider.source import Identity, SiloSource
+from siloprovider.source import SiloSource
+from siloprovider.table_source import Identity
 
 pytestmark = pytest.mark.long
 

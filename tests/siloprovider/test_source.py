@@ -18,7 +18,8 @@ from oaipmhprovider import ProviderServer, Settings
 from oaipmhscraper import OAIPMHScraper
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
-from siloprovider.source import Identity, SiloSource
+from siloprovider.source import SiloSource
+from siloprovider.table_source import Identity
 
 
 @pytest.fixture

@@ -25,7 +25,8 @@ from oaipmhprovider import ProviderServer, SampleServer, Settings
 from oaipmhscraper import OAIPMHScraper
 from recordsilo import Silo
 from siloprovider.embedding import embedded
-from siloprovider.source import Identity, SiloSource
+from siloprovider.source import SiloSource
+from siloprovider.table_source import Identity
 
 pytestmark = pytest.mark.long
 
