@@ -57,9 +57,15 @@ def all_of(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
+def as_json_text(value: object, indent: int | None = None) -> str:
+    """A value as JSON that can be written as UTF-8: half of a surrogate pair is escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def print_json(value: object) -> None:
     """Print a value as one JSON document, as commands with `--json` do."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=1))
+    click.echo(as_json_text(value, 1))
 
 
 def json_option(printed: str) -> Callable[[F], F]:

@@ -2,7 +2,6 @@
 
 import errno
 import itertools
-import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,12 +11,13 @@ from typing import Any
 import click
 
 from recordsilo.changed import changes_of, moment_of, only_changes, removals_among
-from recordsilo.cli import ExitCode, example, fail, fitted, open_silo
+from recordsilo.cli import ExitCode, example, fail, fitted, open_silo, shown
 from recordsilo.commands import completion
 from recordsilo.commands.granary_list import print_silos, silos_in
 from recordsilo.commands.options import (
     QueryCommand,
     Rows,
+    as_json_text,
     as_of_option,
     changed_since_option,
     check_order,
@@ -209,7 +209,7 @@ def _with_lost(
         return
     for name, reason in silo.unknown.items():
         if as_json:
-            yield json.dumps({"identifier": name, "unsure": reason}, ensure_ascii=False)
+            yield as_json_text({"identifier": name, "unsure": reason})
         else:
             yield "\t".join((name, "", "???", "", reason))
     for one in lost:
@@ -217,7 +217,7 @@ def _with_lost(
         if as_json:
             told = {"identifier": one.identifier, "removed": one.at[:19], "reason": str(one)}
             told |= {"unsure": doubt} if doubt else {}
-            yield json.dumps({**told, "title": one.title}, ensure_ascii=False)
+            yield as_json_text({**told, "title": one.title})
         else:
             marks = f"R--{'?' if doubt else ''}"
             yield "\t".join((one.identifier, "", marks, one.title, f"{one}, on {one.at[:19]}"))
@@ -225,7 +225,7 @@ def _with_lost(
 
 def _removed_line(removal: Removal, change: Change, *, as_json: bool) -> str:
     if as_json:
-        return json.dumps(_removed_as_json(removal, change), ensure_ascii=False)
+        return as_json_text(_removed_as_json(removal, change))
     told = (removal.identifier, removal.at[:19], "R--", removal.title, change.kind, change.reason)
     return "\t".join(told)
 
@@ -237,7 +237,7 @@ def _removed_as_json(removal: Removal, change: Change) -> dict[str, Any]:
 def _json_lines(silo: Silo, rows: Iterator[Row], changed: str | None = None) -> Iterator[str]:
     while some := tuple(itertools.islice(rows, LIST_CHUNK)):
         for one in rows_as_json(silo, some, changed):
-            yield json.dumps(one, ensure_ascii=False)
+            yield as_json_text(one)
 
 
 def rows_as_json(
@@ -415,7 +415,7 @@ def show(
             print_json(found | _as_json(record) | (told if changed_since else {}))
             return
         for line in _description(record, row):
-            click.echo(line)
+            click.echo(shown(line))
         if changed_since:
             click.echo(f"\n{change.kind}: {change.reason}" if change else "\nunchanged")
 

@@ -449,3 +449,13 @@ def test_a_moment_is_refused_in_a_sentence(run: Run, myrepo: str, moment: str, t
     for command in (["ls", myrepo], ["show", myrepo, "1"], ["cat", myrepo, "1"]):
         code, out, err = run(*command, "--as-of", moment)
         assert (code, out, told in err) == (2, "", True)
+
+
+def test_half_of_a_surrogate_pair_is_shown_as_its_escape(run: Run, myrepo: str) -> None:
+    with Silo(myrepo) as silo:
+        silo["1"].create_new_version("other", message="odd \ud800 \x1b[31m")
+    code, out, err = run("show", myrepo, "1")
+    assert (code, err, "“odd \\ud800 \\x1b[31m”" in out) == (0, "", True)
+    code, out, _ = run("show", myrepo, "1", "--json")
+    messages = [one["origin"]["message"] for one in json.loads(out)["version_list"]]
+    assert (code, messages[-1]) == (0, "odd \ud800 \x1b[31m")
