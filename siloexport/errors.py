@@ -53,13 +53,14 @@ class Conflict(DepositFailed):
 
 
 class FileChanged(ExportError):
-    """The file to write exists and differs from what was exported there last."""
+    """The file to write exists and differs from what was exported there last, if anything was."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, was_exported: bool) -> None:
         self.path = path
+        changed = "has changed since this Silo exported it"
+        why = changed if was_exported else "was not exported by this Silo"
         super().__init__(
-            f"{path} has changed since this Silo exported it, and was left as it is; overwrite it, "
-            "or choose another name"
+            f"{path} {why}, and was left as it is; overwrite it, or choose another name"
         )
 
 

@@ -337,8 +337,8 @@ class Difference:
     Attributes:
         version: The version that differs; ``""`` if the difference is in no single version, as
             in the tag files of a bag with several.
-        what: ``missing``, ``file``, ``description``, ``versions``, ``status``, ``extra``,
-            ``unreadable``.
+        what: ``missing``, ``file``, ``table`` (of all records), ``description``, ``versions``,
+            ``status``, ``extra``, ``unreadable``.
         where: A path, a URI or a predicate.
         detail: A sentence.
     """

@@ -221,7 +221,10 @@ def _print_verification(report: VerifyReport, *, quiet: bool) -> None:
             f"  {counted(report.outdated, 'version')} not compared: the record, or how it is"
             " described, has changed since the export"
         )
-    if report.differences:
+    tables = sorted({one.where for one in report.first if one.what == "table"})
+    for table in tables:
+        click.echo(f"silo: rename {table}, and the same export writes it again", err=True)
+    if report.differences and not (tables and all(one.what == "table" for one in report.first)):
         click.echo(
             "silo: the same export with --on-conflict overwrite puts back what differs", err=True
         )

@@ -133,7 +133,7 @@ class SheetTarget(DirectoryTarget):
             why = self._why_changed(deposit.identifier)
         if why:
             table = self._table.file_name
-            yield deposit.differs("file", self._table_path, f"{why} {table}")
+            yield deposit.differs("table", self._table_path, f"{why} {table}")
 
     def _why_changed(self, identifier: str) -> str:
         """Say what is wrong with the table for a record; a change of other rows is told once."""

@@ -385,10 +385,11 @@ def exported_file(
         return
     key = f"file {target}"
     with _ledger(silo_path, key, path) as ledger:
+        was_exported = bool(ledger.runs())
 
         def check() -> None:
             if on_conflict is not OnConflict.OVERWRITE and not _is_as_left(ledger, target):
-                raise FileChanged(path)
+                raise FileChanged(path, was_exported=was_exported)
 
         def note(staged: str) -> None:
             check()

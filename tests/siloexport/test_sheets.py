@@ -281,6 +281,8 @@ def test_table_that_others_changed_is_kept(silo: Silo, out: Path) -> None:
     silo[TWO].put_stream("more.txt", "x")
     found = {one.detail for one in Export(silo, rig.target()).verify().first}
     assert found == {"others changed bulkrax.csv"}
+    said = CliRunner().invoke(export, ["verify", silo.path, str(out)], standalone_mode=False).stderr
+    assert said == f"silo: rename {table}, and the same export writes it again\n"
     with pytest.raises(TargetUnusable, match="was changed since it was exported; rename it, and"):
         Export(silo, rig.target()).run()
     assert table.read_bytes() == edited

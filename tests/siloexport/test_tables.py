@@ -195,7 +195,9 @@ def test_file_that_others_changed_is_replaced_only_when_asked(
 def test_file_of_somebody_else_is_not_replaced(silo: Silo, tmp_path: Path) -> None:
     out = tmp_path / "thesis.csv"
     out.write_text("mine")
-    assert run("csv", silo, out).exit_code == ExportExit.CONFLICTS
+    refused = run("csv", silo, out)
+    assert refused.exit_code == ExportExit.CONFLICTS
+    assert "thesis.csv was not exported by this Silo, and was left as it is" in refused.stderr
     assert out.read_text() == "mine"
 
 
