@@ -117,6 +117,9 @@ def _write(
 ) -> int:
     assert kind.write is not None
     selection = given["select"]
+    is_text = kind.media_type.startswith("text/") or kind.media_type.endswith("jsonl")
+    if out == "-" and not is_text and sys.stdout.isatty():
+        fail(f"{kind.name} is binary, which a terminal cannot show; name a file, or use a pipe")
     with open_silo(silo_dir, selection.as_of) as silo, options.export_errors():
         check_not_empty(silo, selection)
         total = selection.total(silo)

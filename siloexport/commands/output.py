@@ -59,7 +59,7 @@ def show_run(shown: Printing, run: Callable[[Watch, Stop], RunReport]) -> int:
     if shown.as_json:
         print_json(report.to_json())
     elif not shown.quiet or not report.whole:
-        _print_run(report)
+        print_run(report)
     return exit_of_run(report)
 
 
@@ -116,12 +116,15 @@ _WORDS = {
     ActionKind.WITHDRAW: "withdrawn",
     ActionKind.NOTHING: "unchanged",
 }
+_OF_ONE = {ActionKind.ADD_VERSION: "version added", ActionKind.DESCRIBE: "description updated"}
 _ALWAYS = (ActionKind.CREATE, ActionKind.REPLACE, ActionKind.NOTHING)
 
 
-def _print_run(report: RunReport) -> None:
+def print_run(report: RunReport) -> None:
+    """Print what a run did, and what it could not do."""
     counts = ", ".join(
-        f"{report.actions.get(kind, 0):,} {word}"
+        f"{report.actions.get(kind, 0):,} "
+        + (_OF_ONE.get(kind, word) if report.actions.get(kind) == 1 else word)
         for kind, word in _WORDS.items()
         if kind in _ALWAYS or report.actions.get(kind)
     )

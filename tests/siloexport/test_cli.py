@@ -2,6 +2,9 @@
 
 import json
 import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,9 @@ from recordsilo import Silo
 from recordsilo.cli import ExitCode, silo_command
 from siloexport.commands.exit_codes import ExportExit
 from siloexport.commands.export import export
+from siloexport.commands.output import print_run
+from siloexport.report import RunReport
+from siloexport.values import ActionKind
 
 
 def run(*arguments: str) -> tuple[int, str, str]:
@@ -204,3 +210,26 @@ def test_directory_that_a_link_leads_to_within_the_silo_is_refused(
     link.symlink_to(f"{silo.path}/pairtree_root")
     code, _, sentence = invoke("files", silo.path, str(link / "x"))
     assert (code, "is inside the Silo" in sentence) == (2, True)
+
+
+def test_one_is_counted_as_one(capsys: pytest.CaptureFixture[str]) -> None:
+    actions = {ActionKind.ADD_VERSION: 1, ActionKind.DESCRIBE: 1, ActionKind.CREATE: 1}
+    print_run(RunReport("", "out", False, 1, actions))
+    said = capsys.readouterr().out
+    assert said.startswith("out: 1 created, 1 version added, 0 replaced, 1 description updated, ")
+
+
+@pytest.mark.parametrize("form", ["sqlite", "zip"])
+def test_a_binary_file_is_not_shown_on_a_terminal(silo: Silo, form: str) -> None:
+    controller, terminal = pty.openpty()
+    command = [sys.executable, "-c", "from recordsilo.cli import main; main()"]
+    try:
+        done = subprocess.run(
+            [*command, "export", form, silo.path],
+            stdout=terminal, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(terminal)
+        os.close(controller)
+    assert done.returncode == 2
+    assert f"{form} is binary, which a terminal cannot show; name a file" in done.stderr
