@@ -29,6 +29,7 @@ _MOST_AT_ONCE = 64 << 20
 """The largest part of a tar file that is read at once; a header of pax may claim any size."""
 _LINK = 0o120000
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+"""`NotImplementedError` is what zipfile raises for a compression that it does not know."""
 ENDINGS = (".tar", ".tar.gz", ".tgz", ".zip")
 
 
