@@ -121,6 +121,8 @@ def _write(
     if out == "-" and not is_text and sys.stdout.isatty():
         fail(f"{kind.name} is binary, which a terminal cannot show; name a file, or use a pipe")
     with open_silo(silo_dir, selection.as_of) as silo, options.export_errors():
+        if out != "-":
+            _check_outside(silo, out)
         check_not_empty(silo, selection)
         total = selection.total(silo)
         quiet = given["quiet"] or out == "-"
@@ -185,7 +187,7 @@ def _directory_command(kind: TargetKind) -> click.Command:
 
 def _check_outside(silo: Silo, out: str) -> None:
     if f"{os.path.realpath(out)}/".startswith(f"{os.path.realpath(silo.path)}/"):
-        fail(f"{out} is inside the Silo {silo.storage_dir}; choose a directory outside it")
+        fail(f"{out} is inside the Silo {silo.storage_dir}; choose a place outside it")
 
 
 # -- a place -----------------------------------------------------------------------------

@@ -219,6 +219,14 @@ def test_one_is_counted_as_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert said.startswith("out: 1 created, 1 version added, 0 replaced, 1 description updated, ")
 
 
+def test_a_table_is_not_written_into_the_silo(silo: Silo, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(f"{silo.path}/pairtree_root")
+    for out in (f"{silo.path}/a.csv", str(tmp_path / "link" / "a.csv")):
+        result = CliRunner().invoke(export, ["csv", silo.path, out], standalone_mode=False)
+        assert f"{out} is inside the Silo" in str(result.exception)
+        assert not os.path.exists(out)
+
+
 @pytest.mark.parametrize("form", ["sqlite", "zip"])
 def test_a_binary_file_is_not_shown_on_a_terminal(silo: Silo, form: str) -> None:
     controller, terminal = pty.openpty()

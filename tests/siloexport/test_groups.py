@@ -12,7 +12,7 @@ from killing import KILLED, kill_at
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import Barrier
 from siloexport import ActionKind, BagTarget, Export, FilesTarget, Selection, Target
-from siloexport.commands.output import _print_run
+from siloexport.commands.output import print_run
 from siloexport.engine import export as engine
 from siloexport.errors import TargetFull
 from siloexport.ledger import Ledger
@@ -138,7 +138,7 @@ def in_words(capsys: pytest.CaptureFixture[str]) -> Callable[[RunReport], Any]:
     """What the command line prints of a run."""
 
     def printed(report: RunReport) -> Any:
-        _print_run(report)
+        print_run(report)
         return capsys.readouterr()
 
     return printed
