@@ -1,7 +1,6 @@
 """Selecting records: the same by a Selection and by the options of a command."""
 
 import json
-import os
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -366,7 +365,7 @@ def test_filters_among_the_words_select_as_those_of_the_option_do(terns: Silo) -
 
 @pytest.mark.parametrize("query", ["-titel:solar", "-doi:*"])
 def test_an_unknown_field_is_named_although_records_are_found(terns: Silo, query: str) -> None:
-    table = os.path.join(terns.path, "table.csv")
+    table = f"{terns.path}.csv"
     for command in (
         ("search", terns.path, "--", query),
         ("ls", terns.path, "--search", query),
