@@ -33,7 +33,7 @@ demo: $(VENV)/.installed
 	$(BIN)/silo demo $(ARGS) ./myrepo
 
 test: $(VENV)/.installed-dev
-	$(PYTEST) -n 2 -m "not slow and not long" $(ARGS)
+	$(PYTEST) -n 3 -m "not slow and not long" $(ARGS)
 
 test-all: $(VENV)/.installed-dev
 	$(PYTEST) -n 3 -m "not slow" --hypothesis-profile=ci $(ARGS)

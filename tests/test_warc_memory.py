@@ -83,6 +83,7 @@ def endless(begin: bytes, repeated: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(("name", "reader"), family(product(MALICIOUS, READERS), 7))
+@pytest.mark.long
 def test_no_warc_takes_more_than_600_megabytes(tmp_path: Path, name: str, reader: str) -> None:
     path = tmp_path / "x.warc.gz"
     path.write_bytes(endless(*MALICIOUS[name]))

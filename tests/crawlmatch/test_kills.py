@@ -91,6 +91,7 @@ def _write_and_fail(directory: str, error: OSError) -> None:
     raise error
 
 
+@pytest.mark.long
 def test_where_there_is_no_room_nothing_is_kept(silo: Silo, tmp_path: Path) -> None:
     """Memory for nothing, and no file may be larger than a few bytes: as on a full disk."""
     request = files(tmp_path, len(CASES))

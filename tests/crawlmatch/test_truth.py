@@ -160,6 +160,7 @@ def indexed(crawl: Crawl) -> list[str]:
     return lines
 
 
+@pytest.mark.long
 def test_an_index_of_what_the_log_tells_changes_no_row(tmp_path: Path) -> None:
     crawl = crawls(2 * len(CASES))
     other_hops = {"L": "X", "RL": "RE"}

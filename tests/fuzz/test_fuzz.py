@@ -136,11 +136,13 @@ class Slow(Broken):
         return len(data) // 10
 
 
+@pytest.mark.long
 def test_what_takes_too_long_is_a_finding() -> None:
     run = fuzz("slow", Slow(""), seed=1, goes_on=lambda run: not run.findings)
     assert ["TooSlow" in one.error for one in run.findings.values()] == [True]
 
 
+@pytest.mark.long
 def test_a_run_without_a_finding_says_so_and_can_be_interrupted(fuzz_command) -> None:
     process = fuzz_command("fine", "--seconds", "100")
     assert "seed" in process.stdout.readline()

@@ -263,6 +263,7 @@ def test_one_who_is_refused_holds_all_that_share_the_pace(serve, time):
     assert time.slept == [30, 12]
 
 
+@pytest.mark.long
 def test_every_attempt_is_told_with_its_outcome(serve, time):
     stop = threading.Event()
 

@@ -195,6 +195,7 @@ ALL = frozenset(range(1, SIZE + 1))
         3,
     ),
 )
+@pytest.mark.long
 def test_where_there_is_no_way_to_the_rest_the_receipt_says_how_much_is_missing(
     faults, had, tmp_path
 ):

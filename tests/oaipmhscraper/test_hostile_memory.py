@@ -55,6 +55,7 @@ def test_what_is_harvested_is_within_what_the_store_reads_again(content):
 
 
 @pytest.mark.parametrize("mends", family([b"", b"&"], 1))
+@pytest.mark.long
 def test_namespaces_that_every_record_would_repeat_are_refused(mends):
     declared = b"".join(b' xmlns:q%d="urn:%b"' % (n, b"q" * 100) for n in range(1000))
     with pytest.raises(PageOverfull):

@@ -582,6 +582,7 @@ def held_from(number, repository):
     family([(signal.SIGINT, 130, "-"), (signal.SIGTERM, 75, "-"), (signal.SIGTERM, 75, "''")], 1),
     ids=["Ctrl-C", "SIGTERM", "SIGTERM where SIGINT is ignored"],
 )
+@pytest.mark.long
 def test_a_signal_ends_all_requests_in_flight_and_the_same_command_goes_on(
     silo_dir, number, code, trap
 ):

@@ -141,6 +141,7 @@ def kill_often(faults, options, kills, tmp_path, seed):
     ],
     ids=["in one list", "in windows", "by two processes", "in windows by two processes"],
 )
+@pytest.mark.long
 def test_a_harvest_killed_again_and_again_ends_like_an_undisturbed_one(faults, options, tmp_path):
     kill_often(faults, options, examples(5, least=3), tmp_path, seed=5)
 

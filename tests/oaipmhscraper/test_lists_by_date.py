@@ -51,6 +51,7 @@ def test_windows_shrink_before_it_is_believed_that_they_are_empty(options, tmp_p
     assert receipt.repairs == {"long windows denied, shorter ones requested": 1}
 
 
+@pytest.mark.long
 def test_the_next_harvest_knows_how_long_windows_may_be(tmp_path):
     repository = repository_by_date(nothing_in_long_windows(45), size=400)
     transport = FunctionTransport(repository)

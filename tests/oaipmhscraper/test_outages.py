@@ -76,6 +76,7 @@ def test_tokens_are_cut_in_what_people_read(dying, tmp_path, caplog):
 
 
 @pytest.mark.parametrize("verbose", [False, True])
+@pytest.mark.long
 def test_details_are_shown_with_v(dying, tmp_path, verbose, caplog):
     more = ["-v"] if verbose else []
     arguments = ["harvest", dying.base_url, str(tmp_path / "silo"), "--attempts", "2", *more]

@@ -86,6 +86,7 @@ def manifests(directory):
     return found
 
 
+@pytest.mark.long
 def test_two_processes_store_what_one_stores(repository, tmp_path):
     told = []
     two, one = str(tmp_path / "two"), str(tmp_path / "one")
@@ -111,6 +112,7 @@ def test_an_update_of_two_processes_stores_changes_and_deletions(repository, tmp
     assert (receipt.whole, counts["updated"], counts["deleted"]) == (True, 1, 1)
 
 
+@pytest.mark.long
 def test_the_second_process_ends_and_the_next_run_stores_without_fetching(
     repository, tmp_path, fails
 ):

@@ -430,6 +430,7 @@ def test_a_body_over_the_limit_is_cut_at_it(serve: Serve, head: bytes, piece: by
     assert taken.head.raw == head[: head.index(b"\r\n\r\n") + 4]
 
 
+@pytest.mark.long
 def test_a_body_that_drips_is_cut_at_the_limit_of_time(serve: Serve) -> None:
     server = serve(endless(OK + b"Content-Length: 1000\r\n\r\nbegin", b".", 0.02))
     taken = take(server.url, total_timeout=1.5)
@@ -438,6 +439,7 @@ def test_a_body_that_drips_is_cut_at_the_limit_of_time(serve: Serve) -> None:
     assert 1 < taken.seconds < 30
 
 
+@pytest.mark.long
 def test_a_head_that_drips_is_no_answer_after_the_limit_of_time(serve: Serve) -> None:
     server = serve(endless(OK + b"X: ", b".", 0.02))
     failure = take(server.url, total_timeout=1.5).failure
@@ -471,6 +473,7 @@ def test_waiting_for_an_answer_is_not_slow(serve: Serve, monkeypatch: pytest.Mon
     assert (taken.truncated, body_of(taken)) == ("", b"hello")
 
 
+@pytest.mark.long
 def test_a_server_that_keeps_silent_is_left_after_the_limit_of_time(serve: Serve) -> None:
     silent = serve(endless(b"", b"", 60))
     stuck = serve(endless(OK + b"Content-Length: 9\r\n\r\nbegin", b"", 60))

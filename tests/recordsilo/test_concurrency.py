@@ -98,6 +98,7 @@ with Silo(sys.argv[1]) as silo:
 """
 
 
+@pytest.mark.long
 def test_reader_never_sees_a_torn_state_beside_a_writer(silo: Silo) -> None:
     reads = 0
     seen = set()

@@ -116,6 +116,7 @@ def test_a_read_only_silo_that_another_mount_writes_is_read_anew(
         assert (len(reading), "oai:x:new" in list(reading)) == (41, True)
 
 
+@pytest.mark.long
 def test_commands_that_read_say_nothing_and_others_one_sentence(
     read_only: Callable[[], str], tmp_path: Path
 ) -> None:
@@ -210,6 +211,7 @@ def test_a_silo_that_a_full_disk_has_no_room_for_is_named(mounted: Mounted) -> N
     )
 
 
+@pytest.mark.long
 def test_a_full_disk_is_named_and_the_list_is_made_without_room(
     path: str, mounted: Mounted
 ) -> None:
@@ -234,6 +236,7 @@ def test_a_full_disk_is_named_and_the_list_is_made_without_room(
     assert in_a_process(["clone", place, "oai:x:11"]).returncode == 0
 
 
+@pytest.mark.long
 def test_an_export_to_a_full_disk_stops_and_the_same_command_continues(
     path: str, mounted: Mounted
 ) -> None:

@@ -523,6 +523,7 @@ def test_interrupt_while_describing_leaves_nothing_staged(
     assert library["a"].versions == ["1", "workingcopy"]
 
 
+@pytest.mark.long
 def test_page_may_hold_more_rows_than_a_statement_has_variables(library: Silo) -> None:
     index = library._catalogue._index
     made = [f"n{number}" for number in range(33_000)]

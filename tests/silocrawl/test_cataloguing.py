@@ -204,6 +204,7 @@ def test_nothing_is_attached_twice(
     assert list(files(silo, first)) == ["files/7.pdf"]
 
 
+@pytest.mark.long
 def test_a_document_comes_to_each_record_that_has_its_link(
     silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
 ) -> None:
@@ -238,6 +239,7 @@ def test_the_id_of_a_session_makes_no_other_document(
     assert sum(count for path, count in site.asked.items() if "/7.pdf" in path) == 1
 
 
+@pytest.mark.long
 def test_what_was_fetched_before_documents_were_catalogued_is(
     silo: Silo, queues: SqliteQueues, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ def test_an_index_that_cannot_be_read_is_an_error_of_the_server(url: str, index:
     assert "the index cannot be read" in answer.text
 
 
+@pytest.mark.long
 def test_the_command_serves_until_it_is_told_to_end(silo: Silo, index: Segments) -> None:
     assert index.names()
     command = [*SILO, "crawl", "cdx-server", silo.path]

@@ -52,6 +52,7 @@ def warcs(silo: Silo) -> set[str]:
     return {one.name for one in Path(archives_directory(silo.path)).glob("*.warc.gz")}
 
 
+@pytest.mark.long
 def test_each_file_and_each_line_is_in_one_checkpoint(
     silo: Silo, queues: SqliteQueues, crawl: Callable[..., None]
 ) -> None:

@@ -153,6 +153,7 @@ def test_a_page_has_the_document_that_the_record_links_to_as_well(
     assert +Counter(kept.receipt.outcomes) == {LinkOutcome.FULLTEXT: 2}
 
 
+@pytest.mark.long
 def test_what_is_unchanged_is_a_revisit(
     silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
 ) -> None:
@@ -477,6 +478,7 @@ def test_slow_hosts_do_not_hold_up_the_others(
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_target_that_cannot_be_read_does_not_hold_up_the_others(
     silo: Silo, queues: SqliteQueues, site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -167,6 +167,7 @@ def test_a_page_comes_with_what_a_browser_showed_of_it(
         ([], ["/7.pdf", "/8", "/i.png", "/id/7", "/other", "/paper/7"]),
     ],
 )
+@pytest.mark.long
 def test_targets_launches_searches_and_everything(
     silo: Silo, crawled: Site, tmp_path: Path, options: list[str], paths: list[str]
 ) -> None:

@@ -18,6 +18,7 @@ KILLS = examples(20, least=6)
 
 
 @pytest.mark.parametrize("form", family(["files", "bags", "sips", "ocfl", "ocfl by renames"], 1))
+@pytest.mark.long
 def test_an_export_killed_again_and_again_ends_whole(
     silo: Silo, tmp_path: Path, harvest: Callable[..., None], form: str
 ) -> None:

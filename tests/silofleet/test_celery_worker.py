@@ -60,6 +60,7 @@ def _message(body: bytes, headers: object) -> str:
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.long
 def test_messages_that_are_none_are_dropped_with_one_sentence_each(
     broker: str, how: signal.Signals
 ) -> None:

@@ -99,6 +99,7 @@ def _descendants(roots: set[int]) -> set[int]:
     return found
 
 
+@pytest.mark.long
 def test_a_fleet_whose_parts_are_killed_has_all_records(tmp_path: Path) -> None:
     _survives(tmp_path, hosts=15, each=2, workers=2, kills=8)
 

@@ -231,6 +231,7 @@ def test_what_is_longer_than_any_address_is_refused_with_its_place():
     [('url,name\n"' + "a\n" * 1_000_000, "csv"), ("#\n" * 1_000_000, "lines"),
      ("url\n" + ",\n" * 1_000_000, "csv")],
 )  # fmt: skip
+@pytest.mark.long
 def test_the_lines_of_a_list_are_read_one_at_a_time(content, form):
     tracemalloc.start()
     with contextlib.suppress(FleetRefused):

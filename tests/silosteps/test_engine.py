@@ -166,6 +166,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize("seconds", ["0.1", "1.5"])
+@pytest.mark.long
 def test_an_interrupt_of_several_processes_has_no_traceback(seconds: str) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, seconds],

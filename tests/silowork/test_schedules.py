@@ -109,6 +109,7 @@ def test_a_broken_file_does_not_hold_up_the_others(path: str) -> None:
         load_schedule(path, "broken")
 
 
+@pytest.mark.long
 def test_a_worker_starts_what_is_due(path: str) -> None:
     add_schedule(path, audit(wish=timetable_of_texts({"every": "30m"})))
     file = Path(path, "curation/schedules/nightly.toml")

@@ -87,6 +87,7 @@ def begun(kind: str, jobs: Jobs, silo_path: str, url: str) -> Job:
         1,
     ),
 )
+@pytest.mark.long
 def test_a_job_ends_by_sigterm_or_as_the_page_asks_and_goes_on(
     silo_path: str, jobs: Jobs, tmp_path: Path, until: Until, kind: str, how: State
 ) -> None:
@@ -140,6 +141,7 @@ def test_a_job_ends_by_sigterm_or_as_the_page_asks_and_goes_on(
     ),
     ids=["change", "export", "audit"],
 )
+@pytest.mark.long
 def test_a_command_ends_by_a_signal_and_goes_on(
     silo_path: str,
     tmp_path: Path,

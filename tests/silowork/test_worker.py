@@ -128,6 +128,7 @@ def descendants_of(pid: int) -> list[int]:
     return found
 
 
+@pytest.mark.long
 def test_a_change_killed_in_the_middle_is_finished_by_the_next_worker(
     silo_path: str, jobs: Jobs, worker: EmbeddedWorker, change: str, until: Until
 ) -> None:

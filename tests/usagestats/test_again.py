@@ -32,6 +32,7 @@ def change(silo: str, digit: int) -> None:
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("suffix", ["log", pytest.param("log.gz", marks=pytest.mark.long)])
+@pytest.mark.long
 def test_what_a_log_gave_is_replaced(
     suffix: str, new_silo: Callable[[str], str], tmp_path: Path
 ) -> None:

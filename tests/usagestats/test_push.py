@@ -165,6 +165,7 @@ def test_pirus2_gets_downloads_and_the_rest_has_its_own_log(pushing: Callable[..
     "plan",
     family(["500", "close", "503 Retry-After=0", "429 Retry-After=1", "half", "silent", "408"], 2),
 )
+@pytest.mark.long
 def test_a_failure_is_repeated_until_it_is_acknowledged(
     pushing: Callable[..., str], plan: str
 ) -> None:

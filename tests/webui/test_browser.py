@@ -126,6 +126,7 @@ FILES = (".csv", ".jsonl", ".png", ".zip")
 @pytest.mark.parametrize(
     "with_scripts", family([True, False], 1), ids=["JavaScript", "no JavaScript"]
 )
+@pytest.mark.long
 def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
     open_page: Callable[..., Page], silo: Silo, tmp_path: Any, with_scripts: bool
 ) -> None:

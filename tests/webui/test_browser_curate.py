@@ -134,6 +134,7 @@ def test_only_a_method_with_a_maximum_difference_asks_for_it(
 @pytest.mark.parametrize(
     "with_scripts", family([True, False], 1), ids=["JavaScript", "no JavaScript"]
 )
+@pytest.mark.long
 def test_a_curator_edits_a_description(
     open_page: Callable[..., Page], silo: Silo, with_scripts: bool
 ) -> None:
@@ -367,6 +368,7 @@ def test_edits_that_are_not_saved_are_not_left_without_a_question(
     expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
 
 
+@pytest.mark.long
 def test_values_are_added_moved_and_removed_without_leaving_the_place(
     open_page: Callable[..., Page], working_copy: str
 ) -> None:

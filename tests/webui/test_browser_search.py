@@ -29,6 +29,7 @@ def picture(tmp_path: Any) -> Callable[[Page, str], None]:
 @pytest.mark.parametrize(
     "with_scripts", family([True, False], 1), ids=["JavaScript", "no JavaScript"]
 )
+@pytest.mark.long
 def test_a_librarian_finds_narrows_and_keeps(
     open_page: Callable[..., Page], picture: Callable[[Page, str], None], with_scripts: bool
 ) -> None:

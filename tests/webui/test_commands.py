@@ -87,6 +87,7 @@ def status(address: str, path: str) -> int:
 
 
 @pytest.mark.parametrize("number", family([signal.SIGINT, signal.SIGTERM], 1))
+@pytest.mark.long
 def test_serve_shows_the_silo_until_it_is_asked_to_stop(
     run: Callable[..., Any], harvested: str, number: int
 ) -> None:

@@ -765,6 +765,7 @@ def test_facts_are_below_their_names_where_there_is_little_room(
     assert len(tracks.split()) == columns
 
 
+@pytest.mark.long
 def test_the_pages_are_loaded_without_the_packages_of_the_extra() -> None:
     program = (
         "import sys; import webui.crawling.contribution, silocrawl.record_panel; "

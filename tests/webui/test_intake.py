@@ -82,6 +82,7 @@ LARGE_BODY = (PUT.format("a.bin") + "Content-Length: 1000000\r\n\r\n").encode()
     family([(HEAD, b"x"), (SMALL_BODY, b"x"), (b"", b""), (LARGE_BODY, b"x")], 1),
     ids=["heads", "bodies", "silent", "uploads"],
 )
+@pytest.mark.long
 def test_two_hundred_slow_clients_hold_up_nobody(
     client: Any, working_copy: str, begin: bytes, byte: bytes
 ) -> None:
@@ -115,6 +116,7 @@ def test_who_asks_for_much_and_reads_nothing_holds_up_nobody(client: Any) -> Non
         assert statuses(received(held[0])) == [200] * 61
 
 
+@pytest.mark.long
 def test_head_and_body_have_a_deadline_however_steadily_they_come(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

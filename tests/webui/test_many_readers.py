@@ -89,6 +89,7 @@ def all_at_once(work: Iterable[Callable[[], None]]) -> list[threading.Thread]:
     return threads
 
 
+@pytest.mark.long
 def test_readers_meet_no_error_and_nothing_torn_while_a_bulk_edit_runs(
     silo: Silo, serve: Callable[[Silo], PageServer]
 ) -> None:

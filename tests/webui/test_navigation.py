@@ -63,6 +63,7 @@ def test_there_is_one_search_box_on_every_page(client: Any) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.long
 def test_the_header_is_one_row_and_its_menus_work_by_keyboard_and_without_scripts(
     open_page: Callable[..., Page],
 ) -> None:

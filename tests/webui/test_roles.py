@@ -377,6 +377,7 @@ class Offered(HTMLParser):
 
 
 @pytest.mark.parametrize("who", family(["cara", "vera"], 1))
+@pytest.mark.long
 def test_whoever_follows_every_link_from_the_home_page_is_never_refused(
     ask: Ask, filled: Silo, who: str
 ) -> None:
@@ -408,6 +409,7 @@ def test_whoever_follows_every_link_from_the_home_page_is_never_refused(
 
 
 @pytest.mark.parametrize("who", family(EVERYBODY, 2))
+@pytest.mark.long
 def test_twins_and_other_methods_let_in_nobody_else(ask: Ask, who: str) -> None:
     """``.json`` is the same page, or another file; what no row names is answered with 405."""
     for pattern in PATTERNS:

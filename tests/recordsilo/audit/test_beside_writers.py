@@ -102,6 +102,7 @@ def damage_after_kills(silo: Path, kills: int) -> set[str]:
     return told
 
 
+@pytest.mark.long
 def test_what_killed_writers_left_is_no_damage_and_is_mended_whole(box: Box) -> None:
     damage_after_kills(box.silo, kills=6)
 
@@ -133,6 +134,7 @@ def test_an_audit_beside_an_open_index_leaves_it_as_it_is(box: Box) -> None:
         assert (box.silo / ".silo/index.sqlite-wal").read_bytes() == log
 
 
+@pytest.mark.long
 def test_an_audit_waits_for_the_writer_of_a_record_it_doubts(box: Box) -> None:
     started = time.monotonic()
     with Silo(str(box.silo)) as silo, silo.batch(["oai:example.org:12"]) as batch:

@@ -350,6 +350,7 @@ def on_a_terminal(*arguments: str) -> str:
     return seen.decode()
 
 
+@pytest.mark.long
 def test_a_terminal_gets_no_control_characters_of_titles_names_and_messages(tmp_path):
     with Silo(str(tmp_path / "s")) as silo:
         silo.get_item("oai:x:1").put_stream(

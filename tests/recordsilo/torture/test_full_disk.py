@@ -78,6 +78,7 @@ def ask(app: Any, method: str, path: str, form: bytes = b"") -> tuple[int, Any]:
     return int(begun[-1][:3]), json.loads(body or b"{}")
 
 
+@pytest.mark.long
 def test_a_full_disk_is_told_and_kills_nobody(rig: PowerRig, tmp_path: Path) -> None:
     path = f"{rig.path}/silo"
     with Silo(path) as silo:
@@ -114,6 +115,7 @@ def test_ledgers_and_journals_share_no_memory_on_small_blocks(rig: PowerRig) -> 
         assert len(list(Path(path).rglob("*-shm"))) == (0 if small else 3)
 
 
+@pytest.mark.long
 def test_a_log_from_another_file_system_is_taken_in(rig: PowerRig, tmp_path: Path) -> None:
     """A Silo that was copied while its index had a write-ahead log, to a disk that is full."""
     path = f"{rig.path}/silo"

@@ -74,6 +74,7 @@ def test_hundreds_of_power_cuts_lose_nothing_acknowledged(
 
 
 @pytest.mark.parametrize("rig", [pytest.param("ordered", marks=where_possible)], indirect=True)
+@pytest.mark.long
 def test_power_cut_finds_out_a_store_that_does_not_flush(rig: PowerRig, tmp_path: Path) -> None:
     """The rig is able to show a fault: the same writers, with every flush left out."""
     with pytest.raises(AssertionError, match="findings of damage"):

@@ -126,6 +126,7 @@ def test_a_new_default_crosswalk_is_told_by_the_plan_and_sends_nothing_before_a_
 
 
 @pytest.mark.parametrize("command", family(["run", "verify", "reconcile"], 1))
+@pytest.mark.long
 def test_an_interruption_ends_within_seconds_while_the_server_hangs(
     simulated: Fedora, silo_dir: str, command: str
 ) -> None:

@@ -22,6 +22,8 @@ from siloexport.targets.fedora.description import SILO, parsed, value
 from siloexport.targets.fedora.objects import await_next_second, read_object
 from siloexport.values import ActionKind, Deletions, OnConflict
 
+pytestmark = pytest.mark.long
+
 ID = "oai:example.org:1"
 NT = "application/n-triples"
 OWN = 'return=representation; omit="http://fedora.info/definitions/fcrepo#ServerManaged"'

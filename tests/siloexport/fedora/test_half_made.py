@@ -13,6 +13,8 @@ from siloexport.ledger import ledger_path
 from siloexport.targets.fedora import FedoraTarget
 from siloexport.values import OnConflict
 
+pytestmark = pytest.mark.long
+
 ID = "oai:example.org:1"
 BINARY = {"Link": '<http://www.w3.org/ns/ldp#NonRDFSource>;rel="type"'}
 

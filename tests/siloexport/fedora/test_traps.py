@@ -27,6 +27,8 @@ from siloexport.targets.remote.errors import (
 )
 from siloexport.values import ActionKind, OnConflict
 
+pytestmark = pytest.mark.long
+
 ID = "oai:example.org:1"
 
 

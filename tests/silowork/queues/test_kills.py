@@ -27,6 +27,7 @@ def started(*arguments: str) -> "subprocess.Popen[bytes]":
 
 
 @pytest.mark.parametrize("kills", [4, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.long
 def test_kills_lose_no_message_and_repeat_no_result(
     kills: int, address: str, opened: Opened, tmp_path: Path
 ) -> None:

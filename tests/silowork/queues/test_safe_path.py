@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ELSEWHERE = """
 import sys
 from functools import partial
@@ -20,6 +22,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_nothing_is_imported_from_the_current_directory(tmp_path: Path) -> None:
     here, program = tmp_path / "here", tmp_path / "program.py"
     Path(here, "recordsilo").mkdir(parents=True)

@@ -177,6 +177,7 @@ def test_a_child_that_is_killed_is_replaced(address: str, opened: Opened, notes:
         wait_until(lambda: "2 " in notes.read_text())
 
 
+@pytest.mark.long
 def test_leases_are_renewed_while_messages_are_at_work(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ def show(browser: Browser, silo: Silo) -> Iterator[Callable[..., Page]]:
     assert complaints == []
 
 
+@pytest.mark.long
 def test_a_job_is_followed_while_it_runs_and_ends_with_its_receipt(
     show: Callable[..., Page], silo: Silo
 ) -> None:
@@ -159,6 +160,7 @@ def test_the_list_of_batch_edits_follows_what_runs(show: Callable[..., Page], si
     expect(row).to_contain_text("Finished")
 
 
+@pytest.mark.long
 def test_the_form_of_an_export_counts_while_conditions_change(
     show: Callable[..., Page], silo: Silo
 ) -> None:

@@ -67,6 +67,7 @@ def test_without_a_worker_a_job_waits_and_the_page_says_so(silo: Silo, page: Any
     assert "Jobs wait: no worker is running." in listed
 
 
+@pytest.mark.long
 def test_a_job_begun_from_the_page_is_done_and_its_receipt_shown(
     silo: Silo, page: Any, until: Until
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_job_begun_from_the_page_is_done_and_its_receipt_shown(
     assert "Refresh" not in text
 
 
+@pytest.mark.long
 def test_an_export_is_a_job_whose_files_are_beside_the_silo(
     silo: Silo, page: Any, until: Until
 ) -> None:

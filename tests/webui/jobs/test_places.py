@@ -82,6 +82,7 @@ def secrets_of(silo: Silo) -> list[Path]:
     return sorted(Path(silo.path, "curation", "secrets").glob("*"))
 
 
+@pytest.mark.long
 def test_a_manager_adds_tests_changes_and_removes_a_place(
     client: Any, silo: Silo, fedora: str
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_place_without_credentials_is_asked_without_any(
     assert set(sent) == {""}
 
 
+@pytest.mark.long
 def test_a_place_with_credentials_is_sent_only_its_own(
     silo: Silo, fedora: str, sent: list[str], others: None
 ) -> None:

@@ -77,6 +77,7 @@ def is_alive(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("number", family([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], 1))
+@pytest.mark.long
 def test_however_the_page_ends_no_process_is_left_and_no_job_is_lost(
     serving: tuple[subprocess.Popen[str], int],
     silo_path: str,
