@@ -2,7 +2,8 @@
 
     .venv/bin/python benchmarks/fleet.py --simulate
 
-prints the table of docs/fleet.md; `--endpoints`, `--days` and `--adaptive` change the plan.
+prints the table of docs/fleet-simulator.md; `--endpoints`, `--days` and `--adaptive` change
+the plan.
 """
 
 import argparse

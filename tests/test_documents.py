@@ -34,6 +34,14 @@ PAGES = [
 """With sessions that take longer than those of README.md."""
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TO_DIVIDE = {
+    "architecture", "audit", "benchmarks", "crawl", "crawling", "curation", "export", "fedora",
+    "format", "glossary", "heritrix", "page", "probe", "providing", "reliability", "search",
+    "shell", "usage", "usage-live", "usage-reports",
+}  # fmt: skip
+READ_IN_A_MINUTE = 230
+"""Words, outside of sessions and of the marks of tables."""
+MINUTES = 6
 PROGRESS = re.compile(r"^[^\n]*: [\d,]+ of [\d,]+(?: records[^\n]*)?\n", re.MULTILINE)
 """A line now and then on stderr: how many come depends on the machine."""
 
@@ -121,3 +129,42 @@ def test_every_command_of_silo_is_in_the_tour() -> None:
     )
     missing = [name for name in names if f"silo {name}" not in tour]
     assert not missing
+
+
+def prose_of(page: Path) -> str:
+    text = page.read_text(encoding="utf-8")
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def words_of(page: Path) -> int:
+    prose = re.sub(r"\]\([^)]*\)", "]", prose_of(page))
+    return len(re.findall(r"[^\s|]*\w[^\s|]*", prose))
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.stem)
+def test_a_page_is_read_in_six_minutes(page: Path) -> None:
+    words = words_of(page)
+    assert words <= MINUTES * READ_IN_A_MINUTE or page.stem in TO_DIVIDE, f"{words} words"
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and MkDocs make them."""
+    text = prose_of(page)
+    headings = (
+        re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+        for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    )
+    return {*headings, *re.findall(r'<a id="([^"]+)"', text)}
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    lost = []
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        for link in re.findall(r"\]\(([^)\s]+)\)", prose_of(page)):
+            name, _, anchor = link.partition("#")
+            target = page.parent / name if name else page
+            if re.match(r"[a-z]+:", link):
+                continue
+            if not target.exists() or (anchor and anchor not in anchors_of(target)):
+                lost.append(f"{page.relative_to(ROOT)}: {link}")
+    assert not lost

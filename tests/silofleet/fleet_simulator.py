@@ -2,8 +2,9 @@
 
 The repositories are made up after what is known of real ones: three quarters share a host, a few
 hosts have very many, a seventh never answers, sizes and answer times are skewed (sources in
-docs/fleet.md). Everything that a run takes is drawn; everything that is decided, is decided by
-the schedule. The simulator checks each start by its own books, so a mistake of the schedule shows.
+docs/fleet-simulator.md). Everything that a run takes is drawn; everything that is decided, is
+decided by the schedule. The simulator checks each start by its own books, so a mistake of the
+schedule shows.
 """
 
 import random
