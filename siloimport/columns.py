@@ -14,6 +14,7 @@ from siloimport.errors import ImportProblem
 RECORD, FILES, DATESTAMP, SETS, NOTHING = "record", "files", "datestamp", "sets", "-"
 _OWN = {RECORD: RECORD, FILES: FILES, DATESTAMP: DATESTAMP, "set": SETS, SETS: SETS}
 _NAME = re.compile(r"(?:dc[:.])?(?P<name>[^\[\]]+?)\s*(?:\[(?P<lang>[\w-]*)\])?", re.IGNORECASE)
+_VERSION = "version"  # beside `record`, as in exported tables: the version that the row was of
 _MOST = 1000
 
 
@@ -53,7 +54,7 @@ def meanings(
         mapping: Column → element such as ``title`` or ``title[en]``, ``files``, ``datestamp``,
             ``sets``, or `NOTHING`.
         identifier: The column with the identifiers of the records; by default ``record``, or else
-            ``identifier``.
+            ``identifier``. ``version`` beside ``record`` is left out, as exported tables have it.
 
     Raises:
         ImportProblem: A column is unknown, missing or there twice.
@@ -73,7 +74,12 @@ def meanings(
     for number, name in enumerate(names, 1):
         if not name:
             raise ImportProblem(f"column {number} has no name in the first row")
-        found.append(Meaning(RECORD) if name == key else _meaning(name, mapping.get(name)))
+        if name == key:
+            found.append(Meaning(RECORD))
+        elif name == _VERSION and key == RECORD and name not in mapping:
+            found.append(Meaning(NOTHING))
+        else:
+            found.append(_meaning(name, mapping.get(name)))
     return tuple(found)
 
 

@@ -11,6 +11,8 @@ from importing import call, harvested, what_is_in
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.cells import joined
 from recordsilo.formats import Description, describe
+from recordsilo.selection import Selection
+from siloexport.targets.tables import write_csv
 from siloimport.columns import Meaning, meanings, row_of
 from siloimport.errors import ImportProblem
 
@@ -171,6 +173,20 @@ def test_records_that_exist_are_never_changed(tmp_path: Path) -> None:
         )
         assert what_is_in(silo)["oai:x:1"] == before
         assert "oai:x:2" in silo
+
+
+def test_an_exported_table_is_imported_as_it_is(tmp_path: Path) -> None:
+    exported, back = tmp_path / "exported.csv", tmp_path / "back"
+    with Silo(str(tmp_path / "myrepo")) as silo:
+        for identifier, title in (("oai:x:1", "=Waves"), ("oai:x:2", "Tides")):
+            harvested(silo, identifier, title)
+        with exported.open("w", encoding="utf-8-sig", newline="") as stream:
+            write_csv(silo, Selection(), stream)
+    assert "version" in exported.read_text("utf-8-sig").partition("\n")[0].split(",")
+    assert call("csv", exported, back)[0] == 0
+    with Silo(str(back)) as silo:
+        assert [description(silo[one]).title for one in silo] == ["=Waves", "Tides"]
+        assert silo["oai:x:1"].date == "2024-05-01T00:00:00"
 
 
 TEXTS = st.text(st.characters(exclude_categories=["C"]), min_size=1).map(str.strip).filter(bool)
