@@ -1,7 +1,14 @@
-"""Why a server cannot listen at an address, as a sentence."""
+"""Why a server cannot listen at an address, as a sentence; and what cheroot logs of its work."""
 
 import errno
+import logging
 import socket
+import sys
+import time
+
+_WITHOUT_FILES = (errno.EMFILE, errno.ENFILE)
+_PAUSE = 0.1  # seconds before the next attempt to accept a connection
+_SILENT_FOR = 60.0  # seconds between two messages that no more files may be open
 
 
 class CannotListen(OSError):
@@ -35,3 +42,31 @@ def probe(host: str, port: int) -> None:
             raise PortTaken(host, port) from None
         reason = error.strerror or str(error)
         raise CannotListen(f"cannot listen on {host}, port {port}: {reason}") from None
+
+
+class ServerLog:
+    """What a server of cheroot tells of its work, in a log of ours; for its `error_log`."""
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log = log
+        self._told = float("-inf")
+
+    def note(self, message: str, level: int, traceback: bool) -> None:
+        """Log a message, with the exception that is being handled if `traceback`.
+
+        If the process may open no more files, cheroot tries to accept the waiting connection
+        without a pause, and tells each failure. That is told once a minute here, in a sentence,
+        and the next attempt waits a little.
+        """
+        problem = sys.exception()
+        if not (isinstance(problem, OSError) and problem.errno in _WITHOUT_FILES):
+            self._log.log(level, "%s", message, exc_info=traceback)
+            return
+        if time.monotonic() - self._told > _SILENT_FOR:
+            self._told = time.monotonic()
+            self._log.warning(
+                "no more connections can be accepted (%s); new ones wait until others end, "
+                "`ulimit -n` sets the limit",
+                problem.strerror,
+            )
+        time.sleep(_PAUSE)

@@ -10,14 +10,14 @@ from typing import Any, Self
 
 from cheroot import wsgi
 
-from politeweb.listening import probe
+from politeweb.listening import ServerLog, probe
 
 LOOPBACK = "127.0.0.1"
 _THREADS = 4
 _SECONDS_TO_STOP = 5
 _LARGEST_REQUEST = 128 * 1024
 
-_log = logging.getLogger(__name__)
+_server_log = ServerLog(logging.getLogger(__name__))
 
 
 class _QuietServer(wsgi.Server):
@@ -26,7 +26,7 @@ class _QuietServer(wsgi.Server):
     expiration_interval = 0.1  # seconds; stopping takes as long
 
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
-        _log.log(level, "%s", msg, exc_info=traceback)
+        _server_log.note(msg, level, traceback)
 
     @staticmethod
     def bind_socket(socket_: socket.socket, bind_addr: tuple[str, int]) -> socket.socket:

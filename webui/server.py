@@ -13,13 +13,14 @@ from typing import Any
 
 from cheroot.wsgi import Gateway_10, Server
 
-from politeweb.listening import CannotListen, probe
+from politeweb.listening import CannotListen, ServerLog, probe
 from recordsilo.closing import Closing
 from webui.http.intake import SECONDS, Connection, Intake
 from webui.http.messages import AWAIT_BODY, WsgiApp
 from webui.http.streams import MOST_STREAMED
 
 logger = logging.getLogger("webui")
+_server_log = ServerLog(logger)
 THREADS = MOST_STREAMED + 4
 """Streamed answers leave four threads to all others."""
 MOST_UNFINISHED, MOST_UPLOADS = 256, 32
@@ -112,7 +113,7 @@ class _Server(Server):
         super().stop()
 
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
-        logger.log(level, msg, exc_info=traceback)
+        _server_log.note(msg, level, traceback)
 
 
 class PageServer(Closing):
