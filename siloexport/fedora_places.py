@@ -11,7 +11,7 @@ A manager adds them on the page: ``curation/places/<name>.toml`` has the address
 file binds a password to one address. A place that was added on the page is never sent other
 credentials: neither those of the worker's environment nor those of its netrc.
 
-Source: docs/page.md, "Exports"; docs/adr/0031-places-added-on-the-page.md.
+Source: docs/page-exports.md; docs/adr/0031-places-added-on-the-page.md.
 """
 
 import contextlib

@@ -36,7 +36,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TO_DIVIDE = {
     "architecture", "audit", "benchmarks", "crawl", "crawling", "curation", "export", "fedora",
-    "format", "glossary", "heritrix", "page", "probe", "providing", "reliability", "search",
+    "format", "glossary", "heritrix", "probe", "providing", "reliability", "search",
     "shell", "usage", "usage-live", "usage-reports",
 }  # fmt: skip
 READ_IN_A_MINUTE = 230

@@ -1,4 +1,4 @@
-"""In a real browser: the selection, and how many clicks work takes (docs/page.md, "Clicks")."""
+"""In a real browser: the selection, and how many clicks work takes (docs/page-curating.md)."""
 
 import re
 import zipfile
@@ -14,7 +14,7 @@ from recordsilo import Silo
 
 pytestmark = pytest.mark.browser
 SET = "7374617475733D707562"
-PROMISED = Path(__file__).parents[2] / "docs" / "page.md"
+PROMISED = Path(__file__).parents[2] / "docs" / "page-curating.md"
 
 
 class Hand:

@@ -66,8 +66,16 @@ def test_every_static_file_that_is_served_exists_and_every_style_is_served() -> 
     assert styles <= set(STATIC)
 
 
+def addresses() -> str:
+    docs = Path(__file__).parents[2] / "docs"
+    return "".join(
+        (docs / name).read_text(encoding="utf-8")
+        for name in ("page-addresses.md", "page-addresses-jobs.md")
+    )
+
+
 def test_the_documentation_names_every_address() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "page.md").read_text(encoding="utf-8")
+    page = addresses()
     own = {"/", "/favicon.ico", "/robots.txt", "/static/{path...}"}
     for route in table(*Scope).routes:
         assert route.pattern in own or f"`{route.pattern}`" in page, route.pattern
@@ -75,8 +83,7 @@ def test_the_documentation_names_every_address() -> None:
 
 @pytest.mark.parametrize("part", [0, 1], ids=["silo", "directory"])
 def test_the_table_of_addresses_has_each_address_once_with_its_methods(part: int) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "page.md").read_text(encoding="utf-8")
-    page = page.split("### Addresses of a directory of Silos")[part]
+    page = addresses().split("## Addresses of a directory of Silos")[part]
     scopes = ((Scope.SILO,), (Scope.DIRECTORY, Scope.FLEET))[part]
     told = re.findall(r"^\| `(/[^`]*)` \|([^|]*)\|([^|]*)\|$", page, re.MULTILINE)
     described = {

@@ -1,4 +1,4 @@
-"""The tour of docs/page.md, walked in a real browser on `silo demo`; it makes the tour's pictures.
+"""The tour of docs/page-tour.md, walked in a real browser on `silo demo`; it makes its pictures.
 
 PICTURES=docs/images makes the pictures anew; otherwise they go to the directory of the test.
 """
@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 ROOT = Path(__file__).parents[2]
-MANUAL = ROOT / "docs" / "page.md"
+MANUAL = ROOT / "docs" / "page-tour.md"
 IMAGES = ROOT / "docs" / "images"
 ALL_IMAGES = 1_500_000  # bytes
 
@@ -24,8 +24,8 @@ JOB = 120_000  # milliseconds
 
 
 def tour() -> str:
-    """The tour in the manual of the page."""
-    return MANUAL.read_text(encoding="utf-8").partition("\n## A tour\n")[2].partition("\n## ")[0]
+    """The page of the tour."""
+    return MANUAL.read_text(encoding="utf-8")
 
 
 def pictures_of(text: str) -> list[str]:
@@ -183,7 +183,7 @@ def test_the_tour_is_walked(
 
 
 def test_every_step_of_the_tour_has_a_picture() -> None:
-    assert re.findall(r"^### (\d)\. ", tour(), re.MULTILINE) == list("123456")
+    assert re.findall(r"^## (\d)\. ", tour(), re.MULTILINE) == list("123456")
     shown = pictures_of(tour())
     assert [name[0] for name in shown] == list("123456")
     assert pictures_of((ROOT / "README.md").read_text(encoding="utf-8"))[0] in shown

@@ -2,7 +2,7 @@
 
 The fields are those of ``silo search``: ``q`` has the words, ``sort``, ``since`` and
 ``until`` have the same meaning, and every filter is a field with its name, repeated for each
-value. See docs/page.md, "Search".
+value. See docs/page-searching.md.
 """
 
 import re
