@@ -1,7 +1,7 @@
 """recordsilo stores records harvested from repositories as plain, versioned files.
 
-    >>> from recordsilo import Silo
-    >>> silo = Silo("myrepo")
+    >>> import recordsilo
+    >>> silo = recordsilo.open("myrepo")
     >>> record = silo.get_item("oai:eprints.example.org:6102")
 
 The store does not use the network or the web. docs/format.md describes the files on disk.
@@ -10,6 +10,7 @@ The store does not use the network or the web. docs/format.md describes the file
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from recordsilo.contributions import OURS
 from recordsilo.disk.digest import Digest
 from recordsilo.errors import (
     IndexProblem,
@@ -20,6 +21,7 @@ from recordsilo.errors import (
     SiloNotWritable,
 )
 from recordsilo.granary import Granary
+from recordsilo.harvesting import HarvestReceipt, harvest
 from recordsilo.index import (
     FacetValue,
     Filters,
@@ -36,9 +38,11 @@ from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.records.manifest import Manifest, Origin, Version
 from recordsilo.records.record_view import FileInfo
 from recordsilo.silo import Silo
+from recordsilo.silo import open_existing as open  # noqa: A004 - as in gzip and wave
 from recordsilo.state import PersistentState
 
 if TYPE_CHECKING:
+    __version__: str
     from recordsilo.rdf.records import RDFManifest as RDFManifest
     from recordsilo.rdf.records import RDFRecord as RDFRecord
     from recordsilo.rdf.records import RDFSilo as RDFSilo
@@ -52,6 +56,7 @@ __all__ = [
     "FileInfo",
     "Filters",
     "Granary",
+    "HarvestReceipt",
     "HarvestedRecord",
     "IndexProblem",
     "Manifest",
@@ -70,11 +75,15 @@ __all__ = [
     "SiloNotFound",
     "SiloNotWritable",
     "Version",
+    "harvest",
 ]
+"""Without ``open``: ``import *`` must not hide the one of Python."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import the classes that need rdflib on first use; ``import *`` omits them."""
+    """Import what is slow to load on first use; ``import *`` omits it."""
     if name in {"RDFManifest", "RDFRecord", "RDFSilo"}:
         return getattr(import_module("recordsilo.rdf.records"), name)
+    if name == "__version__":
+        return import_module("importlib.metadata").version(OURS)  # slow to import
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

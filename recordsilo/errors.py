@@ -11,6 +11,8 @@ from difflib import get_close_matches
 from typing import Any, Self
 
 _VERSION_FILE = "pairtree_version0_1"
+_LOOKED_AT = 5000
+"""Names in a directory that are compared with a mistyped one."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -31,8 +33,25 @@ class RecordSiloError(Exception):
         return str(self.args[0]) if self.args else ""
 
 
+class NoHarvester(RecordSiloError):
+    """Nothing that harvests is installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no harvester is installed: the package oaipmhscraper contributes one; install silo"
+            " again"
+        )
+
+
 class SiloNotFound(RecordSiloError):
     """There is no Silo with that name or path."""
+
+    @classmethod
+    def at(cls, path: str) -> Self:
+        """The error of a directory that does not exist; it names Silos with similar names."""
+        above, name = os.path.split(path.rstrip("/"))
+        known = (os.path.join(above, near) for near in _silos_like(above or ".", name))
+        return cls(f"there is no Silo at {path}{did_you_mean(path, known)}")
 
     @classmethod
     def uncreated(cls, path: str, error: OSError) -> Self:
@@ -73,6 +92,17 @@ def _one_of_those_in(path: str) -> str:
         return ""
     one = os.path.join(path, min(silos))
     return f"{path} is a directory of Silos; name one of them, such as {one}, or see silo fleet"
+
+
+def _silos_like(directory: str, name: str) -> list[str]:
+    """The Silos in a directory with the most similar names."""
+    try:
+        with os.scandir(directory) as entries:
+            names = [one.name for one, _ in zip(entries, range(_LOOKED_AT), strict=False)]
+    except OSError:
+        return []
+    near = nearest(name, (one for one in names if not one.startswith(".")))
+    return [one for one in near if os.path.exists(f"{directory}/{one}/{_VERSION_FILE}")]
 
 
 class OnNetworkDisk(RecordSiloError):

@@ -38,6 +38,7 @@ from recordsilo.errors import (
     SiloNotWritable,
     SiloSettingConflict,
 )
+from recordsilo.harvesting import HarvestReceipt, update
 from recordsilo.index import (
     Entry,
     Index,
@@ -177,7 +178,7 @@ class Silo(Closing, Listing):
             if os.path.exists(self.path):
                 raise NotASilo(self.storage_dir, may_be_new=create)
             if not create:
-                raise SiloNotFound(f"there is no Silo at {self.storage_dir}")
+                raise SiloNotFound.at(self.storage_dir)
         elif not create or not may_become_a_silo(self.path):
             raise NotASilo(self.storage_dir, may_be_new=create)
 
@@ -513,6 +514,25 @@ class Silo(Closing, Listing):
             for identifier in sorted(known if identifiers is None else known & set(identifiers)):
                 removals.note_restored(self.path, identifier, self.agent)
 
+    def update(self, *, quiet: bool = False, **options: Any) -> HarvestReceipt:
+        """Harvest what has changed since the last harvests, and resume those that were stopped.
+
+            >>> receipt = recordsilo.open("myrepo").update()
+
+        Args:
+            quiet: Show no progress; it is shown in a terminal and in a notebook.
+            options: Those of `oaipmhscraper.OAIPMHScraper.update`.
+
+        Returns:
+            An `oaipmhscraper.Receipt`. Check its ``whole``.
+
+        Raises:
+            NothingToUpdate: Nothing was harvested before.
+            HarvestStopped: A list broke off; it has the receipt so far.
+        """
+        with self.writing():
+            return update(self.path, quiet=quiet, **options)
+
     # -- listing ------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -573,6 +593,22 @@ class Silo(Closing, Listing):
             with contextlib.suppress(RecordNotFound):
                 found[one] = listed.get(one) or self.row(one)
         return found
+
+
+def open_existing(directory: str | os.PathLike[str], *, agent: str | None = None) -> Silo:
+    """Open the Silo in a directory, and never make one; this is ``recordsilo.open``.
+
+        >>> silo = recordsilo.open("myrepo")
+
+    Args:
+        directory: Its directory.
+        agent: Who changes records through it; see `Silo`.
+
+    Raises:
+        SiloNotFound: There is none; the sentence names Silos beside it with a similar name.
+        NotASilo: The directory holds something else.
+    """
+    return Silo(os.fspath(directory), create=False, agent=agent)
 
 
 def _projected(edit: RecordEdit) -> Entry | None:

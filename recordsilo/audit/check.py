@@ -86,7 +86,7 @@ class Audit:
         without: Collection[str] | None = (),
     ) -> None:
         if not os.path.isdir(path):
-            raise SiloNotFound(f"there is no Silo at {path}")
+            raise SiloNotFound.at(path)
         if not is_silo(path):
             raise NotASilo(path)
         self.path = os.path.abspath(path)
