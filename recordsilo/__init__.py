@@ -37,8 +37,7 @@ from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.records.manifest import Manifest, Origin, Version
 from recordsilo.records.record_view import FileInfo
-from recordsilo.silo import Silo
-from recordsilo.silo import open_existing as open  # noqa: A004 - as in gzip and wave
+from recordsilo.silo import Silo, open_existing
 from recordsilo.state import PersistentState
 
 if TYPE_CHECKING:
@@ -78,6 +77,8 @@ __all__ = [
     "harvest",
 ]
 """Without ``open``: ``import *`` must not hide the one of Python."""
+
+open = open_existing  # noqa: A001 - as in gzip and wave
 
 
 def __getattr__(name: str) -> Any:

@@ -32,6 +32,24 @@ class RecordSiloError(Exception):
     def __str__(self) -> str:  # KeyError would show the repr, OSError its number and file
         return str(self.args[0]) if self.args else ""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the message and the facts, so that an error leaves its process as it is."""
+        facts = dict(vars(self))
+        if isinstance(self, OSError):
+            facts |= {name: getattr(self, name) for name in ("errno", "strerror", "filename")}
+        return _raised_again, (type(self), self.args, facts)
+
+
+def _raised_again(
+    kind: type[RecordSiloError], told: tuple[Any, ...], facts: dict[str, Any]
+) -> RecordSiloError:
+    """Make the error that was pickled."""
+    error = kind.__new__(kind, *told)
+    error.args = told
+    for name, value in facts.items():
+        setattr(error, name, value)
+    return error
+
 
 class NoHarvester(RecordSiloError):
     """Nothing that harvests is installed."""
@@ -140,9 +158,6 @@ class SiloNotWritable(RecordSiloError, OSError):
             told = f"the disk of the Silo {silo} is full; make room, then repeat this"
         super().__init__(told)
         self.errno, self.strerror, self.filename = number, os.strerror(number), filename
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.silo, self.errno, self.filename)
 
 
 class SiloSettingConflict(RecordSiloError):
@@ -419,6 +434,17 @@ class MetadataConflict(RecordSiloError):
         super().__init__(
             f"metadata[{key!r}] of record {identifier} was changed meanwhile to {theirs!r}, "
             f"but here it is {ours!r}; call revert() and change it again"
+        )
+
+
+class NotCopied(RecordSiloError, TypeError):
+    """A record cannot be pickled or copied with what is not stored yet."""
+
+    def __init__(self, identifier: str) -> None:
+        self.identifier = identifier
+        super().__init__(
+            f"record {identifier} has files or statements that are not stored yet, so it cannot be "
+            "copied or sent to another process; call its sync() or revert() first"
         )
 
 

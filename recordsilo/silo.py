@@ -208,9 +208,19 @@ class Silo(Closing, Listing):
         return SqliteIndex(f"{self.path}/.silo/index.sqlite", is_empty)
 
     def close(self) -> None:
-        """Close the index and remove the staging directory; the next use reopens them."""
+        """Close the index and remove the staging directory.
+
+        The Silo and its records can still be used: what they need is opened again.
+        """
         self._catalogue.close()
         self.staging.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy it by its path: a copy, also in another process, opens the Silo again.
+
+        Settings in ``state`` that are not stored stay behind.
+        """
+        return _opened_again, (type(self), self.path, self.agent)
 
     def __repr__(self) -> str:
         return f"<Silo {self.storage_dir!r}>"
@@ -243,6 +253,14 @@ class Silo(Closing, Listing):
 
     def _handle(self, place: RecordPlace, manifest: Manifest | None, **how: Any) -> HarvestedRecord:
         return HarvestedRecord(self, place, manifest, **how)
+
+    def handle(self, manifest: Manifest) -> HarvestedRecord:
+        """A record as it was read before, for example in another process.
+
+        Args:
+            manifest: Its state then.
+        """
+        return self._handle(self._place(manifest.item_id), manifest)
 
     def _find(self, identifier: str, *, only_full: bool = False) -> str | None:
         for form in self._candidates(identifier, only_full=only_full):
@@ -609,6 +627,11 @@ def open_existing(directory: str | os.PathLike[str], *, agent: str | None = None
         NotASilo: The directory holds something else.
     """
     return Silo(os.fspath(directory), create=False, agent=agent)
+
+
+def _opened_again(kind: type[Silo], path: str, agent: str) -> Silo:
+    """Open the Silo that was pickled or copied."""
+    return kind(path, create=False, agent=agent)
 
 
 def _projected(edit: RecordEdit) -> Entry | None:

@@ -80,6 +80,10 @@ class SiloThen(Silo):
             directory.cleanup()
             self._own = None
 
+    def __reduce__(self) -> tuple[type[Silo], tuple[str, str]]:
+        """Copy it by its path and the moment."""
+        return type(self), (self.path, self.moment)
+
     def __repr__(self) -> str:
         return f"<Silo {self.storage_dir!r} on {self.moment[:19]}>"
 

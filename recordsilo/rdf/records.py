@@ -180,6 +180,12 @@ class RDFRecord(HarvestedRecord):
         return {**super().manifest, "rdffilename": file.name, "rdffileformat": file.format}
 
     @property
+    def has_unstored_files(self) -> bool:
+        """Whether files or statements are not stored yet."""
+        changed = any(graph.is_changed for graph in self._graphs.values())
+        return changed or self._new_file is not None or super().has_unstored_files
+
+    @property
     def rdf_file(self) -> RDFFile:
         """The name and format of the file that holds the statements of each version."""
         return self._new_file or rdf_file_of(self._manifest)

@@ -14,6 +14,7 @@ from recordsilo.disk.names import check_path, check_version_name, name_after
 from recordsilo.errors import (
     FileNotInVersion,
     LastVersion,
+    NotCopied,
     PathNameError,
     VersionExists,
     VersionFrozen,
@@ -164,6 +165,21 @@ class HarvestedRecord:
     @metadata.setter
     def metadata(self, members: dict[str, Any]) -> None:
         self._changes.metadata = members
+
+    @property
+    def has_unstored_files(self) -> bool:
+        """Whether files were put with ``sync=False`` that `sync` has not stored."""
+        return bool(self._changes.queued)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy it by its Silo's path; a copy, also in another process, shows what this handle does.
+
+        Raises:
+            NotCopied: It has unstored files.
+        """
+        if self.has_unstored_files:
+            raise NotCopied(self.item_id)
+        return _handled_again, (self._silo, *self._changes.kept)
 
     def __repr__(self) -> str:
         return repr(self.manifest)
@@ -957,6 +973,15 @@ class HarvestedRecord:
             edit.log(target, noted.line(f"Copied file {filename} from version {source}"))
 
         self._change(act, noted)
+
+
+def _handled_again(
+    silo: RecordKeeper, seen: Manifest, cursor: str | None, metadata: dict[str, Any] | None
+) -> HarvestedRecord:
+    """A handle on the record that was pickled or copied."""
+    record: HarvestedRecord = silo.handle(seen)
+    record._changes.set_kept(cursor, metadata)
+    return record
 
 
 def _copy_all(source: str, paths: Sequence[str], target: str) -> None:

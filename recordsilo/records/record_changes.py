@@ -38,6 +38,9 @@ class RecordKeeper(Protocol):
     def staging(self) -> Staging:
         """Where files are written before they are put into a version."""
 
+    def handle(self, manifest: Manifest) -> Any:
+        """See `Silo.handle`."""
+
     def writing(self) -> AbstractContextManager[None]:
         """See `Silo.writing`."""
 
@@ -150,6 +153,21 @@ class RecordChanges:
         replacement = copy.deepcopy(members)
         self.metadata.clear()
         self.metadata.update(replacement)
+
+    @property
+    def kept(self) -> tuple[Manifest, str | None, dict[str, Any] | None]:
+        """What `set_kept` needs to give another handle this state; not the queued files."""
+        return self.seen, self.cursor, self._metadata
+
+    def set_kept(self, cursor: str | None, metadata: dict[str, Any] | None) -> None:
+        """Take over the cursor and the unstored metadata of another handle.
+
+        Args:
+            cursor: `cursor`.
+            metadata: Its metadata, or None if nobody has looked at it.
+        """
+        self.cursor = cursor
+        self._metadata = None if metadata is None else _copied(metadata)
 
     @property
     def state(self) -> Manifest:
