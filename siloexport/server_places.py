@@ -6,7 +6,7 @@ The operator of the Silo defines them in ``curation/sword.toml`` and ``curation/
     url = "https://repository.example.org/swordv2/servicedocument"
     credentials = "/etc/silo/repository.login"
 
-Source: docs/export.md, "Deposits in other repositories".
+Source: docs/export-deposits.md.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 A bag is compared with its manifests whole before anything of it is stored.
 
-Source: RFC 8493; `silo.json` of a bag is described in docs/export.md, "Bags".
+Source: RFC 8493; `silo.json` of a bag is described in docs/export-archives.md, "Bags".
 """
 
 import os

@@ -2,7 +2,7 @@
 
 All rows are checked before the first is stored.
 
-Source: RFC 4180; docs/export.md, "Into a Silo".
+Source: RFC 4180; docs/import.md.
 """
 
 import csv

@@ -27,6 +27,10 @@ PAGES = [
     "docs/shell.md",
     "docs/tutorial.md",
     "docs/export.md",
+    "docs/export-archives.md",
+    "docs/export-repositories.md",
+    "docs/export-tables.md",
+    "docs/export-deposits.md",
     "docs/import.md",
     "docs/crawling.md",
     "docs/providing.md",
@@ -35,7 +39,7 @@ PAGES = [
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TO_DIVIDE = {
-    "architecture", "audit", "benchmarks", "crawl", "crawling", "curation", "export", "fedora",
+    "architecture", "audit", "benchmarks", "crawl", "crawling", "curation", "fedora",
     "format", "glossary", "heritrix", "probe", "providing", "reliability", "search",
     "shell", "usage", "usage-live", "usage-reports",
 }  # fmt: skip
