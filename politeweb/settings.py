@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from politeweb.errors import RequestRefused
 
 MAX_RESPONSE = 64 << 20
+_DISTRIBUTION = "silo-records"
+"""What pip calls this program."""
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
 _RESERVED = frozenset({"host", "content-length", "content-type", "transfer-encoding", "connection"})
 
@@ -125,7 +127,10 @@ class HttpSettings:
 @cache
 def own_name() -> str:
     """Return the name and version of this program; cached, because reading them takes 10 ms."""
-    return f"recordsilo/{version('recordsilo')}"
+    try:
+        return f"recordsilo/{version(_DISTRIBUTION)}"
+    except PackageNotFoundError:  # code that was not installed
+        return "recordsilo"
 
 
 def _sendable(text: str) -> bool:

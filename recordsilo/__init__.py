@@ -10,8 +10,8 @@ The store does not use the network or the web. docs/format.md describes the file
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from recordsilo.contributions import OURS
 from recordsilo.disk.digest import Digest
+from recordsilo.distribution import release
 from recordsilo.errors import (
     IndexProblem,
     RecordNotFound,
@@ -86,5 +86,5 @@ def __getattr__(name: str) -> Any:
     if name in {"RDFManifest", "RDFRecord", "RDFSilo"}:
         return getattr(import_module("recordsilo.rdf.records"), name)
     if name == "__version__":
-        return import_module("importlib.metadata").version(OURS)  # slow to import
+        return release()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

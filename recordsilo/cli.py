@@ -24,6 +24,7 @@ from click.shell_completion import CompletionItem
 from recordsilo.command_table import LONGEST, SECTIONS, Sections, suggestions
 from recordsilo.contributions import ContributionBroken, load, points
 from recordsilo.disk.full_disk import is_full_disk, not_writable
+from recordsilo.distribution import NAME
 from recordsilo.errors import (
     FileUnreadable,
     ManifestUnreadable,
@@ -294,7 +295,7 @@ Exit codes:
     sections=SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(package_name="recordsilo", prog_name="silo")
+@click.version_option(package_name=NAME, prog_name="silo")
 def silo_command() -> None:
     """See `_HELP`."""
 

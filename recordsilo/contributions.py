@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from recordsilo.distribution import NAME
 from recordsilo.errors import RecordSiloError
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
 
 logger = logging.getLogger("RecordSilo")
-OURS = "recordsilo"
+OURS = NAME
 """The distribution whose contributions win over others of the same name."""
 _told: set[str] = set()
 

@@ -5,11 +5,11 @@ import shlex
 import sys
 from collections.abc import Iterable
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from typing import Any
 
+from recordsilo.distribution import NAME
 from recordsilo.errors import RecordSiloError
-
-_EXTRA = re.compile(r"""\s*(?:\band\s+)?\bextra\s*==\s*(["'])(?P<name>[\w.-]+)\1""")
 
 
 class PackageMissing(RecordSiloError):
@@ -42,39 +42,36 @@ def needed(module: str, purpose: str, extra: str = "", *, package: str = "") -> 
 
 
 def install_line(package: str, extra: str = "") -> str:
-    """Return the command that installs a package, with what else its extra has.
+    """Return the command that installs the packages of an extra into this environment.
 
-    It names the packages that the extra requires, not ``recordsilo[extra]``: until there is a
-    release, that would install the library of 2010.
+    pip and uv take ``silo-records[extra]`` for what is installed already, and ask no index for it.
+    Without an extra, or if this code was not installed, the package alone is named.
     """
-    wanted = requirements(_declared(), package, extra) or [package]
-    return shlex.join([sys.executable or "python", "-m", "pip", "install", *wanted])
+    declared = _declared()
+    wanted = f"{NAME}[{extra}]" if extra and declared else requirement(declared, package)
+    python = sys.executable or "python"
+    if find_spec("pip") is None:  # uv makes environments without it
+        return shlex.join(["uv", "pip", "install", "--python", python, wanted])
+    return shlex.join([python, "-m", "pip", "install", wanted])
 
 
-def requirements(declared: Iterable[str], package: str, extra: str = "") -> list[str]:
-    """Return the requirements of an extra; without an extra, that of a package alone (pure).
+def requirement(declared: Iterable[str], package: str) -> str:
+    """Return a package with the versions that are wanted; its name if none are known (pure).
 
     Args:
         declared: Requirements as wheels declare them (``Requires-Dist``).
         package: Its name.
     """
-    found: dict[str, None] = {}
     for one in declared:
-        requirement, _, marker = (part.strip() for part in one.partition(";"))
-        named = _EXTRA.search(marker)
-        if extra:
-            is_wanted = named is not None and named["name"] == extra
-        else:
-            is_wanted = re.match(rf"{re.escape(package)}(?![\w.-])", requirement) is not None
-        if is_wanted:
-            rest = _EXTRA.sub("", marker)
-            found[f"{requirement}; {rest}" if rest else requirement] = None
-    return list(found)
+        named = one.partition(";")[0].strip()
+        if re.match(rf"{re.escape(package)}(?![\w.-])", named):
+            return named
+    return package
 
 
 def _declared() -> list[str]:
-    """Return the requirements of the installed recordsilo; none if it is not installed."""
+    """Return the requirements of the installed distribution; none if it is not installed."""
     try:
-        return metadata.requires("recordsilo") or []
+        return metadata.requires(NAME) or []
     except metadata.PackageNotFoundError:
         return []

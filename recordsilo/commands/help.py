@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from recordsilo.cli import example, fail, shown_lines
+from recordsilo.distribution import NAME
 from recordsilo.errors import did_you_mean
 
 _INSTALLED = "share/recordsilo/docs"
@@ -62,7 +63,7 @@ def _pages() -> dict[str, Path]:
 
 def _installed() -> list[Path]:
     try:
-        files = distribution("recordsilo").files or ()
+        files = distribution(NAME).files or ()
     except PackageNotFoundError:
         return []
     return sorted(

@@ -16,7 +16,6 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from importlib.metadata import version
 from importlib.resources import files as resources
 from typing import IO
 
@@ -28,6 +27,7 @@ from infopackages.files import PackagedFile, add_written, adding_below, chunks_o
 from infopackages.mets import Agent, Metadata
 from infopackages.premis import write_premis
 from recordsilo.disk.atomic_file import Barrier, group_barrier, make_directories, move, write_new
+from recordsilo.distribution import release
 from silocrawl.moments import in_iso
 from silocrawl.packages import preservation
 from silocrawl.packages.layout import BAG, DOCUMENTATION, payload_path, warc_path
@@ -77,7 +77,7 @@ class _Describing:
         self._payload = f"{payload_path(self._package.id)}/"
         self._add_payload = adding_below(self._add, self._payload)
         self._at = dict(self._package.history).get(State.PACKAGED, self._package.ended)
-        self._software = f"silo {version('recordsilo')}"
+        self._software = f"silo {release()}"
         self._organization = settings.bag_info.get("Source-Organization", "")
 
     def write(self) -> None:
@@ -130,7 +130,7 @@ class _Describing:
             preservation.title(package),
             "Web Archives",
             in_iso(self._at),
-            (Agent.software("silo", version("recordsilo")), Agent(submitter)),
+            (Agent.software("silo", release()), Agent(submitter)),
             (Metadata(about, "dmdSec", "DC"), Metadata.premis(whole)),
             (crawl,),
             tuple(self._documentation()),

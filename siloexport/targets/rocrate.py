@@ -14,12 +14,12 @@ Source: RO-Crate Metadata Specification 1.2.
 import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from importlib.metadata import version as release
 from io import BytesIO
 from typing import Any
 
 from infopackages.files import Add
 from recordsilo.disk.regular_file import regular_fd
+from recordsilo.distribution import release
 from siloexport.bibliography import bibliography_of
 from siloexport.plan import Versions
 from siloexport.targets.directory import DAY, DirectoryTarget
@@ -71,7 +71,7 @@ class _Crates(TreeForm):
         After it comes the release that made the crate, which the crate names, too.
         """
         kept = deposit.noted.get(DAY) or _day_in(path, deposit.key)
-        return kept or f"{self._today()} {release('recordsilo')}"
+        return kept or f"{self._today()} {release()}"
 
     def files(self, add: Add, deposit: Deposit, day: str) -> None:
         for one in self._placed(deposit):

@@ -20,7 +20,6 @@ import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
-from importlib.metadata import version as release
 from typing import IO, BinaryIO, cast
 
 from infopackages import csip
@@ -30,6 +29,7 @@ from infopackages.tar import tar_writer
 from recordsilo.disk.atomic_file import Barrier, digest_of, make_directories, write_new
 from recordsilo.disk.digest import Digest
 from recordsilo.disk.regular_file import regular_fd
+from recordsilo.distribution import release
 from siloexport.errors import TargetUnusable
 from siloexport.plan import digest_of as digest_of_json
 from siloexport.targets import sip_history as history
@@ -124,7 +124,7 @@ class _Sips:
         if not kept:
             header = self._header(path)
             kept = _day_of(header) if header.document == deposit.key else ""
-        return kept or f"{self.today()} {release('recordsilo')}"
+        return kept or f"{self.today()} {release()}"
 
     def write(self, path: str, deposit: Deposit, day: str, barrier: Barrier) -> str:
         if not self.given.tar:

@@ -3,9 +3,9 @@
 import os
 import re
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
+from recordsilo.distribution import release
 from recordsilo.repository import Repository
 from usagestats.errors import SettingsInvalid
 from usagestats.reports.definitions import ACCESS_TYPES
@@ -62,7 +62,7 @@ def _platform_from(table: Any, silo_path: str) -> Platform:
         Repository(silo_path).name or os.path.basename(silo_path.rstrip("/"))
     )
     given = {key: text for key, text in table.items() if text and key != "platform"}
-    given.setdefault("created_by", f"recordsilo {version('recordsilo')}")
+    given.setdefault("created_by", f"recordsilo {release()}")
     found = Platform(name if len(name) > 1 else "Silo", **given)
     if found.access_type not in ACCESS_TYPES:
         raise ValueError(f"access_type is one of {', '.join(ACCESS_TYPES)}")

@@ -6,9 +6,9 @@ Source: OpenAPI 3.1.1.
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
+from recordsilo.distribution import release
 from webui import routes
 from webui.api.operations import OPERATIONS
 from webui.api.schemas import ANY_OBJECT, SCHEMAS, ref
@@ -42,7 +42,7 @@ def _document(table: routes.RouteTable) -> Mapping[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "Silo",
-            "version": version("recordsilo"),
+            "version": release(),
             "description": "Records that were harvested, and what was made of them. A list is "
             "walked by `next`, which is null at its end; an ETag of a record begins with "
             "its revision, and If-Match makes a change at that revision only. Fields of a "

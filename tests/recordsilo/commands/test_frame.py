@@ -19,6 +19,7 @@ from cli_results import MAIN, Run, in_a_process, only_sentence
 from recordsilo import Silo, cli
 from recordsilo.cli import Commands, ExitCode, Failure, example, fail, silo_command
 from recordsilo.command_table import LONGEST, SYNONYMS
+from recordsilo.distribution import NAME
 from recordsilo.errors import StateUnreadable
 
 PACKAGES = ("silofleet", "usagestats")
@@ -133,7 +134,7 @@ def test_every_command_of_a_large_group_is_in_its_table_once(group: str) -> None
         name.removeprefix(f"{group}.")
         for name, point in cli._points().items()
         if point.dist
-        and point.dist.name == "recordsilo"
+        and point.dist.name == NAME
         and (name.startswith(f"{group}.") if group else "." not in name)
     }
     in_table = [name for summaries in table.sections.values() for name in summaries]
