@@ -29,7 +29,6 @@ from recordsilo.index import (
     PageRequest,
     Row,
     SearchFilters,
-    SearchResult,
 )
 from recordsilo.records.batch import Batch
 from recordsilo.records.differences import Differences, FileDifference
@@ -37,6 +36,7 @@ from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.records.manifest import Manifest, Origin, Version
 from recordsilo.records.record_view import FileInfo
+from recordsilo.search_result import SearchResult
 from recordsilo.silo import Silo, open_existing
 from recordsilo.state import PersistentState
 

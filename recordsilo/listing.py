@@ -1,22 +1,27 @@
 """The part of a Silo that lists and searches its records, which asks the index."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from recordsilo.errors import SearchError
 from recordsilo.index import (
     Around,
     Described,
+    FacetValue,
     Filters,
     Page,
     PageRequest,
+    ResultPage,
     Row,
     SearchFilters,
-    SearchResult,
 )
 from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Unread
-from recordsilo.index.search_values import AnyFilters, filters_of
+from recordsilo.index.search_values import AnyFilters, Wanted, filters_of, filters_with
+from recordsilo.records.harvested_record import HarvestedRecord
+from recordsilo.search_result import PAGE, AskPage, Facets, Pages, SearchResult
 
 if TYPE_CHECKING:
     from recordsilo.index.changes import Changes
@@ -30,6 +35,10 @@ class Listing:
     """The methods of a `Silo` that list, search and count its records."""
 
     _catalogue: Catalogue
+
+    @abstractmethod
+    def __getitem__(self, identifier: str) -> HarvestedRecord:
+        """The record; see `Silo`."""
 
     def _listed(self) -> Iterator[Row]:
         after = None
@@ -71,27 +80,63 @@ class Listing:
         filters: AnyFilters = None,
         facets: Sequence[str] = (),
         page: PageRequest | None = None,
+        *,
+        limit: int | None = None,
+        sort: str | None = None,
+        **conditions: Wanted,
     ) -> SearchResult:
-        """Find records by words and filters, and count the values of facets.
+        """Find records by words and filters; the result is a sequence of records.
 
         Args:
             query: Words, ``"phrases"``, ``begin*``, ``field:word``, ``-not``, ``a OR b``;
                 any text is valid (docs/search.md).
-            filters: Conditions on fields, also as a mapping: ``{"type": "Thesis"}``,
-                ``{"year": ["2015", "2016"], "curated": True}`` (see `filters_of`).
-            facets: The fields whose values are counted, such as ``"subject"``; those of
-                `SearchFilters`, and those that packages contribute.
-            page: Number of rows, start and order; by default the first 25.
+            filters: Conditions on fields, also as a mapping: ``{"type!": "Thesis"}``
+                (see `filters_of`).
+            facets: The fields whose values are counted with the search, such as
+                ``"subject"``; ``result.facets`` counts others when they are looked up.
+            page: Number of `SearchResult.rows`, their start, and the order; by default the
+                first 25.
+            limit: The most records in the result; None for all.
+            sort: The order, one of ``relevance``, ``newest``, ``oldest``, ``identifier``,
+                ``title``, or a number that packages contribute.
+            conditions: Filters by their names, in addition: ``year=2016``,
+                ``type=["Thesis", "Article"]``, ``has_file=True``, ``since="2024-01-01"``.
 
         Raises:
-            SearchError: Unknown facet, filter or order, or an invalid date or page.
+            SearchError: Unknown facet, filter or order, or an invalid date, page or limit.
             IndexProblem: The index cannot be used now.
 
         Cost: tens of milliseconds over a million records; the first search of a process
             loads the facet columns (a few seconds for a million records), and again for
-            subjects and creators.
+            subjects and creators. Iterating the result asks again for every 1,000 records.
         """
-        return self._catalogue.search(query, filters_of(filters), facets, page or PageRequest())
+        wanted = filters_with(filters, conditions)
+        page = page or PageRequest()
+        if sort is not None:
+            page = replace(page, sort=sort)
+        if limit is not None and (isinstance(limit, bool) or limit < 0):
+            raise SearchError(f"limit is a number of records, or None for all, not {limit}")
+        first = self._result_page(query, wanted, facets, page)
+
+        def count(name: str) -> tuple[FacetValue, ...]:
+            few = replace(page, limit=1, after=None)
+            return self._result_page(query, wanted, [name], few).facets[name]
+
+        pages = Pages(self._pages_of(query, wanted, first.sort), first)
+        return SearchResult(
+            self, first, pages=pages, facets=Facets(first.facets, count), limit=limit
+        )
+
+    def _pages_of(self, query: str, filters: SearchFilters, sort: str) -> AskPage:
+        """Asks for the pages of a search, in an order that stays the same."""
+        page = PageRequest(limit=PAGE, sort=sort)
+        return lambda after: self._result_page(query, filters, (), replace(page, after=after))
+
+    def _result_page(
+        self, query: str, filters: SearchFilters, facets: Sequence[str], page: PageRequest
+    ) -> ResultPage:
+        """One page of the result of a search, as the index gives it."""
+        return self._catalogue.search(query, filters, facets, page)
 
     def around(
         self,
@@ -132,7 +177,7 @@ class Listing:
             return
         page = PageRequest(limit=_CHUNK, sort="identifier")
         while True:
-            result = self.search(query, filters, page=page)
+            result = self._result_page(query, filters, (), page)
             yield from result.rows
             if result.next_page is None:
                 return

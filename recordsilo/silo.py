@@ -575,6 +575,8 @@ class Silo(Closing, Listing):
             with contextlib.suppress(RecordNotFound):
                 yield self[identifier]
 
+    values = iteritems
+
     def items(self) -> Iterator[tuple[str, HarvestedRecord]]:
         """(identifier, record) pairs, in the order of identifiers."""
         return ((record.item_id, record) for record in self.iteritems())

@@ -8,7 +8,7 @@ afterwards.
 import contextlib
 import heapq
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -20,7 +20,7 @@ from recordsilo.errors import (
     RecordNotThen,
     RecordSiloError,
 )
-from recordsilo.index import Described, Entry, PageRequest, Row, SearchFilters, SearchResult
+from recordsilo.index import Described, Entry, PageRequest, ResultPage, Row, SearchFilters
 from recordsilo.index.catalogue import Catalogue, entry_of
 from recordsilo.index.database import SqliteIndex
 from recordsilo.index.projection import first_doi
@@ -31,6 +31,7 @@ from recordsilo.records.manifest import Manifest, date_text, now_text
 from recordsilo.records.place import RecordPlace
 from recordsilo.records.place_then import PlaceThen
 from recordsilo.removals import Removal, removals_of
+from recordsilo.search_result import PAGE, AskPage
 from recordsilo.silo import CREATED_FILE, Silo
 
 _TOGETHER = 500
@@ -207,7 +208,7 @@ class SiloThen(Silo):
         """What is found now, without anything of this class."""
         page = PageRequest(limit=1000, sort="identifier")
         while True:
-            result = super().search(query, filters, page=page)
+            result = super()._result_page(query, filters, (), page)
             yield from result.rows
             if result.next_page is None:
                 return
@@ -241,25 +242,14 @@ class SiloThen(Silo):
                 catalogue.after_write(some)
         return self._own[1]
 
-    def search(
-        self,
-        query: str = "",
-        filters: AnyFilters = None,
-        facets: Sequence[str] = (),
-        page: PageRequest | None = None,
-    ) -> SearchResult:
+    def _result_page(
+        self, query: str, filters: SearchFilters, facets: Sequence[str], page: PageRequest
+    ) -> ResultPage:
         """The number of records that matched, and the first of them by identifier.
 
-        Args:
-            query, filters: See `Silo.search`.
-            facets: None can be counted.
-            page: Its limit; other pages and orders cannot be asked for.
-
         Raises:
-            ReadOnlyMoment: Of facets, orders and further pages.
-            SearchError, IndexProblem: See `Silo.search`.
+            ReadOnlyMoment: Of facets, other orders and further pages.
         """
-        page = page or PageRequest()
         if facets or page.after is not None or page.sort not in (None, "identifier"):
             raise ReadOnlyMoment(self.moment, "be asked for facets, orders and pages; list it")
         rows, total = [], 0
@@ -267,7 +257,15 @@ class SiloThen(Silo):
             total += 1
             if total <= page.limit:
                 rows.append(row)
-        return SearchResult(tuple(rows), total, None, "identifier", {})
+        return ResultPage(tuple(rows), total, None, "identifier", {})
+
+    def _pages_of(
+        self,
+        query: str,
+        filters: SearchFilters,
+        sort: str,  # noqa: ARG002 - always by identifier
+    ) -> AskPage:
+        return _Walk(lambda: self.found(filters, query))
 
     def rows(self, identifiers: Iterable[str]) -> dict[str, Row]:
         """Records as lists showed them; see `Silo.rows`.
@@ -317,6 +315,25 @@ class SiloThen(Silo):
             for one in self.removed_since()
         ]
         return [*super().index_problems(), *self.unknown.items(), *gone]
+
+
+class _Walk:
+    """Gives the pages of rows that can only be listed from the first one on.
+
+    A page that follows the one before goes on there; for any other the list begins again.
+    """
+
+    def __init__(self, start: Callable[[], Iterator[Row]]) -> None:
+        self._start, self._rows, self._place = start, start(), 0
+
+    def __call__(self, after: str | None) -> ResultPage:
+        place = int(after or 0)
+        if place != self._place:
+            self._rows = islice(self._start(), place, None)
+        rows = tuple(islice(self._rows, PAGE))
+        self._place = place + len(rows)
+        more = str(self._place) if len(rows) == PAGE else None
+        return ResultPage(rows, self._place, more, "identifier", {})
 
 
 def made_on(manifest: Manifest) -> str:

@@ -11,7 +11,7 @@ from recordsilo import HarvestedRecord, Silo
 from recordsilo.disk.atomic_file import chunks_of, digest_of, digest_of_bytes
 from recordsilo.disk.digest import Digest
 from recordsilo.formats.documents import unwrap
-from recordsilo.index.projection import sets_of
+from recordsilo.records.description import sets_of
 from recordsilo.records.manifest import Manifest, Version, source_datestamp
 from siloexport.errors import SourceChanged
 from siloexport.plan import Action, Policy, files_digest, version_key

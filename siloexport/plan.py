@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from recordsilo.index.projection import sets_of
+from recordsilo.records.description import sets_of
 from recordsilo.records.manifest import Manifest, Origin, Version, source_datestamp
 from siloexport.values import ActionKind, Capabilities, Deletions, Held
 

@@ -224,7 +224,11 @@ class Operations(RuleBasedStateMachine):
     def edit_outside_and_accept(self, number: int, version: int, file: int, content: bytes) -> None:
         def act(record: HarvestedRecord, name: str, path: str) -> None:
             place = record.to_dirpath(path, name)
-            if record.is_curated(name) and os.path.isfile(place) and os.stat(place).st_nlink == 1:
+            if (
+                record.version_is_curated(name)
+                and os.path.isfile(place)
+                and os.stat(place).st_nlink == 1
+            ):
                 before = Path(place).read_bytes()
                 Path(place).write_bytes(content)  # with two names it would be another version's
                 try:
@@ -238,7 +242,7 @@ class Operations(RuleBasedStateMachine):
     def add_outside_and_accept(self, number: int, version: int, path: str, content: bytes) -> None:
         def act(record: HarvestedRecord, name: str) -> None:
             place = record.to_dirpath(path, name)
-            if record.is_curated(name) and "/" not in path and not os.path.lexists(place):
+            if record.version_is_curated(name) and "/" not in path and not os.path.lexists(place):
                 with open(place, "wb") as written:
                     written.write(content)
                 try:
@@ -522,7 +526,7 @@ class Operations(RuleBasedStateMachine):
     def both_sides_change(self, number: int, ours: str, theirs: str) -> None:
         """A harvested record curated here, and changed at its source since."""
         record = self.silo.get(f"oai:eprints.example.org:9{number % 3}")
-        if record is None or record.is_curated() or "workingcopy" in record.versions:
+        if record is None or record.is_curated or "workingcopy" in record.versions:
             return
         record.clone_version(record.currentversion, "workingcopy")
         record.put_stream("oai_dc", dublin_core(ours), None, True)

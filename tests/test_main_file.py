@@ -9,8 +9,8 @@ from recordsilo import Silo
 from recordsilo.formats import FORMATS, describe_main, format_of, main_first
 from recordsilo.formats.documents import parsed, unwrapped
 from recordsilo.formats.table import signature
-from recordsilo.index.projection import description_of
 from recordsilo.index.schema import VERSION
+from recordsilo.records.description import description_of
 from silocuration.editing.changes import metadata_document
 from silocuration.review.duplicates import _description
 from siloexport.targets.tables import described

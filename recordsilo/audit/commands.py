@@ -307,7 +307,7 @@ def accept(
     """
     with open_silo(silo_dir) as silo:
         record = silo[silo.resolve(item)]
-        if version is not None and not record.is_curated(version):
+        if version is not None and not record.version_is_curated(version):
             fail(f"version {version} of {record.item_id} is harvested; only edits of curated "
                  f"versions are accepted (silo clone {silo_dir} {item} makes a copy)")  # fmt: skip
         findings = RecordCheck(silo.path, ppath(record.item_id)).run(hashing=True).findings

@@ -36,13 +36,14 @@ from recordsilo.commands.options import (
 )
 from recordsilo.commands.versions import version_as_json, version_line
 from recordsilo.errors import FileNotInVersion, FileUnreadable, SiloNotWritable
-from recordsilo.index import Described, PageRequest, Row, SearchFilters, SearchResult
-from recordsilo.index.projection import metadata_paths
+from recordsilo.index import Described, PageRequest, Row, SearchFilters
 from recordsilo.index.search_values import SORTS
 from recordsilo.progress import counting
+from recordsilo.records.description import metadata_paths
 from recordsilo.records.events import Change
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.removals import Removal
+from recordsilo.search_result import SearchResult
 from recordsilo.selection import Selection
 from recordsilo.silo import Silo
 from recordsilo.silo_then import SiloThen
@@ -342,19 +343,20 @@ def search(
         page = PageRequest(limit=limit or MOST_ROWS, after=after, sort=sort)
         result = silo.search(query, filters, facets, page)
         remark_on(silo, query, filters, found=result.total > 0)
+        rows, following = result.rows, result.next_page
         if not limit:
-            result = _with_all_pages(silo, query, filters, page, result)
+            rows, following = _with_further(silo, query, filters, page, result), None
         select = Selection(query, filters)
         if as_json:
-            print_json(_result_as_json(silo, result, select))
+            print_json(_result_as_json(silo, result, select, rows=rows, following=following))
             return
-        lines = _lines(silo, result.rows, filters.changed_since)
-        if filters.changed_since and result.next_page is None:
+        lines = _lines(silo, rows, filters.changed_since)
+        if filters.changed_since and following is None:
             lines = _with_removed(silo, None, select, lines, as_json=False, is_whole=True)
         for line in lines:
             click.echo(line)
         sys.stdout.flush()
-        shown = f", {len(result.rows):,} shown" if len(result.rows) < result.total else ""
+        shown = f", {len(rows):,} shown" if len(rows) < result.total else ""
         click.echo(f"{result.total:,} found{shown}", err=True)
         for name, values in result.facets.items():
             click.echo(f"\n{name}")
@@ -362,26 +364,34 @@ def search(
                 click.echo(f"  {value.count:>9,}  {fitted(value.value, 13)}")
 
 
-def _with_all_pages(
+def _with_further(
     silo: Silo, query: str, filters: SearchFilters, page: PageRequest, first: SearchResult
-) -> SearchResult:
-    """The result of a search with the rows of all further pages, too."""
-    rows, result = [*first.rows], first
-    while result.next_page is not None:
-        result = silo.search(query, filters, (), replace(page, after=result.next_page))
-        rows += result.rows
-    return replace(first, rows=tuple(rows), next_page=None)
+) -> tuple[Row, ...]:
+    """The rows of a page and of all further ones."""
+    rows, following = [*first.rows], first.next_page
+    while following is not None:
+        found = silo.search(query, filters, page=replace(page, after=following))
+        rows += found.rows
+        following = found.next_page
+    return tuple(rows)
 
 
-def _result_as_json(silo: Silo, result: SearchResult, select: Selection) -> dict[str, Any]:
+def _result_as_json(
+    silo: Silo,
+    result: SearchResult,
+    select: Selection,
+    *,
+    rows: Sequence[Row],
+    following: str | None,
+) -> dict[str, Any]:
     since = select.filters.changed_since
     gone = removals_among(silo, select, moment_of(since)) if since and only_changes(select) else ()
     removed = [_removed_as_json(*one) for one in gone]
     return {
         "total": result.total,
         "sort": result.sort,
-        "next": result.next_page,
-        "records": rows_as_json(silo, result.rows, since),
+        "next": following,
+        "records": rows_as_json(silo, rows, since),
         **({"removed": removed} if since else {}),
         "facets": {
             name: [{"value": value.value, "count": value.count} for value in values]
@@ -569,7 +579,7 @@ def _check_curated(record: HarvestedRecord, version: str, clone: str) -> None:
     Args:
         clone: The command that makes a copy.
     """
-    if not record.is_curated(version):
+    if not record.version_is_curated(version):
         fail(
             f"version {version} of {record.item_id} is kept as harvested; "
             f"make a copy to change with: {clone}"

@@ -13,8 +13,8 @@ from recordsilo.index.search_values import (
     Around,
     FacetValue,
     PageRequest,
+    ResultPage,
     SearchFilters,
-    SearchResult,
 )
 
 __all__ = [
@@ -27,9 +27,9 @@ __all__ = [
     "ManifestStamp",
     "Page",
     "PageRequest",
+    "ResultPage",
     "Row",
     "SearchFilters",
-    "SearchResult",
     "SqliteIndex",
     "project",
 ]

@@ -32,7 +32,7 @@ from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, Un
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.record_reading import entry_of, read_chunks, read_or_not, state_of
 from recordsilo.index.rows import Prepared
-from recordsilo.index.search_values import Around, PageRequest, SearchFilters, SearchResult
+from recordsilo.index.search_values import Around, PageRequest, ResultPage, SearchFilters
 from recordsilo.records.commit import sweep_absent
 from recordsilo.records.place import RecordPlace
 
@@ -143,7 +143,7 @@ class Catalogue:
 
     def search(
         self, words: str, filters: SearchFilters, facets: Sequence[str], page: PageRequest
-    ) -> SearchResult:
+    ) -> ResultPage:
         """Find records, with rows that match the current manifests.
 
         Args:
@@ -155,7 +155,7 @@ class Catalogue:
         needed = (*filters.fields, (page.sort or "").removeprefix("-"))
         beside = self._contributed(needed, facets)
 
-        def ask(index: Index) -> SearchResult:
+        def ask(index: Index) -> ResultPage:
             return index.search(words, filters, facets, page, beside=beside)
 
         self._untold = True

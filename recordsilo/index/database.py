@@ -26,24 +26,17 @@ from recordsilo.index import query
 from recordsilo.index.beside import bring_in_step, is_in_step
 from recordsilo.index.facets import Facet
 from recordsilo.index.interface import IndexLost
-from recordsilo.index.projection import (
-    MAX_FACET,
-    Described,
-    Entry,
-    ManifestStamp,
-    Row,
-    Unread,
-    storable,
-)
+from recordsilo.index.projection import MAX_FACET, Described, Entry, ManifestStamp, Row, Unread
 from recordsilo.index.rows import Prepared, RowWriter, prepare
 from recordsilo.index.schema import INDEXES, RECENT_TABLE, SCHEMA, TEXT_TABLE, VERSION
 from recordsilo.index.search_values import (
     LARGE_FIELDS,
     Around,
     PageRequest,
+    ResultPage,
     SearchFilters,
-    SearchResult,
 )
+from recordsilo.records.description import storable
 
 if TYPE_CHECKING:
     from recordsilo.index.changes import Changes
@@ -258,7 +251,7 @@ class SqliteIndex:
         page: PageRequest,
         *,
         beside: Sequence[str] = (),
-    ) -> SearchResult:
+    ) -> ResultPage:
         """Find records by words and filters.
 
         Args:

@@ -12,7 +12,7 @@ from recordsilo.index.facets import Facet
 from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, Unread
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.rows import Prepared
-from recordsilo.index.search_values import Around, PageRequest, SearchFilters, SearchResult
+from recordsilo.index.search_values import Around, PageRequest, ResultPage, SearchFilters
 
 if TYPE_CHECKING:
     from recordsilo.index.changes import Changes
@@ -137,7 +137,7 @@ class Index(Protocol):
         page: PageRequest,
         *,
         beside: Sequence[str] = (),
-    ) -> SearchResult:
+    ) -> ResultPage:
         """Find records by words and filters; see `Silo.search`.
 
         Args:

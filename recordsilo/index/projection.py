@@ -2,28 +2,27 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from recordsilo.errors import RecordSiloError
-from recordsilo.formats import (
-    Description,
-    Value,
-    canonical_identifier,
-    describe_main,
-    main_first,
-    title_of_main,
-)
+from recordsilo.formats import Description, Value, canonical_identifier
 from recordsilo.formats.quality import UNREADABLE, findings
 from recordsilo.index.query_syntax import is_unspaced, spaced
+from recordsilo.records.description import (
+    Read,
+    datestamp_of,
+    description_of,
+    sets_of,
+    storable,
+    title_of,
+    title_of_others,
+    years_of,
+)
 from recordsilo.records.manifest import Manifest, Version, upstream_newer
 
 Values = tuple[Value, ...]
-
-Read = Callable[[str, str], bytes]
-"""(version, path) → content."""
 
 MAX_TEXT = 100_000
 """The number of characters of a field that are indexed for search."""
@@ -33,7 +32,6 @@ MENDED = " was mended: "
 DUPLICATE_OF = "duplicate_of"
 """Key of a record's metadata with the identifier of the record that it duplicates."""
 _DOI = re.compile(r"(?<!\S)doi:(10\.\S+)")
-_YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +203,7 @@ def project(manifest: Manifest, read: Read) -> Entry:
     """
     current = manifest.current if manifest.versions else None
     described = Description() if current is None else description_of(current, read)
-    title = storable(described.title) or _title_of_others(manifest, read)
+    title = storable(described.title) or title_of_others(manifest, read)
     row = project_row(manifest, title)
     harvested = _harvested_title(manifest, read) if row.curated else ""
     return Entry(
@@ -314,14 +312,6 @@ def _each(values: Values) -> tuple[str, ...]:
     return tuple(dict.fromkeys([storable(text[:MAX_FACET]) for text, _ in values]))
 
 
-def years_of(dates: Values) -> tuple[str, ...]:
-    """The year of the first date that has one."""
-    for value in dates:
-        if match := _YEAR.search(value.text):
-            return (match[0],)
-    return ()
-
-
 def _has_file(version: Version) -> bool:
     metadata = version.metadata_files
     others = [path for path in version.paths if path not in metadata]
@@ -350,77 +340,11 @@ def seconds_of_text(datestamp: str) -> int:
         return 0
 
 
-def storable(text: str) -> str:
-    """The text without lone surrogates, which SQLite and web pages cannot hold."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def datestamp_of(manifest: Manifest) -> str:
-    """The newest datestamp of the source; for a record made here, its date."""
-    stamps = [
-        stamp
-        for version in manifest.versions
-        if version.origin.kind == "harvest"
-        for stamp in (version.date, *version.origin.prefixes.values())
-    ]
-    deleted = manifest.metadata.get("deleted_at_date")
-    if isinstance(deleted, str):
-        stamps.append(deleted)
-    return storable(max(stamps, default=manifest.date))
-
-
-def sets_of(manifest: Manifest) -> tuple[str, ...]:
-    """The record's setSpecs; values under that key that are not text are ignored."""
-    found: Any = manifest.metadata.get("setSpec", ())
-    if isinstance(found, str):
-        found = [found]
-    if not isinstance(found, list | tuple):
-        return ()
-    return tuple(dict.fromkeys(storable(spec) for spec in found if isinstance(spec, str)))
-
-
-def _title_of_others(manifest: Manifest, read: Read) -> str:
-    """The title of the newest version that has one, except the current version."""
-    for version in reversed(manifest.versions):
-        if version.name == manifest.current_version:
-            continue
-        if title := title_of(version, read):
-            return storable(title)
-    return ""
-
-
 def _harvested_title(manifest: Manifest, read: Read) -> str:
     for version in reversed(manifest.versions):
         if version.origin.kind == "harvest" and version.metadata_files:
             return storable(title_of(version, read))
     return ""
-
-
-def description_of(version: Version, read: Read) -> Description:
-    """The description in a version's metadata files; see `describe_main`."""
-    return describe_main(metadata_paths(version), _content_of(version, read))
-
-
-def title_of(version: Version, read: Read) -> str:
-    """The title of `description_of`; ``""`` if it has none."""
-    return title_of_main(metadata_paths(version), _content_of(version, read))
-
-
-def _content_of(version: Version, read: Read) -> Callable[[str], bytes | None]:
-    def content(path: str) -> bytes | None:
-        try:
-            return read(version.name, path)
-        except (OSError, RecordSiloError):  # reading the file itself reports what is wrong
-            return None
-
-    return content
-
-
-def metadata_paths(version: Version) -> list[str]:
-    """A version's metadata files, the main one first."""
-    paths = version.paths
-    listed = [path for path in version.metadata_files if path in paths]
-    return listed if len(listed) < 2 else main_first(listed)
 
 
 def seconds_of(moment: datetime) -> int:

@@ -18,8 +18,9 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.formats import Description
 from recordsilo.index import Entry, ManifestStamp, project
 from recordsilo.index.facets import ValuesOf
-from recordsilo.index.projection import Unread, description_of
+from recordsilo.index.projection import Unread
 from recordsilo.index.rows import Prepared, prepare
+from recordsilo.records.description import description_of
 from recordsilo.records.manifest import Manifest
 from recordsilo.records.place import RecordPlace
 from recordsilo.second_process import SecondProcess, cores, serve, shared

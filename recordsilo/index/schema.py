@@ -12,7 +12,9 @@ TABLES = 14
 VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
 
-_DESCRIBING = ("projection.py", "query_syntax.py", "rows.py", "schema.py")
+_DESCRIBING = (
+    "projection.py", "query_syntax.py", "rows.py", "schema.py", "../records/description.py",
+)  # fmt: skip
 
 
 @cache

@@ -23,8 +23,8 @@ from recordsilo.index.search_values import (
     Around,
     FacetValue,
     PageRequest,
+    ResultPage,
     SearchFilters,
-    SearchResult,
     range_of,
     unknown_filter,
 )
@@ -38,7 +38,7 @@ def search(
     *,
     facets: Sequence[str],
     page: PageRequest,
-) -> SearchResult:
+) -> ResultPage:
     """Find records, in one snapshot of the index.
 
     Args:
@@ -57,7 +57,7 @@ def search(
     total = sum(one.total for one in found)
     order = order_for(page.sort, connection, columns, found, hits)
     ids, next_page = order.page(page)
-    return SearchResult(
+    return ResultPage(
         rows=_rows(connection, ids),
         total=total,
         next_page=next_page,

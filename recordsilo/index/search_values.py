@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from reprlib import repr as shortened
 from typing import Any, TypeAlias
 
@@ -139,6 +139,55 @@ def filters_of(given: AnyFilters, also: Sequence[str] = ()) -> SearchFilters:
     return SearchFilters(flags, values, **dates)
 
 
+Wanted: TypeAlias = str | int | date | Sequence[str | int] | None
+"""The value of a filter that is given by its name, such as ``year=2016``."""
+
+
+def filters_with(given: AnyFilters, conditions: Mapping[str, Wanted]) -> SearchFilters:
+    """Filters, and others by their names, as in ``silo.search(year=2016)``.
+
+    Args:
+        given: See `filters_of`.
+        conditions: Field → a text or a number, or several; flag → bool; ``since`` and other
+            dates → a text, a date or a datetime. None is no condition.
+
+    Raises:
+        SearchError: See `filters_of`; or a field that is in both.
+    """
+    filters = filters_of(given)
+    more = filters_of(
+        {name: _plain(name, one) for name, one in conditions.items() if one is not None},
+        ("limit", "sort", "facets"),
+    )
+    both = [
+        *(name for name in more.values if name in filters.values),
+        *(name for name in more.flags if name in filters.flags),
+        *(name for name in DATES if getattr(more, name) and getattr(filters, name)),
+    ]
+    if both:
+        raise SearchError(f"{both[0]} is given twice; write it once")
+    return SearchFilters(
+        {**filters.flags, **more.flags},
+        {**filters.values, **more.values},
+        *(getattr(more, name) or getattr(filters, name) for name in DATES),
+    )
+
+
+def _plain(name: str, value: Wanted) -> Any:
+    """The value of a filter as a mapping of filters has it."""
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC)
+    if isinstance(value, date):
+        return value.isoformat()
+    if name in FLAGS or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, Iterable):
+        return [str(one) if isinstance(one, int) else one for one in value]
+    return value
+
+
 def texts_of(name: str, value: Any) -> tuple[str, ...]:
     """The values of a filter or the like, given as a text or as a list of texts.
 
@@ -160,7 +209,7 @@ class PageRequest:
 
     Attributes:
         limit: The largest number of rows, 1 to 1,000.
-        after: The `SearchResult.next_page` of the previous page; None for the first.
+        after: The `ResultPage.next_page` of the previous page; None for the first.
         sort: One of `SORTS`, or a contributed facet that is an order (`Facet.is_order`),
             prefixed with ``-`` for greatest first. None sorts by relevance if there are
             words, else by identifier.
@@ -185,7 +234,7 @@ class FacetValue:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class ResultPage:
     """The result of a search.
 
     Attributes:

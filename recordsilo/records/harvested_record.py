@@ -19,6 +19,18 @@ from recordsilo.errors import (
     VersionExists,
     VersionFrozen,
 )
+from recordsilo.formats import Description
+from recordsilo.records.description import (
+    datestamp_of,
+    description_of,
+    doi_in,
+    links_in,
+    moment_of,
+    sets_of,
+    texts,
+    title_of_others,
+    years_of,
+)
 from recordsilo.records.differences import Differences
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.manifest import (
@@ -110,6 +122,7 @@ class HarvestedRecord:
             found = Manifest(place.identifier, when, first, (version,))
         self._silo, self._place = silo, place
         self._changes = RecordChanges(silo, place, found)
+        self._described: tuple[Version | None, Description] = None, Description()
 
     # -- what it is -----------------------------------------------------------------------
 
@@ -215,6 +228,110 @@ class HarvestedRecord:
         """The values of `manifest`."""
         return list(self.manifest.values())
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both are handles on one record, of one Silo, at one time."""
+        if not isinstance(other, HarvestedRecord):
+            return NotImplemented
+        return self._place.key == other._place.key
+
+    def __hash__(self) -> int:
+        return hash(self._place.key)
+
+    # -- what it says ---------------------------------------------------------------------
+
+    @property
+    def description(self) -> str | None:
+        """The first abstract or other description."""
+        return next(iter(texts(self._description.descriptions)), None)
+
+    @property
+    def title(self) -> str | None:
+        """The title; of a version without one, as after a deletion, that of the newest with one."""
+        found = self._description.title or title_of_others(self.state, self._view.read)
+        return found or None
+
+    @property
+    def creators(self) -> tuple[str, ...]:
+        """The names of the creators."""
+        return texts(self._description.creators)
+
+    @property
+    def year(self) -> int | None:
+        """The year of the first date that has one."""
+        return next(map(int, years_of(self._description.dates)), None)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """What it is, such as ``Article``."""
+        return texts(self._description.types)
+
+    @property
+    def doi(self) -> str | None:
+        """The first DOI, without ``doi:``, such as ``10.5555/wex.3002``."""
+        return doi_in(self.item_id, self._description)
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The subjects and keywords."""
+        return texts(self._description.subjects)
+
+    @property
+    def publishers(self) -> tuple[str, ...]:
+        """The names of the publishers."""
+        return texts(self._description.publishers)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages, as the metadata spells them."""
+        return texts(self._description.languages)
+
+    @property
+    def rights(self) -> tuple[str, ...]:
+        """Statements of rights, and licences."""
+        return texts(self._description.rights)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The http and https addresses in all metadata files."""
+        version = self._described_version
+        return () if version is None else links_in(version, self._view.read)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The setSpecs of its sets at the source."""
+        return sets_of(self._manifest)
+
+    @property
+    def datestamp(self) -> datetime | None:
+        """When the source last changed it, or for a record made here its date; in UTC.
+
+        None if the source gave no valid date.
+        """
+        return moment_of(datestamp_of(self._manifest))
+
+    @property
+    def is_curated(self) -> bool:
+        """Whether the version was made by people here, not by a harvest or an import."""
+        version = self._described_version
+        return version is not None and version.is_curated
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the source deleted the record; its earlier versions are kept here."""
+        return "deleted_at_version" in self._manifest.metadata
+
+    @property
+    def _described_version(self) -> Version | None:
+        return self._version() if self._manifest.versions else None
+
+    @property
+    def _description(self) -> Description:
+        """The description in the cursor's version, read once for each state that is seen."""
+        version = self._described_version
+        if version is not None and self._described[0] is not version:
+            self._described = version, description_of(version, self._view.read)
+        return Description() if version is None else self._described[1]
+
     # -- storing and reading again ----------------------------------------------------------
 
     def _note(self, keywords: NoteKeywords) -> Note:
@@ -309,7 +426,7 @@ class HarvestedRecord:
         """The state a curator gave a version: ``in work``, ``ready``, ``withheld``, or None."""
         return self._version(version).state
 
-    def is_curated(self, version: str | None = None) -> bool:
+    def version_is_curated(self, version: str | None = None) -> bool:
         """Whether a version was made by people here, not by a harvest or an import."""
         return self._version(version).is_curated
 

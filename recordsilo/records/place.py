@@ -68,6 +68,11 @@ class RecordPlace:
         """The place of an identifier in the Silo of a directory."""
         return cls.below(f"{silo_path}/pairtree_root", identifier)
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The Silo, the identifier and the moment, by which records are compared."""
+        return self.root, self.identifier
+
     def exists(self) -> bool:
         """Whether there is such a record, readable or not."""
         return os.path.exists(f"{self.dirpath}/{MANIFEST_NAME}")

@@ -32,6 +32,10 @@ class PlaceThen(RecordPlace):
         super().__init__(place.identifier, place.dirpath, place.root)
         self._moment, self._unsure = moment, unsure
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        return *super().key, self._moment
+
     def exists(self) -> bool:
         return self.read_manifest() is not None
 

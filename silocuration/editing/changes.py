@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from recordsilo.errors import RecordSiloError
 from recordsilo.formats import is_metadata
-from recordsilo.index.projection import metadata_paths
+from recordsilo.records.description import metadata_paths
 from recordsilo.records.manifest import Manifest, Version
 from silocuration.editing.fields import Document, Fields, differing
 from silocuration.editing.rule_files import RuleSet

@@ -14,7 +14,8 @@ from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.formats import Description
 from recordsilo.index import PageRequest, SearchFilters
-from recordsilo.index.projection import DUPLICATE_OF, description_of
+from recordsilo.index.projection import DUPLICATE_OF
+from recordsilo.records.description import description_of
 from recordsilo.records.edit import RecordEdit
 from silocuration.activity import log_one
 from silocuration.errors import MarkRefused

@@ -20,7 +20,7 @@ from recordsilo.extras import needed
 from recordsilo.formats import Description, links_of
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Values, doi_of
 from recordsilo.index.facets import Facet, contributed_facets
-from recordsilo.index.projection import datestamp_of, metadata_paths, sets_of, storable, years_of
+from recordsilo.records.description import datestamp_of, metadata_paths, sets_of, storable, years_of
 from recordsilo.records.manifest import Manifest, upstream_newer
 from recordsilo.repository import Repository
 from recordsilo.selection import Selection

@@ -27,7 +27,7 @@ from recordsilo.errors import RecordNotFound, RecordSiloError, did_you_mean
 from recordsilo.formats import Description, links_of
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Values, doi_of
 from recordsilo.index.facets import Facet, contributed_facets, facet_named, values_of
-from recordsilo.index.projection import (
+from recordsilo.records.description import (
     datestamp_of,
     description_of,
     metadata_paths,

@@ -94,7 +94,7 @@ def test_files_come_into_the_version_whose_metadata_links_to_them(silo, server, 
     record = silo["oai:x:1"]
     assert record.paths() == ["oai_dc", "files/a.pdf"]
     assert record.versions == ["1"]
-    assert not record.is_curated()
+    assert not record.is_curated
     assert record.metadata_files == {"1": ["oai_dc"]}
     assert content(silo, "oai:x:1", "files/a.pdf") == PDF
     assert record.file_info("files/a.pdf").sha256 is not None
@@ -152,7 +152,7 @@ def test_a_new_version_is_a_clone_that_takes_all_files(silo, server, transport):
     assert record.versions == ["1", "2"]
     assert record.paths("1") == ["oai_dc"]
     assert record.paths("2") == ["oai_dc", "files/a.pdf", "files/b.pdf"]
-    assert record.is_curated()
+    assert record.is_curated
     assert record.origin().of == "1"
     assert fetch_files(silo, transport, wish).fetched == 0
 

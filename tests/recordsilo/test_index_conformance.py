@@ -22,8 +22,8 @@ from recordsilo.index import (
     Index,
     ManifestStamp,
     PageRequest,
+    ResultPage,
     SearchFilters,
-    SearchResult,
 )
 from recordsilo.index.changes import Changes
 from recordsilo.index.facets import Facet
@@ -335,7 +335,7 @@ class MemoryIndex:
         page: PageRequest,
         *,
         beside: Sequence[str] = (),
-    ) -> SearchResult:
+    ) -> ResultPage:
         check(facets, filters, page)
         hits = [one for one in self._with_contributed(beside) if matches(one, words, filters)]
         sort = page.sort or "relevance"
@@ -346,7 +346,7 @@ class MemoryIndex:
         if order != sort or not start.isdigit():
             raise SearchError(f"{page.after!r} is not a page of this search")
         end = int(start) + page.limit
-        return SearchResult(
+        return ResultPage(
             rows=tuple(one.row for one in hits[int(start) : end]),
             total=len(hits),
             next_page=f"{sort} {end}" if end < len(hits) else None,

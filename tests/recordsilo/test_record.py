@@ -498,7 +498,7 @@ def test_identifier_is_resolved_in_full_short_and_url_form(prefixed: Silo) -> No
 def test_unknown_versions_are_told_with_those_there_are(record: HarvestedRecord) -> None:
     record.sync()
     record.create_new_version("draft")
-    for ask in (record.origin, record.is_curated, record.version_date, record.paths):
+    for ask in (record.origin, record.version_is_curated, record.version_date, record.paths):
         with pytest.raises(VersionNotFound, match="it has 1, draft"):
             ask("nope")
     with pytest.raises(KeyError):

@@ -77,7 +77,7 @@ def test_origins_are_told_from_logs_and_metadata(silo_2010: Silo) -> None:
     assert record.origin("1").kind == "harvest"
     assert (record.origin("workingcopy").kind, record.origin("workingcopy").of) == ("clone", "1")
     assert record.is_frozen("1")
-    assert record.is_curated("workingcopy")
+    assert record.version_is_curated("workingcopy")
     assert silo_2010["61"].origin("2").kind == "harvest"
 
 

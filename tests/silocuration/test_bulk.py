@@ -96,7 +96,7 @@ def test_only_records_selected_are_changed(silo: Silo, fill: Fill) -> None:
         *TYPES.rules, select=Selection(identifiers=(identifiers[2], "oai:repo.example:0"))
     )
     run_job(silo, create_job(silo, rules_job(some), agent="ada"))
-    assert [silo[one].is_curated() for one in identifiers] == [True, False, True, False]
+    assert [silo[one].is_curated for one in identifiers] == [True, False, True, False]
     by_words = rule_set(*TYPES.rules, select=Selection('"Record 3"'))
     assert preview(silo, rules_job(by_words)).changed == 1
     uncurated = Selection(filters=SearchFilters({"curated": False}))
@@ -126,7 +126,7 @@ def test_records_that_cannot_be_changed_are_named(silo: Silo, fill: Fill) -> Non
         second: "oai_dc was edited outside; accept it first",
     }
     assert (report.counts[Doing.DONE], report.whole) == (1, False)
-    assert silo[third].is_curated()
+    assert silo[third].is_curated
 
 
 def test_what_the_store_refuses_is_passed_over_and_stays_as_it_was(
@@ -147,7 +147,7 @@ def test_what_the_store_refuses_is_passed_over_and_stays_as_it_was(
     assert report.counts == {Doing.SKIPPED: 1, Doing.DONE: 1}
     assert snapshot(silo)[first] == before[first]
     assert silo[first].revision == 1
-    assert silo[second].is_curated()
+    assert silo[second].is_curated
 
 
 def test_a_state_can_be_set_with_or_without_rules(silo: Silo, fill: Fill) -> None:
@@ -317,7 +317,7 @@ def test_a_record_that_its_source_deleted_is_nothing_to_do(
         assert preview(silo, rules_job(rules)).skipped == {}
         report = run_job(silo, create_job(silo, rules_job(rules), agent="ada"))
         assert (report.counts, report.whole) == ({Doing.DONE: 1, Doing.DELETED: 1}, True)
-    assert not silo[first].is_curated()
+    assert not silo[first].is_curated
 
 
 def test_a_job_without_a_title_says_what_it_does(silo: Silo) -> None:

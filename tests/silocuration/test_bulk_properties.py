@@ -163,7 +163,7 @@ def test_what_is_previewed_is_done_and_undoing_restores_every_byte(
         assert Counter(why for _, why in report.skipped) == expected.skipped
         for one in expected.samples:
             record = silo[one.identifier]
-            assert record.is_curated()
+            assert record.is_curated
             if one.state is not None:
                 assert record.version_state() == one.state
             if one.before != one.after:

@@ -71,7 +71,7 @@ def test_a_rule_is_listed_tested_applied_and_undone(run: Run, myrepo: str, silo:
         "oai:repo.example:0\n  - type: Article\n  + type: article\n\nand 2 more\n"
     )
     assert run("rules", "apply", myrepo, "types", "--dry-run", "-q").out.startswith("3 records, 3")
-    assert not silo["oai:repo.example:0"].is_curated()
+    assert not silo["oai:repo.example:0"].is_curated
     applied = run("rules", "apply", myrepo, "types", "--agent", "ada", "-q")
     assert (applied.code, applied.out) == (0, "")
     (job,) = json.loads(run("bulk", "list", myrepo, "--json").out)
@@ -158,7 +158,7 @@ def test_a_mistyped_column_refuses_the_whole_sheet(
     for more in ((), ("--dry-run",)):
         done = run("sheet", "import", myrepo, str(sheet), "-q", *more)
         refused(done, "no record has a field 'titel'; did you mean 'title'?")
-    assert not any(silo[one].is_curated() for one in silo)
+    assert not any(silo[one].is_curated for one in silo)
     assert run("bulk", "list", myrepo).out == ""
 
 

@@ -39,7 +39,7 @@ DC = '<dc xmlns:dc="http://purl.org/dc/elements/1.1/">{}</dc>'
 def say(silo: Silo, identifier: str, fields: Fields) -> None:
     """Give a record a working copy with these fields, also some that its format does not have."""
     record = silo[identifier]
-    if not record.is_curated():
+    if not record.is_curated:
         record.clone_version("1", "workingcopy")
     lines = [
         f"<dc:{one.name} xml:lang={quoteattr(one.lang)}>{escape(one.text)}</dc:{one.name}>"
@@ -159,9 +159,9 @@ def test_what_was_edited_is_changed_and_can_be_undone(silo: Silo, fill: Fill) ->
         ("subject", "moon", ""), ("subject", "sun", ""), ("date", "1999", ""),
     )  # fmt: skip
     assert [name for name, *_ in fields_of(silo, identifiers[1])] == ["title", "subject", "subject"]
-    assert not silo[identifiers[2]].is_curated()
+    assert not silo[identifiers[2]].is_curated
     undo_job(silo, job, agent="ada")
-    assert not any(silo[one].is_curated() for one in identifiers)
+    assert not any(silo[one].is_curated for one in identifiers)
 
 
 def test_a_new_column_adds_a_field_in_its_language(silo: Silo, fill: Fill) -> None:

@@ -42,7 +42,7 @@ def fields_of(silo: Silo, identifier: str, version: str | None = None) -> dict[s
 def curate(silo: Silo, identifier: str, **values: str) -> None:
     """Change fields of the working copy, made if need be."""
     record = silo[identifier]
-    if not record.is_curated():
+    if not record.is_curated:
         record.clone_version("1", "workingcopy")
     with record.get_stream("oai_dc") as stream:
         content = stream.read()

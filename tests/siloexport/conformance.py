@@ -112,7 +112,7 @@ def counts(report: RunReport) -> tuple[object, ...]:
 def curate(silo: Silo, identifier: str, note: str) -> None:
     """Put a file into a working copy, which is made if there is none."""
     record = silo[identifier]
-    if not record.is_curated():
+    if not record.is_curated:
         record.clone_version(record.currentversion, "workingcopy")
     record.put_stream("notes.txt", note)
 

@@ -71,7 +71,7 @@ def test_a_harvest_after_it_finds_nothing_new(silo: Silo, bags: Path, tmp_path: 
     call("bag", bags, tmp_path / "back")
     with Silo(str(tmp_path / "back"), create=False) as back:
         assert is_frozen(back[TWO].state, "1")
-        assert back[TWO].is_curated()
+        assert back[TWO].is_curated
 
 
 # -- bags of others -------------------------------------------------------------------------

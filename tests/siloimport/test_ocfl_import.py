@@ -163,7 +163,7 @@ def test_objects_of_others_become_imported_versions(tmp_path: Path) -> None:
         origin = record.origin("v1")
         assert (origin.kind, origin.agent, origin.message) == ("import", "Ann", "first")
         assert record.state.version("v1").date == "2020-01-02T02:04:05"
-        assert not record.is_curated()
+        assert not record.is_curated
         assert is_frozen(record.state, "v1")
         record.clone_version("v1", "workingcopy")
         assert not upstream_newer(record.state)

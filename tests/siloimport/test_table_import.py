@@ -52,7 +52,7 @@ def test_rows_become_records_that_are_described(tmp_path: Path, encoding: str) -
             "ann",
             "line 2 of table.csv",
         )
-        assert not one.is_curated()
+        assert not one.is_curated
         assert one.state.current.metadata_files == ("oai_dc",)
         titles = [(one.text, one.lang) for one in description(one).titles]
         assert titles == [("Waves", ""), ("Wellen", "de")]

@@ -337,7 +337,7 @@ def test_nothing_is_too_wide_or_broken_letter_by_letter_in_a_small_window(
     record = {URL + one.partition("{record}")[2] for one in routes if one.endswith("{record}")}
     shown = sorted(plain | record | {*PAGES.values(), URL + "/differences", f"/bulk/jobs/{job}"})
     assert len(shown) > 35
-    assert silo[curated].is_curated()
+    assert silo[curated].is_curated
     found = {}
     for path in shown:
         page.goto(path)

@@ -8,7 +8,7 @@ from functools import partial
 from recordsilo.formats import Description
 from recordsilo.formats.collect import fold, leaves, local_name
 from recordsilo.formats.documents import parsed, unwrapped
-from recordsilo.index.projection import description_of, sets_of
+from recordsilo.records.description import description_of, sets_of
 from recordsilo.records.manifest import Manifest, Version
 
 Read = Callable[[Version, str], bytes]

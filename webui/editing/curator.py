@@ -52,7 +52,7 @@ def require_curated(record: HarvestedRecord, version: str) -> None:
         ReadOnly: It is a harvested version.
         VersionNotFound: The record has no such version.
     """
-    if not record.is_curated(version):
+    if not record.version_is_curated(version):
         raise ReadOnly(
             "Version {name} is a harvested version and cannot be changed. Create a copy and "
             "edit that.",

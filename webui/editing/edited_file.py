@@ -3,7 +3,7 @@
 from recordsilo import HarvestedRecord
 from recordsilo.errors import FileNotInVersion
 from recordsilo.formats import is_metadata
-from recordsilo.index.projection import metadata_paths
+from recordsilo.records.description import metadata_paths
 from webui.http.errors import Conflict
 from webui.site import Call
 

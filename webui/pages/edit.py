@@ -51,7 +51,7 @@ def curate(call: Call) -> Response:
 
 
 def _open_copy(record: HarvestedRecord) -> str | None:
-    if record.is_curated(record.currentversion):
+    if record.version_is_curated(record.currentversion):
         return str(record.currentversion)
     return WORKING_COPY if WORKING_COPY in record.versions else None
 

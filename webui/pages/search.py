@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from recordsilo.index import SearchResult
+from recordsilo import SearchResult
 from recordsilo.selection import remarks_on
 from webui import urls
 from webui.contributed import offered_for_search

@@ -45,7 +45,7 @@ def base_of(record: HarvestedRecord, version: str) -> str:
     """
     seen, name = {version}, record.origin(version).of
     while name and name not in seen and name in record.versions:
-        if not record.is_curated(name):
+        if not record.version_is_curated(name):
             return name
         seen.add(name)
         name = record.origin(name).of

@@ -13,7 +13,8 @@ from recordsilo import HarvestedRecord
 from recordsilo.errors import DanglingLink, FileNotInVersion, FileUnreadable
 from recordsilo.formats import Description, Value, describe_main, main_first
 from recordsilo.formats.quality import CODES, QualityFinding, findings
-from recordsilo.index.projection import MAX_FACET, storable, years_of
+from recordsilo.index.projection import MAX_FACET
+from recordsilo.records.description import storable, years_of
 from recordsilo.records.manifest import source_datestamp
 from webui import urls
 from webui.http import downloads
@@ -285,7 +286,7 @@ def _version(record: HarvestedRecord, name: str, query: str) -> VersionView:
         message=origin.message,
         state=record.version_state(name) or "",
         log=tuple(record.version_log(name)),
-        curated=record.is_curated(name),
+        curated=record.version_is_curated(name),
         is_current=name == record.currentversion,
         url=urls.version(record.item_id, name, **{"from": query}),
     )

@@ -1,0 +1,203 @@
+"""What a search found: a sequence of records that asks the index for page after page."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Protocol, overload
+
+from recordsilo.errors import RecordNotFound
+from recordsilo.index import FacetValue, ResultPage, Row
+from recordsilo.index.facets import facet_names
+from recordsilo.records.harvested_record import HarvestedRecord
+from recordsilo.wording import counted, cut_middle
+
+PAGE = 1000
+"""Rows that are asked for at a time, the most that a page may have."""
+_SHOWN, _WIDTH = 5, 60
+AskPage = Callable[[str | None], ResultPage]
+"""`ResultPage.next_page` of a page, or None → the next page, or the first."""
+"""Calls with the same argument may give other rows, if records change meanwhile."""
+AskFacet = Callable[[str], tuple[FacetValue, ...]]
+
+
+class Searched(Protocol):
+    """What a result needs of the Silo that was searched."""
+
+    def __getitem__(self, identifier: str, /) -> HarvestedRecord:
+        """See `Silo`."""
+
+
+class SearchResult(Sequence[HarvestedRecord]):
+    """The records that `Silo.search` found, in the order of the search.
+
+        >>> found = silo.search("solar", sort="oldest")
+        >>> len(found), found[0].title, [record.year for record in found[:2]]
+        (1, 'Solar cells', [None])
+
+    It has a length, and can be indexed, sliced (which gives such a result again) and iterated.
+    Rows are asked for when they are needed, `PAGE` at a time, and records are read one by one,
+    so memory does not grow with what is found. Records that are deleted meanwhile are left out
+    of an iteration.
+
+    Attributes:
+        total: The number of records found, whatever the limit.
+        rows: The first of them as lists show them: as many as the requested page has, 25
+            if none was requested.
+        next_page: `PageRequest.after` for the next page of rows; None on the last page.
+        sort: The order (newest instead of relevance with more than `RELEVANCE_AT_MOST` hits).
+        facets: Facet → its values with their numbers of records, the most frequent first, then
+            by value. It lists the facets that were requested; any other is counted when it is
+            looked up. A facet is counted without its own filters, so that the other values
+            can be added.
+    """
+
+    def __init__(
+        self,
+        silo: Searched,
+        first: ResultPage,
+        *,
+        pages: "Pages",
+        facets: Mapping[str, tuple[FacetValue, ...]],
+        limit: int | None = None,
+        places: range | None = None,
+    ) -> None:
+        self._silo, self._first, self._pages = silo, first, pages
+        found = first.total if limit is None else min(limit, first.total)
+        self._places = range(found) if places is None else places
+        self.total, self.next_page, self.sort = first.total, first.next_page, first.sort
+        self.rows: tuple[Row, ...] = first.rows if limit is None else first.rows[:limit]
+        self.facets = facets
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[HarvestedRecord]:
+        for row in self.iter_rows():
+            try:
+                yield self._silo[row.identifier]
+            except RecordNotFound:  # deleted meanwhile
+                continue
+
+    def iter_rows(self) -> Iterator[Row]:
+        """The records as lists show them, in order; no record is read."""
+        for place in self._places:
+            if (row := self._pages.row(place)) is not None:
+                yield row
+
+    @overload
+    def __getitem__(self, at: int) -> HarvestedRecord: ...
+    @overload
+    def __getitem__(self, at: slice) -> "SearchResult": ...
+    def __getitem__(self, at: int | slice) -> "HarvestedRecord | SearchResult":
+        if isinstance(at, slice):
+            return SearchResult(
+                self._silo,
+                self._first,
+                pages=self._pages,
+                facets=self.facets,
+                places=self._places[at],
+            )
+        try:
+            row = self._pages.row(self._places[at])
+        except IndexError:
+            row = None
+        if row is None:
+            count = counted(len(self), "record")
+            raise IndexError(f"the search found {count}, counted from 0; there is no {at}")
+        return self._silo[row.identifier]
+
+    def __contains__(self, item: object) -> bool:
+        """Whether a record was found, given itself or its full identifier."""
+        wanted = item.item_id if isinstance(item, HarvestedRecord) else item
+        return any(row.identifier == wanted for row in self.iter_rows())
+
+    def __repr__(self) -> str:
+        of = f" of {self.total:,}" if len(self) < self.total else ""
+        lines = [f"{counted(len(self), 'record')}{of} found, by {self.sort}"]
+        lines += [
+            f"  {row.identifier}  {cut_middle(row.title or '(no title)', _WIDTH)}"
+            for row in islice(self.iter_rows(), _SHOWN)
+        ]
+        more = len(self) - _SHOWN
+        return "\n".join([*lines, *([f"  … and {more:,} more"] if more > 0 else [])])
+
+
+class Pages:
+    """The rows of a search by their places, of which one page is in memory.
+
+    Args:
+        ask: Asks for a page of `PAGE` rows.
+        first: The page that was asked for at first.
+    """
+
+    def __init__(self, ask: AskPage, first: ResultPage | None = None) -> None:
+        self._ask = ask
+        self._starts: list[str | None] = [None]  # the cursors of the pages that are known
+        self._held: tuple[int, tuple[Row, ...]] = -1, ()
+        if first is not None and len(first.rows) == first.total <= PAGE:
+            self._held = 0, first.rows
+
+    def row(self, place: int) -> Row | None:
+        """The row at a place; None if the search does not find as many any more."""
+        number, offset = divmod(place, PAGE)
+        if self._held[0] != number and not self._turn_to(number):
+            return None
+        rows = self._held[1]
+        return rows[offset] if offset < len(rows) else None
+
+    def _turn_to(self, number: int) -> bool:
+        while (known := len(self._starts) - 1) < number:
+            if not self._load(known):
+                return False
+        self._load(number)
+        return True
+
+    def _load(self, number: int) -> bool:
+        """Load a page whose start is known; returns whether there is one behind it."""
+        page = self._ask(self._starts[number])
+        self._held = number, page.rows
+        if page.next_page is not None and number == len(self._starts) - 1:
+            self._starts.append(page.next_page)
+        return page.next_page is not None
+
+
+class Facets(Mapping[str, tuple[FacetValue, ...]]):
+    """The values of facets: of those requested, and of others when they are looked up."""
+
+    def __init__(self, counted_ones: Mapping[str, tuple[FacetValue, ...]], ask: AskFacet) -> None:
+        self._requested, self._ask = counted_ones, ask
+        self._others: dict[str, tuple[FacetValue, ...]] = {}
+
+    def __getitem__(self, name: str) -> tuple[FacetValue, ...]:
+        """The values of a facet.
+
+        Raises:
+            SearchError: There is no such facet; the message names the nearest.
+            IndexProblem: The index cannot be used now.
+        """
+        if name in self._requested:
+            return self._requested[name]
+        if name not in self._others:
+            self._others[name] = self._ask(name)
+        return self._others[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._requested
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._requested)
+
+    def __len__(self) -> int:
+        return len(self._requested)
+
+    def __repr__(self) -> str:
+        found = "\n".join(_said(name, values) for name, values in self.items())
+        others = ", ".join(name for name in facet_names() if name not in self)
+        return found + ("\n" if found else "") + f"counted when looked up: {others}"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(facet_names())
+
+
+def _said(name: str, values: Sequence[FacetValue]) -> str:
+    said = ", ".join(f"{one.value} {one.count:,}" for one in values[:_SHOWN])
+    return f"{name}: {said}" + (", …" if len(values) > _SHOWN else "")

@@ -1,0 +1,135 @@
+"""The descriptive fields of a record, which come from the current version's metadata."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from recordsilo import HarvestedRecord, Silo
+from recordsilo.silo_then import SiloThen
+
+DOCUMENTS = sorted((Path(__file__).parent / "formats" / "golden").glob("*.xml"))
+DOCUMENT = b"""<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"
+    xmlns:dc="http://purl.org/dc/elements/1.1/">
+  <dc:title xml:lang="en">Solar cells</dc:title><dc:title xml:lang="de">Solarzellen</dc:title>
+  <dc:creator>Adeyemi, Fiona</dc:creator><dc:creator>Vogt, Friederike</dc:creator>
+  <dc:creator>Adeyemi, Fiona</dc:creator>
+  <dc:subject>Physics</dc:subject><dc:description>How they age.</dc:description>
+  <dc:description>3 figures</dc:description><dc:publisher>Wexcombe</dc:publisher>
+  <dc:date>in print</dc:date><dc:date>2016-05-01</dc:date><dc:type>Article</dc:type>
+  <dc:language>en</dc:language><dc:rights>CC BY 4.0</dc:rights>
+  <dc:identifier>https://doi.org/10.5555/wex.3002</dc:identifier>
+  <dc:relation>http://repo.example/3002/1.pdf</dc:relation>
+</oai_dc:dc>"""
+EMPTY = {
+    "title": None, "creators": (), "year": None, "types": (), "doi": None, "subjects": (),
+    "description": None, "publishers": (), "languages": (), "rights": (), "links": (), "sets": (),
+}  # fmt: skip
+
+
+def said(record: HarvestedRecord) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in EMPTY}
+
+
+def test_a_record_says_what_its_metadata_says(silo: Silo, harvest: Callable[..., str]) -> None:
+    harvest(silo, "x:3002", DOCUMENT, sets=("a:b",), date="2016-06-24T10:11:12")
+    record = silo["x:3002"]
+    assert said(record) == {
+        "title": "Solar cells",
+        "creators": ("Adeyemi, Fiona", "Vogt, Friederike"),
+        "year": 2016,
+        "types": ("Article",),
+        "doi": "10.5555/wex.3002",
+        "subjects": ("Physics",),
+        "description": "How they age.",
+        "publishers": ("Wexcombe",),
+        "languages": ("en",),
+        "rights": ("CC BY 4.0",),
+        "links": ("https://doi.org/10.5555/wex.3002", "http://repo.example/3002/1.pdf"),
+        "sets": ("a:b",),
+    }
+    assert record.datestamp == datetime(2016, 6, 24, 10, 11, 12, tzinfo=UTC)
+    assert record.datestamp is not None
+    assert record.datestamp.utcoffset() == timedelta(0)
+    assert not record.is_curated
+    assert not record.is_deleted
+
+
+def test_what_is_not_said_is_empty(silo: Silo) -> None:
+    new = silo.get_item("x:1")
+    assert said(new) == EMPTY
+    assert new.is_curated
+    new.put_stream("notes.txt", "not metadata")
+    new.put_stream("data.json", "{}", metadata=True)
+    new.put_stream("oai_dc", "<dc/>", metadata=True)
+    assert said(silo["x:1"]) == EMPTY
+
+
+def test_it_follows_the_cursor_and_every_change(silo: Silo, harvest: Callable[..., str]) -> None:
+    harvest(silo, "x:1", DOCUMENT)
+    record = silo["x:1"]
+    assert record.title == "Solar cells"
+    record.clone_version("1", "workingcopy")
+    record.put_stream("oai_dc", DOCUMENT.replace(b"Solar cells", b"Wind"))
+    assert (record.title, record.is_curated) == ("Wind", True)
+    record.set_version_cursor("1")
+    assert (record.title, record.is_curated) == ("Solar cells", False)
+    assert record.version_is_curated("workingcopy")
+    other = silo["x:1"]
+    other.set_version_cursor("workingcopy")
+    other.put_stream("oai_dc", DOCUMENT.replace(b"Solar cells", b"Waves"))
+    record.set_version_cursor("workingcopy")
+    record.revert()
+    assert record.title == "Waves"
+
+
+def test_a_version_without_a_title_has_that_of_the_newest_with_one(
+    silo: Silo, harvest: Callable[..., str]
+) -> None:
+    harvest(silo, "x:1", DOCUMENT)
+    record = silo["x:1"]
+    record.create_new_version("2")
+    assert said(record) == {**EMPTY, "title": "Solar cells"}
+    assert silo.row("x:1").title == "Solar cells"
+
+
+def test_an_invalid_datestamp_is_none(silo: Silo, harvest: Callable[..., str]) -> None:
+    harvest(silo, "x:1", DOCUMENT, date="yesterday")
+    assert silo["x:1"].datestamp is None
+
+
+def test_records_say_what_lists_say(silo: Silo) -> None:
+    for path in DOCUMENTS:
+        record = silo.get_item(f"x:{path.stem}")
+        record.put_stream(path.stem, path.read_bytes(), metadata=True)
+    rows, described = silo.rows(silo), silo.described(list(silo))
+    for record in silo.values():
+        row, listed = rows[record.item_id], described[record.item_id]
+        assert record.title == row.title
+        assert record.creators == listed.creators
+        assert record.year == int(listed.year)
+        assert record.doi == (listed.doi or None)
+        for field, name in (("type", "types"), ("subject", "subjects"), ("language", "languages")):
+            assert getattr(record, name) == listed.values.get(field, ())
+
+
+def test_records_are_equal_by_silo_identifier_and_moment(silo: Silo, tmp_path: Path) -> None:
+    silo.get_item("x:1").sync()
+    silo.get_item("x:2").sync()
+    one = silo["x:1"]
+    with Silo(str(tmp_path / "other")) as other, Silo(silo.storage_dir) as same:
+        other.get_item("x:1").sync()
+        assert one == silo["x:1"] == same["x:1"]
+        assert one not in (silo["x:2"], other["x:1"], "x:1", None)
+        assert len({one, same["x:1"], silo["x:2"], other["x:1"]}) == 3
+    with SiloThen(silo.storage_dir, datetime.now(UTC).isoformat()) as then:
+        assert then["x:1"] != one
+        assert then["x:1"] == then["x:1"]
+    one.put_stream("notes.txt", "changed")
+    assert one == silo["x:1"]
+
+
+def test_values_are_the_records_in_the_order_of_keys(silo: Silo) -> None:
+    for name in ("b", "a"):
+        silo.get_item(name).sync()
+    assert list(silo.values()) == [silo["a"], silo["b"]]
