@@ -39,7 +39,7 @@ PAGES = [
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TO_DIVIDE = {
-    "architecture", "audit", "benchmarks", "crawl", "crawling", "curation", "fedora",
+    "architecture", "audit", "benchmarks", "crawl", "curation", "fedora",
     "format", "glossary", "heritrix", "probe", "providing", "reliability", "search",
     "shell", "usage", "usage-live", "usage-reports",
 }  # fmt: skip
