@@ -11,6 +11,7 @@
 # make swh-deposit  a real server of SWORDv2 for `make slow` (PyPI; PostgreSQL of the system)
 # make bench   what the store costs beside the bare cost of the same work
 # make check   ruff, mypy --strict, import-linter
+# make site    the website of docs/, in site/; a link that leads nowhere is an error
 
 PYTHON ?= python3
 VENV   := .venv
@@ -27,7 +28,7 @@ PYTEST  := $(BIN)/python -m pytest --dist worksteal
 # Tests start hundreds of Python processes: without cached bytecode each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all fuzz lock slow torture power-cuts faults fedora swh-deposit bench check format clean
+.PHONY: demo test test-all fuzz lock slow torture power-cuts faults fedora swh-deposit bench check site format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/silo demo $(ARGS) ./myrepo
@@ -78,6 +79,9 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+site: $(VENV)/.installed-dev
+	PYTHONPATH=tools $(BIN)/python -m website
+
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -96,4 +100,4 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
 	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) build site *.egg-info

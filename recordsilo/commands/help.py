@@ -55,10 +55,10 @@ def _context_of(above: click.Context, words: tuple[str, ...]) -> click.Context:
 
 
 def _pages() -> dict[str, Path]:
-    """Topic → its page: of the installed package, or of the source tree."""
+    """Topic → its page: of the installed package, or of the source tree; without the index."""
     beside = Path(__file__).parents[2] / "docs"
     found = sorted(beside.glob("*.md")) if (beside / "shell.md").is_file() else _installed()
-    return {path.stem: path for path in found}
+    return {path.stem: path for path in found if path.stem != "index"}
 
 
 def _installed() -> list[Path]:
