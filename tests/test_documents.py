@@ -34,6 +34,7 @@ PAGES = [
     "docs/import.md",
     "docs/crawling.md",
     "docs/providing.md",
+    *(f"docs/{page.name}" for page in sorted(ROOT.glob("docs/cookbook-*.md"))),
 ]
 """With sessions that take longer than those of README.md."""
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -172,3 +173,10 @@ def test_links_between_pages_lead_somewhere() -> None:
             if not target.exists() or (anchor and anchor not in anchors_of(target)):
                 lost.append(f"{page.relative_to(ROOT)}: {link}")
     assert not lost
+
+
+def test_the_cookbook_lists_every_recipe() -> None:
+    listed = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
+    for page in sorted(ROOT.glob("docs/cookbook-*.md")):
+        for recipe in re.findall(r"^## (.*)$", prose_of(page), re.MULTILINE):
+            assert re.search(rf"^\* \[{re.escape(recipe)}\]\({page.name}#", listed, re.MULTILINE)
