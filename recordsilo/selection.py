@@ -16,7 +16,16 @@ from recordsilo.errors import RecordNotFound, SearchError, did_you_mean
 from recordsilo.index import PageRequest, Row, SearchFilters
 from recordsilo.index.facets import facet_names
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, misread, parse_query
-from recordsilo.index.search_values import FLAGS, bound_of, facet_of, filters_of, range_of, texts_of
+from recordsilo.index.search_values import (
+    ASKED,
+    FLAGS,
+    bound_of,
+    facet_of,
+    filters_of,
+    is_expression,
+    range_of,
+    texts_of,
+)
 from recordsilo.silo import Silo
 from recordsilo.silo_then import SiloThen
 from recordsilo.wording import counted
@@ -295,7 +304,9 @@ def filters_within(query: str, filters: SearchFilters) -> tuple[str, SearchFilte
 def _filter_of(match: re.Match[str]) -> str:
     """A word as `filters_from` takes it; empty if it is no filter."""
     name, value = match["name"], match["word"] or match["phrase"]
-    if not value or name in COLUMN_OF_FIELD or name not in facet_names():
+    if not value or name not in facet_names():
+        return ""
+    if name in COLUMN_OF_FIELD and not (name in ASKED and is_expression(value)):
         return ""
     if name in FLAGS:
         opposite = {"true": "false", "false": "true"}.get(value, value)
@@ -321,7 +332,7 @@ def remarks_on(silo: Silo, query: str, filters: SearchFilters) -> Iterator[str]:
         return
     wanted = [(name, one) for name, some in filters.values.items() for one in some]
     for name, value in wanted[:LOOKED_UP]:
-        if name == facet_of(name) and range_of(name, value) is None:
+        if name == facet_of(name) and name not in ASKED and range_of(name, value) is None:
             page = PageRequest(limit=1, facet_limit=LISTED)
             found = silo.search("", SearchFilters(values={name: [value]}), [name], page)
             if not found.total:

@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 from recordsilo.cli import example, silo_command
 from recordsilo.disk.database_log import read_only_uri
 from recordsilo.errors import RecordSiloError
-from recordsilo.index.facets import facet_names
+from recordsilo.index.facets import countable_names, facet_names
 from recordsilo.index.search_values import SORTS
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.silo import Silo
@@ -83,7 +83,7 @@ def prefixes(ctx: click.Context, _param: click.Parameter, typed: str) -> list[Co
 
 def fields(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
     """The fields that can be counted."""
-    return offered(facet_names(), typed)
+    return offered(countable_names(), typed)
 
 
 def orders(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:

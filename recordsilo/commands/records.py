@@ -334,9 +334,10 @@ def search(
     The number of records found is printed on standard error. Print all of them with -n 0, or
     with `silo ls --search`. Write -- before words that begin with a minus, or NOT word.
 
-    Fields: set, year, type, language, publisher, format, state, finding, subject, creator,
-    deleted, curated, upstream_newer, has_file, and those that packages contribute (`silo
-    search DIR --facet x` lists all).
+    Fields: set, year, type, language, publisher, format, state, finding, agent, subject,
+    creator, deleted, curated, upstream_newer, has_file, has_doi, and those that packages
+    contribute (`silo search DIR --facet x` lists all). Filters have two more: changed and
+    title, as in changed=2026-11 and title=/^on the/.
     """
     with open_silo(silo_dir) as silo:
         query = " ".join(words)

@@ -165,4 +165,4 @@ def _entry(
     shown = row_of(tuple(row[2:-11]))
     if shown.deleted and not shown.curated:
         facets.pop("finding", None)  # as in a search of the Silo
-    return Entry(shown, text, seconds, facets, has_file=bool(flags >> 3), changed=changed)
+    return Entry(shown, text, seconds, facets, has_file=bool(flags >> 3 & 1), changed=changed)

@@ -33,6 +33,8 @@ class Kept(Enum):
     """In the record's row, as true or false."""
     BESIDE = "beside"
     """In a separate table, read from the package that contributes them."""
+    ASKED = "asked"
+    """In a column of the rows, which filters ask (`recordsilo.index.asked`); never counted."""
 
 
 def _none(_path: str, _identifiers: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -83,12 +85,16 @@ OWN = (
     Facet("format", "Metadata format", kept=Kept.SMALL),
     Facet("state", "Status", labels={state: state for state in STATES}, kept=Kept.SMALL),
     Facet("finding", "Quality", labels=CODES, kept=Kept.SMALL),
+    Facet("agent", "Changed here by", kept=Kept.SMALL),
     Facet("deleted", "Deleted at the source", kept=Kept.FLAG),
     Facet("curated", "Curated", kept=Kept.FLAG),
     Facet("upstream_newer", "Newer at the source", kept=Kept.FLAG),
     Facet("has_file", "Has a file", kept=Kept.FLAG),
+    Facet("has_doi", "Has a DOI", kept=Kept.FLAG),
     Facet("subject", "Subject", kept=Kept.LARGE),
     Facet("creator", "Creator", kept=Kept.LARGE),
+    Facet("changed", "Changed here", is_facet=False, kept=Kept.ASKED),
+    Facet("title", "Title", is_facet=False, kept=Kept.ASKED),
 )
 """The store's own facets, whose values are in the records' rows."""
 _OWN = {facet.name: facet for facet in OWN}
@@ -104,6 +110,13 @@ def contributed_names() -> tuple[str, ...]:
 def facet_names() -> tuple[str, ...]:
     """The names of all facets, the store's own first; loads none of them."""
     return (*_OWN, *contributed_names())
+
+
+def countable_names() -> tuple[str, ...]:
+    """The facets whose values can be counted; loads none of them."""
+    return tuple(
+        name for name in facet_names() if name not in _OWN or _OWN[name].kept is not Kept.ASKED
+    )
 
 
 def values_of(facet: Facet, path: str, identifiers: Sequence[str]) -> Mapping[str, Sequence[str]]:

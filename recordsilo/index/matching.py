@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordsilo.errors import SearchError, did_you_mean
+from recordsilo.index.asked import ids_of
 from recordsilo.index.columns import Bools, Columns, Segment
 from recordsilo.index.facets import labels_of
 from recordsilo.index.query_syntax import parse_query
-from recordsilo.index.search_values import SearchFilters, bound_of, facet_of, range_of
+from recordsilo.index.search_values import ASKED, SearchFilters, bound_of, facet_of, range_of
 from recordsilo.index.words import Words
 
 
@@ -90,6 +91,11 @@ def matches(
     words = Words(connection, parse_query(query))
     wanted, excluded = words.wanted(), words.excluded()
     changed = None if filters.changed_since is None else _changed(connection, filters.changed_since)
+    asked = {
+        key: ids_of(connection, facet_of(key), values)
+        for key, values in filters.values.items()
+        if facet_of(key) in ASKED
+    }
     found, total = [], 0
     for segment in columns.segments:
         mask = segment.alive.copy()
@@ -101,7 +107,7 @@ def matches(
         _bound_time(mask, segment, filters)
         if changed is not None:
             mask &= _only(segment, changed)
-        found.append(SegmentMatches.of(segment, mask, _passing(segment, columns, filters)))
+        found.append(SegmentMatches.of(segment, mask, _passing(segment, columns, filters, asked)))
     return Hits(None if wanted is None else total, words.ranking()), found
 
 
@@ -126,15 +132,27 @@ def _only(segment: Segment, ids: NDArray[np.int64]) -> Bools:
     return mask
 
 
-def _passing(segment: Segment, columns: Columns, filters: SearchFilters) -> dict[str, Bools]:
-    """Facet → which records of a segment pass its filters."""
+def _passing(
+    segment: Segment,
+    columns: Columns,
+    filters: SearchFilters,
+    asked: Mapping[str, NDArray[np.int64]],
+) -> dict[str, Bools]:
+    """Facet → which records of a segment pass its filters.
+
+    Args:
+        asked: Filter → the row ids of the records that have its values.
+    """
     found = {
         name: segment.flags[name] if wanted else ~segment.flags[name]
         for name, wanted in filters.flags.items()
     }
     for key, values in filters.values.items():
         name = facet_of(key)
-        having = segment.column(name).having(_codes(columns, name, values))
+        if key in asked:
+            having = _only(segment, asked[key])
+        else:
+            having = segment.column(name).having(_codes(columns, name, values))
         if key != name:
             having = ~having
         found[name] = found[name] & having if name in found else having

@@ -3,10 +3,12 @@
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from recordsilo.errors import HistoryUnreadable
 from recordsilo.formats import Description, Value, canonical_identifier
 from recordsilo.formats.quality import UNREADABLE, findings
 from recordsilo.index.query_syntax import is_unspaced, spaced
@@ -20,7 +22,9 @@ from recordsilo.records.description import (
     title_of_others,
     years_of,
 )
+from recordsilo.records.history import steps_of
 from recordsilo.records.manifest import Manifest, Version, upstream_newer
+from recordsilo.records.signatures import signed_in
 
 Values = tuple[Value, ...]
 
@@ -166,6 +170,11 @@ class Entry:
     has_file: bool
     changed: int = 0
 
+    @property
+    def has_doi(self) -> bool:
+        """Whether one of the record's identifiers is a DOI."""
+        return bool(first_doi(self.text.identifiers))
+
 
 class Unread(NamedTuple):
     """A record whose manifest cannot be read; plain values only.
@@ -284,10 +293,26 @@ def _facets(
         "format": tuple([storable(f) for f in formats if not f.endswith(".about")]),
         "state": (storable(current.state[:MAX_FACET]),) if current and current.state else (),
         "finding": _findings(manifest, row, described if formats else None),
+        "agent": agents_of(manifest),
         "subject": _each(described.subjects),
         "creator": _each(described.creators),
     }
     return {field: values for field, values in found.items() if values}
+
+
+def agents_of(manifest: Manifest) -> tuple[str, ...]:
+    """Who changed a record here, each once; harvesters, who only stored it, are left out."""
+    harvested = {v.name: v.origin.agent for v in manifest.versions if v.origin.kind == "harvest"}
+    found = [v.origin.agent for v in manifest.versions if v.name not in harvested]
+    for version in manifest.versions:
+        signed = (signed_in(line) for line in version.log if line.endswith("]"))
+        found += [one.agent for one in signed if one]
+    with suppress(HistoryUnreadable):  # the audit reports it
+        for step in steps_of(manifest) if manifest.history else ():
+            by = str(step.get("by", ""))
+            if by not in harvested.values() and harvested.keys().isdisjoint(step.get("added", ())):
+                found.append(by)
+    return tuple(dict.fromkeys([storable(one[:MAX_FACET]) for one in found if one]))
 
 
 def _findings(manifest: Manifest, row: Row, described: Description | None) -> tuple[str, ...]:

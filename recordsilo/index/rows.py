@@ -71,7 +71,7 @@ class Prepared(NamedTuple):
             Text(*self.text),
             int(str(seconds)),
             facets,
-            has_file=bool(bits >> 3),
+            has_file=bool(bits >> 3 & 1),
             changed=int(str(self.fixed[-1])),
         )
         return entry, ManifestStamp(*self.stamp)
@@ -273,7 +273,8 @@ def _number_in(connection: sqlite3.Connection, field: str, value: str) -> int:
 def flags_of(entry: Entry) -> int:
     """The `FLAGS` as bits, the first one lowest."""
     row = entry.row
-    return row.deleted | row.curated << 1 | row.upstream_newer << 2 | entry.has_file << 3
+    newer, others = row.upstream_newer << 2, entry.has_file << 3 | entry.has_doi << 4
+    return row.deleted | row.curated << 1 | newer | others
 
 
 def title_key(title: str) -> str:

@@ -10,14 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from recordsilo.errors import SearchError, did_you_mean
+from recordsilo.index.asked import check_asked
 from recordsilo.index.columns import Columns, least_of_best
-from recordsilo.index.facets import contributed_names, facet_named, facet_names
+from recordsilo.index.facets import contributed_names, countable_names, facet_named, facet_names
 from recordsilo.index.matching import SegmentMatches, matches
 from recordsilo.index.orders import order_for
 from recordsilo.index.projection import Row
 from recordsilo.index.query import COLUMNS as ROW_COLUMNS
 from recordsilo.index.query import row_of
 from recordsilo.index.search_values import (
+    ASKED,
     FLAGS,
     SORTS,
     Around,
@@ -119,13 +121,13 @@ def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> N
         if name not in facet_names():
             raise unknown_filter(name)
         for value in filters.named(name):
-            range_of(name, value)
+            check_asked(value, name) if name in ASKED else range_of(name, value)
         if (name in filters.flags) != (name in FLAGS):
             kinds = ("true or false", "a text")
             kind, other = kinds if name in FLAGS else kinds[::-1]
             raise SearchError(f"the filter {name!r} is {kind}, not {other}")
     for kind, names, allowed in (
-        ("facet", facets, facet_names()),
+        ("facet", facets, countable_names()),
         ("order", [page.sort] if page.sort and not _is_number(page.sort) else [], SORTS),
     ):
         for name in names:

@@ -15,6 +15,8 @@ from recordsilo.index.projection import Row, seconds_of
 SMALL_FIELDS = tuple(one.name for one in OWN if one.kept is Kept.SMALL)
 LARGE_FIELDS = tuple(one.name for one in OWN if one.kept is Kept.LARGE)
 FLAGS = tuple(one.name for one in OWN if one.kept is Kept.FLAG)
+ASKED = tuple(one.name for one in OWN if one.kept is Kept.ASKED)
+"""Filters whose values are periods and patterns, and which cannot be counted."""
 RELEVANCE_AT_MOST = 5000
 """With more hits than this, the newest come first, because ranking reads every hit."""
 FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
@@ -26,6 +28,11 @@ NOT = "!"
 """Behind the name of a facet in a filter: records that have none of the values (``type!``)."""
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"(?=.{{3}})({_NUMBER})?\.\.({_NUMBER})?")
+
+
+def is_expression(value: str) -> bool:
+    """Whether the pattern of a title is a regular expression, between slashes."""
+    return len(value) > 2 and value.startswith("/") and value.endswith("/")
 
 
 def facet_of(key: str) -> str:
@@ -75,12 +82,14 @@ class SearchFilters:
     Attributes:
         flags: Name → wanted value: ``deleted`` (by the source), ``curated`` (the current
             version was made by people), ``upstream_newer`` (and the source has a newer
-            one), ``has_file`` (that is not metadata).
+            one), ``has_file`` (that is not metadata), ``has_doi``.
         values: Field → values; a record must have one of them in each field: ``set`` (or a
             set below it), ``year``, ``type``, ``language``, ``publisher``, ``format``,
-            ``state``, ``finding``, ``subject``, ``creator``, and fields that packages
-            contribute. With `NOT` behind a field's name (``type!``) a record must have none
-            of the values. Fields of numbers take ranges: ``2010..2016``.
+            ``state``, ``finding``, ``agent`` (who changed it here), ``subject``,
+            ``creator``, and fields that packages contribute. With `NOT` behind a field's
+            name (``type!``) a record must have none of the values. Fields of numbers take
+            ranges: ``2010..2016``. ``changed`` takes periods of the last change here, and
+            ``title`` patterns; see `recordsilo.index.asked`.
         since: The earliest datestamp, inclusive; a day or a time, ISO 8601, UTC.
         until: The latest datestamp, inclusive; a day means its last second.
         changed_since: The earliest time at which the record was last changed here, by a

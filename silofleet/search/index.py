@@ -18,7 +18,7 @@ from recordsilo.index import Entry, FacetValue
 from recordsilo.index.facets import facet_named
 from recordsilo.index.projection import first_doi
 from recordsilo.index.rows import flags_of
-from recordsilo.index.search_values import FACETS, FLAGS
+from recordsilo.index.search_values import ASKED, FACETS, FLAGS
 from silofleet.search.errors import IndexUnusable
 from silofleet.search.folding import folded, keys_of
 from silofleet.search.queries import (
@@ -48,7 +48,7 @@ from silofleet.search.values import (
     numbers_in,
 )
 
-SCHEMA = 2
+SCHEMA = 3
 """Increase this number when the fields, or what is written into them, change."""
 PLACE = f"fleet/search/{SCHEMA}"
 _WORDS = "folded"
@@ -307,7 +307,7 @@ def fields_of_packages() -> dict[str, bool]:
     """The fields that an index made now has for contributed facets → whether it is of numbers."""
     found = {}
     for name in fields():
-        if name not in FACETS and name != REPOSITORY:
+        if name not in (*FACETS, *ASKED, REPOSITORY):
             found[field_of(name)] = False
             try:
                 facet = facet_named(name)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from recordsilo.errors import SearchError, did_you_mean
+from recordsilo.index.asked import CHANGED, bounds_of
 from recordsilo.index.facets import labels_of
 from recordsilo.index.query_syntax import Term, parse_query
-from recordsilo.index.search_values import FACETS, FLAGS, bound_of, facet_of, range_of
+from recordsilo.index.search_values import ASKED, FACETS, FLAGS, bound_of, facet_of, range_of
 from silofleet.search.folding import ACCENTS
 from silofleet.search.values import REPOSITORY, AllSearch
 
@@ -124,6 +125,8 @@ class Queries:
             yield make.boost_query(found, TEXTS[name]) if TEXTS[name] != 1.0 else found
 
     def _having(self, name: str, values: Sequence[str]) -> Any:
+        if name in ASKED:
+            return self._asked(name, values)
         known = labels_of(name) if name != REPOSITORY else {}
         for value in values:
             if known and value not in known:
@@ -141,6 +144,12 @@ class Queries:
             should.append(self.any_of(field_of(name), values))
         scored = self._make.boolean_query([(self._occur.Should, one) for one in should])
         return self._make.const_score_query(scored, 0.0)
+
+    def _asked(self, name: str, values: Sequence[str]) -> Any:
+        if name != CHANGED:
+            raise SearchError(f"{name} can only be asked of one Silo; search for {name}:words")
+        should = [self._between(CHANGED, *bounds_of(value)) for value in values]
+        return self._make.boolean_query([(self._occur.Should, one) for one in should])
 
     def _within(self, name: str, low: float, high: float) -> Any:
         if name not in FACETS:

@@ -8,10 +8,11 @@ from typing import Any
 
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index import FacetValue, SearchFilters
+from recordsilo.index.asked import check_asked
 from recordsilo.index.facets import contributed_facets, contributed_orders, facet_names
 from recordsilo.index.matching import number_of
 from recordsilo.index.query_syntax import parse_query
-from recordsilo.index.search_values import NOT, facet_of, range_of, unknown_filter
+from recordsilo.index.search_values import ASKED, NOT, facet_of, range_of, unknown_filter
 
 REPOSITORY = "repository"
 """The field whose values are the names of Silos."""
@@ -78,9 +79,9 @@ class AllSearch:
                 raise unknown_filter(name, known)
             if name != REPOSITORY:
                 for value in self.filters.named(name):
-                    range_of(name, value)
+                    check_asked(value, name) if name in ASKED else range_of(name, value)
         for kind, names, allowed in (
-            ("facet", self.facets, known),
+            ("facet", self.facets, tuple(name for name in known if name not in ASKED)),
             ("order", [self.sort], SORTS if self.sort in SORTS else sorts()),
         ):
             for name in names:

@@ -260,6 +260,14 @@ class IndexConformance(ABC):
             ({"values": {"year!": ["2000..2001"]}}, "bcd"),
             ({"values": {"year": ["1999..2002"], "type": ["Thesis"]}}, "cd"),
             ({"flags": {"curated": False, "upstream_newer": False}}, "abcd"),
+            ({"flags": {"has_doi": True}}, "d"), ({"flags": {"has_doi": False}}, "abc"),
+            ({"values": {"agent!": ["ann"]}}, "abcd"), ({"values": {"agent": ["ann"]}}, ""),
+            ({"values": {"changed": ["2026.."]}}, "abcd"), ({"values": {"changed": ["2025"]}}, ""),
+            ({"values": {"changed!": ["..2025-12"]}}, "abcd"),
+            ({"values": {"title": ["wind*", "PHOTOGRAPHY"]}}, "ad"),
+            ({"values": {"title": ["elan*"]}}, "b"), ({"values": {"title": ["photo"]}}, ""),
+            ({"values": {"title": [r"/\bsolar\b/"]}}, "bc"),
+            ({"values": {"title!": ["/solar$/", "/^cells/"]}}, "abd"),
         ],
     )  # fmt: skip
     def test_filters(self, silo: Silo, filters: dict[str, Any], expected: str) -> None:
@@ -278,6 +286,36 @@ class IndexConformance(ABC):
         assert found(silo, flags={"has_file": True}) == "b"
         assert found(silo, flags={"deleted": True}) == "c"
         assert silo.count(curated=True) == silo.count(deleted=True) == 1
+
+    def test_who_changed_a_record_here(self, silo: Silo) -> None:
+        silo["a"].clone_version("1", "mine", agent="ann")
+        silo["a"].put_stream("notes.txt", b"x", agent="ben")
+        silo["b"].set_version_state("1", "ready", agent="ann")
+        assert found(silo, values={"agent": ["ann"]}) == "ab"
+        assert found(silo, values={"agent": ["ben"]}) == "a"
+        assert found(silo, values={"agent!": ["ann"]}) == "cd"
+        put(silo, "c", title="Again")
+        result = silo.search("", facets=["agent"])
+        assert [(one.value, one.count) for one in result.facets["agent"]] == [
+            ("ann", 2),
+            ("ben", 1),
+        ]
+
+    @pytest.mark.parametrize(
+        ("name", "value", "sentence"),
+        [
+            ("changed", "yesterday", "is not a date"), ("changed", "2026-13", "year or a month"),
+            ("changed", "..", "is no period"), ("changed", "2026..2025", "ends before it begins"),
+            ("title", "/(/", "not a valid pattern"), ("title", "*", "no letter or digit"),
+        ],
+    )  # fmt: skip
+    def test_wrong_periods_and_patterns(
+        self, silo: Silo, name: str, value: str, sentence: str
+    ) -> None:
+        with pytest.raises(SearchError, match=sentence):
+            silo.search("", SearchFilters(values={name: [value]}))
+        with pytest.raises(SearchError, match=f"there is no facet '{name}'"):
+            silo.search("", facets=[name])
 
     def test_facets_count_what_was_found(self, silo: Silo) -> None:
         def counted(query: str, facet: str, **filters: Any) -> list[tuple[str, int]]:

@@ -25,6 +25,7 @@ from recordsilo.index import (
     ResultPage,
     SearchFilters,
 )
+from recordsilo.index.asked import bounds_of
 from recordsilo.index.changes import Changes
 from recordsilo.index.facets import Facet
 from recordsilo.index.interface import IndexLost
@@ -32,7 +33,7 @@ from recordsilo.index.projection import Unread, entry_of_unread, first_doi, seco
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, Term, parse_query, spaced
 from recordsilo.index.rows import Prepared, title_key
 from recordsilo.index.search import check
-from recordsilo.index.search_values import FLAGS, range_of
+from recordsilo.index.search_values import ASKED, FLAGS, range_of
 
 
 class TestSqliteIndex(IndexConformance):
@@ -71,8 +72,8 @@ def has(entry: Entry, term: Term) -> bool:
 
 
 def flags(entry: Entry) -> dict[str, bool]:
-    return {"has_file": entry.has_file} | {
-        name: getattr(entry.row, name) for name in FLAGS if name != "has_file"
+    return {"has_file": entry.has_file, "has_doi": entry.has_doi} | {
+        name: getattr(entry.row, name) for name in FLAGS if not name.startswith("has_")
     }
 
 
@@ -116,8 +117,25 @@ def matches(entry: Entry, words: str, filters: SearchFilters) -> bool:
             )
             != key.endswith("!")
             for key, values in filters.values.items()
+            if key.rstrip("!") not in ASKED
+        )
+        and all(
+            any(is_asked(entry, key.rstrip("!"), value) for value in values) != key.endswith("!")
+            for key, values in filters.values.items()
+            if key.rstrip("!") in ASKED
         )
     )
+
+
+def is_asked(entry: Entry, name: str, value: str) -> bool:
+    """Whether a record was changed in a period, or has a title like a pattern."""
+    if name == "changed":
+        low, high = bounds_of(value)
+        return low <= entry.changed <= high
+    if value.startswith("/"):
+        return re.search(value[1:-1], entry.row.title, re.IGNORECASE) is not None
+    key, wanted = title_key(entry.row.title), title_key(value.removesuffix("*"))
+    return key.startswith(wanted) if value.endswith("*") else key == wanted
 
 
 def is_meant(name: str, one: str, value: str) -> bool:

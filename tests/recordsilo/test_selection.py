@@ -342,6 +342,8 @@ def test_a_word_with_a_minus_that_is_no_option_says_how_to_write_it(
         ("title:tern creator:ada subject:x", "title:tern creator:ada subject:x", SearchFilters()),
         ('"on year:2016 and" doi:10.5/1 colour:red', '"on year:2016 and" doi:10.5/1 colour:red',
          SearchFilters()),
+        ('tern title:/^on/ -title:"/a b/" creator:/x/ changed:2026-11..', "tern   creator:/x/",
+         SearchFilters({}, {"title": ["/^on/"], "title!": ["/a b/"], "changed": ["2026-11.."]})),
         ("tern OR year:2016", "tern OR year:2016", SearchFilters()),
         ('type:""', 'type:""', SearchFilters()),
     ],

@@ -6,7 +6,7 @@ A handler without an entry here takes no query and any fields, and returns any o
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from recordsilo.index.facets import contributed_names, facet_names
+from recordsilo.index.facets import contributed_names, countable_names
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, SMALL_FIELDS, SORTS
 from silofleet.values import State
 from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
@@ -53,6 +53,12 @@ _SEARCH: tuple[Query, ...] = (
         for name in (*SMALL_FIELDS, *LARGE_FIELDS, *contributed_names())
     ),
     *(Query(name, _TRUTH) for name in FLAGS),
+    Query(
+        "changed", several(TEXT), "One of these periods of the last change: 2026-11, 2026-11-01..."
+    ),
+    Query(
+        "title", several(TEXT), "A title, the beginning of one and *, or an expression: /wind.*/."
+    ),
     Query("since", text="Datestamp from which on: a day or a moment, UTC."),
     Query("until", text="Datestamp up to which."),
     Query("changed_since", text="Last change here from which on: a day or a moment, UTC."),
@@ -134,7 +140,7 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     ),
     facet_values.show: Operation(
         "FacetValues",
-        (Query("field", one_of(*facet_names()), required=True), Query("match"), *_SEARCH),
+        (Query("field", one_of(*countable_names()), required=True), Query("match"), *_SEARCH),
     ),
     results.as_csv: Operation("text/csv", _SEARCH),
     activity.as_csv: Operation("text/csv", _ACTIVITY),

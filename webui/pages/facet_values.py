@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from recordsilo.index import FacetValue
-from recordsilo.index.facets import facet_names
+from recordsilo.index.facets import countable_names
 from webui import urls
 from webui.http.errors import BadRequest
 from webui.rendering import View
@@ -25,9 +25,9 @@ def show(call: Call) -> View:
     """Show the values of ``field`` in the records found, if they contain ``match``."""
     fields = call.request.query
     name, match = fields.get("field", ""), fields.get("match", "").strip()
-    if name not in facet_names():
+    if name not in countable_names():
         raise BadRequest(
-            "Unknown facet; choose one of {known} (field).", known=", ".join(facet_names())
+            "Unknown facet; choose one of {known} (field).", known=", ".join(countable_names())
         )
     request = SearchRequest.of(call.request.pairs, also=("field", "match"))
     by_name = request.is_by_name(name)

@@ -20,6 +20,7 @@ from recordsilo.index.facets import (
     contributed_orders,
 )
 from recordsilo.index.search_values import (
+    ASKED,
     DATES,
     FLAGS,
     LARGE_FIELDS,
@@ -109,7 +110,7 @@ class SearchRequest:
         single = {name: value for name, value in given if name in _SINGLE}
         filters = [pair for pair in given if pair[0] not in (*_SINGLE, *_SEVERAL, *_YEARS)]
         filters += _range_of_years(dict(given))
-        known = known or (*_VALUED, *FLAGS, *contributed_names())
+        known = known or (*_VALUED, *FLAGS, *ASKED, *contributed_names())
         return cls(
             q=single.get("q", ""),
             chosen=tuple(dict.fromkeys(_filter(pair, known) for pair in filters)),
