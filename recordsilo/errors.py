@@ -6,10 +6,12 @@ within the version, unless an error says otherwise.
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, Self
 
+_NAMED = 10
+"""The largest number of records that a message names."""
 _VERSION_FILE = "pairtree_version0_1"
 _LOOKED_AT = 5000
 """Names in a directory that are compared with a mistyped one."""
@@ -209,6 +211,23 @@ class RecordRemoved(RecordNotFound):
             f"to make it anew here, call silo.restore_removed([{identifier!r}]) first)"
         )
         self.args = (told,)
+
+
+class SeveralRecords(RecordNotFound):
+    """A DOI or an address is of several records.
+
+    Attributes:
+        records: Their identifiers.
+    """
+
+    def __init__(self, text: str, silo: str, records: Sequence[str]) -> None:
+        super().__init__(text, silo)
+        self.records = tuple(records)
+        more = f", and {len(records) - _NAMED:,} more" if len(records) > _NAMED else ""
+        names = ", ".join(records[:_NAMED])
+        self.args = (
+            f"{text} is of {len(records):,} records: {names}{more}; name one by its identifier",
+        )
 
 
 class RecordGone(RecordNotFound):

@@ -223,6 +223,17 @@ class Listing:
         """
         return self._catalogue.described(identifiers)
 
+    def identified(self, spellings: Sequence[str]) -> list[str]:
+        """The records whose descriptions have one of these texts as an identifier.
+
+        Args:
+            spellings: DOIs as ``doi:10.5555/12``; case does not count.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
+        return self._catalogue.identified(spellings)
+
     def reindex(self, progress: Callable[[int], None] | None = None) -> int:
         """Update the index from the manifests; what cannot be read becomes `index_problems`.
 

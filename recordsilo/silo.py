@@ -34,6 +34,7 @@ from recordsilo.errors import (
     RecordRemoved,
     RecordSiloError,
     RevisionConflict,
+    SeveralRecords,
     SiloNotFound,
     SiloNotWritable,
     SiloSettingConflict,
@@ -48,6 +49,7 @@ from recordsilo.index import (
 )
 from recordsilo.index.catalogue import Catalogue, entry_of
 from recordsilo.listing import Listing
+from recordsilo.other_names import may_be_other_name, records_named
 from recordsilo.records.batch import Batch, begun
 from recordsilo.records.commit import commit, delete_record
 from recordsilo.records.edit import RecordEdit
@@ -287,9 +289,11 @@ class Silo(Closing, Listing):
     def resolve(self, text: str) -> str:
         """The full identifier of a record named in full, short, in its URL form, or by its page.
 
+        A DOI, a handle and the address of its page at the source will do, too; see `other_names`.
+
         Raises:
             RecordNotFound: The Silo has no such record in any form; RecordRemoved if
-                it was deleted here.
+                it was deleted here; SeveralRecords if a DOI or an address is of several.
         """
         with contextlib.suppress(IdentifierError):
             if found := self._find(text):
@@ -300,6 +304,10 @@ class Silo(Closing, Listing):
             page = _PAGE.match(text)
             if page and (found := self._find(unclean(unquote(page[1])))):
                 return found
+        if may_be_other_name(text) and (named := records_named(self, text)):
+            if len(named) > 1:
+                raise SeveralRecords(text, self.storage_dir, named)
+            return named[0]
         kind = RecordRemoved if self._was_removed(text) else RecordNotFound
         raise kind(text, self.storage_dir)
 

@@ -229,6 +229,10 @@ class Catalogue:
         """Record → its description for lists; see `Index.described`."""
         return self.ask(lambda index: index.described(identifiers))
 
+    def identified(self, spellings: Sequence[str]) -> list[str]:
+        """The records that have one of some identifiers; see `Index.identified`."""
+        return self.ask(lambda index: index.identified(spellings))
+
     def changes(self, mark: str, *, contributed: bool) -> "Changes":
         """See `Index.changes_since`; contributed values are brought in step first, if asked."""
         if contributed:

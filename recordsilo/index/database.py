@@ -188,6 +188,10 @@ class SqliteIndex:
         with self.asking() as connection:
             return query.described(connection, identifiers)
 
+    def identified(self, spellings: Sequence[str]) -> list[str]:
+        with self.asking() as connection:
+            return query.identified(connection, spellings)
+
     def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
         with self.asking() as connection:
             return {} if _is_fresh(connection) else query.stamps(connection, list(identifiers))

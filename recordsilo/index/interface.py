@@ -95,6 +95,9 @@ class Index(Protocol):
         The facets are the store's own that have texts as values.
         """
 
+    def identified(self, spellings: Sequence[str]) -> list[str]:
+        """The records among whose identifiers is one of these texts; case does not count."""
+
     def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
         """Record → the stamp of the manifest that was indexed.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recordsilo.index.projection import Described, ManifestStamp, Row, first_doi
+from recordsilo.index.query_syntax import spaced
 
 COLUMNS = (
     "identifier, datestamp, title, sets, deleted, curated, upstream_newer, "
@@ -198,6 +199,25 @@ def rows(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str
     sql = f"SELECT {COLUMNS} FROM record WHERE {named}"  # noqa: S608 - constants
     found = map(row_of, connection.execute(sql, (json.dumps(list(identifiers)),)))
     return {row.identifier: row for row in found}
+
+
+def identified(connection: sqlite3.Connection, spellings: Sequence[str]) -> list[str]:
+    """The records among whose identifiers is one of some texts; see `Index.identified`.
+
+    The full text finds those with the same words in a row, of which the same characters count.
+    """
+    found = dict.fromkeys(
+        name
+        for text in map(spaced, spellings)
+        if any(map(str.isalnum, text))
+        for name, texts in connection.execute(
+            "SELECT record.identifier, text.identifiers FROM text "
+            "CROSS JOIN record ON record.id = text.rowid WHERE text MATCH ?",
+            ('identifiers : "{}"'.format(text.replace('"', '""')),),
+        )
+        if f" {text} ".casefold() in f" {texts} ".casefold()
+    )
+    return list(found)
 
 
 def stamps(connection: sqlite3.Connection, identifiers: list[str]) -> dict[str, ManifestStamp]:

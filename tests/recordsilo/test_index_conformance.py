@@ -270,6 +270,14 @@ class MemoryIndex:
             for i, entry in found.items()
         }
 
+    def identified(self, spellings: Sequence[str]) -> list[str]:
+        wanted = [f" {spaced(one)} ".casefold() for one in spellings]
+        return [
+            name
+            for name, (entry, _) in self.entries.items()
+            if any(one in f" {entry.text.identifiers} ".casefold() for one in wanted)
+        ]
+
     def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
         readable = [i for i in identifiers if i in self.entries and i not in self.unreads]
         return {i: self.entries[i][1] for i in readable}
