@@ -193,10 +193,10 @@ class Selection:
         count = len(silo.removed_since())
         if not count:
             return ""
-        were, they = ("was", "it was") if count == 1 else ("were", "they were")
+        were, their, they = ("was", "its", "it") if count == 1 else ("were", "their", "they")
         return (
-            f"{counted(count, 'record')} {were} removed since; what {they} is not kept, so that "
-            f"it cannot be told whether {they} selected"
+            f"{counted(count, 'record')} {were} removed since; {their} metadata is not kept, so "
+            f"{they} cannot be selected"
         )
 
     def check(self, silo: Silo) -> None:

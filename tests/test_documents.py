@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 ADDRESS = "http://127.0.0.1:8081/cgi/oai2"
 PAGES = [
     "docs/shell.md",
+    "docs/history.md",
     "docs/tutorial.md",
     "docs/export.md",
     "docs/export-archives.md",
@@ -42,7 +43,7 @@ BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 TO_DIVIDE = {
     "architecture", "audit", "benchmarks", "crawl", "curation", "fedora",
     "format", "glossary", "heritrix", "probe", "providing", "reliability", "search",
-    "shell", "usage", "usage-live", "usage-reports",
+    "usage", "usage-live", "usage-reports",
 }  # fmt: skip
 READ_IN_A_MINUTE = 230
 """Words, outside of sessions and of the marks of tables."""

@@ -181,12 +181,12 @@ def _with_removed(
 
 def _tell_removed(count: int) -> None:
     if count:
-        one, it, them = (
-            ("record was", "it was", "it") if count == 1 else ("records were", "they were", "them")
+        one, their, them = (
+            ("record was", "its", "it") if count == 1 else ("records were", "their", "them")
         )
         click.echo(
-            f"silo: {count:,} {one} removed since; what {it} is not kept, so that only a list "
-            f"without other conditions has {them}",
+            f"silo: {count:,} {one} removed since; {their} metadata is not kept, so only a list "
+            f"without other conditions shows {them}",
             err=True,
         )
 

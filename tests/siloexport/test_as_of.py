@@ -93,7 +93,7 @@ def test_removed_records_are_losses_only_of_an_export_without_conditions(
         code = result.return_value or getattr(result.exception, "exit_code", 0)
         return code, result.stderr
 
-    untold = "1 record was removed since; what it was is not kept, so that it cannot be told"
+    untold = "1 record was removed since; its metadata is not kept, so it cannot be"
     assert csv("all.csv")[0] == 1
     for number, condition in enumerate(
         (("--filter", "has_file=true"), ("--changed-since", second), ("--search", "zzzqq"))

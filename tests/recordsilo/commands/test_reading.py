@@ -420,8 +420,8 @@ def test_lists_of_changes_have_a_reason_and_what_was_removed(run: Run, myrepo: s
     code, out, err = run("ls", myrepo, "--changed-since", moment[:19], "--state", "ready")
     assert out.startswith("oai:x:1\t")
     assert err == (
-        "silo: 1 record was removed since; what it was is not kept, so that only a list without "
-        "other conditions has it\n"
+        "silo: 1 record was removed since; its metadata is not kept, so only a list without "
+        "other conditions shows it\n"
     )
     code, out, err = run("ls", myrepo, "--as-of", moment)
     assert [line.split("\t")[0] for line in out.splitlines()] == [
