@@ -12,7 +12,6 @@ from lxml import etree
 
 from oaipmhprotocol.words import XSI_NAMESPACE
 from recordsilo.formats.documents import NoDocument, parsed_whole
-from siloprovider.identifiers import mapped
 from siloprovider.settings import Branding
 
 _OAI = "http://www.openarchives.org/OAI/2.0/"
@@ -90,12 +89,12 @@ def oai_identifier_of(prefix: str, sample: str) -> bytes:
 
     Args:
         prefix: See `identifiers.check_prefix`.
-        sample: The identifier of a record at its source.
+        sample: The identifier that a record is given with.
     """
     root = _root(OAI_IDENTIFIER, "oai-identifier", "oai-identifier.xsd")
     texts = (
         ("scheme", "oai"), ("repositoryIdentifier", prefix.split(":")[1]), ("delimiter", ":"),
-        ("sampleIdentifier", mapped(prefix, sample)),
+        ("sampleIdentifier", sample),
     )  # fmt: skip
     for name, text in texts:
         etree.SubElement(root, f"{{{OAI_IDENTIFIER}}}{name}").text = text

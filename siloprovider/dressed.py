@@ -14,8 +14,9 @@ from oaipmhprotocol import (
 )
 from oaipmhprovider.source import Position, RecordSource, Selection
 from siloprovider import descriptions
-from siloprovider.identifiers import mapped, original
+from siloprovider.identifiers import mapped, original, shared_prefix
 from siloprovider.settings import ProviderSettings
+from siloprovider.table_source import available
 
 
 class DressedSource:
@@ -26,26 +27,29 @@ class DressedSource:
     Args:
         source: With the identifiers of the records.
         settings: Whose identifiers, rights, friends and branding count.
-        sample: Returns the identifier of some record.
+        ends: Returns the first and the last identifier of the source, both empty if it has none.
     """
 
     def __init__(
-        self, source: RecordSource, settings: ProviderSettings, sample: Callable[[], str]
+        self, source: RecordSource, settings: ProviderSettings, ends: Callable[[], tuple[str, str]]
     ) -> None:
-        self._source, self._settings, self._sample = source, settings, sample
+        self._source, self._settings, self._ends = source, settings, ends
         self._prefix = settings.identifiers
-        self._said: tuple[bytes, ...] = ()
         self._rights = (descriptions.rights_of(settings.rights),) if settings.rights else ()
 
     def identify(self) -> Identify:
         found = self._source.identify()
-        self._said = self._said or self._descriptions()  # each request asks
-        return replace(found, descriptions=(*found.descriptions, *self._said))
+        return replace(found, descriptions=(*found.descriptions, *self._descriptions()))
 
     def _descriptions(self) -> tuple[bytes, ...]:
         settings, said = self._settings, []
-        if settings.identifiers:
-            said.append(descriptions.oai_identifier_of(self._prefix, self._sample() or "1"))
+        with available():
+            first, last = self._ends()
+        if self._prefix:
+            given = mapped(self._prefix, first or "1")
+            said.append(descriptions.oai_identifier_of(self._prefix, given))
+        elif prefix := shared_prefix(first, last):
+            said.append(descriptions.oai_identifier_of(prefix, first))
         if settings.rights:
             said.append(descriptions.rights_manifest_of(settings.rights))
         if settings.branding is not None:

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote_to_bytes
 from siloprovider.errors import SettingInvalid
 
 _PREFIX = re.compile(r"oai:[A-Za-z][A-Za-z0-9\-]*(?:\.[A-Za-z][A-Za-z0-9\-]*)+:")
+_LOCAL = re.compile(r"[A-Za-z0-9\-_.!~*'();/?:@&=+$,%]+")
 _SAFE = "-_.!~*'();/?:@&=+$,"
 
 
@@ -52,3 +53,16 @@ def original(prefix: str, identifier: str) -> str | None:
     except UnicodeDecodeError:
         return None
     return found if found and mapped(prefix, found) == identifier else None
+
+
+def shared_prefix(first: str, last: str) -> str:
+    """``oai:DOMAIN:`` with which all identifiers begin; empty if there is none.
+
+    Args:
+        first, last: In the order of their characters, so that what begins both begins all.
+    """
+    match = _PREFIX.match(first)
+    if match is None or not last.startswith(match[0]):
+        return ""
+    is_valid = all(_LOCAL.fullmatch(one, match.end()) for one in (first, last))
+    return match[0] if is_valid else ""

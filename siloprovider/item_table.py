@@ -104,6 +104,12 @@ class ItemTable:
         (found,) = self._file.rows("SELECT min(datestamp) FROM item")[0]
         return str(found or datestamp_at(self._now()))
 
+    def ends(self) -> tuple[str, str]:
+        """The first and the last identifier, by their characters; both empty if there is none."""
+        sql = "SELECT (SELECT min(identifier) FROM item), (SELECT max(identifier) FROM item)"
+        first, last = self._file.rows(sql)[0]
+        return str(first or ""), str(last or "")
+
     def item(self, identifier: str) -> Item | None:
         """An item; None if there is none."""
         found = self._file.rows(f"{_SELECT} WHERE identifier = ?", (identifier,))

@@ -13,7 +13,6 @@ from oaipmhprovider.provider import Settings
 from oaipmhprovider.source import RecordSource
 from recordsilo import Granary, Silo
 from recordsilo.repository import Repository
-from siloprovider.choosing import DUBLIN_CORE
 from siloprovider.dressed import DressedSource
 from siloprovider.errors import SettingInvalid
 from siloprovider.granary_source import GranarySource
@@ -56,12 +55,8 @@ def provided(
     identity = identity_of(settings, settings.name or Repository(silo.path).name or "Silo")
     with SiloSource(silo, identity, only_ready=settings.only_ready, now=now) as source:
         items = source.items
-
-        def sample() -> str:
-            return next((one.identifier for one in items.some(DUBLIN_CORE)), "")
-
         searched = SearchedSource(source, silo, items, settings)
-        dressed = DressedSource(searched, settings, sample)
+        dressed = DressedSource(searched, settings, items.ends)
         settings_ = served(settings, items.token_key())
         yield Provided(dressed, settings_, items.catch_up, items.awaits_all)
 
@@ -84,11 +79,7 @@ def provided_directory(
     identity, only_ready = identity_of(settings, name), settings.only_ready
     with GranarySource(granary, identity, only_ready=only_ready, now=now) as source:
         items = source.items
-
-        def sample() -> str:
-            return next((one.identifier for one in items.some(DUBLIN_CORE)), "")
-
-        dressed = DressedSource(source, settings, sample)
+        dressed = DressedSource(source, settings, items.ends)
         settings_ = served(settings, items.token_key())
         yield Provided(dressed, settings_, source.catch_up, source.awaits_all)
 

@@ -167,6 +167,29 @@ def test_records_have_identifiers_of_ones_own(silo: Silo, asked: Any) -> None:
     assert said.findtext("{*}sampleIdentifier") in listed
 
 
+def test_a_prefix_that_all_identifiers_share_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    with Silo(str(tmp_path / "one")) as silo, provided(silo, ProviderSettings()) as one:
+        settings = replace(one.settings, base_url="http://127.0.0.1:1/oai")
+        ask = Asker(validator(), one.source, settings)
+
+        def told() -> tuple[str, str] | None:
+            said = ask(verb="Identify").find(".//{*}oai-identifier")
+            names = "repositoryIdentifier", "sampleIdentifier"
+            return None if said is None else tuple(said.findtext(f"{{*}}{name}") for name in names)
+
+        assert told() is None
+        for identifier in ("oai:example.org:b", "oai:example.org:a"):
+            clock.tick()
+            harvest(silo, identifier, oai_dc=dc("T"))
+            assert told() == ("example.org", identifier)
+        clock.tick()
+        harvest(silo, "oai:other.example.org:1", oai_dc=dc("T"))
+        assert told() is None
+
+
 def test_a_list_that_began_with_other_identifiers_does_not_go_on(asked: Any) -> None:
     plain, mine = asked(ProviderSettings(page_size=2)), asked(ProviderSettings(identifiers=MINE))
     answer = plain(verb="ListIdentifiers", metadataPrefix="oai_dc")
