@@ -1,6 +1,6 @@
 """Match a crawl into a Silo: a directory in ``crawls/``, written completely or not at all.
 
-Source: docs/format.md, "Crawls".
+Source: docs/format-crawls.md, "Matches".
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """The crawls in a Silo, read without loading the engine that matches them.
 
-Source: docs/format.md, "Crawls".
+Source: docs/format-crawls.md, "Matches".
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Where in a Silo the crawls keep their files (docs/format.md)."""
+"""Where in a Silo the crawls keep their files (docs/format-crawls.md)."""
 
 import os
 

@@ -3,7 +3,7 @@
 Objects that `silo export ocfl` wrote say in ``silo.json`` what they were made from, and come back
 as they were. Each version of any other object becomes an imported version, named as there.
 
-Source: OCFL 1.1; docs/format.md, "Objects in a storage root".
+Source: OCFL 1.1; docs/format-manifest.md, "Objects in a storage root".
 """
 
 import hashlib

@@ -42,7 +42,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TO_DIVIDE = {
     "architecture", "audit", "benchmarks", "crawl", "curation", "fedora",
-    "format", "glossary", "heritrix", "probe", "providing", "reliability", "search",
+    "glossary", "heritrix", "probe", "providing", "reliability", "search",
     "usage", "usage-live", "usage-reports",
 }  # fmt: skip
 READ_IN_A_MINUTE = 230

@@ -1,7 +1,7 @@
 """Read what a manifest states from its raw JSON, key by key. Pure.
 
 Independent of `recordsilo.records.manifest_json` on purpose, to find faults that the store's
-own reader overlooks or tolerates (docs/format.md, "The manifest").
+own reader overlooks or tolerates (docs/format-manifest.md, "The manifest").
 """
 
 import hashlib

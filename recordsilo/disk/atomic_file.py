@@ -1,7 +1,7 @@
 """The only writer of files: stage, flush, rename; one barrier for a batch.
 
 Every change of the disk goes through this module, so that what a crash or a full disk can
-leave behind is decided and tested in one place (docs/format.md, "How a change is
+leave behind is decided and tested in one place (docs/format-writing.md, "How a change is
 written").
 
 There are two ways to flush, with one interface:

@@ -1,4 +1,4 @@
-"""Write changes to disk; every change takes this path (docs/format.md, "How a change is written").
+"""Write changes to disk; every change takes this path (docs/format-writing.md).
 
 1. the pending work of the last commit is completed;
 2. the next manifest is staged, new content of existing versions is moved beside its

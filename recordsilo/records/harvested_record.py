@@ -549,7 +549,7 @@ class HarvestedRecord:
 
         Cost: reads and writes every byte, unless the file system has reflinks;
             `clone_version_delta` links instead.
-        Source: docs/format.md, "Versions".
+        Source: docs/format-manifest.md, "Versions".
         """
         noted = self._note(note)
         return self._clone(original_version, new_version, exclude_filenames, (), noted)

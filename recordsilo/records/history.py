@@ -2,7 +2,7 @@
 
 ``history`` of a manifest has a *step* for each write that changed more than the datestamps under
 which the source listed the same content again. A step says what was different before, so that a
-new record needs none, and one that is harvested again a short one (docs/format.md, "History").
+new record needs none, and one that is harvested again a short one (docs/format-manifest.md).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The state of a record as frozen values, and decisions that depend only on them.
 
-Their bytes are in `manifest_json`; docs/format.md says what each key means. Pure.
+Their bytes are in `manifest_json`; docs/format-manifest.md says what each key means. Pure.
 """
 
 from collections.abc import Callable, Iterable, Mapping

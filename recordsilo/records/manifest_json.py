@@ -1,4 +1,4 @@
-"""Read and write ``__manifest.json`` (docs/format.md, "The manifest"). Pure.
+"""Read and write ``__manifest.json`` (docs/format-manifest.md, "The manifest"). Pure.
 
 The keys of 2010 keep their names, order and meaning; this format adds its own.
 """

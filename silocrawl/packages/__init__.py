@@ -12,5 +12,5 @@ it from queue to queue and notes its state; the work itself is in functions of a
 5. `verifying.verify`: everything that was said of the package is so.
 6. `merging.check_merged`: when all nodes have it, what was for them goes (`PackageLater` before).
 
-Source: docs/format.md.
+Source: docs/format-crawls.md.
 """

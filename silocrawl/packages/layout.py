@@ -1,4 +1,4 @@
-"""Where the files of packages are, in a store and in a Silo (pure; docs/format.md).
+"""Where the files of packages are, in a store and in a Silo (pure; docs/format-crawls.md).
 
 Names in a store are relative, with ``/``; a store is a directory or an object store.
 """

@@ -1,4 +1,4 @@
-"""The receipt of a store: what it has of a package, as it was read back (pure; docs/format.md).
+"""The receipt of a store: what it has of a package, as read back (pure; docs/format-crawls.md).
 
 It is written last, so that a package with a receipt is complete; a copy is kept in the Silo. It has
 a digest of itself and is in one form only, so that any changed byte is found.

@@ -5,7 +5,7 @@ root/
   .silo-export                          marks the directory as an export, with its key
   3c0/ff4/240/3c0ff4240…/               an object
     0=ocfl_object_1.1  inventory.json  inventory.json.sha512
-    v1/content/silo.json                about the version and the record (docs/format.md)
+    v1/content/silo.json                about the version and the record (docs/format-manifest.md)
     v1/content/data/oai_dc              as in the Silo; content is stored once
 
 An object is written whole beside the others and exchanged with the one before, so it is always

@@ -22,7 +22,7 @@ NESTED = "oai:example.org:1202"
 
 
 def sealed(members: dict[str, Any]) -> bytes:
-    """A manifest's bytes as docs/format.md has them, checksum and all."""
+    """A manifest's bytes as docs/format-manifest.md has them, checksum and all."""
     shown = {key: value for key, value in members.items() if key != "checksum"}
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in shown.items()]
     body = ("{\n" + ",\n".join(lines) + ",\n").encode()
