@@ -35,6 +35,7 @@ from recordsilo.records.differences import Differences, FileDifference
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.records.manifest import Manifest, Origin, Version
+from recordsilo.records.metadata_document import MetadataDocument
 from recordsilo.records.record_view import FileInfo
 from recordsilo.search_result import SearchResult
 from recordsilo.silo import Silo, open_existing
@@ -59,6 +60,7 @@ __all__ = [
     "HarvestedRecord",
     "IndexProblem",
     "Manifest",
+    "MetadataDocument",
     "Origin",
     "Page",
     "PageRequest",

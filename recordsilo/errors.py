@@ -337,6 +337,28 @@ class FileNotInVersion(RecordSiloError, FileNotFoundError):
         )
 
 
+class MetadataUnreadable(RecordSiloError, ValueError):
+    """A file of a version cannot be read as metadata, because it is none or is malformed."""
+
+    def __init__(self, identifier: str, version: str, path: str, reason: str) -> None:
+        self.identifier, self.version, self.path, self.reason = identifier, version, path, reason
+        super().__init__(
+            f"{path!r} in version {version!r} of record {identifier} is not metadata that can be "
+            f"read: it {reason}; get_stream({path!r}) gives its bytes"
+        )
+
+
+class FieldUnknown(RecordSiloError, KeyError):
+    """A description has no such field."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        self.name, self.known = name, tuple(known)
+        super().__init__(
+            f"a description has no field {name!r}; it has {', '.join(self.known)}"
+            f"{did_you_mean(name, self.known)}"
+        )
+
+
 class FileNotKept(FileNotInVersion):
     """A file was changed since a moment, and what it was then is not in the record any more."""
 

@@ -1,11 +1,12 @@
 """The part of a Silo that lists and searches its records, which asks the index."""
 
+import contextlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from recordsilo.errors import SearchError
+from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import (
     Around,
     Described,
@@ -19,6 +20,7 @@ from recordsilo.index import (
 )
 from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Unread
+from recordsilo.index.query_syntax import query_from
 from recordsilo.index.search_values import AnyFilters, Wanted, filters_of, filters_with
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.search_result import PAGE, AskPage, Facets, Pages, SearchResult
@@ -39,6 +41,10 @@ class Listing:
     @abstractmethod
     def __getitem__(self, identifier: str) -> HarvestedRecord:
         """The record; see `Silo`."""
+
+    @abstractmethod
+    def resolve(self, text: str) -> str:
+        """The full identifier of a record; see `Silo.resolve`."""
 
     def _listed(self) -> Iterator[Row]:
         after = None
@@ -182,6 +188,79 @@ class Listing:
             if result.next_page is None:
                 return
             page = replace(page, after=result.next_page)
+
+    def selected(
+        self, query: str = "", filters: AnyFilters = None, identifiers: Iterable[str] = ()
+    ) -> Iterator[str]:
+        """The identifiers of the records that are selected, each once.
+
+        Args:
+            query: As `search` takes it.
+            filters: Conditions on fields.
+            identifiers: Only these, in this order; if empty, all that are found, sorted.
+
+        Raises:
+            RecordNotFound: A listed record does not exist; nothing was yielded.
+            SearchError, IndexProblem: See `search`.
+
+        Cost: memory for one page; with both identifiers and a search, for all found.
+        """
+        named, wanted = list(identifiers), filters_of(filters)
+        if not named:
+            yield from (row.identifier for row in self.found(wanted, query))
+            return
+        allowed = None
+        if query.strip() or wanted != SearchFilters():
+            allowed = {row.identifier for row in self.found(wanted, query)}
+        full = dict.fromkeys(self.resolve(one) for one in named)
+        yield from (one for one in full if allowed is None or one in allowed)
+
+    def records(
+        self,
+        query: str = "",
+        filters: AnyFilters = None,
+        *,
+        ids: Iterable[str] | None = None,
+        **conditions: Wanted,
+    ) -> Iterator[HarvestedRecord]:
+        """The records that are selected, one by one; without conditions, all.
+
+            >>> for record in silo.records(type="Article", changed_since="2024-01-01"):
+            ...     print(record.title)
+            Solar cells
+
+        Args:
+            query: As `search` takes it; unlike there, one without a word to search for is
+                refused, because it would select every record.
+            filters: Conditions on fields.
+            ids: Only these records, in full or short, in this order; without it, all that
+                are found, by identifier. An empty list selects nothing.
+            conditions: Filters by their names: ``year=2016``, ``state="in work"``,
+                ``set="a:b"``, ``since="2024-01-01"``; see `search`.
+
+        Raises:
+            RecordNotFound: One of ``ids`` does not exist.
+            SearchError: See `search`.
+            IndexProblem: The index cannot be used now.
+
+        Records that are deleted meanwhile are left out; those that are changed meanwhile may or
+        may not be found.
+
+        Cost: reads a manifest for each record; memory for 1,000 rows of the index. With both
+        ``ids`` and conditions, for the identifiers of all records that meet the conditions.
+        """
+        wanted = filters_with(filters, conditions)
+        if query.strip():
+            query_from(query)
+        named = [self.resolve(one) for one in ids] if ids is not None else []
+        if ids is not None and not named:
+            return iter(())
+        return self._read_each(self.selected(query, wanted, named))
+
+    def _read_each(self, identifiers: Iterable[str]) -> Iterator[HarvestedRecord]:
+        for identifier in identifiers:
+            with contextlib.suppress(RecordNotFound):  # deleted meanwhile
+                yield self[identifier]
 
     def warm(self) -> None:
         """Load what searches need in memory, so that the first one does not wait for it.

@@ -12,10 +12,10 @@ from itertools import islice
 from reprlib import repr as shortened
 from typing import Any
 
-from recordsilo.errors import RecordNotFound, SearchError, did_you_mean
+from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index import PageRequest, Row, SearchFilters
 from recordsilo.index.facets import facet_names
-from recordsilo.index.query_syntax import COLUMN_OF_FIELD, misread, parse_query
+from recordsilo.index.query_syntax import COLUMN_OF_FIELD, has_word, misread, query_from
 from recordsilo.index.search_values import (
     ASKED,
     FLAGS,
@@ -26,6 +26,7 @@ from recordsilo.index.search_values import (
     range_of,
     texts_of,
 )
+from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.silo import Silo
 from recordsilo.silo_then import SiloThen
 from recordsilo.wording import counted
@@ -119,17 +120,7 @@ class Selection:
         Cost: memory for one page; with both identifiers and a search, for all found.
         """
         self._check_time(silo)
-        if not self.identifiers:
-            yield from (row.identifier for row in silo.found(self.filters, self.query))
-            return
-        allowed = None
-        if self._asks:
-            allowed = {row.identifier for row in silo.found(self.filters, self.query)}
-        named = dict.fromkeys(silo.resolve(one) for one in self.identifiers)
-        for identifier in named:
-            if identifier not in silo:
-                raise RecordNotFound(identifier, silo.storage_dir)
-        yield from (one for one in named if allowed is None or one in allowed)
+        yield from silo.selected(self.query, self.filters, self.identifiers)
 
     def rows(self, silo: Silo) -> Iterator[Row]:
         """What `iterate` yields as lists show it, looked up `CHUNK` at a time.
@@ -143,6 +134,11 @@ class Selection:
         listed = self.iterate(silo)
         while some := tuple(islice(listed, CHUNK)):
             yield from silo.rows(some).values()
+
+    def records(self, silo: Silo) -> Iterator[HarvestedRecord]:
+        """The records that `iterate` yields; see `Silo.records`."""
+        self._check_time(silo)
+        return silo.records(self.query, self.filters, ids=self.identifiers or None)
 
     def find(self, silo: Silo) -> tuple[str, ...]:
         """What `iterate` yields, collected before anything is changed.
@@ -261,23 +257,6 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
     return Selection(query, filters, identifiers, as_of)
 
 
-def query_from(text: str) -> str:
-    """Check a query that selects records; one without words would select all of them.
-
-    Raises:
-        SearchError: It is not valid Unicode, or has no word to search for.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise SearchError(f"the query {shortened(text)} is not valid text; use UTF-8") from None
-    if not _has_word(text):
-        raise SearchError(
-            f"the query {shortened(text)} has no word to search for; write one, or omit the query"
-        )
-    return text
-
-
 def filters_within(query: str, filters: SearchFilters) -> tuple[str, SearchFilters]:
     """Read the filters among the words of a query, as ``solar -type:Thesis has_file:false``.
 
@@ -314,11 +293,6 @@ def _filter_of(match: re.Match[str]) -> str:
     return f"{name}{'!' if match['minus'] else ''}={value}"
 
 
-def _has_word(text: str) -> bool:
-    words = parse_query(text)
-    return bool(words.groups or words.without)
-
-
 def remarks_on(silo: Silo, query: str, filters: SearchFilters) -> Iterator[str]:
     """Say why a search that found nothing may not mean what was typed, a clause for each reason.
 
@@ -346,7 +320,7 @@ def unknown_fields(query: str) -> Iterator[str]:
     An excluded word, such as ``-titel:solar``, excludes nothing if there is no such field.
     A query without a word, such as ``???``, finds all records.
     """
-    if query.strip() and not _has_word(query):
+    if query.strip() and not has_word(query):
         yield f"the query {shortened(query)} has no word to search for, so it leaves out no record"
     for name, text, excluded in misread(query):
         if name in COLUMN_OF_FIELD:

@@ -9,10 +9,10 @@ from typing import Any
 
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
+from recordsilo.index.query_syntax import query_from
 from recordsilo.selection import (
     Selection,
     filters_from,
-    query_from,
     selection_from,
     selection_table,
 )

@@ -19,13 +19,13 @@ from recordsilo.commands.granary_list import silos_in
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
 from recordsilo.index.projection import seconds_of
+from recordsilo.index.query_syntax import query_from
 from recordsilo.index.search_values import DATES, bound_of
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import (
     Selection,
     filters_from,
     filters_within,
-    query_from,
     remarks_on,
     unknown_fields,
 )

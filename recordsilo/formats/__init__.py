@@ -8,7 +8,14 @@ there. Used by the index, the page, curation, the crosswalk and the exports.
 
 from collections.abc import Callable, Iterable
 
-from recordsilo.formats.documents import MAX_BYTES, parsed, unwrapped
+from recordsilo.formats.documents import (
+    MAX_BYTES,
+    NoDocument,
+    parsed,
+    parsed_whole,
+    unwrap,
+    unwrapped,
+)
 from recordsilo.formats.format import Format
 from recordsilo.formats.known import FORMATS
 from recordsilo.formats.links import Link, links
@@ -28,10 +35,10 @@ from recordsilo.formats.values import (
 )
 
 __all__ = [
-    "FORMATS", "MAX_BYTES", "Description", "Format", "Link", "Value", "canonical_identifier",
-    "describe", "describe_main", "format_of", "format_of_file", "is_metadata", "links_of",
-    "main_first", "persistent_identifier", "signature",
-    "title_of_main",
+    "FORMATS", "MAX_BYTES", "Description", "Format", "Link", "NoDocument", "Value",
+    "canonical_identifier", "describe", "describe_main", "format_of", "format_of_file",
+    "is_metadata", "links_of", "main_first", "persistent_identifier", "read_document",
+    "signature", "title_of_main", "unwrap",
 ]  # fmt: skip
 
 
@@ -53,6 +60,19 @@ def describe(name: str, content: bytes) -> Description | None:
         return None
     part, found = described_part(unwrapped(root))
     return found.read(part)
+
+
+def read_document(content: bytes) -> tuple[Format, Description]:
+    """The format and the description of a metadata file; of a wrapper, that of its main document.
+
+    Args:
+        content: The file's bytes, as for `describe`.
+
+    Raises:
+        NoDocument: They are not well-formed XML, have a document type, or are too large.
+    """
+    part, found = described_part(unwrapped(parsed_whole(content)))
+    return found, found.read(part)
 
 
 def describe_main(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Description:

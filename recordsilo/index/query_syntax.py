@@ -16,6 +16,7 @@ too long is an error; `misread` names what was probably meant as a field. Pure.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from reprlib import repr as shortened
 from typing import NamedTuple
 
 from recordsilo.errors import SearchError
@@ -206,3 +207,26 @@ def _group(text: str, field: str, *, prefix: bool = False) -> Group:
     return tuple(
         Term(one, prefix, field) for one in plain if any(character.isalnum() for character in one)
     )
+
+
+def has_word(text: str) -> bool:
+    """Whether a query has anything to search for."""
+    words = parse_query(text)
+    return bool(words.groups or words.without)
+
+
+def query_from(text: str) -> str:
+    """Check a query that selects records; one without words would select all of them.
+
+    Raises:
+        SearchError: It is not valid Unicode, or has no word to search for.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise SearchError(f"the query {shortened(text)} is not valid text; use UTF-8") from None
+    if not has_word(text):
+        raise SearchError(
+            f"the query {shortened(text)} has no word to search for; write one, or omit the query"
+        )
+    return text

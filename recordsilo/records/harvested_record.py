@@ -18,6 +18,7 @@ from recordsilo.errors import (
     PathNameError,
     VersionExists,
     VersionFrozen,
+    did_you_mean,
 )
 from recordsilo.formats import Description
 from recordsilo.records.description import (
@@ -25,6 +26,7 @@ from recordsilo.records.description import (
     description_of,
     doi_in,
     links_in,
+    metadata_paths,
     moment_of,
     sets_of,
     texts,
@@ -44,6 +46,7 @@ from recordsilo.records.manifest import (
     upstream_newer,
 )
 from recordsilo.records.manifest_json import to_2010
+from recordsilo.records.metadata_document import MetadataDocument
 from recordsilo.records.place import RecordPlace
 from recordsilo.records.record_changes import (
     FIRST_LOG,
@@ -319,6 +322,30 @@ class HarvestedRecord:
     def is_deleted(self) -> bool:
         """Whether the source deleted the record; its earlier versions are kept here."""
         return "deleted_at_version" in self._manifest.metadata
+
+    def open(self, name: str | None = None, version: str | None = None) -> MetadataDocument:
+        """A metadata file as a parsed description, with all its values by field.
+
+        Args:
+            name: The file's, such as ``oai_dc``; by default the main metadata file, from which
+                `title` and the other fields come.
+            version: By default the cursor's.
+
+        Raises:
+            FileNotInVersion: There is no such file; the message names those that there are.
+            MetadataUnreadable: It is not XML, or malformed.
+        """
+        listed = self._version(version)
+        known = metadata_paths(listed)
+        if name is None and known:
+            name = known[0]
+        if name is None or name not in listed.paths:
+            missing = "no metadata" if name is None else f"no metadata file {name!r}"
+            has = f"; it has {', '.join(known)}{did_you_mean(name or '', known)}" if known else ""
+            told = f"version {listed.name!r} of record {self.item_id} has {missing}{has}"
+            raise FileNotInVersion(self.item_id, listed.name, name or "", told)
+        content = self._view.read(listed.name, name)
+        return MetadataDocument(self.item_id, listed.name, name, content)
 
     @property
     def _described_version(self) -> Version | None:

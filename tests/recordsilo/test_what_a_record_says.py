@@ -5,7 +5,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from recordsilo import HarvestedRecord, Silo
+from recordsilo.errors import (
+    FieldUnknown,
+    FileNotInVersion,
+    MetadataUnreadable,
+    VersionNotFound,
+)
 from recordsilo.silo_then import SiloThen
 
 DOCUMENTS = sorted((Path(__file__).parent / "formats" / "golden").glob("*.xml"))
@@ -133,3 +141,75 @@ def test_values_are_the_records_in_the_order_of_keys(silo: Silo) -> None:
     for name in ("b", "a"):
         silo.get_item(name).sync()
     assert list(silo.values()) == [silo["a"], silo["b"]]
+
+
+def test_a_metadata_file_is_opened_as_its_values_by_field(
+    silo: Silo, harvest: Callable[..., str]
+) -> None:
+    harvest(
+        silo,
+        "x:1",
+        b'<metadata xmlns="http://www.openarchives.org/OAI/2.0/">%b</metadata>' % DOCUMENT,
+    )
+    document = silo["x:1"].open("oai_dc")
+    assert document["title"] == ("Solar cells", "Solarzellen")
+    assert document["creator"] == ("Adeyemi, Fiona", "Vogt, Friederike")
+    assert document["coverage"] == ()
+    assert "coverage" not in document
+    assert "title" in document
+    assert list(document)[:3] == ["title", "creator", "subject"]
+    assert dict(document)["date"] == ("in print", "2016-05-01")
+    assert (document.path, document.format, len(document)) == ("oai_dc", "Dublin Core", 11)
+    assert document.description.titles[1].lang == "de"
+    assert document.xml.startswith(b"<?xml version='1.0' encoding='UTF-8'?>\n<oai_dc:dc ")
+    assert [link.field for link in document.links] == ["dc:identifier", "dc:relation"]
+    assert repr(document).splitlines()[:3] == [
+        "oai_dc (Dublin Core)",
+        "  title        Solar cells and 1 more",
+        "  creator      Adeyemi, Fiona and 1 more",
+    ]
+
+
+def test_every_format_opens_as_what_the_record_says(silo: Silo) -> None:
+    record = silo.get_item("x:1")
+    for path in DOCUMENTS:
+        record.put_stream(path.stem, path.read_bytes(), metadata=True)
+        document = record.open(path.stem)
+        assert document["title"]
+        assert document.format
+    assert record.open().path == "oai_dc"
+    assert record.open()["title"][0] == record.title
+
+
+def test_another_version_is_opened(silo: Silo, harvest: Callable[..., str]) -> None:
+    harvest(silo, "x:1", DOCUMENT)
+    record = silo["x:1"]
+    record.clone_version("1", "workingcopy")
+    record.put_stream("oai_dc", DOCUMENT.replace(b"Solar cells", b"Wind"))
+    assert record.open(version="1")["title"][0] == "Solar cells"
+    assert record.open()["title"][0] == "Wind"
+    with pytest.raises(VersionNotFound, match="it has 1, workingcopy"):
+        record.open(version="2")
+
+
+def test_what_cannot_be_opened_is_told(silo: Silo, harvest: Callable[..., str]) -> None:
+    harvest(silo, "x:1", DOCUMENT)
+    record = silo["x:1"]
+    record.clone_version("1", "workingcopy")
+    record.put_stream("mods", "<mods/>", metadata=True)
+    record.put_stream("notes.txt", "not XML")
+    record.put_stream("oai_dc.about", "<about/>", metadata=True)
+    with pytest.raises(FileNotInVersion) as missing:
+        record.open("oai-dc")
+    assert str(missing.value) == (
+        "version 'workingcopy' of record x:1 has no metadata file 'oai-dc'; it has oai_dc, mods, "
+        "oai_dc.about; did you mean 'oai_dc'?"
+    )
+    with pytest.raises(MetadataUnreadable, match=r"get_stream\('notes.txt'\) gives its bytes"):
+        record.open("notes.txt")
+    with pytest.raises(MetadataUnreadable, match="it only says where metadata is from"):
+        record.open("oai_dc.about")
+    with pytest.raises(FieldUnknown, match=r"has no field 'titel'.*; did you mean 'title'"):
+        record.open("oai_dc")["titel"]
+    with pytest.raises(FileNotInVersion, match=r"version '1' of record x:2 has no metadata$"):
+        silo.get_item("x:2").open()
