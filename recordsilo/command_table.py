@@ -26,6 +26,7 @@ SECTIONS: Sections = {
         "fetch-files": "download the files that records link to",
     },
     "Look": {
+        "info": "show what a Silo holds, at a glance",
         "ls": "list records, or the Silos of a directory",
         "search": "find records by words and filters",
         "show": "show a record with its versions and files",
@@ -33,6 +34,7 @@ SECTIONS: Sections = {
         "path": "print the path of a version on disk",
         "log": "print the history of a record",
         "diff": "compare two versions of a record",
+        "shell": "open a Python prompt with the Silo",
     },
     "Change one record": {
         "clone": "copy a version to a working copy",
@@ -81,14 +83,16 @@ SECTIONS: Sections = {
 }
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "add": ("put", "attach"), "audit": ("check",), "cp": ("clone",), "copy": ("clone",),
-    "delete": ("rm",), "del": ("rm",), "download": ("fetch-files",),
+    "delete": ("rm",), "du": ("info",), "del": ("rm",), "download": ("fetch-files",),
     "edit": ("clone", "put"), "fetch": ("harvest", "fetch-files"), "find": ("search",),
     "fix": ("repair",), "get": ("cat", "export"), "grep": ("search",), "history": ("log",),
-    "index": ("reindex",), "info": ("show",),
+    "index": ("reindex",), "ipython": ("shell",),
     "list": ("ls",), "listen": ("serve",), "new": ("harvest",),
-    "print": ("cat",), "pull": ("update",), "query": ("search",), "remove": ("rm",),
+    "print": ("cat",), "pull": ("update",), "python": ("shell",), "query": ("search",),
+    "remove": ("rm",), "repl": ("shell",),
     "backup": ("export",), "run": ("worker", "serve"), "save": ("export",), "see": ("show",),
-    "start": ("serve",), "stats": ("usage", "quality"), "status": ("show", "jobs", "check"),
+    "size": ("info",), "start": ("serve",), "stats": ("info", "usage"),
+    "status": ("info", "jobs", "check"),
     "sync": ("update",), "undo": ("bulk undo",), "users": ("user",), "validate": ("check",),
     "verify": ("check", "export verify"), "view": ("show",), "web": ("serve",),
 }  # fmt: skip

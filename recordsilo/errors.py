@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, Self
 
+from recordsilo.prompt_errors import frames_and_sentence
+
 _NAMED = 10
 """The largest number of records that a message names."""
 _VERSION_FILE = "pairtree_version0_1"
@@ -33,6 +35,10 @@ class RecordSiloError(Exception):
 
     def __str__(self) -> str:  # KeyError would show the repr, OSError its number and file
         return str(self.args[0]) if self.args else ""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and Jupyter show: the user's lines, and the sentence."""
+        return frames_and_sentence(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the message and the facts, so that an error leaves its process as it is."""

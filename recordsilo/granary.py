@@ -1,12 +1,12 @@
 """Granary: a directory of Silos, each with a description (the 2010 class of that name)."""
 
-import contextlib
 import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
 from recordsilo.disk import atomic_file
 from recordsilo.disk.names import STAGED_PREFIX, STAGED_SUFFIX, check_version_name, is_staged
+from recordsilo.disk.sizes import size_of
 from recordsilo.errors import SiloNotFound, VersionNameError
 from recordsilo.silo import VERSION_FILE, Silo
 from recordsilo.state import STATE_FILE, PersistentState
@@ -145,13 +145,7 @@ class Granary:
             SiloNotFound: There is no Silo of that name.
         """
         self._check(name)
-        sizes: dict[tuple[int, int], int] = {}  # a file with several names counts once
-        for directory, _, files in os.walk(self._path_of(name)):
-            for path in (directory, *(os.path.join(directory, file) for file in files)):
-                with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
-                    found = os.lstat(path)
-                    sizes[found.st_dev, found.st_ino] = found.st_blocks * 512
-        return sum(sizes.values())
+        return size_of(self._path_of(name))
 
     def _check(self, name: str) -> None:
         if not self.issilo(name):

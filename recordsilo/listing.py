@@ -277,6 +277,10 @@ class Listing:
         wanted = Filters(**filters)
         return self._catalogue.ask(lambda index: index.count(wanted))
 
+    def version_count(self) -> int:
+        """The number of versions of all records."""
+        return self._catalogue.ask(lambda index: index.version_count())
+
     def set_counts(self) -> dict[str, int]:
         """setSpec → number of its records, sorted by setSpec."""
         return self._catalogue.ask(lambda index: index.set_counts())

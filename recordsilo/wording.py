@@ -17,3 +17,15 @@ def cut_middle(text: str, most: int) -> str:
         return text
     end = max(most - 1, 0) // 2
     return f"{text[: max(most - 1 - end, 0)]}…{text[len(text) - end :]}"
+
+
+def with_unit(size: int) -> str:
+    """A number of bytes, such as ``712 bytes``, ``3.1 MB`` or ``12 GB``; a MB is a million."""
+    if size < 1000:
+        return counted(size, "byte")
+    number = float(size)
+    for unit in ("kB", "MB", "GB", "TB"):
+        number /= 1000
+        if number < 999.5 or unit == "TB":
+            break
+    return f"{number:.1f} {unit}" if number < 9.95 else f"{number:,.0f} {unit}"

@@ -219,6 +219,10 @@ class SqliteIndex:
         with self.asking() as connection:
             return query.count(connection, filters)
 
+    def version_count(self) -> int:
+        with self.asking() as connection:
+            return query.version_count(connection)
+
     def set_counts(self) -> dict[str, int]:
         with self.asking() as connection:
             return query.set_counts(connection)

@@ -126,6 +126,9 @@ class Index(Protocol):
     def count(self, filters: Filters) -> int:
         """The number of records that pass the filters."""
 
+    def version_count(self) -> int:
+        """The number of versions of all records."""
+
     def set_counts(self) -> dict[str, int]:
         """setSpec → number of its records, sorted by setSpec."""
 

@@ -177,6 +177,12 @@ def _exists(connection: sqlite3.Connection, filters: Filters, term: str, value: 
     return connection.execute(sql, where.parameters).fetchone() is not None
 
 
+def version_count(connection: sqlite3.Connection) -> int:
+    """The number of versions of all records; reads only the rows without exactly one."""
+    others = "SELECT coalesce(sum(versions - 1), 0) FROM record WHERE versions <> 1"
+    return count(connection, Filters()) + int(connection.execute(others).fetchone()[0])
+
+
 def set_counts(connection: sqlite3.Connection) -> dict[str, int]:
     """setSpec → number of its records, sorted by setSpec."""
     sql = (

@@ -153,6 +153,7 @@ INDEXES = (
     "CREATE INDEX IF NOT EXISTS record_deleted ON record (identifier) WHERE deleted",
     "CREATE INDEX IF NOT EXISTS record_curated ON record (identifier) WHERE curated",
     "CREATE INDEX IF NOT EXISTS record_upstream_newer ON record (identifier) WHERE upstream_newer",
+    "CREATE INDEX IF NOT EXISTS record_versions ON record (versions) WHERE versions <> 1",
     "CREATE INDEX IF NOT EXISTS record_change ON record (change)",
     "CREATE INDEX IF NOT EXISTS record_changed ON record (changed, identifier)",
     "CREATE INDEX IF NOT EXISTS record_title ON record (title_key, id)",

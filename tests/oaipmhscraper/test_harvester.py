@@ -14,6 +14,7 @@ from oaipmhscraper.errors import NoBaseURL
 from politeweb.errors import RequestRefused
 from recordsilo import SiloNotFound
 from recordsilo.errors import NoHarvester, NotASilo, ReadOnlyMoment
+from recordsilo.facts import facts_of
 from recordsilo.harvesting import GROUP
 from recordsilo.records.manifest import now_text
 from recordsilo.silo_then import SiloThen
@@ -39,6 +40,13 @@ def test_a_repository_is_harvested_and_updated_in_a_line_each(url: str) -> None:
         again = silo.update()
         assert again.whole
         assert again.to_json()["metadata_prefix"] == ["oai_dc", "uketd_dc"]
+        told = facts_of(silo)["harvests"]
+    assert [line.split("  ")[1] for line in told.lines] == [
+        "whole: oai_dc, uketd_dc; nothing new",
+        "whole: oai_dc, uketd_dc; 33 listed, 33 stored",
+    ]
+    assert told.brief.startswith("harvested 2")
+    assert told.data["newest"][1]["counts"]["listed"] == 33
 
 
 @pytest.mark.long

@@ -114,7 +114,12 @@ class IndexConformance(ABC):
     # -- membership and order ---------------------------------------------------------------
 
     def test_a_new_silo_is_empty(self, empty: Silo) -> None:
-        assert (len(empty), list(empty), empty.set_counts()) == (0, [], {})
+        assert (len(empty), list(empty), empty.set_counts(), empty.version_count()) == (
+            0,
+            [],
+            {},
+            0,
+        )
         assert found(empty) == ""
         assert empty.search("word", facets=["subject"]).facets == {"subject": ()}
 
@@ -197,6 +202,7 @@ class IndexConformance(ABC):
             assert "".join(r.identifier for r in silo.page(**filters).rows) == expected, filters
             assert silo.count(**filters) == silo.page(**filters).total == len(expected), filters
         assert silo.set_counts() == {"biology": 1, "physics": 1, "physics:energy": 1, "physicsx": 1}
+        assert silo.version_count() == sum(len(record.versions) for record in silo.iteritems())
 
     def test_the_records_of_each_set_are_counted_by_year(self, silo: Silo) -> None:
         counted = {

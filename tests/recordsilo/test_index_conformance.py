@@ -313,6 +313,9 @@ class MemoryIndex:
     def count(self, filters: Filters) -> int:
         return len(self._rows(filters))
 
+    def version_count(self) -> int:
+        return sum(row.versions for row in self._rows(Filters()))
+
     def set_counts(self) -> dict[str, int]:
         return dict(sorted(Counter(s for r in self._rows(Filters()) for s in r.sets).items()))
 

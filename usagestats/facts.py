@@ -1,0 +1,29 @@
+"""The uses of a Silo's records, as `silo info` tells them."""
+
+import os
+from dataclasses import asdict
+
+from recordsilo.facts import Fact, Facts
+from recordsilo.silo import Silo
+from usagestats.store.counts import Counts, Period
+from usagestats.store.paths import counts_path
+from usagestats.store.queries import bounds
+
+
+def _of(silo: Silo) -> Fact | None:
+    if not os.path.exists(counts_path(silo.path)):
+        return None
+    with Counts(silo.path) as counts:
+        days = bounds(counts)
+        if days is None:
+            return None
+        figures = counts.totals(Period())
+    views, downloads = figures.views, figures.total_requests
+    return Fact(
+        (f"{views:,} views, {downloads:,} downloads by people, {days[0]} to {days[1]}",),
+        f"{views + downloads:,} uses",
+        {"from": days[0], "until": days[1], **asdict(figures)},
+    )
+
+
+USAGE = Facts("usage", 20, _of)
