@@ -41,8 +41,8 @@ PAGES = [
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TO_DIVIDE = {
-    "architecture", "audit", "benchmarks", "crawl", "curation", "fedora",
-    "glossary", "heritrix", "probe", "providing", "reliability", "search",
+    "architecture", "crawl", "curation",
+    "glossary", "heritrix", "probe", "providing", "search",
     "usage", "usage-live", "usage-reports",
 }  # fmt: skip
 READ_IN_A_MINUTE = 230

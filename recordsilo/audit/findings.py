@@ -1,4 +1,4 @@
-"""The codes of an audit's findings, which docs/audit.md lists in a table. Pure."""
+"""The codes of an audit's findings, which docs/audit-codes.md lists in tables. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

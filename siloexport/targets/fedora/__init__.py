@@ -7,7 +7,7 @@
     layout       the descriptions of objects, files and collections; collections: makes these
     verifying    compares a version with the Silo
 
-Source: Fedora API specification 1.0; docs/fedora.md says what servers do beyond it.
+Source: Fedora API specification 1.0; docs/fedora-servers.md says what servers do beyond it.
 """
 
 from siloexport.targets.fedora.client import FedoraClient

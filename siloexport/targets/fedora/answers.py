@@ -1,6 +1,6 @@
 """Interpret Fedora's answers: status and body → error; headers, time maps → values. Pure.
 
-Source: docs/fedora.md, "Status codes"; Fedora API specification, Memento (RFC 7089).
+Source: docs/fedora-servers.md, "Status codes"; Fedora API specification, Memento (RFC 7089).
 """
 
 import re

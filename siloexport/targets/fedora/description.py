@@ -1,6 +1,6 @@
 """The RDF description of an object in Fedora: the crosswalk's statements and our own. Pure.
 
-Our own predicates are below ``urn:x-recordsilo:``; docs/fedora.md, "The description", lists
+Our own predicates are below ``urn:x-recordsilo:``; docs/fedora-objects.md lists
 them. They say, without a ledger, which version of which record an object is.
 """
 

@@ -1,6 +1,6 @@
 """Identifiers and paths → path segments that every Fedora accepts. Pure; one-way.
 
-Fedora 6.0.0 (docs/fedora.md, "Names") answers 500 to ``%23`` in a path, takes ``%2F`` as a
+Fedora 6.0.0 (docs/fedora-servers.md, "Names") answers 500 to ``%23`` in a path, takes ``%2F`` as a
 separator, cuts a segment at ``;`` and refuses ``fcr-root`` and ``.fcrepo`` in any position.
 ``_`` and ``%`` are wildcards when it checks whether a path is above others: if ``acb/f`` exists,
 creating ``a_b`` is refused as "an immutable resource".

@@ -130,7 +130,7 @@ def send_files(
             _put(transaction, uri, version, file, {} if is_new else _OVERWRITE_TOMBSTONE)
         except Departed:
             # 6.0.0 ignores the header but lets us purge the tombstone; 6.5 does the opposite
-            # (docs/fedora.md, "Tombstones").
+            # (docs/fedora-servers.md, "Tombstones").
             transaction.send("DELETE", f"{file_uri(uri, file.path)}/fcr:tombstone", {})
             _put(transaction, uri, version, file, {})
     for path, content in what.describe.items():

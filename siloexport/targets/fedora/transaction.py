@@ -1,7 +1,7 @@
 """A transaction of Fedora: begun, kept alive in long uploads, committed or rolled back.
 
 A failed write spoils the whole transaction, and Fedora never waits for locks, so the whole
-transaction is retried (docs/fedora.md, "Transactions").
+transaction is retried (docs/fedora-servers.md, "Transactions").
 """
 
 import contextlib

@@ -118,7 +118,7 @@ def _file(check: _Check, address: str, path: str, sha512: str) -> str:
     except Departed:
         # The earlier versions of a file that was removed from the object cannot be requested;
         # the description has its digest, and the storage its bytes
-        # (docs/fedora.md, "Tombstones").
+        # (docs/fedora-servers.md, "Tombstones").
         if check.memento and path not in checksums(check.there.graph):
             return ""
         return "it was deleted"

@@ -1,7 +1,7 @@
 """A small Fedora on loopback, with the traps of the real one that an exporter can fall into.
 
 `Simulator.answer` is one function from a request to an answer; the rest is its memory.
-What differs between versions is marked with the version it was seen on; docs/fedora.md
+What differs between versions is marked with the version it was seen on; docs/fedora-servers.md
 says what was seen, and the same contract tests run against a real server.
 """
 

@@ -1,4 +1,4 @@
-"""The guide in docs/fedora.md, executed against a real Fedora."""
+"""The sessions of the pages on Fedora, executed against a real one."""
 
 import doctest
 import os
@@ -12,7 +12,10 @@ from fedora_support import Fedora
 
 from oaipmhprovider.server import SampleServer
 
-PAGE = Path(__file__).parents[3] / "docs" / "fedora.md"
+PAGES = [
+    Path(__file__).parents[3] / "docs" / f"{name}.md"
+    for name in ("fedora", "fedora-objects", "fedora-crosswalks")
+]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^```toml\n# (mine\.toml\n.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -25,7 +28,7 @@ def test_the_guide_does_what_it_says(
     monkeypatch.setenv("PATH", f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     with SampleServer(port=0) as source:
-        text = PAGE.read_text(encoding="utf-8")
+        text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
         text = text.replace("http://127.0.0.1:8081/cgi/oai2", source.base_url)
         text = text.replace("http://127.0.0.1:8080/rest/eprints", real.container())
         for file in FILE.findall(text):
