@@ -5,6 +5,7 @@ import contextlib
 import importlib.util
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import click
@@ -83,9 +84,7 @@ def _run(program: str, names: dict[str, Any]) -> int:
 
 
 def _ipython(names: dict[str, Any]) -> None:
-    from IPython import start_ipython  # noqa: PLC0415 - optional
-
-    start_ipython(argv=["--no-banner", "--no-confirm-exit"], user_ns=names)
+    import_module("IPython").start_ipython(argv=["--no-banner", "--no-confirm-exit"], user_ns=names)
 
 
 def _python(names: dict[str, Any]) -> None:
