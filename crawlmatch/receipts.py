@@ -92,7 +92,7 @@ class MatchReceipt:
         seed_rows: Number of distinct seed rows.
         outcomes: Outcome → number of seed rows; the sum is ``seed_rows``.
         rules: Rule → number of seed rows that it found; "" for those not found.
-        counters: Names → numbers for each direction; docs/crawl.md says which of them have
+        counters: Names → numbers for each direction; docs/crawl-rules.md says which of them have
             the name and meaning of arabesque's.
     """
 

@@ -26,7 +26,7 @@ COLUMNS = {
     "terminal": "INTEGER",
     "other_sha1": "TEXT",
 }
-"""Name → type; docs/crawl.md explains them."""
+"""Name → type; docs/crawl-rules.md explains them."""
 _INDEXED = ("initial_url", "identifier", "final_sha1")
 
 

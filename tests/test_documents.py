@@ -40,11 +40,7 @@ PAGES = [
 """With sessions that take longer than those of README.md."""
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TO_DIVIDE = {
-    "architecture", "crawl", "curation",
-    "glossary", "heritrix", "probe", "providing", "search",
-    "usage", "usage-live", "usage-reports",
-}  # fmt: skip
+TO_DIVIDE = {"architecture"}
 READ_IN_A_MINUTE = 230
 """Words, outside of sessions and of the marks of tables."""
 MINUTES = 6

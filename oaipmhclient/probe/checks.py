@@ -1,4 +1,4 @@
-"""All checks of a probe, in the order of the report (pure). See docs/probe.md."""
+"""All checks of a probe, in the order of the report (pure). See docs/probe-checks.md."""
 
 from oaipmhclient.probe import answer_checks, date_checks, identity_checks, list_checks
 from oaipmhclient.probe.identity_checks import of_field

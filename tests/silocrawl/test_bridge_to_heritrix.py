@@ -22,7 +22,7 @@ from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.values import MessageState
 
 pytestmark = pytest.mark.long
-DOCS = Path(__file__).parents[2] / "docs" / "heritrix.md"
+DOCS = Path(__file__).parents[2] / "docs" / "heritrix-fetching.md"
 SILO = [sys.executable, "-c", "from recordsilo.cli import main; main()"]
 
 

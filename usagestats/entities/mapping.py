@@ -2,7 +2,7 @@
 
 The keys are those of 2010: ``n:`` and the MD5 digest of a name, ``s:`` and that of a subject.
 
-Source: `docs/usage.md`, "Entities".
+Source: `docs/usage-reports.md`, "Entities".
 """
 
 import hashlib
