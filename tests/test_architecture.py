@@ -1,4 +1,4 @@
-"""docs/architecture.md agrees with the folders and with who imports whom."""
+"""The pages on the architecture agree with the folders and with who imports whom."""
 
 import ast
 import re
@@ -8,7 +8,9 @@ import grimp
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PICTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PICTURE = "".join(
+    page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("architecture*.md"))
+)
 TABLE = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", PICTURE, flags=re.MULTILINE))
 TREES = dict(re.findall(r"```\n(\w+)/\n(.*?)```", PICTURE, flags=re.DOTALL))
 PACKAGES = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}

@@ -40,7 +40,6 @@ PAGES = [
 """With sessions that take longer than those of README.md."""
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TO_DIVIDE = {"architecture"}
 READ_IN_A_MINUTE = 230
 """Words, outside of sessions and of the marks of tables."""
 MINUTES = 6
@@ -146,7 +145,7 @@ def words_of(page: Path) -> int:
 @pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.stem)
 def test_a_page_is_read_in_six_minutes(page: Path) -> None:
     words = words_of(page)
-    assert words <= MINUTES * READ_IN_A_MINUTE or page.stem in TO_DIVIDE, f"{words} words"
+    assert words <= MINUTES * READ_IN_A_MINUTE, f"{words} words"
 
 
 def anchors_of(page: Path) -> set[str]:
