@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import regex
-from rapidfuzz.distance import Levenshtein
+
+from silocuration.review.edit_distance import Edit, edits, letters_of
 
 _PUNCTUATION = regex.compile(r"[\p{P}\p{S}\p{C}]+")
 _MARKS = regex.compile(r"(?V1)[[\p{Mn}&&[\p{Inherited}\p{Arabic}\p{Hebrew}]]--[\u3099\u309a]]+")
@@ -187,6 +188,7 @@ def _near_pairs(texts: list[str], distance: int) -> Iterator[tuple[int, int]]:
     pieces: dict[tuple[int, int, str], list[int]] = defaultdict(list)
     longest = len(texts[-1]) if texts else 0
     cuts = [_cuts(length, distance) for length in range(longest + 1)]
+    letters = [*map(letters_of, texts)]
     for place, text in enumerate(texts):
         seen: set[int] = set()
         for length in range(max(1, len(text) - distance), len(text) + 1):
@@ -195,30 +197,32 @@ def _near_pairs(texts: list[str], distance: int) -> Iterator[tuple[int, int]]:
                     found = pieces.get((length, number, text[moved : moved + size]))
                     if found is not None and len(found) <= _FREQUENT:
                         seen.update(found)
+        own = letters[place]
         for other in seen:
             allowed = min(distance, len(texts[other]) // 4)
             if (
-                allowed
-                and Levenshtein.distance(text, texts[other], score_cutoff=allowed) <= allowed
-                and is_misspelling(text, texts[other])
+                (own ^ letters[other]).bit_count() <= 2 * allowed
+                and allowed
+                and is_misspelling(text, texts[other], allowed)
             ):
                 yield place, other
         for number, start, size in cuts[len(text)]:
             pieces[len(text), number, text[start : start + size]].append(place)
 
 
-def is_misspelling(one: str, other: str) -> bool:
-    """Whether two near texts differ only in spaces and in letters of long words."""
-    for edit in Levenshtein.editops(one, other):
-        touched = one[edit.src_pos : edit.src_pos + (edit.tag != "insert")]
-        touched += other[edit.dest_pos : edit.dest_pos + (edit.tag != "delete")]
-        if touched.isspace():
-            continue
-        if _NO_MISSPELLING.search(touched):
-            return False
-        if min(_word_at(one, edit.src_pos), _word_at(other, edit.dest_pos)) < _LONG_WORD:
-            return False
-    return True
+def is_misspelling(one: str, other: str, most: int) -> bool:
+    """Whether two texts differ in at most so many letters, all of long words, and in spaces."""
+    found = edits(one, other, most)
+    return found is not None and all(_is_misspelt(edit, one, other) for edit in found)
+
+
+def _is_misspelt(edit: Edit, one: str, other: str) -> bool:
+    touched = edit.one + edit.other
+    if touched.isspace():
+        return True
+    if _NO_MISSPELLING.search(touched):
+        return False
+    return min(_word_at(one, edit.place), _word_at(other, edit.other_place)) >= _LONG_WORD
 
 
 def _word_at(text: str, place: int) -> int:

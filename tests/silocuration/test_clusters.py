@@ -118,7 +118,7 @@ def test_no_pair_within_the_distance_is_missed(values: list[str], distance: int)
                 one != other
                 and a
                 and Levenshtein.distance(a, b) <= allowed
-                and is_misspelling(a, b)
+                and is_misspelling(a, b, allowed)
             ):
                 assert any({one, other} <= group for group in together)
 
