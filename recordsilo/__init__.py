@@ -10,42 +10,42 @@ The store does not use the network or the web. docs/format.md describes the file
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from recordsilo.disk.digest import Digest
-from recordsilo.distribution import release
-from recordsilo.errors import (
-    IndexProblem,
-    RecordNotFound,
-    RecordSiloError,
-    SearchError,
-    SiloNotFound,
-    SiloNotWritable,
-)
-from recordsilo.granary import Granary
-from recordsilo.harvesting import HarvestReceipt, harvest
-from recordsilo.index import (
-    FacetValue,
-    Filters,
-    Page,
-    PageRequest,
-    Row,
-    SearchFilters,
-)
-from recordsilo.records.batch import Batch
-from recordsilo.records.differences import Differences, FileDifference
-from recordsilo.records.edit import RecordEdit
-from recordsilo.records.harvested_record import HarvestedRecord
-from recordsilo.records.manifest import Manifest, Origin, Version
-from recordsilo.records.metadata_document import MetadataDocument
-from recordsilo.records.record_view import FileInfo
-from recordsilo.search_result import SearchResult
-from recordsilo.silo import Silo, open_existing
-from recordsilo.state import PersistentState
-
 if TYPE_CHECKING:
-    __version__: str
+    from recordsilo.disk.digest import Digest
+    from recordsilo.errors import (
+        IndexProblem,
+        RecordNotFound,
+        RecordSiloError,
+        SearchError,
+        SiloNotFound,
+        SiloNotWritable,
+    )
+    from recordsilo.granary import Granary
+    from recordsilo.harvesting import HarvestReceipt, harvest
+    from recordsilo.index import (
+        FacetValue,
+        Filters,
+        Page,
+        PageRequest,
+        Row,
+        SearchFilters,
+    )
     from recordsilo.rdf.records import RDFManifest as RDFManifest
     from recordsilo.rdf.records import RDFRecord as RDFRecord
     from recordsilo.rdf.records import RDFSilo as RDFSilo
+    from recordsilo.records.batch import Batch
+    from recordsilo.records.differences import Differences, FileDifference
+    from recordsilo.records.edit import RecordEdit
+    from recordsilo.records.harvested_record import HarvestedRecord
+    from recordsilo.records.manifest import Manifest, Origin, Version
+    from recordsilo.records.metadata_document import MetadataDocument
+    from recordsilo.records.record_view import FileInfo
+    from recordsilo.search_result import SearchResult
+    from recordsilo.silo import Silo
+    from recordsilo.silo import open_existing as open  # noqa: A004, F401 - as in gzip and wave
+    from recordsilo.state import PersistentState
+
+    __version__: str
 
 __all__ = [
     "Batch",
@@ -80,13 +80,42 @@ __all__ = [
 ]
 """Without ``open``: ``import *`` must not hide the one of Python."""
 
-open = open_existing  # noqa: A001 - as in gzip and wave
+_MODULES = {
+    "disk.digest": "Digest",
+    "errors": "IndexProblem RecordNotFound RecordSiloError SearchError SiloNotFound "
+    "SiloNotWritable",
+    "granary": "Granary",
+    "harvesting": "HarvestReceipt harvest",
+    "index": "FacetValue Filters Page PageRequest Row SearchFilters",
+    "records.batch": "Batch",
+    "records.differences": "Differences FileDifference",
+    "records.edit": "RecordEdit",
+    "records.harvested_record": "HarvestedRecord",
+    "records.manifest": "Manifest Origin Version",
+    "records.metadata_document": "MetadataDocument",
+    "records.record_view": "FileInfo",
+    "search_result": "SearchResult",
+    "silo": "Silo",
+    "state": "PersistentState",
+    "rdf.records": "RDFManifest RDFRecord RDFSilo",
+}
+"""Module → the names that it has. One is loaded when a name of it is asked for, so that
+``silo --help`` loads none."""
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is slow to load on first use; ``import *`` omits it."""
-    if name in {"RDFManifest", "RDFRecord", "RDFSilo"}:
-        return getattr(import_module("recordsilo.rdf.records"), name)
+    """Load the module of a name when it is first used."""
     if name == "__version__":
-        return release()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return import_module("recordsilo.distribution").release()
+    if name == "open":  # as in gzip and wave
+        return import_module("recordsilo.silo").open_existing
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"recordsilo.{_MODULE_OF[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    """List the names, also those that are not loaded."""
+    return sorted({*globals(), *_MODULE_OF, "__version__", "open"})

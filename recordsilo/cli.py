@@ -14,9 +14,8 @@ import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
-from importlib.metadata import EntryPoint
 from types import FrameType
-from typing import IO, Any, NoReturn, TextIO
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 from click.shell_completion import CompletionItem
@@ -32,9 +31,12 @@ from recordsilo.errors import (
     StateUnreadable,
 )
 from recordsilo.garbage import collect_rarely
-from recordsilo.silo import VERSION_FILE, Silo
-from recordsilo.silo_then import SiloThen
 from recordsilo.wording import cut_middle
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from recordsilo.silo import Silo
 
 ENTRY_POINTS = "recordsilo.commands"
 
@@ -113,7 +115,7 @@ def example(*lines: str) -> str:
 
 
 @contextlib.contextmanager
-def open_silo(path: str, as_of: str = "") -> Iterator[Silo]:
+def open_silo(path: str, as_of: str = "") -> "Iterator[Silo]":
     """Open the existing Silo at a path, and close it at the end of the block.
 
     A command that made a list names the first record that cannot be read on stderr at the
@@ -123,6 +125,9 @@ def open_silo(path: str, as_of: str = "") -> Iterator[Silo]:
         path: Its directory.
         as_of: A moment as which it is opened; see `recordsilo.silo_then.SiloThen`.
     """
+    from recordsilo.silo import Silo  # slow to load, and not for help and completion
+    from recordsilo.silo_then import SiloThen
+
     with SiloThen(path, as_of) if as_of else Silo(path, create=False) as silo:
         silo.tell_removals()
         yield silo
@@ -138,7 +143,7 @@ class _ReaderGone(Exception):
     """The program that read our output has ended, for example `head`."""
 
 
-def _points() -> Mapping[str, EntryPoint]:
+def _points() -> "Mapping[str, EntryPoint]":
     """The entry points of commands, by name."""
     return points(ENTRY_POINTS)
 
@@ -473,6 +478,8 @@ def _full_disk(error: RecordSiloError | OSError | sqlite3.Error) -> str | None:
 
 def _silo_of(path: str) -> str:
     """The Silo's directory that a path is in; ``""`` if it is in none."""
+    from recordsilo.silo import VERSION_FILE
+
     above = os.path.dirname(path)
     while above and not os.path.exists(f"{above}/{VERSION_FILE}"):
         above = os.path.dirname(above) if above != "/" else ""
