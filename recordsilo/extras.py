@@ -41,6 +41,20 @@ def needed(module: str, purpose: str, extra: str = "", *, package: str = "") -> 
         raise PackageMissing(purpose, package, extra) from None
 
 
+def lacking(module: str, purpose: str, extra: str) -> PackageMissing | None:
+    """Return the error of a module of an extra that is not installed; None if it is there.
+
+    Nothing is loaded.
+
+    Args:
+        module: Its name, without a dot; ``""`` for none.
+        purpose, extra: As for `needed`.
+    """
+    if not module or find_spec(module) is not None:
+        return None
+    return PackageMissing(purpose, module.replace("_", "-"), extra)
+
+
 def install_line(package: str, extra: str = "") -> str:
     """Return the command that installs the packages of an extra into this environment.
 

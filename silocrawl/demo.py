@@ -2,6 +2,13 @@
 
 from crawlmatch.errors import check_extra
 from recordsilo.demos import DemoPart
+from silocrawl.pdf_pages import check_documents
+
+
+def _check() -> None:
+    """Check the packages of the extra, also those that are loaded only for documents."""
+    check_extra()
+    check_documents()
 
 
 def _run(silo_path: str, site: str) -> None:
@@ -13,7 +20,7 @@ def _run(silo_path: str, site: str) -> None:
 CRAWL = DemoPart(
     "crawl",
     "Serve landing pages and documents of 40 records, crawl them, and show the outcomes.",
-    check_extra,
+    _check,
     _run,
     needs_pages=True,
 )

@@ -8,8 +8,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from rapidfuzz import fuzz
-
+from recordsilo.extras import needed
 from silocrawl.landing import Rule, dois_in
 from silocrawl.pdf_pages import Fault, FirstPages
 from silocrawl.proposals import Reason, State
@@ -169,14 +168,18 @@ def title_score(titles: tuple[str, ...], front: str) -> float:
     """How much of the best of some titles is in a text, 0 to 100; titles too short do not count.
 
     A number of the title that the text lacks makes another title: part 2, the report of 2016.
+
+    Raises:
+        PackageMissing: rapidfuzz is not installed.
     """
+    fuzz = needed("rapidfuzz.fuzz", "comparing titles", "crawl")
     text = comparable(front)
     numbers = set(_NUMBER.findall(text))
     best = 0.0
     for title in filter(_is_usable, titles):
         wanted = comparable(title)
         compare = fuzz.partial_ratio if len(text) >= len(wanted) else fuzz.ratio
-        score = compare(wanted, text)
+        score = float(compare(wanted, text))
         if not set(_NUMBER.findall(wanted)) <= numbers:
             score = min(score, SAME - 1)
         best = max(best, score)

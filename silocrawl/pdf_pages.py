@@ -40,6 +40,16 @@ class FirstPages:
     fault: Fault | None = None
 
 
+def check_documents() -> None:
+    """Check that the packages are installed with which documents are read and compared.
+
+    Raises:
+        PackageMissing: One is not.
+    """
+    for package in ("pypdfium2", "rapidfuzz"):
+        needed(package, "reading documents", "crawl")
+
+
 def first_pages(path: str) -> FirstPages:
     """Read the text of the first pages of a PDF.
 

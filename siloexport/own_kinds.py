@@ -330,6 +330,8 @@ PARQUET = TargetKind(
     media_type="application/vnd.apache.parquet",
     hint=_FILE_HINT,
     order=25,
+    module="duckdb",
+    extra="usage",
 )
 LINKS = TargetKind(
     "links",
@@ -471,4 +473,6 @@ FEDORA = TargetKind(
     explained="Objects with their versions, in a Fedora repository.",
     missing="No Fedora is configured for this Silo. Add one under “Export places”.",
     order=30,
+    module="rdflib",
+    extra="rdf",
 )

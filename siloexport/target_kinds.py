@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from recordsilo import Silo
 from recordsilo.contributions import contribution, contributions, points
+from recordsilo.extras import PackageMissing, lacking
 from recordsilo.selection import Selection
 from siloexport.errors import ExportError
 from siloexport.plan import Versions
@@ -122,6 +123,8 @@ class TargetKind:
         missing: Text instead of the form if `FormField.choices_of` returns none.
         versions: Which versions are exported by default, where the target is not one file.
         order: Of the forms on the page; then by name.
+        module: What it needs of an extra, and may not be installed: the name of a module.
+        extra: That extra.
     """
 
     name: str
@@ -143,6 +146,13 @@ class TargetKind:
     missing: str = ""
     versions: Versions = Versions.CURRENT
     order: int = 50
+    module: str = ""
+    extra: str = ""
+
+    @property
+    def lacking(self) -> PackageMissing | None:
+        """Why it cannot be used, if its module is not installed; loads nothing."""
+        return lacking(self.module, f"The export as {self.title}", self.extra)
 
     def asked(self, where: Asked) -> tuple[FormField, ...]:
         """Return its fields on the command line or in the form."""
@@ -179,8 +189,11 @@ def checked(kind: TargetKind, given: Values, silo_path: str, where: Asked) -> di
         where: On the command line or in the form.
 
     Raises:
-        ExportError: A value is invalid or missing; the message names the field.
+        ExportError: A package is not installed, or a value is invalid or missing; the message
+            names the field.
     """
+    if (missing := kind.lacking) is not None:
+        raise ExportError(str(missing))
     values = {one.name: _checked(one, given.get(one.name), where) for one in kind.asked(where)}
     kind.check(silo_path, values)
     return values

@@ -86,11 +86,14 @@ def export_forms(silo_path: str) -> list[ExportForm]:
     """The forms for all kinds of targets, in their order."""
     groups: dict[object, list[TargetKind]] = {}
     for kind in sorted(kinds(), key=lambda one: (one.order, one.name)):
-        groups.setdefault((kind.heading, kind.asked(Asked.PAGE)), []).append(kind)
+        shared = (kind.heading, kind.asked(Asked.PAGE), kind.lacking is None)
+        groups.setdefault(shared, []).append(kind)
     return [_form(tuple(some), silo_path) for some in groups.values()]
 
 
 def _form(some: tuple[TargetKind, ...], silo_path: str) -> ExportForm:
+    if (missing := some[0].lacking) is not None:
+        return ExportForm(some, (), as_sentence(str(missing)))
     fields = some[0].asked(Asked.PAGE)
     try:
         listed = tuple(

@@ -5,10 +5,11 @@ from recordsilo.disk.identifier import url_segment
 from recordsilo.panels import Cell, Panel, PanelView, Table
 from siloexport.errors import ExportError
 from siloexport.fedora_places import fedora_places
+from siloexport.own_kinds import FEDORA
 from silowork.errors import JobRefused
 from webui import urls
 from webui.contributed import Pages
-from webui.http.errors import BadRequest
+from webui.http.errors import BadRequest, as_sentence
 from webui.page_of_values import page_of_values
 from webui.rendering import View
 from webui.route import Operation, Query, Route
@@ -21,6 +22,8 @@ _LAYOUTS = ("pcdm", "plain")
 
 def show(call: Call) -> View:
     """Show the statements that a record would have, by the crosswalk of an export place."""
+    if (missing := FEDORA.lacking) is not None:
+        raise BadRequest(as_sentence(str(missing)))
     from siloexport.crosswalk import Crosswalk  # noqa: PLC0415 - loads rdflib
     from siloexport.preview import preview, shortened, shown  # noqa: PLC0415
     from siloexport.targets.fedora.layout import Layout  # noqa: PLC0415
@@ -61,6 +64,8 @@ def _link(silo: Silo, identifier: str, _language: str) -> PanelView | None:
         return None
     if not names or not silo[identifier].state.current.metadata_files:
         return None
+    if (missing := FEDORA.lacking) is not None:
+        return PanelView(as_sentence(str(missing)))
     address = f"{_PATH}/{url_segment(identifier)}?place="
     links = tuple(Cell(_("Preview: {name}", name=name), f"{address}{name}") for name in names)
     return PanelView(links=links)

@@ -15,7 +15,6 @@ from crawlmatch.outcomes import OWN
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import Number, directory, json_object, quiet_option
-from recordsilo.extras import needed
 from recordsilo.progress import counting
 from recordsilo.wording import counted
 from silocrawl.amqp.bridge import bridging
@@ -31,6 +30,7 @@ from silocrawl.notices import CrawlNotices, load_settings, noticing
 from silocrawl.outcomes import match_own_logs, matching
 from silocrawl.packages.steps import packaging
 from silocrawl.paths import index_directory, notices_file
+from silocrawl.pdf_pages import check_documents
 from silocrawl.posting import Poster, posting
 from silocrawl.proposals import Documents, State
 from silocrawl.running import CrawlSettings, CrawlSummary, CrawlWorker
@@ -146,7 +146,7 @@ def crawl(
         quiet: Tell only what is not well.
         tell: Gets each line about what is well.
     """
-    needed("pypdfium2", "reading documents", "crawl")
+    check_documents()
     load_settings(silo.path)  # if it is invalid, that is said now
     stop, last = Stop(), last_document(silo)
     say = (lambda _line: None) if quiet else tell

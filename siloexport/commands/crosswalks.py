@@ -21,6 +21,7 @@ from recordsilo.commands.options import (
     print_json,
 )
 from recordsilo.errors import RecordSiloError
+from recordsilo.extras import needed
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 from recordsilo.wording import counted
@@ -42,6 +43,10 @@ def _errors() -> Iterator[None]:
         yield
     except ExportError as error:
         fail(str(error))
+
+
+def _check_extra() -> None:
+    needed("rdflib", "A crosswalk", "rdf")
 
 
 @click.group(cls=Group)
@@ -76,6 +81,7 @@ def check(*, crosswalk_file: str, silo_dir: str | None, as_json: bool) -> int:
 
     The exit code is 1 if it does not read the metadata of some records.
     """
+    _check_extra()
     from siloexport.crosswalk import Crosswalk  # noqa: PLC0415 - loads rdflib
 
     with _errors():
@@ -190,6 +196,7 @@ def show(
     layout: str, turtle: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Preview what a record becomes in Fedora; nothing is sent."""
+    _check_extra()
     from siloexport import preview as made  # noqa: PLC0415 - loads rdflib
     from siloexport.crosswalk import Crosswalk  # noqa: PLC0415
     from siloexport.targets.fedora.layout import Layout  # noqa: PLC0415

@@ -1,8 +1,10 @@
 """`silo export crosswalk …`: list, check, show."""
 
 import json
+import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from recordsilo import Silo
@@ -73,3 +75,22 @@ def test_what_a_record_becomes_is_shown(silo: Silo, tmp_path: Path) -> None:
     code, said = call("show", silo.path, "2", "--crosswalk", str(mine))
     assert (code, "no format of" in said) == (1, True)
     assert call("show", silo.path, "2", "--crosswalk", str(tmp_path / "none"))[0] == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["crosswalk", "check", "default"],
+        ["crosswalk", "show", "SILO", "2"],
+        ["fedora", "run", "SILO", "--to", "http://127.0.0.1:9/rest"],
+        ["fedora", "plan", "SILO", "--to", "http://127.0.0.1:9/rest"],
+    ],
+)
+def test_without_the_extra_a_command_says_what_to_install(
+    silo: Silo, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "rdflib", None)
+    given = [silo.path if one == "SILO" else one for one in arguments]
+    result = CliRunner().invoke(silo_command, ["export", *given], standalone_mode=False)
+    assert " needs the package rdflib; install it: " in str(result.exception)
+    assert call("list")[0] == 0

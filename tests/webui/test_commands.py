@@ -285,10 +285,11 @@ def test_the_demo_of_usage_looks_for_its_packages_before_it_harvests(
     assert not directory.exists()
 
 
+@pytest.mark.parametrize("module", ["duckdb", "rapidfuzz"])
 def test_the_demo_of_crawls_looks_for_its_packages_before_it_harvests(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:
-    monkeypatch.setitem(sys.modules, "duckdb", None)
+    monkeypatch.setitem(sys.modules, module, None)
     directory = tmp_path / "myrepo"
     result = CliRunner().invoke(cli.demo, ["--no-serve", "--crawl", str(directory)])
     assert isinstance(result.exception, PackageMissing)

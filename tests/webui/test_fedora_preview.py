@@ -1,6 +1,7 @@
 """What a record becomes in Fedora, on a page."""
 
 import os
+import sys
 from typing import Any
 
 import pytest
@@ -57,3 +58,29 @@ def test_the_form_of_an_export_has_the_layout(client: Any) -> None:
         "/jobs", {"kind": "export", "form": "fedora", "place": "a", "layout": "pcdm"}
     ).json
     assert job["arguments"]["layout"] == "pcdm"
+
+
+@pytest.mark.usefixtures("places")
+def test_without_the_extra_pages_say_what_to_install(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "rdflib", None)
+    said = "The export as Fedora needs the package rdflib; install it: "
+    answer = client.get(f"{URL}?place=a")
+    assert (answer.status, said in answer.text) == (400, True)
+    assert said in client.get(RECORD).text
+    assert said in client.get("/jobs/new").text
+    form = client.get("/jobs/new/export-fedora").text
+    assert said in form
+    assert '<option value="pcdm"' not in form
+    refused = client.post("/jobs", {"kind": "export", "form": "fedora", "place": "a"})
+    assert (refused.status, said in refused.text) == (400, True)
+
+
+def test_parquet_has_no_part_in_a_form_without_its_package(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert '<option value="parquet"' in client.get("/jobs/new/export-sqlite").text
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    assert '<option value="parquet"' not in client.get("/jobs/new/export-sqlite").text
+    assert "needs the package duckdb" in client.get("/jobs/new/export-parquet").text

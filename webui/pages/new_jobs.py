@@ -66,7 +66,7 @@ def _choices(call: Call) -> list[Choice]:
 
 def _export_choice(form: ExportForm) -> Choice:
     kind = form.first
-    explained = _(kind.explained or kind.hint)
+    explained = form.fault if kind.lacking else _(kind.explained or kind.hint)
     return Choice(f"export-{kind.name}", _(kind.heading), explained, _("Export"), _ORDER, form)
 
 
