@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
-from recordsilo.cli import silo_command
-from recordsilo.command_table import SECTIONS
+from recordsilo.cli import Commands, silo_command
 from website.pages import places, tree, write
 
 MARKUP = re.compile(r"(`[^`]*`)|([\\*_\[\]<>#|$])")
+Listed = tuple[str, click.Command, str]
+"""A command's name, itself, and its summary."""
 TOPIC = re.compile(r"\(silo help ([\w-]+)\)")
 
 
@@ -24,26 +25,32 @@ def write_commands(staged: Path) -> None:
     topics = {
         Path(source).stem: place for source, place in places().items() if "adr/" not in source
     }
-    context = click.Context(silo_command, info_name="silo")
+    context = click.Context(silo_command, info_name="silo", **silo_command.context_settings)
     lines = ["# Commands\n", *_help(silo_command, topics)]
-    listed = dict.fromkeys(silo_command.list_commands(context))
-    groups = {**SECTIONS, "Other commands": dict.fromkeys(listed, "")}
     entries = []
-    for heading, names in groups.items():
-        found = [name for name in names if name in listed]
-        if not found:
-            continue
-        lines += [f"\n## {heading}\n"]
-        for name in found:
-            del listed[name]
-            command = silo_command.get_command(context, name)
-            assert command is not None
-            summary = names[name] or command.get_short_help_str(100)
+    for heading, commands in _below(silo_command, context):
+        lines.append(f"\n## {heading}\n")
+        for name, command, summary in commands:
             lines.append(f"* [`silo {name}`]({name}.md): {_escaped(summary)}")
             entries.append((f"silo {name}", f"{name}.md"))
             text = "\n".join(_sections(command, context, name, 1, topics))
             write(staged / f"commands/{name}.md", text)
     write(staged / "commands/index.md", "\n".join([*lines, tree(entries)]))
+
+
+def _below(group: click.Group, context: click.Context) -> Iterator[tuple[str, list[Listed]]]:
+    """The commands of a group under their headings, in the order of its help."""
+    left = dict.fromkeys(group.list_commands(context), "")
+    sections = group.sections if isinstance(group, Commands) else {}
+    for heading, names in [*sections.items(), ("Other commands", left.copy())]:
+        found: list[Listed] = []
+        for name, summary in names.items():
+            command = group.get_command(context, name) if name in left else None
+            if command is not None and not command.hidden:
+                del left[name]
+                found.append((name, command, summary or command.get_short_help_str(100)))
+        if found:
+            yield heading if sections else "Commands", found
 
 
 def _sections(
@@ -56,17 +63,24 @@ def _sections(
     yield f"```text\n{context.command_path} {usage}\n```\n"
     yield from _help(command, topics)
     for parameter in command.get_params(context):
-        if isinstance(parameter, click.Option) and parameter.name != "help":
+        if isinstance(parameter, click.Option) and "--help" not in parameter.opts:
             yield from _option(parameter, context)
     if command.epilog:
         text = inspect.cleandoc(command.epilog).removeprefix("\b\n")
         heading, _, lines = text.partition("\n")
         yield f"{heading}\n\n```sh\n{inspect.cleandoc(lines)}\n```\n"
     if isinstance(command, click.Group):
-        below = [(one, command.get_command(context, one)) for one in command.list_commands(context)]
-        for child, found in below:
-            if found is not None and not found.hidden:
-                yield from _sections(found, context, child, min(level + 1, 6), topics)
+        groups = list(_below(command, context))
+        for heading, below in groups:
+            path = context.command_path
+            lines = (
+                f"* [`{path} {one}`](#{f'{path} {one}'.replace(' ', '-')}): {_escaped(summary)}"
+                for one, _, summary in below
+            )
+            yield "\n".join([f"**{heading}**\n", *lines, ""])
+        for _, below in groups:
+            for one, found, _ in below:
+                yield from _sections(found, context, one, min(level + 1, 6), topics)
 
 
 def _help(command: click.Command, topics: Mapping[str, str]) -> Iterator[str]:

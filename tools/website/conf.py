@@ -5,43 +5,37 @@ from typing import Any
 from website import docstrings
 
 project = "recordsilo"
-author = "the authors of recordsilo"
 html_title = "recordsilo"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-suppress_warnings = ["misc.highlighting_failure"]  # sessions with output that looks like no program
 language = "en"
 smartquotes = False  # --option stays as it is
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+suppress_warnings = [
+    "misc.highlighting_failure",  # sessions with output that looks like no program
+    "ref.python",  # RetryLater is a class of several packages: it leads to one of them
+]
+nitpicky = False  # names of the standard library are code without a link
 
-myst_enable_extensions = ["attrs_inline", "deflist"]
+myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
-myst_links_external_new_tab = False
 
 default_role = "py:obj"  # in docstrings: a link where the name is documented, else code
-napoleon_google_docstring = True
-napoleon_numpy_docstring = False
-napoleon_use_rtype = False
-napoleon_custom_sections = [("Attributes", "params_style")]  # not "Variables"
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
-autodoc_inherit_docstrings = True
-autodoc_class_signature = "mixed"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 add_module_names = False
-toc_object_entries_show_parents = "hide"
+toc_object_entries = False  # each has a heading
 
 html_theme = "furo"
 html_show_sourcelink = False
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
-html_use_index = True
 html_static_path = ["static"]
 html_css_files = ["silo.css"]
-html_theme_options: dict[str, Any] = {"navigation_with_keys": False}
 
 
 def setup(app: Any) -> None:
-    """Let docstrings be changed before napoleon reads them."""
-    app.connect("autodoc-process-docstring", docstrings.process, priority=400)
+    """Let docstrings and signatures be changed."""
+    app.connect("autodoc-process-docstring", docstrings.process)
+    app.connect("autodoc-process-signature", docstrings.signature)

@@ -24,6 +24,8 @@ GENERATED = {
     "* Python:": "* [Python](python/index.md):",
 }
 """What docs/index.md says without a link, since only the website has the page."""
+LISTED = "---\norphan: true\n---\n\n"
+"""Before a page that another page lists, and the navigation does not."""
 Trees = dict[str, dict[str, list[tuple[str, str]]]]
 """Page → heading → the title and path of each page below it."""
 
@@ -44,6 +46,8 @@ def stage(staged: Path) -> None:
     of_page = places()
     for source in sorted(of_page.keys() - {"README.md", "docs/adr"}):
         text = _relinked((ROOT / source).read_text("utf-8"), source, of_page, staged)
+        if source.startswith("docs/adr/"):
+            text = LISTED + text
         write(staged / of_page[source], text)
     write(staged / "adr/index.md", _decisions())
     index = (staged / "index.md").read_text("utf-8")
@@ -110,9 +114,7 @@ def _relinked(text: str, source: str, of_page: Mapping[str, str], staged: Path) 
 def _decisions() -> str:
     """A page with the decisions, in their order."""
     lines = ["# Decisions\n", "What was decided, why, and which other ways there were.\n"]
-    entries = []
     for path in sorted((ROOT / "docs/adr").glob("[0-9]*.md")):
         title = path.read_text("utf-8").split("\n", 1)[0].removeprefix("# ")
         lines.append(f"* [{title}]({path.name})")
-        entries.append((title, path.name))
-    return "\n".join(lines) + "\n" + tree(entries)
+    return "\n".join(lines) + "\n"
