@@ -1,5 +1,6 @@
 """`silo help`: the pages of docs/, which are installed with the package."""
 
+import re
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from recordsilo.errors import did_you_mean
 _INSTALLED = "share/recordsilo/docs"
 """Where `pyproject.toml` puts the pages, below the prefix of the installation."""
 
+INDEX = "index"
+_ITEM = re.compile(r" *\* \[([^\]]+)\]\(([\w-]+)\.md\)(: .+)")
+"""A page in a list of the home page: its title, its topic, and what it is about."""
+
 
 @click.command("help", epilog=example("silo help", "silo help search", "silo help export bag"))
 @click.argument("topic", metavar="[TOPIC]", nargs=-1)
@@ -21,24 +26,25 @@ def help_command(ctx: click.Context, topic: tuple[str, ...]) -> None:
 
     Without TOPIC, list the pages.
     """
-    pages = _pages()
+    found = pages()
     if not topic:
-        for name, path in pages.items():
-            click.echo(f"{name:<22}{_title(path)}")
+        if INDEX not in found:
+            fail("the pages are not installed; `silo COMMAND --help` describes a command")
+        click.echo(_list(found, ctx.make_formatter()))
         return
     silo = ctx.parent
     assert silo is not None
     assert isinstance(silo.command, click.Group)
     first = topic[0]
     command = silo.command.get_command(silo, first)
-    if len(topic) == 1 and first in pages:
-        click.echo(shown_lines(pages[first].read_text("utf-8")), nl=False)
+    if len(topic) == 1 and first in found:
+        click.echo(shown_lines(found[first].read_text("utf-8")), nl=False)
         if command is not None:
             click.echo(f"\nThe command: silo {first} --help")
     elif command is not None:
         click.echo(_context_of(silo, topic).get_help())
     else:
-        names = [*pages, *silo.command.list_commands(silo)]
+        names = [*found, *silo.command.list_commands(silo)]
         fail(f"there is no page and no command {first!r}{did_you_mean(first, names)}")
 
 
@@ -54,11 +60,26 @@ def _context_of(above: click.Context, words: tuple[str, ...]) -> click.Context:
     return above
 
 
-def _pages() -> dict[str, Path]:
-    """Topic → its page: of the installed package, or of the source tree; without the index."""
+def pages() -> dict[str, Path]:
+    """Topic → its page: of the installed package, or of the source tree."""
     beside = Path(__file__).parents[2] / "docs"
     found = sorted(beside.glob("*.md")) if (beside / "shell.md").is_file() else _installed()
-    return {path.stem: path for path in found if path.stem != "index"}
+    return {path.stem: path for path in found}
+
+
+def _list(found: dict[str, Path], formatter: click.HelpFormatter) -> str:
+    """The pages as the home page lists them: in parts, with what each is about."""
+    for part in found[INDEX].read_text("utf-8").split("\n## ")[1:]:
+        heading, _, lines = part.partition("\n")
+        items = (_ITEM.fullmatch(line) for line in lines.splitlines())
+        rows = [
+            (item[2], f"{item[1]}{item[3]}".replace("`", ""))
+            for item in items
+            if item and item[2] in found
+        ]
+        with formatter.section(heading):
+            formatter.write_dl(rows)
+    return formatter.getvalue().strip()
 
 
 def _installed() -> list[Path]:
@@ -71,8 +92,3 @@ def _installed() -> list[Path]:
         for one in files
         if one.as_posix().endswith(".md") and _INSTALLED in one.as_posix()
     )
-
-
-def _title(path: Path) -> str:
-    with path.open(encoding="utf-8") as file:
-        return file.readline().lstrip("# ").strip()

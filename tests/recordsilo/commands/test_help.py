@@ -1,5 +1,6 @@
 """`silo help`: pages that are installed with the package."""
 
+import re
 from collections.abc import Iterator
 
 import click
@@ -18,7 +19,11 @@ def run(*arguments: str) -> tuple[int, str]:
 def test_pages_are_listed_and_printed() -> None:
     code, listed = run()
     assert code == 0
-    assert "usage-live " in listed
+    assert listed.startswith("Use:\n  ")
+    assert "\nTrust:\n  reliability " in listed
+    assert set(help_module.pages()) - {"index"} == {
+        line.split()[0] for line in listed.splitlines() if re.match(r"  [a-z]", line)
+    }
     code, page = run("search")
     assert page.startswith("# Search\n")
     assert page.endswith("The command: silo search --help\n")
@@ -45,8 +50,10 @@ def test_an_unknown_topic_is_a_sentence() -> None:
 
 
 def test_without_pages_commands_have_their_help(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(help_module, "_pages", dict)
+    monkeypatch.setattr(help_module, "pages", dict)
     assert run("search")[1].startswith("Usage: silo search ")
+    said = "silo: the pages are not installed; `silo COMMAND --help` describes a command\n"
+    assert run() == (2, said)
 
 
 def texts(command: click.Command, *path: str) -> Iterator[tuple[str, str]]:
