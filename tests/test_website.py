@@ -58,6 +58,16 @@ def test_topics_named_in_messages_exist() -> None:
     assert named - topics == set()
 
 
+def test_the_readme_lists_pages_under_the_headings_of_the_index() -> None:
+    trees = navigation((DOCS / "index.md").read_text("utf-8"))
+    for line in (ROOT / "README.md").read_text("utf-8").split("## Documentation")[1].splitlines():
+        if line.startswith("* "):
+            heading, _, links = line.removeprefix("* ").partition(":")
+            listed = {path for part in trees.values() for _, path in part.get(heading, [])}
+            paths = {path for path, _ in LINK.findall(links)}
+            assert paths <= {f"docs/{path}".removeprefix("docs/../") for path in listed}
+
+
 def test_links_of_the_readme_lead_somewhere() -> None:
     for path, anchor in LINK.findall((ROOT / "README.md").read_text("utf-8")):
         assert (ROOT / path).exists(), path

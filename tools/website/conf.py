@@ -36,6 +36,18 @@ html_css_files = ["silo.css"]
 
 
 def setup(app: Any) -> None:
-    """Let docstrings and signatures be changed."""
+    """Let docstrings, signatures and pages be changed."""
     app.connect("autodoc-process-docstring", docstrings.process)
     app.connect("autodoc-process-signature", docstrings.signature)
+    app.connect("html-page-context", accessible, priority=900)  # after the theme
+
+
+def accessible(*given: Any) -> None:
+    """Give the headings of the navigation a level, and let code be scrolled by keys."""
+    context: dict[str, Any] = given[3]
+    for name, before, after in (
+        ("furo_navigation_tree", 'role="heading"', 'role="heading" aria-level="2"'),
+        ("body", "<pre>", '<pre tabindex="0">'),
+    ):
+        if name in context:
+            context[name] = context[name].replace(before, after)
