@@ -7,6 +7,7 @@ from typing import Any
 
 from crawlmatch.errors import NothingUsed
 from crawlmatch.outcomes import LinkOutcome
+from recordsilo.html_tables import ShownAsTable
 
 PASSED_OVER = frozenset({"blank", "header", "prerequisite", "other record"})
 """Reasons for valid lines that say nothing about a page; all other reasons are faults."""
@@ -84,7 +85,7 @@ def merged(receipts: list[InputReceipt]) -> list[InputReceipt]:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchReceipt:
+class MatchReceipt(ShownAsTable):
     """The result of a match.
 
     Attributes:

@@ -6,6 +6,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from oaipmhscraper.receipt import ListReceipt, Outcome
+from recordsilo.html_tables import Bar, table
+from recordsilo.notebook import LiveOutput, in_notebook
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -99,6 +101,39 @@ class Bars:
             self._progress.stop()
 
 
+class NotebookBars:
+    """A table in the output of a notebook's cell, with a bar for each list."""
+
+    def __init__(self) -> None:
+        self._output = LiveOutput()
+        self._lists: dict[str, ListReceipt] = {}
+
+    def __call__(self, receipt: ListReceipt) -> None:
+        """Update the list's bar."""
+        self._lists[receipt.name] = receipt
+        self._show(last=receipt.ended)
+
+    def _show(self, *, last: bool) -> None:
+        rows = [
+            (
+                one.name,
+                Bar(one.counts.distinct, one.counts.distinct if one.ended else one.expected),
+                _count(one),
+                "" if one.ended else beside(one),
+            )
+            for one in self._lists.values()
+        ]
+        told = "\n".join(f"{one.name}: {_count(one)}" for one in self._lists.values())
+        self._output.show(table(rows), told, last=last)
+
+    def __enter__(self) -> "NotebookBars":
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._lists:
+            self._show(last=True)
+
+
 class Lines:
     """A line every few seconds, for logs and pipes."""
 
@@ -158,15 +193,17 @@ def _left(listed: int, expected: int | None, rate: float) -> str:
 
 
 def display(stream: TextIO, *, quiet: bool = False, terminal_only: bool = False) -> Display:
-    """Return the display for a stream: a bar for a terminal, else lines, or nothing.
+    """Return the display for a stream: a bar for a terminal or a notebook, lines, or nothing.
 
     Args:
         stream: The stream, usually stderr.
         quiet: Show nothing.
-        terminal_only: Show nothing unless the stream is a terminal.
+        terminal_only: Show nothing unless the stream is a terminal, or this is a notebook.
     """
     if quiet:
         return Silence()
     if stream.isatty():
         return Bars(stream)
+    if in_notebook():
+        return NotebookBars()
     return Silence() if terminal_only else Lines(stream)

@@ -21,6 +21,7 @@ from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.sweep_rules import SweepReceipt
 from politeweb.answers import Traffic
 from politeweb.errors import shortened
+from recordsilo.html_tables import sentences, table
 from recordsilo.wording import counted
 
 
@@ -366,6 +367,16 @@ class Receipt:
 
     __repr__ = text
 
+    def _repr_html_(self) -> str:
+        rare, rows = _rows(self.lists)
+        columns = _columns(rare)
+        body = [(name, *(counts[one] for one in columns)) for name, counts in rows]
+        head = ["", *(one.replace("_", " ") for one in columns)]
+        swept = [self.sweep.text()] if self.sweep is not None else []
+        told = [one.strip() for one in [*self.remarks, *swept, *self._remarks()]]
+        caption = f"{self.base_url}: {self._how_many()}"
+        return table(body, head=head, caption=caption) + sentences(told)
+
     def _how_many(self) -> str:
         listed = f"{counted(self.counts.listed, 'record')} listed"
         if not any(one.earlier_seconds for one in self.lists):
@@ -397,17 +408,27 @@ class Receipt:
 
 _SET_NOT_LISTED = "set is not listed"
 """A repair; see `oaipmhclient.walk.completeness`."""
+_Numbers = dict[str, int | None]
 _COLUMNS = ("listed", "new", "updated", "unchanged", "deleted", "stored")
 _RARE_COLUMNS = ("deleted_before", "duplicates", "quarantined", "unreachable", "kept", "left_out")
 
 
-def _table(lists: Iterable[ListReceipt]) -> list[str]:
+def _rows(lists: Iterable[ListReceipt]) -> tuple[list[str], list[tuple[str, _Numbers]]]:
+    """The rare columns that are needed, and the numbers of each list by its name."""
     by_name: dict[str, list[Counts]] = {}  # a harvest that was taken over, and its update
     for one in lists:
         by_name.setdefault(one.name, []).append(one.counts)
     rows = [(name, total(counts).to_json()) for name, counts in by_name.items()]
-    rare = [name for name in _RARE_COLUMNS if any(counts[name] for _, counts in rows)]
-    columns = [*_COLUMNS[:-1], *rare, _COLUMNS[-1]]
+    return [name for name in _RARE_COLUMNS if any(counts[name] for _, counts in rows)], rows
+
+
+def _columns(rare: Iterable[str]) -> list[str]:
+    return [*_COLUMNS[:-1], *rare, _COLUMNS[-1]]
+
+
+def _table(lists: Iterable[ListReceipt]) -> list[str]:
+    rare, rows = _rows(lists)
+    columns = _columns(rare)
     width = max([len(name) for name, _ in rows], default=0)
     widths = {name: max(12, len(name) + 2) for name in columns}
     heads = "".join(f"{name.replace('_', ' '):>{space}}" for name, space in widths.items())

@@ -6,8 +6,9 @@ within the version, unless an error says otherwise.
 
 import errno
 import os
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Collection, Iterable, Sequence
+from difflib import SequenceMatcher, get_close_matches
+from itertools import islice, takewhile
 from typing import Any, Self
 
 from recordsilo.prompt_errors import frames_and_sentence
@@ -21,13 +22,31 @@ _LOOKED_AT = 5000
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: ``; did you mean 'title'?``, or nothing."""
-    near = " or ".join(map(repr, nearest(name, known)))
+    return or_these(nearest(name, known))
+
+
+def or_these(names: Iterable[str]) -> str:
+    """The end of a sentence that names what was probably meant; empty without names."""
+    near = " or ".join(map(repr, names))
     return f"; did you mean {near}?" if near else ""
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """The at most two known names that are most like an unknown one, the nearest first."""
     return get_close_matches(name, list(dict.fromkeys(known)), 2)
+
+
+def most_similar(name: str, known: Iterable[str]) -> list[str]:
+    """As `nearest`, for names that differ by digits: of equally near ones, the first in order."""
+    found = get_close_matches(name, dict.fromkeys(known), 10_000)
+    matcher = SequenceMatcher(b=name)
+
+    def distance(one: str) -> tuple[float, int, str]:
+        matcher.set_seq1(one)
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(one, name, strict=False))
+        return -matcher.ratio(), -sum(1 for _ in same), one
+
+    return sorted(found, key=distance)[:2]
 
 
 class RecordSiloError(Exception):
@@ -42,10 +61,11 @@ class RecordSiloError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the message and the facts, so that an error leaves its process as it is."""
+        told = (str(self), *self.args[1:])
         facts = dict(vars(self))
         if isinstance(self, OSError):
             facts |= {name: getattr(self, name) for name in ("errno", "strerror", "filename")}
-        return _raised_again, (type(self), self.args, facts)
+        return _raised_again, (type(self), told, facts)
 
 
 def _raised_again(
@@ -200,11 +220,27 @@ class IdentifierError(RecordSiloError, ValueError):
 
 
 class RecordNotFound(RecordSiloError, KeyError):
-    """The Silo has no such record."""
+    """The Silo has no such record.
 
-    def __init__(self, identifier: str, silo: str) -> None:
-        self.identifier, self.silo = identifier, silo
+    Args:
+        silo: The Silo's directory.
+        similar: Returns similar identifiers. Called only if the message is read, because many
+            only want to know that there is no such record.
+    """
+
+    _similar: Callable[[str], Sequence[str]] | None = None
+
+    def __init__(
+        self, identifier: str, silo: str, similar: Callable[[str], Sequence[str]] | None = None
+    ) -> None:
+        self.identifier, self.silo, self._similar = identifier, silo, similar
         super().__init__(f"the Silo {silo} has no record {identifier!r}")
+
+    def __str__(self) -> str:
+        if (similar := self._similar) is not None:
+            self._similar = None
+            self.args = (super().__str__() + or_these(similar(self.identifier)),)
+        return super().__str__()
 
 
 class RecordRemoved(RecordNotFound):
@@ -334,12 +370,24 @@ class FileNotInVersion(RecordSiloError, FileNotFoundError):
 
     Args:
         reason: The message, if it is not just that the version has no such file.
+        has: The files that it has.
     """
 
-    def __init__(self, identifier: str, version: str, path: str, reason: str = "") -> None:
+    def __init__(
+        self,
+        identifier: str,
+        version: str,
+        path: str,
+        reason: str = "",
+        *,
+        has: Collection[str] = (),
+    ) -> None:
         self.identifier, self.version, self.path = identifier, version, path
+        it_has = ", ".join([*islice(has, _NAMED), *["…"] * (len(has) > _NAMED)])
         super().__init__(
-            reason or f"version {version!r} of record {identifier} has no file {path!r}"
+            reason
+            or f"version {version!r} of record {identifier} has no file {path!r}"
+            + (f"; it has {it_has}{did_you_mean(path, has)}" if has else "")
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from recordsilo.errors import RecordNotFound, SearchError
+from recordsilo.errors import IndexProblem, RecordNotFound, SearchError, most_similar
 from recordsilo.index import (
     Around,
     Described,
@@ -22,8 +22,10 @@ from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Unread
 from recordsilo.index.query_syntax import query_from
 from recordsilo.index.search_values import AnyFilters, Wanted, filters_of, filters_with
+from recordsilo.notebook import typed_key
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.search_result import PAGE, AskPage, Facets, Pages, SearchResult
+from recordsilo.state import PersistentState
 
 if TYPE_CHECKING:
     from recordsilo.index.changes import Changes
@@ -31,12 +33,23 @@ if TYPE_CHECKING:
 
 _CHUNK = 1000
 """Rows of a page when all are wanted."""
+_NEAR = 500
+"""Rows before and after a mistyped identifier that are compared with it."""
+_OFFERED = 100
+"""The largest number of identifiers that a prompt completes."""
 
 
 class Listing:
     """The methods of a `Silo` that list, search and count its records."""
 
+    storage_dir: str
+    path: str
+    state: PersistentState
     _catalogue: Catalogue
+
+    @abstractmethod
+    def removed(self) -> frozenset[str]:
+        """Identifiers of the records that were removed here; see `Silo.removed`."""
 
     @abstractmethod
     def __getitem__(self, identifier: str) -> HarvestedRecord:
@@ -261,6 +274,58 @@ class Listing:
         for identifier in identifiers:
             with contextlib.suppress(RecordNotFound):  # deleted meanwhile
                 yield self[identifier]
+
+    def beginning(self, typed: str, most: int) -> list[str]:
+        """Identifiers that begin with a text: short ones where there are any, or full ones.
+
+        Args:
+            typed: The beginning.
+            most: The largest number of them.
+
+        Returns:
+            In the order of identifiers.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
+        prefix = str(self.state.get("identifier_uri_prefix") or "")
+        for before in dict.fromkeys((prefix, "")):
+            rows = self.page(limit=most, from_identifier=before + typed).rows
+            fit = [r.identifier for r in rows if r.identifier.startswith(before + typed)]
+            if fit:
+                return [one.removeprefix(before) for one in fit]
+        return []
+
+    def similar(self, identifier: str) -> list[str]:
+        """At most two identifiers that are similar to one that does not exist.
+
+        They are among those near it in the order of identifiers, short or full as it is. Empty
+        if the index cannot be used now.
+
+        Args:
+            identifier: As typed.
+        """
+        prefix = str(self.state.get("identifier_uri_prefix") or "")
+        found: list[str] = []
+        for before in dict.fromkeys((prefix, "")):
+            with contextlib.suppress(IndexProblem, OSError):
+                around = before + identifier
+                rows = (
+                    *self.page(limit=_NEAR, before=around).rows,
+                    *self.page(limit=_NEAR, from_identifier=around).rows,
+                )
+                found += [
+                    one.identifier.removeprefix(before)
+                    for one in rows
+                    if one.identifier.startswith(before)
+                ]
+        return most_similar(identifier, found)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        try:
+            return self.beginning(typed_key(), _OFFERED)
+        except (IndexProblem, OSError):
+            return []
 
     def warm(self) -> None:
         """Load what searches need in memory, so that the first one does not wait for it.

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo.disk.sizes import size_of
+from recordsilo.html_tables import Link, named
 from recordsilo.index import PageRequest
 from recordsilo.index.facets import labels_of
+from recordsilo.listing import Listing
 from recordsilo.repository import Repository
-from recordsilo.silo import Silo
 from recordsilo.wording import counted, cut_middle, with_unit
 
 MEASURED = 10_000
@@ -90,6 +91,16 @@ class Overview:
             ("findings", _most(named, _SHOWN) or "none"),
         ]
 
+    def to_html(self, caption: str) -> str:
+        """The lines as a table of a notebook.
+
+        Args:
+            caption: The Silo's name.
+        """
+        url = Link(self.address, self.address) if self.address else None
+        rows = [("repository", self.repository), ("address", url), *self.lines()]
+        return named(rows, caption=caption)
+
     def to_json(self) -> dict[str, Any]:
         """The values by name."""
         return {
@@ -108,7 +119,7 @@ class Overview:
         }
 
 
-def overview(silo: Silo) -> Overview:
+def overview(silo: Listing) -> Overview:
     """Count what a Silo holds.
 
     Raises:
@@ -122,7 +133,7 @@ def overview(silo: Silo) -> Overview:
     return Overview(
         repository=repository.name,
         address=str(silo.state.get("base_oai_url") or ""),
-        records=len(silo),
+        records=silo.count(),
         deleted=silo.count(deleted=True),
         curated=silo.count(curated=True),
         upstream_newer=silo.count(upstream_newer=True),
@@ -137,7 +148,7 @@ def overview(silo: Silo) -> Overview:
     )
 
 
-def size_on_disk(silo: Silo, records: int, *, whole: bool = False) -> Size:
+def size_on_disk(silo: Listing, records: int, *, whole: bool = False) -> Size:
     """Measure a Silo.
 
     Args:

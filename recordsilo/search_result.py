@@ -5,6 +5,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol, overload
 
 from recordsilo.errors import RecordNotFound
+from recordsilo.html_tables import Link, sentences, table
 from recordsilo.index import Described, FacetValue, ResultPage, Row
 from recordsilo.index.facets import facet_names
 from recordsilo.records.harvested_record import HarvestedRecord
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 PAGE = 1000
 """Rows that are asked for at a time, the most that a page may have."""
 _SHOWN, _WIDTH = 5, 60
+_SHOWN_IN_NOTEBOOKS = 10
 AskPage = Callable[[str | None], ResultPage]
 """`ResultPage.next_page` of a page, or None → the next page, or the first."""
 """Calls with the same argument may give other rows, if records change meanwhile."""
@@ -148,15 +150,33 @@ class SearchResult(Sequence[HarvestedRecord]):
 
         return to_arrow(self.iter_rows(), self._silo.described)
 
-    def __repr__(self) -> str:
+    @property
+    def _caption(self) -> str:
         of = f" of {self.total:,}" if len(self) < self.total else ""
-        lines = [f"{counted(len(self), 'record')}{of} found, by {self.sort}"]
+        return f"{counted(len(self), 'record')}{of} found, by {self.sort}"
+
+    def __repr__(self) -> str:
+        lines = [self._caption]
         lines += [
             f"  {row.identifier}  {cut_middle(row.title or '(no title)', _WIDTH)}"
             for row in islice(self.iter_rows(), _SHOWN)
         ]
         more = len(self) - _SHOWN
         return "\n".join([*lines, *([f"  … and {more:,} more"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        rows = list(islice(self.iter_rows(), _SHOWN_IN_NOTEBOOKS))
+        described = self._silo.described([row.identifier for row in rows])
+        cells = []
+        for row in rows:
+            of = described.get(row.identifier, Described())
+            doi = Link(of.doi, f"https://doi.org/{of.doi}") if of.doi else None
+            cells.append((row.identifier, row.title, "; ".join(of.creators[:3]), of.year, doi))
+        more = len(self) - len(rows)
+        found = table(
+            cells, head=("identifier", "title", "creators", "year", "DOI"), caption=self._caption
+        )
+        return found + (sentences([f"… and {more:,} more"]) if more > 0 else "")
 
 
 class Pages:

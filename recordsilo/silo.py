@@ -50,6 +50,7 @@ from recordsilo.index import (
 from recordsilo.index.catalogue import Catalogue, entry_of
 from recordsilo.listing import Listing
 from recordsilo.other_names import may_be_other_name, records_named
+from recordsilo.overview import overview
 from recordsilo.records.batch import Batch, begun
 from recordsilo.records.commit import commit, delete_record
 from recordsilo.records.edit import RecordEdit
@@ -227,6 +228,9 @@ class Silo(Closing, Listing):
     def __repr__(self) -> str:
         return f"<Silo {self.storage_dir!r}>"
 
+    def _repr_html_(self) -> str | None:
+        return overview(self).to_html(f"Silo {self.storage_dir}")
+
     # -- finding ------------------------------------------------------------------------
 
     def _place(self, identifier: str) -> RecordPlace:
@@ -327,7 +331,7 @@ class Silo(Closing, Listing):
     def __getitem__(self, identifier: str) -> HarvestedRecord:
         if (found := self._read(identifier)) is not None:
             return found
-        raise RecordNotFound(identifier, self.storage_dir)
+        raise RecordNotFound(identifier, self.storage_dir, self.similar)
 
     def get(self, identifier: str, default: Any = None) -> Any:
         """The record, or ``default`` if there is no such record."""

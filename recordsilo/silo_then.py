@@ -88,6 +88,9 @@ class SiloThen(Silo):
     def __repr__(self) -> str:
         return f"<Silo {self.storage_dir!r} on {self.moment[:19]}>"
 
+    def _repr_html_(self) -> None:
+        """Let notebooks show the `repr`: what there was is not counted."""
+
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """Raise `ReadOnlyMoment`: nothing can be changed."""

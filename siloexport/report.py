@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recordsilo.html_tables import ShownAsTable
 from siloexport.plan import WRITING, Action
 from siloexport.values import ActionKind, Difference, Result
 
@@ -72,7 +73,7 @@ ASKED = "asked to stop"
 
 
 @dataclass(frozen=True, slots=True)
-class RunReport:
+class RunReport(ShownAsTable):
     """What a run did, or what a dry run would do.
 
     Attributes:
@@ -191,7 +192,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyReport:
+class VerifyReport(ShownAsTable):
     """The result of a verification.
 
     Attributes:
@@ -213,7 +214,7 @@ class VerifyReport:
 
 
 @dataclass(frozen=True, slots=True)
-class ReconcileReport:
+class ReconcileReport(ShownAsTable):
     """The result of rebuilding a ledger from the target.
 
     Attributes:
@@ -237,7 +238,7 @@ class ReconcileReport:
 
 
 @dataclass(frozen=True, slots=True)
-class RollbackReport:
+class RollbackReport(ShownAsTable):
     """The result of rolling back a run.
 
     Attributes:

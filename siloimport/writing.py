@@ -13,6 +13,7 @@ from recordsilo.disk.digest import Digest
 from recordsilo.disk.identifier import check_identifier
 from recordsilo.disk.names import check_path, check_version_name
 from recordsilo.errors import RecordSiloError
+from recordsilo.html_tables import ShownAsTable
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.manifest import Manifest, Origin
 from siloimport.errors import ImportProblem
@@ -79,7 +80,7 @@ class Imported:
 
 
 @dataclass(slots=True)
-class ImportReport:
+class ImportReport(ShownAsTable):
     """What an import did.
 
     Attributes:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from recordsilo.disk.digest import Digest
 from recordsilo.formats.canonical import canonical_lines
+from recordsilo.html_tables import lines, sentences, table
 
 Change = Literal["added", "removed", "changed"]
 Form = Literal["xml", "text", "binary", "large"]
@@ -55,6 +56,21 @@ class Differences:
 
     def __bool__(self) -> bool:
         return bool(self.files)
+
+    def _repr_html_(self) -> str:
+        rows = [(one.path, one.change, _size(one.before), _size(one.after)) for one in self.files]
+        between = f"version {self.before} → version {self.after}"
+        if not rows:
+            return sentences([f"{between}: no differences"])
+        head = ("file", "change", "bytes before", "bytes after")
+        changed = [
+            line for one in self.files if one.lines for line in (f"*** {one.path}", *one.lines)
+        ]
+        return table(rows, head=head, caption=between) + (lines(changed) if changed else "")
+
+
+def _size(digest: Digest | None) -> int | None:
+    return None if digest is None else digest.size
 
 
 def compare(

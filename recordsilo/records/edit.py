@@ -497,7 +497,7 @@ class RecordEdit:
         self.check_writable(version)
         if path not in listed.paths:
             if path not in listed.subdir:
-                raise FileNotInVersion(self.identifier, version, path)
+                raise FileNotInVersion(self.identifier, version, path, has=listed.paths)
             if any(p.startswith(path + "/") for p in listed.paths):
                 raise DirectoryNotEmpty(self.identifier, version, path)
         self._remove(version, path)

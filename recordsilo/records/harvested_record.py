@@ -21,6 +21,7 @@ from recordsilo.errors import (
     did_you_mean,
 )
 from recordsilo.formats import Description
+from recordsilo.html_tables import Link, named, table
 from recordsilo.records.description import (
     datestamp_of,
     description_of,
@@ -67,6 +68,8 @@ from recordsilo.records.streams import (
 )
 
 logger = logging.getLogger("RecordSilo")
+_LINKS = 3
+"""Links of a record that a notebook shows."""
 T = TypeVar("T")
 
 
@@ -199,6 +202,38 @@ class HarvestedRecord:
 
     def __repr__(self) -> str:
         return repr(self.manifest)
+
+    def _repr_html_(self) -> str:
+        doi, when = self.doi, self.datestamp
+        marks = {"deleted at the source": self.is_deleted, "curated": self.is_curated}
+        return named(
+            [
+                ("identifier", self.item_id),
+                ("creators", "; ".join(self.creators)),
+                ("year", None if self.year is None else str(self.year)),
+                ("types", "; ".join(self.types)),
+                ("DOI", None if doi is None else Link(doi, f"https://doi.org/{doi}")),
+                *(("link", Link(one, one)) for one in self.links[:_LINKS]),
+                ("datestamp", f"{when:%Y-%m-%d %H:%M:%S}" if when else None),
+                ("", ", ".join(name for name, is_so in marks.items() if is_so)),
+            ],
+            caption=self.title or "(no title)",
+        ) + table(
+            [
+                (
+                    one.name + (" ←" if one.name == self.currentversion else ""),
+                    one.date,
+                    f"{one.origin.kind} {one.origin.agent or ''}".strip(),
+                    one.state or "",
+                    ", ".join(one.paths),
+                )
+                for one in self._manifest.versions
+            ],
+            head=("version", "date", "origin", "status", "files"),
+        )
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.keys()
 
     def __len__(self) -> int:
         return len(self._manifest.versions)

@@ -196,7 +196,7 @@ class RecordPlace:
         """
         listed = manifest.version(version)
         if path not in (listed.digests or ()):
-            raise FileNotInVersion(self.identifier, version, path)
+            raise FileNotInVersion(self.identifier, version, path, has=listed.paths)
         as_ours = partial(self._unreadable, version, path)
         for place in located(manifest, f"{version_dirname(version)}/{path}"):
             try:

@@ -100,7 +100,7 @@ class PlaceThen(RecordPlace):
         """The present manifest, and the version and the path that have a file of then."""
         listed = then.version(version).digests or {}
         if path not in listed:
-            raise FileNotInVersion(self.identifier, version, path)
+            raise FileNotInVersion(self.identifier, version, path, has=tuple(listed))
         now = super().read_manifest()
         if now is None:
             raise FileNotKept(self.identifier, version, path, self._moment)

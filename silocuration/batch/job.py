@@ -16,6 +16,7 @@ from typing import Any
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.html_tables import ShownAsTable
 from recordsilo.records.edit import RecordEdit, new_origin
 from recordsilo.records.manifest import Manifest, altered, now_text
 from silocuration.activity import (
@@ -99,7 +100,7 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True)
-class JobReport:
+class JobReport(ShownAsTable):
     """State of a job.
 
     Attributes:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recordsilo.html_tables import ShownAsTable
 from recordsilo.wording import counted
 from usagestats.expressions import MOST_TIMEOUTS
 from usagestats.rules.classify import MACHINE, NO_PATTERN
@@ -16,7 +17,7 @@ _MANY = 1000
 
 
 @dataclass(slots=True)
-class ImportReceipt:
+class ImportReceipt(ShownAsTable):
     """What became of the lines of an import.
 
     Attributes:
