@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from recordsilo.records.metadata_document import MetadataDocument
     from recordsilo.records.record_view import FileInfo
     from recordsilo.search_result import SearchResult
-    from recordsilo.silo import Silo
-    from recordsilo.silo import open_existing as open  # noqa: A004, F401 - as in gzip and wave
+    from recordsilo.silo import Silo, open_existing
     from recordsilo.state import PersistentState
 
+    open = open_existing  # noqa: A001 - as in gzip and wave; an alias would not be exported
     __version__: str
 
 __all__ = [
