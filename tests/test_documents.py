@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 ADDRESS = "http://127.0.0.1:8081/cgi/oai2"
 PAGES = [
     "docs/shell.md",
+    "docs/backup.md",
     "docs/history.md",
     "docs/tutorial.md",
     "docs/export.md",
