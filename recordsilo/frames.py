@@ -82,10 +82,16 @@ def _batches(rows: Iterable[Row]) -> Iterator[tuple[Row, ...]]:
 def to_pandas(rows: Iterable[Row], describe: Describe) -> "pandas.DataFrame":
     """See `SearchResult.to_pandas`."""
     module = needed("pandas", "a table of pandas")
-    kinds = {"number": "Int64", "time": "datetime64[us, UTC]", "flag": "bool"}
+    kinds = {
+        "text": "string",
+        "texts": "object",
+        "number": "Int64",
+        "time": "datetime64[us, UTC]",
+        "flag": "bool",
+    }
     values = columns_of(rows, describe)
     return module.DataFrame(
-        {one.name: module.Series(values[one.name], dtype=kinds.get(one.kind, "object"))
+        {one.name: module.Series(values[one.name], dtype=kinds[one.kind])
          for one in COLUMNS}
     )  # fmt: skip
 

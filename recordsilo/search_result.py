@@ -8,6 +8,7 @@ from recordsilo.errors import RecordNotFound
 from recordsilo.html_tables import Link, sentences, table
 from recordsilo.index import Described, FacetValue, ResultPage, Row
 from recordsilo.index.facets import facet_names
+from recordsilo.index.search_values import ASKED
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.wording import counted, cut_middle
 
@@ -249,11 +250,15 @@ class Facets(Mapping[str, tuple[FacetValue, ...]]):
 
     def __repr__(self) -> str:
         found = "\n".join(_said(name, values) for name, values in self.items())
-        others = ", ".join(name for name in facet_names() if name not in self)
+        others = ", ".join(name for name in _countable() if name not in self)
         return found + ("\n" if found else "") + f"counted when looked up: {others}"
 
     def _ipython_key_completions_(self) -> list[str]:
-        return list(facet_names())
+        return _countable()
+
+
+def _countable() -> list[str]:
+    return [name for name in facet_names() if name not in ASKED]
 
 
 def _said(name: str, values: Sequence[FacetValue]) -> str:

@@ -28,6 +28,7 @@ PAGES = [
     "docs/backup.md",
     "docs/history.md",
     "docs/tutorial.md",
+    "docs/python.md",
     "docs/export.md",
     "docs/export-archives.md",
     "docs/export-repositories.md",
