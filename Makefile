@@ -10,7 +10,7 @@
 # make fedora  a real Fedora 6.0.0 on loopback to try the export with, until Ctrl-C (Maven, Java 17)
 # make swh-deposit  a real server of SWORDv2 for `make slow` (PyPI; PostgreSQL of the system)
 # make bench   what the store costs beside the bare cost of the same work
-# make check   ruff, mypy --strict, import-linter
+# make check   ruff, mypy --strict, import-linter, spelling
 # make site    the website of docs/, in site/; a link that leads nowhere is an error
 # make release a tagged commit built, checked, and tried on each Python, into dist/; uploads nothing
 #                                                                     (ARGS=--rehearse: without a tag)
@@ -84,6 +84,7 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	PYTHONPATH=tools $(BIN)/python -m spelling
 
 site: $(VENV)/.installed-dev
 	PYTHONPATH=tools $(BIN)/python -m website
