@@ -43,11 +43,12 @@ def setup(app: Any) -> None:
 
 
 def accessible(*given: Any) -> None:
-    """Give the headings of the navigation a level, and let code be scrolled by keys."""
+    """Give headings of the navigation a level, let keys scroll code, and set dashes."""
     context: dict[str, Any] = given[3]
     for name, before, after in (
         ("furo_navigation_tree", 'role="heading"', 'role="heading" aria-level="2"'),
         ("body", "<pre>", '<pre tabindex="0">'),
+        ("body", "</strong> -- ", "</strong> – "),
     ):
         if name in context:
             context[name] = context[name].replace(before, after)

@@ -1,7 +1,7 @@
 """Pages with the documented interface of the packages, from their docstrings."""
 
-import ast
 import inspect
+import re
 from collections.abc import Mapping
 from enum import Enum
 from importlib import import_module
@@ -10,8 +10,11 @@ from types import ModuleType
 
 from website.pages import ROOT, tree, write
 
-OTHERS = "object, BaseException, Exception, Enum, Mapping, Protocol, Generic, dict, str, int, tuple"
+BASES = "object, BaseException, Exception, Enum, Mapping, Protocol, Generic, dict, str, int, tuple"
 """Base classes whose methods are not documented here."""
+ALL = re.compile(r"^__all__\b", re.MULTILINE)
+KINDS = ("Functions", "Classes", "Exceptions", "Other values")
+OTHER = (KINDS[-1], "autodata", list[str]())
 MODULE = """# {name}
 
 ```{{eval-rst}}
@@ -49,30 +52,33 @@ def write_interface(staged: Path) -> None:
 
 def _modules() -> Mapping[str, ModuleType]:
     """The packages with an ``__all__``, by name."""
-    found = {}
-    for path in sorted(ROOT.glob("*/__init__.py")):
-        module = ast.parse(path.read_text("utf-8"))
-        targets = [node.targets[0] for node in module.body if isinstance(node, ast.Assign)]
-        if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
-            found[path.parent.name] = import_module(path.parent.name)
-    return found
+    sources = {path.parent.name: path.read_text("utf-8") for path in ROOT.glob("*/__init__.py")}
+    names = sorted(name for name, text in sources.items() if ALL.search(text))
+    return {name: import_module(name) for name in names}
 
 
 def _page(module: ModuleType, modules: Mapping[str, ModuleType]) -> str:
-    parts, elsewhere = [MODULE.format(name=module.__name__)], []
+    """The page of a package: its docstring, a summary of its names, and each of them."""
+    summary: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    entries = []
     for name in sorted(module.__all__, key=str.lower):
         found = getattr(module, name)
         home = _home(name, found, modules)
-        if home != module.__name__:
-            elsewhere.append(f"* [`{name}`]({home}.md#{name.lower()})")
-            continue
-        directive, options = _directive(found)
-        lines = "\n".join(f"   {option}" for option in options)
-        path = f"{home}.{name}"
-        parts.append(ENTRY.format(name=name, directive=directive, path=path, options=lines))
-    if elsewhere:
-        parts.append("\n## Described elsewhere\n\n" + "\n".join(elsewhere) + "\n")
-    return "".join(parts)
+        place = "" if home == module.__name__ else f"{home}.md"
+        first = (_docstring(found) or "").split("\n", 1)[0].replace("``", "`")
+        kind, directive, options = _described(found)
+        summary[kind].append(f"* [`{name}`]({place}#{name.lower()}): {first}".removesuffix(": "))
+        if not place:
+            lines = "\n".join(f"   {option}" for option in options)
+            path = f"{home}.{name}"
+            entries.append(ENTRY.format(name=name, directive=directive, path=path, options=lines))
+    lists = [f"\n**{kind}**\n\n" + "\n".join(rows) + "\n" for kind, rows in summary.items() if rows]
+    return "".join([MODULE.format(name=module.__name__), *lists, *entries])
+
+
+def _docstring(found: object) -> str | None:
+    """A value's own docstring, not that of its class."""
+    return inspect.getdoc(found) if inspect.isclass(found) or inspect.isroutine(found) else None
 
 
 def _home(name: str, found: object, modules: Mapping[str, ModuleType]) -> str:
@@ -83,13 +89,12 @@ def _home(name: str, found: object, modules: Mapping[str, ModuleType]) -> str:
     return own if own in same else same[0]
 
 
-def _directive(found: object) -> tuple[str, list[str]]:
-    """How autodoc describes a value, and its options."""
-    if inspect.isclass(found):
-        options = [":members:", f":inherited-members: {OTHERS}"]
-        if issubclass(found, Enum):
-            return "autoclass", [":members:", ":undoc-members:"]
-        if issubclass(found, BaseException):
-            return "autoexception", [":members:"]
-        return "autoclass", options
-    return ("autofunction" if inspect.isroutine(found) else "autodata"), []
+def _described(found: object) -> tuple[str, str, list[str]]:
+    """The kind of a value, the directive of autodoc for it, and the options of that."""
+    if not inspect.isclass(found):
+        return ("Functions", "autofunction", []) if inspect.isroutine(found) else OTHER
+    if issubclass(found, Enum):
+        return "Classes", "autoclass", [":members:", ":undoc-members:"]
+    if issubclass(found, BaseException):
+        return "Exceptions", "autoexception", [":members:"]
+    return "Classes", "autoclass", [":members:", f":inherited-members: {BASES}"]
