@@ -9,3 +9,6 @@
 
 Read `steps.sql` first. The package needs the extra ``crawl``.
 """
+
+__all__: list[str] = []
+"""Nothing for people at a prompt; packages import its modules (docs/extending.md)."""

@@ -4,3 +4,6 @@
 * `schemes`: which addresses there are, and the service behind each.
 * `errors`: what a store refuses, or that it does not answer, as sentences.
 """
+
+__all__: list[str] = []
+"""Nothing for people at a prompt; packages import its modules (docs/extending.md)."""

@@ -15,3 +15,6 @@ does not depend on what is fetched.
     public_hosts  refuses private addresses; robots: what robots.txt allows
     files         downloads files with all of it; warc/: reads and writes WARC files
 """
+
+__all__: list[str] = []
+"""Nothing for people at a prompt; packages import its modules (docs/extending.md)."""

@@ -13,13 +13,45 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recordsilo.disk.digest import Digest
     from recordsilo.errors import (
+        DanglingLink,
+        DirectoryNotEmpty,
+        FieldUnknown,
+        FileInTheWay,
+        FileNotInVersion,
+        FileNotKept,
+        FileUnreadable,
+        IdentifierError,
         IndexProblem,
+        LastVersion,
+        ManifestUnreadable,
+        MetadataConflict,
+        MetadataMalformed,
+        MetadataUnreadable,
+        MomentUnknown,
+        NotASilo,
+        NotCopied,
+        PathNameError,
+        ReadOnlyMoment,
+        RecordGone,
         RecordNotFound,
+        RecordNotThen,
+        RecordRemoved,
         RecordSiloError,
+        RevisionConflict,
         SearchError,
         SiloNotFound,
         SiloNotWritable,
+        SiloSettingConflict,
+        SourceFailed,
+        StateUnreadable,
+        VersionExists,
+        VersionFrozen,
+        VersionNameError,
+        VersionNotFound,
+        VersionStateError,
     )
+    from recordsilo.extras import PackageMissing
+    from recordsilo.formats import Description, Link, Value
     from recordsilo.granary import Granary
     from recordsilo.harvesting import HarvestReceipt, harvest
     from recordsilo.index import (
@@ -41,7 +73,9 @@ if TYPE_CHECKING:
     from recordsilo.records.metadata_document import MetadataDocument
     from recordsilo.records.record_view import FileInfo
     from recordsilo.search_result import SearchResult
+    from recordsilo.selection import Selection
     from recordsilo.silo import Silo, open_existing
+    from recordsilo.silo_then import SiloThen
     from recordsilo.state import PersistentState
 
     open = open_existing  # noqa: A001 - as in gzip and wave; an alias would not be exported
@@ -49,41 +83,84 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Batch",
+    "DanglingLink",
+    "Description",
     "Differences",
     "Digest",
+    "DirectoryNotEmpty",
     "FacetValue",
+    "FieldUnknown",
     "FileDifference",
+    "FileInTheWay",
     "FileInfo",
+    "FileNotInVersion",
+    "FileNotKept",
+    "FileUnreadable",
     "Filters",
     "Granary",
     "HarvestReceipt",
     "HarvestedRecord",
+    "IdentifierError",
     "IndexProblem",
+    "LastVersion",
+    "Link",
     "Manifest",
+    "ManifestUnreadable",
+    "MetadataConflict",
     "MetadataDocument",
+    "MetadataMalformed",
+    "MetadataUnreadable",
+    "MomentUnknown",
+    "NotASilo",
+    "NotCopied",
     "Origin",
+    "PackageMissing",
     "Page",
     "PageRequest",
+    "PathNameError",
     "PersistentState",
+    "ReadOnlyMoment",
     "RecordEdit",
+    "RecordGone",
     "RecordNotFound",
+    "RecordNotThen",
+    "RecordRemoved",
     "RecordSiloError",
+    "RevisionConflict",
     "Row",
     "SearchError",
     "SearchFilters",
     "SearchResult",
+    "Selection",
     "Silo",
     "SiloNotFound",
     "SiloNotWritable",
+    "SiloSettingConflict",
+    "SiloThen",
+    "SourceFailed",
+    "StateUnreadable",
+    "Value",
     "Version",
+    "VersionExists",
+    "VersionFrozen",
+    "VersionNameError",
+    "VersionNotFound",
+    "VersionStateError",
     "harvest",
 ]
 """Without ``open``: ``import *`` must not hide the one of Python."""
 
 _MODULES = {
     "disk.digest": "Digest",
-    "errors": "IndexProblem RecordNotFound RecordSiloError SearchError SiloNotFound "
-    "SiloNotWritable",
+    "errors": "DanglingLink DirectoryNotEmpty FieldUnknown FileInTheWay FileNotInVersion "
+    "FileNotKept FileUnreadable IdentifierError IndexProblem LastVersion "
+    "ManifestUnreadable MetadataConflict MetadataMalformed MetadataUnreadable "
+    "MomentUnknown NotASilo NotCopied PathNameError ReadOnlyMoment RecordGone RecordNotFound "
+    "RecordNotThen RecordRemoved RecordSiloError RevisionConflict SearchError "
+    "SiloNotFound SiloNotWritable SiloSettingConflict SourceFailed StateUnreadable "
+    "VersionExists VersionFrozen VersionNameError VersionNotFound VersionStateError",
+    "extras": "PackageMissing",
+    "formats": "Description Link Value",
     "granary": "Granary",
     "harvesting": "HarvestReceipt harvest",
     "index": "FacetValue Filters Page PageRequest Row SearchFilters",
@@ -95,7 +172,9 @@ _MODULES = {
     "records.metadata_document": "MetadataDocument",
     "records.record_view": "FileInfo",
     "search_result": "SearchResult",
+    "selection": "Selection",
     "silo": "Silo",
+    "silo_then": "SiloThen",
     "state": "PersistentState",
     "rdf.records": "RDFManifest RDFRecord RDFSilo",
 }

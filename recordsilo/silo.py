@@ -8,7 +8,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from recordsilo import removals
@@ -128,6 +128,14 @@ class Silo(Closing, Listing):
     Source: docs/format.md; the interface of RecordSilo 0.4.16 (2010).
     """
 
+    for_packages: ClassVar = frozenset({
+        "around", "batch", "beginning", "changed_entries", "changes", "described", "editing",
+        "for_packages", "found", "handle", "identified", "index_is_kept", "index_problems",
+        "index_stamp", "page", "row", "rows", "selected", "set_years", "similar", "staging",
+        "tell_removals", "unread", "unreported_problems", "version_count", "warm", "writing",
+    })  # fmt: skip
+    """Names that the other packages use, and that ``dir`` and the Tab key do not list."""
+
     def __init__(
         self,
         storage_dir: str,
@@ -224,6 +232,10 @@ class Silo(Closing, Listing):
         Settings in ``state`` that are not stored stay behind.
         """
         return _opened_again, (type(self), self.path, self.agent)
+
+    def __dir__(self) -> list[str]:
+        """The names for people; those of `for_packages` can be used, too."""
+        return sorted({*super().__dir__()} - self.for_packages)
 
     def __repr__(self) -> str:
         return f"<Silo {self.storage_dir!r}>"

@@ -1,9 +1,8 @@
 """Export chosen versions of records from a Silo to a target.
 
-    >>> from recordsilo import Silo
-    >>> from recordsilo.selection import Selection, filters_from
+    >>> from recordsilo import SearchFilters, Selection, Silo
     >>> from siloexport import Export, FilesTarget
-    >>> ready = Selection(filters=filters_from(state="ready"))
+    >>> ready = Selection(filters=SearchFilters(values={"state": ["ready"]}))
     >>> report = Export(Silo("myrepo"), FilesTarget("out")).run(ready)
     >>> report.whole
     True

@@ -3,3 +3,6 @@
 What is imported comes as `Imported` values, is checked, and is written record by record; a
 source of imports (`siloimport.ocfl`) makes them.
 """
+
+__all__: list[str] = []
+"""Nothing for people at a prompt; packages import its modules (docs/extending.md)."""

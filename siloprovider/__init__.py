@@ -16,3 +16,6 @@
 * `provenance`: where a record was harvested, for its ``about`` containers (pure).
 * `commands`: ``silo provide``.
 """
+
+__all__: list[str] = []
+"""Nothing for people at a prompt; packages import its modules (docs/extending.md)."""

@@ -6,3 +6,6 @@
 * `step_file`: reads that file.
 * `runners`: do the same work for many inputs, in this process or in several.
 """
+
+__all__: list[str] = []
+"""Nothing for people at a prompt; packages import its modules (docs/extending.md)."""

@@ -6,3 +6,6 @@ entry points (``kinds``). A process may be killed at any time: the next worker c
 a broker, workers are notified of new jobs by Celery (``broker``; the extra ``fleet``); without
 one they poll the ledger. Small steps of work are not jobs, but messages (``queues``).
 """
+
+__all__: list[str] = []
+"""Nothing for people at a prompt; packages import its modules (docs/extending.md)."""

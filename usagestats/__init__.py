@@ -3,3 +3,6 @@
 Who uses it: the commands `silo usage …`, jobs, and the page. Read `values` first, then
 `store/places` for what a Silo stores.
 """
+
+__all__: list[str] = []
+"""Nothing for people at a prompt; packages import its modules (docs/extending.md)."""

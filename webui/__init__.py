@@ -2,3 +2,6 @@
 
 Follow a request: `server` → `app` → `security` → `routes` → `pages` → `rendering`.
 """
+
+__all__: list[str] = []
+"""Nothing for people at a prompt; packages import its modules (docs/extending.md)."""

@@ -210,6 +210,7 @@ class OcflTarget(InDirectory):
     # -- deposits -------------------------------------------------------------------------
 
     def steps(self, deposit: Deposit, barrier: Barrier) -> DepositSteps:
+        """Deposit a record, pausing where it waits for the barrier that it shares with others."""
         with self._failing_as(deposit.identifier):
             there = self._there(deposit.identifier)
             if there is not None and (done := self._done(deposit, there)) is not None:

@@ -68,18 +68,15 @@ def test_a_result_has_a_length_and_gives_its_records_in_order(silo: Silo) -> Non
 
 
 @pytest.mark.usefixtures("small_pages")
-@pytest.mark.parametrize("sort", ["identifier", "newest", "oldest", "title", "relevance"])
-@pytest.mark.parametrize(
-    "part",
-    [slice(None), slice(3, 9), slice(None, None, -1), slice(-5, None), slice(20, 2, -7), slice(99)],
-)
-def test_slices_are_those_of_a_list(silo: Silo, sort: str, part: slice) -> None:
+@pytest.mark.parametrize("sort", ["identifier", "newest", "title", "relevance"])
+def test_slices_are_those_of_a_list(silo: Silo, sort: str) -> None:
     found = silo.search("solar", sort=sort)
     whole = names(found)
     assert len(set(whole)) == COUNT
-    assert names(found[part]) == whole[part]
-    assert len(found[part]) == len(whole[part])
-    assert names(found[2:20][part]) == whole[2:20][part]
+    for part in (slice(3, 9), slice(None, None, -1), slice(-5, None), slice(20, 2, -7), slice(99)):
+        assert names(found[part]) == whole[part]
+        assert len(found[part]) == len(whole[part])
+        assert names(found[2:20][part]) == whole[2:20][part]
     assert [found[place].item_id for place in (24, 3, 11, -1)] == [
         whole[place] for place in (24, 3, 11, -1)
     ]

@@ -97,4 +97,7 @@ def _described(found: object) -> tuple[str, str, list[str]]:
         return "Classes", "autoclass", [":members:", ":undoc-members:"]
     if issubclass(found, BaseException):
         return "Exceptions", "autoexception", [":members:"]
-    return "Classes", "autoclass", [":members:", f":inherited-members: {BASES}"]
+    options = [":members:", f":inherited-members: {BASES}"]
+    if hidden := getattr(found, "for_packages", ()):
+        options.append(f":exclude-members: {', '.join(sorted(hidden))}")
+    return "Classes", "autoclass", options
