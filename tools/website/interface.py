@@ -13,6 +13,8 @@ from website.pages import ROOT, tree, write
 BASES = "object, BaseException, Exception, Enum, Mapping, Protocol, Generic, dict, str, int, tuple"
 """Base classes whose methods are not documented here."""
 ALL = re.compile(r"^__all__\b", re.MULTILINE)
+BESIDE = {"recordsilo": ("open", "RDFManifest", "RDFRecord", "RDFSilo")}
+"""What is no part of ``__all__``, since ``import *`` must not hide `open` or need rdflib."""
 KINDS = ("Functions", "Classes", "Exceptions", "Other values")
 OTHER = (KINDS[-1], "autodata", list[str]())
 MODULE = """# {name}
@@ -61,11 +63,12 @@ def _page(module: ModuleType, modules: Mapping[str, ModuleType]) -> str:
     """The page of a package: its docstring, a summary of its names, and each of them."""
     summary: dict[str, list[str]] = {kind: [] for kind in KINDS}
     entries = []
-    for name in sorted(module.__all__, key=str.lower):
+    names = [*module.__all__, *BESIDE.get(module.__name__, ())]
+    for name in sorted(names, key=str.lower):
         found = getattr(module, name)
         home = _home(name, found, modules)
         place = "" if home == module.__name__ else f"{home}.md"
-        first = (_docstring(found) or "").split("\n", 1)[0].replace("``", "`")
+        first = (_docstring(found) or "").split("\n", 1)[0].replace("``", "`").replace("\\ ", "")
         kind, directive, options = _described(found)
         summary[kind].append(f"* [`{name}`]({place}#{name.lower()}): {first}".removesuffix(": "))
         if not place:
@@ -84,7 +87,7 @@ def _docstring(found: object) -> str | None:
 def _home(name: str, found: object, modules: Mapping[str, ModuleType]) -> str:
     """The package that describes a name: the one that defines it, or else the first one."""
     offering = [one for one, module in modules.items() if name in module.__all__]
-    same = [one for one in offering if getattr(modules[one], name) is found]
+    same = [one for one in offering if getattr(modules[one], name) is found] or ["recordsilo"]
     own = getattr(found, "__module__", "").split(".")[0]
     return own if own in same else same[0]
 
