@@ -22,14 +22,14 @@ from recordsilo.errors import (
 from recordsilo.records.manifest import now_text
 from recordsilo.silo_then import SiloThen
 
-HOWS: list[Callable[[object], object]] = [
-    copy.deepcopy,
-    lambda value: pickle.loads(pickle.dumps(value)),
-]
 Harvest = Callable[..., str]
 
 
-@pytest.fixture(params=HOWS, ids=["deepcopy", "pickle"])
+def pickled(value: object) -> object:
+    return pickle.loads(pickle.dumps(value))
+
+
+@pytest.fixture(params=[pytest.param(copy.deepcopy, marks=pytest.mark.long), pickled])
 def copied(request: pytest.FixtureRequest) -> Callable[[object], object]:
     return request.param  # type: ignore[no-any-return]
 

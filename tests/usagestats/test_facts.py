@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import pytest
 from made_up import count, make_silo
 
 from recordsilo.facts import facts_of
 
 
+@pytest.mark.long
 def test_the_uses_of_all_records_are_told(tmp_path: Path) -> None:
     path = str(tmp_path / "silo")
     with make_silo(path) as silo:

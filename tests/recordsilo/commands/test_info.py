@@ -43,6 +43,7 @@ def test_info_as_json_has_all_of_it(run: Run, myrepo: str) -> None:
     assert found["repository"] is None
 
 
+@pytest.mark.long
 def test_an_empty_silo_has_nothing(run: Run, tmp_path: Path) -> None:
     Silo(str(tmp_path / "empty")).close()
     out = run("info", str(tmp_path / "empty")).out
@@ -62,6 +63,7 @@ def test_a_large_silo_is_not_measured_file_by_file(
     assert "; of it index" in run("info", myrepo, "--size").out
 
 
+@pytest.mark.long
 def test_the_size_is_that_of_all_files(myrepo: str) -> None:
     told = subprocess.run(["du", "-s", "-B1", myrepo], capture_output=True, text=True, check=True)
     with Silo(myrepo, create=False) as silo:
@@ -114,6 +116,7 @@ def test_packages_contribute_facts(run: Run, myrepo: str, monkeypatch: pytest.Mo
     assert (found["harvests"], found["usage"]) == ({"n": 2}, {"error": "the counts are damaged"})
 
 
+@pytest.mark.long
 def test_info_of_no_silo_says_which_there_are(run: Run, myrepo: str) -> None:
     told = only_sentence(run("info", myrepo + "x"), ExitCode.USAGE)
     assert f"did you mean '{myrepo}'?" in told
@@ -177,6 +180,7 @@ def test_at_a_terminal_there_is_a_prompt(myrepo: str, tmp_path: Path, with_ipyth
     assert "records: 4" in text
 
 
+@pytest.mark.long
 def test_the_overview_follows_the_silo(silo: Silo) -> None:
     assert overview(silo).records == 0
     silo.get_item("one").put_stream("a.txt", "x")
