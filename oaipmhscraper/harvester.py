@@ -8,7 +8,7 @@ from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.receipt import HarvestStopped, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import undone_if_refused
-from politeweb.errors import EndpointError, RequestRefused
+from politeweb.errors import RequestRefused
 from recordsilo.errors import RecordSiloError, did_you_mean
 from recordsilo.harvesting import Harvester
 
@@ -35,22 +35,20 @@ def _harvest(
             receipt = scraper.harvest(prefixes, **options)
         except HarvestStopped as stop:
             if isinstance(stop.cause, CannotDisseminateFormat) and not stop.receipt.counts.listed:
-                raise _without_the_format(scraper, stop) from None
+                raise _without_the_format(stop) from None
             raise
         scraper.learn_choices()
     return receipt
 
 
-def _without_the_format(scraper: OAIPMHScraper, stop: HarvestStopped) -> RequestRefused:
+def _without_the_format(stop: HarvestStopped) -> RequestRefused:
     """The refusal of a format, with those that the repository has."""
     prefix = next(one.metadata_prefix for one in stop.receipt.lists if one.stopped)
     told = f"{stop.receipt.base_url} has no records in the format {prefix}"
-    try:
-        known = scraper.getMetadataPrefixes()
-    except (EndpointError, OAIError):
+    if not stop.formats:
         return RequestRefused(told)
-    its = ", ".join(known)
-    return RequestRefused(f"{told}; its formats: {its}{did_you_mean(prefix, known)}")
+    its = ", ".join(stop.formats)
+    return RequestRefused(f"{told}; its formats: {its}{did_you_mean(prefix, stop.formats)}")
 
 
 def _update(directory: str, *, quiet: bool = False, **options: Any) -> Receipt:

@@ -7,7 +7,7 @@ An identifier counts once in a list; repetitions are duplicates.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -22,6 +22,7 @@ from oaipmhscraper.sweep_rules import SweepReceipt
 from politeweb.answers import Traffic
 from politeweb.errors import shortened
 from recordsilo.html_tables import sentences, table
+from recordsilo.prompt_errors import frames_and_sentence
 from recordsilo.wording import counted
 
 
@@ -459,7 +460,10 @@ class HarvestStopped(ScraperError):
         request: The request that failed, as a URL's query.
         receipt: The receipt until then.
         cause: The failure.
+        formats: The repository's formats, if it does not have the one that was requested.
     """
+
+    formats: Sequence[str] = ()
 
     def __init__(self, request: str, cause: Exception, receipt: Receipt) -> None:
         self.request = request
@@ -467,6 +471,14 @@ class HarvestStopped(ScraperError):
         self.receipt = receipt
         at = "" if request in str(cause) else f" at {shortened(with_short_tokens(request), 300)}"
         super().__init__(f"the harvest stopped{at}: {with_short_tokens(str(cause))}")
+
+    def __str__(self) -> str:
+        told = super().__str__()
+        return f"{told}; its formats: {', '.join(self.formats)}" if self.formats else told
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and Jupyter show: the user's lines, and the sentence."""
+        return frames_and_sentence(self)
 
 
 class HarvestInterrupted(KeyboardInterrupt):

@@ -30,6 +30,7 @@ from oaipmhclient.walk.endpoint_checks import (
 from oaipmhclient.walk.values import ListJob
 from oaipmhprotocol import (
     BadArgument,
+    CannotDisseminateFormat,
     DatestampError,
     Identify,
     NoRecordsMatch,
@@ -372,6 +373,9 @@ class OAIPMHScraper(Closing):
         except HarvestStopped as stop:
             if isinstance(stop.cause, BadArgument) and not stop.receipt.counts.listed:
                 self._refuse_unknown_set(jobs, options, before)
+            if isinstance(stop.cause, CannotDisseminateFormat) and not stop.receipt.counts.listed:
+                with suppress(ScraperError, OAIError):
+                    stop.formats = list(self.getMetadataPrefixes())
             raise
         if not receipt.counts.listed:
             self._refuse_unknown_set(jobs, options, before)

@@ -9,7 +9,7 @@ import pytest
 
 import recordsilo
 from oaipmhprovider.server import SampleServer
-from oaipmhscraper import EndpointError, Receipt
+from oaipmhscraper import EndpointError, HarvestStopped, OAIPMHScraper, Receipt
 from oaipmhscraper.errors import NoBaseURL
 from politeweb.errors import RequestRefused
 from recordsilo import SiloNotFound
@@ -61,6 +61,14 @@ def test_a_wrong_format_is_refused_with_those_that_there_are(url: str) -> None:
     assert len(traceback.extract_tb(told.value.__traceback__)) == 2
     assert told.value.__suppress_context__
     assert not os.path.exists("myrepo")
+
+
+def test_the_interface_of_2010_names_the_formats_too(url: str) -> None:
+    with OAIPMHScraper("myrepo", url) as scraper, pytest.raises(HarvestStopped) as told:
+        scraper.getRecords("oai_cd")
+    assert str(told.value).endswith("; its formats: oai_dc, uketd_dc, pmc_fm")
+    shown = told.value._render_traceback_()
+    assert (len(shown), shown[-1][:15]) == (2, "HarvestStopped:")
 
 
 def test_an_address_that_does_not_answer_is_an_error_of_two_frames() -> None:

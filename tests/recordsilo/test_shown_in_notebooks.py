@@ -1,8 +1,10 @@
 """What notebooks get to show, without a notebook; tests/test_notebook.py executes one."""
 
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +14,7 @@ from recordsilo import RecordNotFound, Silo
 from recordsilo.errors import FileNotInVersion, IndexProblem
 from recordsilo.html_tables import Bar, Link, ShownAsTable, lines, named, sentences, table
 from recordsilo.notebook import LiveOutput, in_notebook, typed_key
-from recordsilo.prompt_errors import frames_and_sentence
+from recordsilo.prompt_errors import PACKAGES, frames_and_sentence
 from recordsilo.records.manifest import now_text
 from recordsilo.silo_then import SiloThen
 
@@ -110,6 +112,12 @@ def test_a_wrong_file_names_those_that_there_are(silo: Silo, harvest: Harvest) -
     record.clone_version("1", "mine")
     with pytest.raises(FileNotInVersion, match=told):
         record.del_stream("oai_cd")
+
+
+def test_all_packages_of_ours_are_known() -> None:
+    table = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    found = table["tool"]["setuptools"]["packages"]["find"]["include"]
+    assert {one.removesuffix("*") for one in found} == PACKAGES
 
 
 def test_an_error_shows_the_lines_of_the_user(silo: Silo) -> None:
