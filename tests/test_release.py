@@ -1,6 +1,7 @@
 """A release is one version under one name, wherever either is written."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import click
@@ -113,6 +114,12 @@ def test_a_man_page_escapes_what_groff_would_take_for_its_own() -> None:
     assert r"\&'one' and \etwo" in lines
     assert r"  x \-\-a \en" in lines
     assert r"\fB\-\-a\-b TEXT\fR" in lines
+
+
+def test_a_checkout_installs_without_what_is_made_for_a_release() -> None:
+    files = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
+    for pattern in (one for patterns in files.values() for one in patterns):
+        assert "*" in pattern or (ROOT / pattern).is_file(), "setuptools stops at a missing file"
 
 
 def test_the_container_copies_what_there_is_and_runs_as_a_user() -> None:
