@@ -9,6 +9,7 @@ import getpass
 import ipaddress
 import logging
 import os
+import shlex
 import sys
 import threading
 from collections.abc import Callable
@@ -286,8 +287,12 @@ def _with_parts(command: Callable[..., None]) -> Callable[..., None]:
 def demo(*, directory: str, parts: list[DemoPart], no_serve: bool, port: int | None) -> None:
     """Harvest a sample repository into DIR (default: ./myrepo) and open it in the browser.
 
-    The sample repository runs on this machine until the command ends. A second run reports no
-    changes. To have some, open the sample repository's own page and press the button there.
+    The sample repository runs on this machine until the command ends, as the page does; the Silo
+    stays. A second run reports no changes. To have some, open the sample repository's own page and
+    press the button there.
+
+    Each further option shows another part of silo. What an option needs is checked before the
+    harvest begins.
     """
     logging.getLogger("OAIPMH Harvester").setLevel(logging.WARNING)
     for one in parts:
@@ -303,8 +308,12 @@ def demo(*, directory: str, parts: list[DemoPart], no_serve: bool, port: int | N
                 " cannot reach it; silo demo harvests it again."
             )
             return
-        click.echo("The sample repository runs until this command ends.")
         click.echo(f"To change records at the source, open {sample.page_url}")
+        click.echo(
+            "The sample repository and the page stop with this command (Ctrl-C); the Silo in"
+            f" {os.path.relpath(directory)} stays. To see it again: silo serve"
+            f" {shlex.quote(os.path.relpath(directory))}"
+        )
         with Silo(directory, create=False) as silo:
             _serve(silo, "127.0.0.1", port, Settings(agent=_user(), by_worker=True))
 
