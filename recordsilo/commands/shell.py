@@ -30,7 +30,7 @@ def shell(*, silo_dir: str) -> int:
     with _own_streams(), open_silo(silo_dir) as silo:
         names = {"__name__": "__main__", "silo": silo, "recordsilo": recordsilo}
         if not sys.stdin.isatty():
-            return _run(sys.stdin.read(), names)
+            return _run(sys.stdin.buffer.read(), names)
         for line in _banner(silo):
             click.echo(shown(line))
         if importlib.util.find_spec("IPython") is not None:
@@ -67,7 +67,7 @@ def _banner(silo: Silo) -> list[str]:
     ]
 
 
-def _run(program: str, names: dict[str, Any]) -> int:
+def _run(program: bytes, names: dict[str, Any]) -> int:
     """Run a program of the user; its errors are its own, except those of the store."""
     console = _Console(names)
     try:

@@ -148,7 +148,8 @@ def test_errors_of_a_program_are_its_own_and_those_of_the_store_are_sentences(
     broken = run("shell", myrepo, stdin=b"1/0")
     assert (broken.code, broken.err.splitlines()[-1]) == (1, "ZeroDivisionError: division by zero")
     assert "recordsilo" not in broken.err
-    assert "SyntaxError" in run("shell", myrepo, stdin=b"x = (").err
+    for wrong in (b"x = (", b"\xff\xfe", b"x\0y"):
+        assert "SyntaxError" in run("shell", myrepo, stdin=wrong).err
     with pytest.raises(SystemExit) as ended:
         run("shell", myrepo, stdin=b"exit(3)")
     assert ended.value.code == 3
