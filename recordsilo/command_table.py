@@ -66,6 +66,12 @@ SECTIONS: Sections = {
         "accept": "keep files that were edited outside",
         "reindex": "rebuild the index",
     },
+    "Copy and divide": {
+        "copy": "copy a Silo, or some of its records",
+        "merge": "merge Silos into a new one",
+        "split": "divide a Silo by sets, prefixes, years …",
+        "rename-prefix": "give records identifiers with another prefix",
+    },
     "Serve and automate": {
         "serve": "serve the web page",
         "user": "manage who may sign in to the page",
@@ -82,7 +88,8 @@ SECTIONS: Sections = {
     },
 }
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    "add": ("put", "attach"), "audit": ("check",), "cp": ("clone",), "copy": ("clone",),
+    "add": ("put", "attach"), "audit": ("check",), "cp": ("copy", "clone"),
+    "divide": ("split",), "join": ("merge",), "mv": ("rename-prefix",),
     "delete": ("rm",), "du": ("info",), "del": ("rm",), "download": ("fetch-files",),
     "edit": ("clone", "put"), "fetch": ("harvest", "fetch-files"), "find": ("search",),
     "fix": ("repair",), "get": ("cat", "export"), "grep": ("search",), "history": ("log",),
@@ -90,7 +97,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "list": ("ls",), "listen": ("serve",), "new": ("harvest",),
     "print": ("cat",), "pull": ("update",), "python": ("shell",), "query": ("search",),
     "remove": ("rm",), "repl": ("shell",),
-    "backup": ("export",), "run": ("worker", "serve"), "save": ("export",), "see": ("show",),
+    "backup": ("copy",), "run": ("worker", "serve"), "save": ("copy", "export"), "see": ("show",),
     "size": ("info",), "start": ("serve",), "stats": ("info", "usage"),
     "status": ("info", "jobs", "check"),
     "sync": ("update",), "undo": ("bulk undo",), "users": ("user",), "validate": ("check",),
@@ -106,5 +113,5 @@ def suggestions(name: str, known: Iterable[str]) -> list[str]:
         name: As typed.
     """
     there = list(known)
-    meant = (one for one in SYNONYMS.get(name.lower(), ()) if one.partition(" ")[0] in there)
-    return list(dict.fromkeys([*meant, *nearest(name.lower(), there)]))[:3]
+    meant = [one for one in SYNONYMS.get(name.lower(), ()) if one.partition(" ")[0] in there]
+    return (meant or nearest(name.lower(), there))[:3]

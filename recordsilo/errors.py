@@ -15,6 +15,7 @@ from recordsilo.prompt_errors import frames_and_sentence
 
 _NAMED = 10
 """The largest number of records that a message names."""
+_COPYING = "copying.json"
 _VERSION_FILE = "pairtree_version0_1"
 _LOOKED_AT = 5000
 """Names in a directory that are compared with a mistyped one."""
@@ -121,10 +122,21 @@ class NotASilo(RecordSiloError):
     def __init__(self, path: str, *, may_be_new: bool = False) -> None:
         self.path = path
         super().__init__(
-            _one_of_those_in(path)
+            _unfinished(path)
+            or _one_of_those_in(path)
             or f"{path} is not a Silo: it has no {_VERSION_FILE} file; name a Silo's directory"
             + (", or a new or empty one" if may_be_new else "")
         )
+
+
+def _unfinished(path: str) -> str:
+    """The sentence for a directory that a copy has not finished; empty for any other."""
+    if not os.path.exists(f"{path}/{_COPYING}"):
+        return ""
+    return (
+        f"{path} is no Silo yet, because a copy into it was not finished; run the same command "
+        "again to finish it, or delete the directory"
+    )
 
 
 def _one_of_those_in(path: str) -> str:

@@ -26,6 +26,7 @@ ADDRESS = "http://127.0.0.1:8081/cgi/oai2"
 PAGES = [
     "docs/shell.md",
     "docs/backup.md",
+    "docs/copy-and-merge.md",
     "docs/history.md",
     "docs/tutorial.md",
     "docs/python.md",

@@ -486,6 +486,46 @@ def copy_new(source: BinaryIO, path: str, barrier: Barrier) -> Digest:
     return digest
 
 
+def copy_over(source: str, path: str, mode: int, mtime_ns: int, *, like: str = "") -> None:
+    """Copy a file that is no record's: staged beside its place, flushed and renamed.
+
+    Args:
+        source: A regular file.
+        path: Replaced if it exists.
+        mode: Its permissions; it has those of its owner alone while it is written.
+        mtime_ns: The time that it gets.
+        like: A directory that is the model for the permissions of missing ones, by default
+            that of ``source``.
+    """
+    _make_like(os.path.dirname(path), like or os.path.dirname(source))
+    staged = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    fd = os.open(staged, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(source, "rb") as file:
+            if not reflink(file.fileno(), fd):
+                for chunk in chunks_of(file):
+                    _write(fd, chunk)
+        os.fchmod(fd, mode)
+        os.utime(fd, ns=(mtime_ns, mtime_ns))
+        flush_fd(fd)
+        os.rename(staged, path)
+    except BaseException:
+        os.unlink(staged)
+        raise
+    finally:
+        os.close(fd)
+    flush_directory(os.path.dirname(path))
+
+
+def _make_like(directory: str, model: str) -> None:
+    """Create a directory with the permissions of another, and its parents likewise."""
+    if os.path.isdir(directory):
+        return
+    _make_like(os.path.dirname(directory), os.path.dirname(model))
+    os.mkdir(directory, stat.S_IMODE(os.stat(model).st_mode) | 0o700)
+    flush_directory(os.path.dirname(directory))
+
+
 def reflink(source_fd: int, target_fd: int) -> bool:
     """Share a file's blocks with an empty file; False if the file system cannot."""
     if sys.platform != "linux":

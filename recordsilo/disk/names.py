@@ -14,6 +14,8 @@ from recordsilo.errors import PathNameError, VersionNameError
 MANIFEST_NAME = "__manifest.json"
 STAGED_MANIFEST = MANIFEST_NAME + ".new"
 DELETED_MANIFEST = MANIFEST_NAME + ".deleted"
+COPYING = "copying.json"
+"""In a directory that is not a Silo yet, because a copy into it is not finished."""
 PREVIOUS_MANIFEST = MANIFEST_NAME + ".prev"
 STAGED_PREFIX = ".silo-"
 STAGED_SUFFIX = ".tmp"

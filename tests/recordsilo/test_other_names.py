@@ -1,7 +1,5 @@
 """Records by DOI, handle, and the address of their page at the source."""
 
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
 
@@ -15,9 +13,10 @@ DC = (
 )
 
 
-@pytest.fixture
-def silo(tmp_path: Path) -> Silo:
-    made = Silo(str(tmp_path / "s"), identifier_uri_prefix="oai:ex.org:")
+@pytest.fixture(scope="module")
+def silo(tmp_path_factory: pytest.TempPathFactory) -> Silo:
+    path = tmp_path_factory.mktemp("named") / "s"
+    made = Silo(str(path), identifier_uri_prefix="oai:ex.org:")
     for number, more in {
         "1": "<dc:identifier>https://doi.org/10.5555/WEX.1</dc:identifier>"
         "<dc:relation>http://ex.org/1/</dc:relation>",

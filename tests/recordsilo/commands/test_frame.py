@@ -157,7 +157,7 @@ def test_every_command_about_crawls_is_in_the_table_of_its_group_once() -> None:
         (("list",), "'silo ls'"),
         (("get",), "'silo cat' or 'silo export'"),
         (("find",), "'silo search'"),
-        (("python",), "'silo shell' or 'silo path'"),
+        (("python",), "'silo shell'"),
         (("undo",), "'silo bulk undo'"),
         (("harvst",), "'silo harvest' or 'silo harvests'"),
         (("fleet", "list"), ""),
