@@ -133,8 +133,8 @@ class Listing:
         page = page or PageRequest()
         if sort is not None:
             page = replace(page, sort=sort)
-        if limit is not None and (isinstance(limit, bool) or limit < 0):
-            raise SearchError(f"limit is a number of records, or None for all, not {limit}")
+        _check_limit(limit)
+        facets = [facets] if isinstance(facets, str) else facets
         first = self._result_page(query, wanted, facets, page)
 
         def count(name: str) -> tuple[FacetValue, ...]:
@@ -246,8 +246,8 @@ class Listing:
             query: As `search` takes it; unlike there, one without a word to search for is
                 refused, because it would select every record.
             filters: Conditions on fields.
-            ids: Only these records, in full or short, in this order; without it, all that
-                are found, by identifier. An empty list selects nothing.
+            ids: Only these records, in full or short, in this order; without it, all that are
+                found, by identifier. A text is one record; an empty list selects nothing.
             conditions: Filters by their names: ``year=2016``, ``state="in work"``,
                 ``set="a:b"``, ``since="2024-01-01"``; see `search`.
 
@@ -265,6 +265,7 @@ class Listing:
         wanted = filters_with(filters, conditions)
         if query.strip():
             query_from(query)
+        ids = [ids] if isinstance(ids, str) else ids
         named = [self.resolve(one) for one in ids] if ids is not None else []
         if ids is not None and not named:
             return iter(())
@@ -447,3 +448,9 @@ class Listing:
     def unreported_problems(self) -> list[tuple[str, str]]:
         """`index_problems` if records were listed since the last call of this, else ``[]``."""
         return self._catalogue.unreported_problems()
+
+
+def _check_limit(limit: object) -> None:
+    if limit is None or (isinstance(limit, int) and limit is not True and limit >= 0):
+        return
+    raise SearchError(f"limit is a number of records, or None for all, not {limit!r}")

@@ -107,7 +107,8 @@ def test_a_limit_is_the_most_records(silo: Silo) -> None:
     assert (len(found), found.total, len(found.rows), len(list(found))) == (3, COUNT, 3, 3)
     assert len(silo.search("solar", limit=None)) == COUNT
     assert not silo.search("solar", limit=0)
-    for wrong in (-1, True):
+    wrong: Any
+    for wrong in (-1, True, "10", 2.5):
         with pytest.raises(SearchError, match="None for all"):
             silo.search("solar", limit=wrong)
 
@@ -175,7 +176,7 @@ def test_wrong_filters_are_told_with_the_nearest(
 
 def test_facets_are_counted_when_they_are_looked_up(silo: Silo) -> None:
     found = silo.search("solar", SearchFilters(values={"type": ["Thesis"]}), ["year"])
-    assert list(found.facets) == ["year"]
+    assert list(found.facets) == list(silo.search(facets="year").facets) == ["year"]
     assert {one.value: one.count for one in found.facets["type"]} == {
         "Article": 13,
         "Thesis": 12,

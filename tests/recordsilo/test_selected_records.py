@@ -45,6 +45,7 @@ SELECTIONS: list[tuple[dict[str, Any], list[str]]] = [
     ({"ids": ["d", "x:a", "d"]}, ["x:d", "x:a"]),
     ({"ids": iter(["d", "c"]), "query": "solar", "curated": False}, ["x:d"]),
     ({"ids": []}, []),
+    ({"ids": "d"}, ["x:d"]),
     ({"filters": {"state!": "in work"}, "ids": ["c", "b"]}, ["x:b"]),
 ]
 

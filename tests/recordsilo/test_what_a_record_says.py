@@ -98,6 +98,9 @@ def test_a_version_without_a_title_has_that_of_the_newest_with_one(
     record = silo["x:1"]
     record.create_new_version("2")
     assert said(record) == {**EMPTY, "title": "Solar cells"}
+    with silo.batch(["x:1"]) as batch:
+        batch.edit("x:1").set_metadata("deleted_at_version", "2")
+    assert silo["x:1"].is_deleted
     assert silo.row("x:1").title == "Solar cells"
 
 
