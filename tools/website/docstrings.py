@@ -19,7 +19,7 @@ CALL = re.compile(r"(\w)\((?!\.\.\.\))[^()]+\)")
 PAGE = re.compile(r"(?<![`\w/])docs/((?:adr/)?[\w-]+)(?:\.md)?")
 
 
-class _Docstring(GoogleDocstring):  # type: ignore[misc]  # Sphinx is not installed for mypy
+class _Docstring(GoogleDocstring):
     """A docstring whose returns and yields have no types: the signature has them."""
 
     def _consume_returns_section(self, *_given: Any, **_named: Any) -> list[Any]:
