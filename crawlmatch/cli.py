@@ -141,7 +141,7 @@ SECTIONS: Sections = {
     },
     "Keep what was crawled": {
         "store": "say how packages are made and where they go",
-        "checkpoint": "note what was crawled since the last one",
+        "checkpoint": "make a checkpoint, to be packaged",
         "package": "package it, and bring it into the store",
         "packages": "list the packages, and how far they are",
         "verify": "check the packages in the store",
@@ -168,7 +168,7 @@ SECTIONS: Sections = {
 
 @click.group(cls=Commands, sections=SECTIONS)
 def crawl() -> None:
-    """Follow the links of records, keep what is found, and say what became of each link.
+    """Follow the links of records, archive what is found, and report the outcome of each link.
 
     An INPUT is a crawl log of Heritrix, plain or compressed, the same as JSON, an index
     (CDX, CDXJ), a WARC, a shard (silo crawl map), or - for standard input.

@@ -107,7 +107,7 @@ class CrawlNotices:
                 self._file.close()
                 return is_told
         except OSError as error:  # of the lock
-            logger.warning("nobody could be told what is not well: %s", error)
+            logger.warning("notices could not be sent: %s", error)
             return False
 
 

@@ -28,7 +28,7 @@ def change(work: Work) -> Ending:
             silo, job_id, progress=lambda done: work.advanced(done, total), stop=work.stop
         )
     if not report.is_finished and work.stop():
-        raise Interrupted("the batch edit was asked to stop")
+        raise Interrupted("the batch edit was stopped")
     return _ending(work.silo_path, report, Doing.SKIPPED)
 
 
@@ -45,7 +45,7 @@ def undo(work: Work) -> Ending:
             stop=work.stop,
         )
     if report.counts.get(Doing.DONE) and work.stop():
-        raise Interrupted("the undo was asked to stop")
+        raise Interrupted("the undo was stopped")
     return _ending(work.silo_path, report, Doing.KEPT)
 
 

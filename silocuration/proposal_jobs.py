@@ -24,7 +24,7 @@ def propose(work: Work) -> Ending:
             stop=work.stop,
         )
     if work.stop():
-        raise Interrupted("the job was asked to stop")
+        raise Interrupted("the job was stopped")
     told = _told(Ending(whole=not made.failed, text=""), made)
     problems = [Problem(identifier, why) for identifier, why in made.failed]
     return replace(told, text=told.text.strip() or _NOTHING, problems=problems)

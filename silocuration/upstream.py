@@ -505,7 +505,7 @@ def keep(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = N
     with silo.editing(identifier, if_revision=if_revision) as edit:
         found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
         if found is None:
-            raise UpstreamRefused(identifier, "has nothing new to be decided about")
+            raise UpstreamRefused(identifier, "has nothing new to decide")
         edit.set_metadata(SETTLED, found.theirs)
         edit.log(found.ours, f"Kept by {agent} although the source has version {found.theirs}")
     log_one(silo.path, "keep", identifier, found.ours, agent=agent)
@@ -525,7 +525,7 @@ def follow(silo: Silo, identifier: str, *, agent: str, if_revision: int | None =
     with silo.editing(identifier, if_revision=if_revision) as edit:
         found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
         if found is None:
-            raise UpstreamRefused(identifier, "has nothing new to be decided about")
+            raise UpstreamRefused(identifier, "has nothing new to decide")
         edit.set_metadata(SETTLED, found.theirs)
         edit.log(found.ours, f"Left by {agent} for version {found.theirs} of the source")
         edit.move_cursor(found.theirs)

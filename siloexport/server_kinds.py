@@ -207,7 +207,7 @@ INVENIO = TargetKind(
             "publish",
             "Publish",
             Input.TICK,
-            help="Publish the records. What is published stays.",
+            help="Publish the records. They cannot be unpublished.",
         ),
         _PLAIN_HTTP,
     ),

@@ -54,7 +54,7 @@ _of_tables = all_of(
                  help="What a column means: title, title[en], subject …; files: relative paths of "
                       "files; datestamp; sets; - leaves it out. Repeatable."),
     click.option("--values", "separator", default=SEPARATOR, metavar="TEXT", show_default=True,
-                 help="What is between several values in a cell; '' if there is one only."),
+                 help="Separator of several values in a cell; '' if there is only one value."),
     click.option("--delimiter", default="", metavar="CHARACTER",
                  help="What is between cells (default: comma, semicolon or tab, as in the first "
                       "row)."),

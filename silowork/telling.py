@@ -140,7 +140,7 @@ class Notices:
             if (found := self._find(now)) is not None:
                 self._tell(found, now)
         except self._faults as error:
-            logger.warning("nobody could be told what is not well: %s", error)
+            logger.warning("notices could not be sent: %s", error)
 
     def _tell(self, found: Found, now: datetime) -> None:
         told = self._told.sent()

@@ -39,7 +39,7 @@ _OPTIONS = [
         is_flag=True,
         expose_value=False,
         callback=_show_requests,
-        help="Tell of each request that was sent again, on stderr.",
+        help="Report each repeated request on stderr.",
     ),
     click.option(
         "--window",

@@ -407,7 +407,7 @@ class Rows(click.IntRange):
 
 
 yes_option = click.option(
-    "-y", "--yes", is_flag=True, help="Do not ask; needed where nobody can be asked."
+    "-y", "--yes", is_flag=True, help="Do not ask for confirmation; needed without a terminal."
 )
 
 

@@ -25,7 +25,7 @@ from recordsilo.wording import counted
 def shell(*, silo_dir: str) -> int:
     """Open a Python prompt with the Silo DIR as `silo`: IPython where it is installed.
 
-    If standard input is no terminal, it is run as a Python program.
+    If standard input is not a terminal, it is run as a Python program.
     """
     with _own_streams(), open_silo(silo_dir) as silo:
         names = {"__name__": "__main__", "silo": silo, "recordsilo": recordsilo}

@@ -119,7 +119,7 @@ def create(
 @_follow_option
 @quiet_option
 def feed(client: Heritrix, *, silo_dir: str, job: str, follow: bool, quiet: bool) -> int:
-    """Give what is in uris-to-crawl to JOB, in place of our own fetcher.
+    """Give the addresses in the queue uris-to-crawl to JOB, in place of our own fetcher.
 
     Seeds become seeds of the job, with what belongs to them. With --follow, also what is launched
     or injected later.

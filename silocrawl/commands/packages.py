@@ -50,7 +50,7 @@ _LEAST_MEGABYTES = 100_000
 @directory
 @quiet_option
 def checkpoint(*, silo_dir: str, quiet: bool) -> None:
-    """Note what was crawled since the last checkpoint, so that it can be packaged.
+    """Make a checkpoint of what was crawled since the last one, so that it can be packaged.
 
     A crawl that is running ends its WARC file, and goes on with a new one.
     """
@@ -99,8 +99,8 @@ def package(
 ) -> int:
     """Package what was crawled, bring it into a store, and verify it there.
 
-    Makes a checkpoint of what is in none yet, and does all steps of the packages that lack some.
-    Done again, it goes on where it was stopped; what is complete is left as it is. Exit code 1 if
+    Makes a checkpoint if there is something new, and does all missing steps of all packages. The
+    same command continues after a kill. Exit code 1 if
     a package failed.
     """
     failed = 0

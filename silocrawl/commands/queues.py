@@ -33,7 +33,7 @@ queue_argument = click.argument("queue_name", metavar="QUEUE", type=click.Choice
 def launch(*, silo_dir: str, names: tuple[str, ...], quiet: bool) -> int:
     """Put the seeds of the targets that are due into the queue, or of those NAMEd, due or not.
 
-    A line for cron; `silo crawl run` launches by itself what is due.
+    Use it under cron; `silo crawl run` launches what is due without it.
     """
     refused: set[str] = set()
     with opened(silo_dir) as silo, opened_queues(silo) as queues:
@@ -63,9 +63,9 @@ def _said(one: Launch) -> str:
 @click.command("inject", epilog=example("silo crawl inject myrepo https://example.org/a.pdf"))
 @directory
 @click.argument("urls", metavar="URL…", nargs=-1, required=True)
-@click.option("--force", is_flag=True, help="Also if it was injected before.")
-@click.option("--source", default="", metavar="URL", help="The seed that it is said to come from.")
-@click.option("--render", is_flag=True, help="Have them loaded by a browser.")
+@click.option("--force", is_flag=True, help="Inject it even if it was injected before.")
+@click.option("--source", default="", metavar="URL", help="The seed to record as its source.")
+@click.option("--render", is_flag=True, help="Load them in a browser.")
 def inject_command(
     *, silo_dir: str, urls: tuple[str, ...], force: bool, source: str, render: bool
 ) -> None:
@@ -90,8 +90,8 @@ def queue() -> None:
 def ls(*, silo_dir: str, url: str, as_json: bool) -> int:
     """List the queues: waiting, later, taken and dead messages, and the age of the oldest.
 
-    Of a RabbitMQ that they are bridged to, its queues are listed, too: messages that were delivered
-    to nobody, and programs that take from it. Exit code 1 if it cannot be asked.
+    Of a RabbitMQ that they are bridged to, its queues are listed, too: messages that wait, and
+    programs that take from it. Exit code 1 if it cannot be asked.
     """
     with opened(silo_dir) as silo, opened_queues(silo, changes=False) as queues:
         sizes = queues.sizes()

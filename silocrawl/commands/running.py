@@ -107,9 +107,9 @@ def run(
 ) -> int:
     """Launch what is due, fetch it, index it, and catalogue documents, until interrupted.
 
-    robots.txt is obeyed. A second run goes on where the first one stopped; what a killed
-    one had fetched and not yet noted is fetched again. With --broker, any number of processes
-    takes part, each for this Silo or for one of its own; the broker is noted in the Silo.
+    robots.txt is obeyed. A second run goes on where the first one stopped; after a kill, what was
+    being fetched is fetched again. With --broker, any number of processes can
+    take part, each with this Silo or one of its own; the Silo remembers the broker.
     With crawling/amqp.toml, addresses go to a RabbitMQ, as by silo crawl bridge, and pages that
     are to be rendered are fetched here.
     """
@@ -300,13 +300,13 @@ def _said(one: CrawlSummary) -> str:
     )
 )
 @directory
-@click.option("--notify", is_flag=True, help="Tell whom crawling/notices.toml names.")
+@click.option("--notify", is_flag=True, help="Notify those that crawling/notices.toml names.")
 @json_object
 def status(*, silo_dir: str, notify: bool, as_json: bool) -> int:
-    """Show how the crawls are, each thing with a word, a sentence, and what to do.
+    """Show the state of the crawls: a word, a sentence and what to do for each part.
 
-    Exit code 0 if all is well, 1 if something waits for somebody: a warning or an alert.
-    With --notify, people are told once of each, and once when it is good again.
+    Exit code 0 if all is well, 1 if there is a warning or an alert. With --notify, people are
+    notified once of each, and once when it is good again.
     """
     with opened(silo_dir) as silo:
         if notify:

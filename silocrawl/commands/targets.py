@@ -233,7 +233,7 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
 @name_argument
 @(lambda command: _all(command, _timing({})))
 def schedule(*, silo_dir: str, name: str, **given: str | None) -> None:
-    """Change when a target is launched; what is not given stays as it is."""
+    """Change when a target is launched; options that are not given stay as they are."""
     changes = {key: text for key, text in given.items() if text is not None}
     if not changes:
         fail("nothing to change; give --frequency, --start, --end or --zone", ExitCode.USAGE)
@@ -251,7 +251,7 @@ def schedule(*, silo_dir: str, name: str, **given: str | None) -> None:
 @directory
 @name_argument
 def pause(*, silo_dir: str, name: str) -> None:
-    """Launch a target no more, until it is resumed; what was launched is still fetched."""
+    """Stop launching a target until it is resumed; addresses in the queue are still fetched."""
     _set_paused(silo_dir, name, paused=True)
 
 
@@ -303,7 +303,7 @@ def unwatch(*, silo_dir: str, name: str) -> None:
 @directory
 @name_argument
 def remove(*, silo_dir: str, name: str) -> None:
-    """Delete a target; what was crawled stays, and what was launched is still fetched."""
+    """Delete a target; what was crawled stays, and addresses in the queue are still fetched."""
     with opened(silo_dir) as silo:
         remove_target(silo.path, name)
         click.echo(f"{name} removed")

@@ -43,13 +43,13 @@ def verify_command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Check that all that is said of packages is so, a sentence for each.
+    """Verify the packages in the store; print a sentence for each.
 
     The bytes of each file in the store are compared with the receipt, the manifests, METS and
     PREMIS; the index and the logs with the records in the WARC files; the ARKs with those minted.
     A file that is damaged is named. With --node: whether an access node finds the first and the
-    last record of each WARC file. Exit code 1 if something is not well; silo crawl status says it
-    until a later verification finds it well, unless --store named a copy.
+    last record of each WARC file. Exit code 1 if something is wrong; silo crawl status reports it
+    until a later verification succeeds, unless --store named a copy.
     """
     if node is not None:
         with in_sentences():
@@ -142,7 +142,7 @@ def merge(*, access: str, store: str, node: str, quiet: bool) -> int:
 
     Packages that were verified and whose embargo is over get into ACCESS_DIR/index and
     ACCESS_DIR/places.tsv, which pywb reads while it runs: start wayback in ACCESS_DIR. Then the
-    store gets a mark. Run it again and again, as by cron: what is merged is not merged twice.
+    store gets a mark. Run it regularly, for example by cron: no package is merged twice.
     Exit code 1 if a package is damaged.
     """
     faults = told = 0

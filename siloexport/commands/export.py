@@ -177,7 +177,7 @@ def reconcile(silo_dir: str, out: str, **given: Any) -> int:
 @options.purge
 @json_object
 def rollback(silo_dir: str, out: str, run_id: str, purge: bool, **given: Any) -> int:
-    """Roll back a run: delete what it created in OUT and nobody has changed since."""
+    """Roll back a run: delete what it created in OUT, unless it was changed since."""
     with _opened(silo_dir, out) as (silo, target):
         export = Export(silo, target)
         return show_rollback(export, run_id, shown_of(given), purge=purge)

@@ -97,9 +97,8 @@ def _check_gone(name: str, placed: int, *, is_lost: bool) -> None:
 def move(directory: str, name: str, target: str) -> None:
     """Move the Silo of the endpoint NAME of the fleet DIR to another node.
 
-    No run of it starts meanwhile. A move that was killed is continued by the same command. The
-    old Silo is kept under another name. Where the Silos of a node are is written in
-    endpoints.toml: [nodes.NODE] granary = "host:/path", or a path of this machine. Other
+    Meanwhile the endpoint is not harvested. After a kill, the same command continues. The old
+    Silo is kept under another name. endpoints.toml says where the Silos of a node are: [nodes.NODE] granary = "host:/path", or a path of this machine. Other
     machines are reached by ssh and rsync; between two of them, the Silo goes straight from one
     to the other.
     """

@@ -62,8 +62,8 @@ def freeze(silo_dir: str, before: str) -> int:
 def forget(silo_dir: str, address: str, *, yes: bool) -> int:
     """Remove the uses of an ADDRESS from all days that are not frozen, and count them again.
 
-    Its lines in the logs of live lines, and what waits to be pushed, are removed, too. In a frozen
-    day nobody can tell which uses those were.
+    Its lines in the logs of live lines, and what waits to be pushed, are removed, too. Frozen
+    days are not changed, because they no longer know addresses.
     """
     with opened(silo_dir) as silo:
         from usagestats.importing.freezing import forget as forget_client  # noqa: PLC0415

@@ -235,7 +235,7 @@ def _fields_of(record: HarvestedRecord, version: str) -> Fields:
 def _review(call: Call, record: HarvestedRecord) -> Review:
     found = review(call.site.silo, record.item_id)
     if found is None:
-        raise UpstreamRefused(record.item_id, "has nothing new to be decided about")
+        raise UpstreamRefused(record.item_id, "has nothing new to decide")
     return found
 
 
