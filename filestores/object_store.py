@@ -118,7 +118,7 @@ class ObjectStore:
             found = self._files.find(root, detail=True)
             for path, about in found.items():
                 if about["type"] != "file":
-                    raise StoreFailed(f"{_place(address, root, path)} is no regular file")
+                    raise StoreFailed(f"{_place(address, root, path)} is not a regular file")
             return sorted(path[len(root) :].lstrip("/") for path in found)
         return []
 

@@ -81,7 +81,7 @@ def read_bag(container: Container) -> SoundBag:
     """
     found = _declarations(container)
     if len(found) != 1:
-        raise PackageUnreadable("it is no bag: it has no bagit.txt, or more than one")
+        raise PackageUnreadable("it is not a bag: it has no bagit.txt, or more than one")
     name = found[0].removesuffix(DECLARATION_FILE).rstrip("/")
     return _Reading(container, name).bag()
 
@@ -214,7 +214,7 @@ class _Reading:
                 yield label, value
             label, colon, value = (part.strip() for part in line.partition(":"))
             if line.strip() and not (label and colon):
-                raise PackageUnreadable(f"line {number} of {INFO} is no field")
+                raise PackageUnreadable(f"line {number} of {INFO} is not a field")
         if label:
             yield label, value
 

@@ -66,7 +66,7 @@ def open_container(path: str) -> Container:
     except PackageUnreadable:
         raise
     except (*_BROKEN, ValueError) as why:  # a name that is not UTF-8, a size that is no number
-        raise PackageUnreadable(f"it is no tar file or zip that can be read: {why}") from None
+        raise PackageUnreadable(f"it is not a tar file or zip that can be read: {why}") from None
     except OSError as error:
         raise PackageUnreadable(f"it cannot be read: {error.strerror or error}") from None
 
@@ -96,7 +96,7 @@ def _sizes_below(directory: str, below: str = "") -> Iterator[tuple[str, int]]:
             elif one.is_file(follow_symlinks=False):
                 yield name, one.stat(follow_symlinks=False).st_size
             else:
-                kind = "a symbolic link" if one.is_symlink() else "no plain file"
+                kind = "a symbolic link" if one.is_symlink() else "not a plain file"
                 raise PackageUnreadable(f"{name} is {kind}, which is not read")
     except OSError as error:
         raise PackageUnreadable(f"{error.filename} cannot be read: {error.strerror}") from None
@@ -116,7 +116,7 @@ class _Tar:
                 if member.isdir():
                     continue
                 if not member.isreg() or member.issparse():
-                    raise PackageUnreadable(f"{member.name} is no plain file, which is not read")
+                    raise PackageUnreadable(f"{member.name} is not a plain file, which is not read")
                 name = member.name.removeprefix("./")
                 if member.offset_data + member.size > end:
                     raise PackageUnreadable(f"it ends within {name}")

@@ -204,7 +204,7 @@ def _order_of(sort: str, closest: str) -> tuple[Order, str]:
         raise QueryRefused("sort=reverse and closest exclude each other")
     padded = _padded("closest", closest, _EARLIEST)
     if moment_or_none(padded) is None:
-        raise QueryRefused(f"closest is no time: {closest}")
+        raise QueryRefused(f"closest is not a time: {closest}")
     return Order.CLOSEST, padded
 
 
@@ -266,7 +266,7 @@ def _found(query: Query, index: Index) -> Iterator[str]:
     try:
         key = key_of(query.url)
     except ValueError as error:
-        raise QueryRefused(f"url is no address: {error}") from None
+        raise QueryRefused(f"url is not an address: {error}") from None
     host = key.partition(")/")[0]
     if query.match is Match.EXACT:
         return index.find(key)

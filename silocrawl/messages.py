@@ -152,7 +152,7 @@ def address_of(body: bytes) -> Address:
     if not _PATH.fullmatch(path):
         raise MessageInvalid("the path of a message has other characters than letters")
     if not (_is_word(via or url) and _is_word(source) and _is_word(texts["page"])):
-        raise MessageInvalid("the source, the parent or the page of a message is no address")
+        raise MessageInvalid("the source, the parent or the page of a message is not an address")
     return Address(
         url,
         source,

@@ -149,7 +149,7 @@ def merge_places(path: str, places: Mapping[str, Iterable[str]]) -> None:
 def _checked(name: str, places: Iterable[str]) -> tuple[str, ...]:
     found = tuple(places)
     if not name or name in (".", "..") or "/" in name or _NO_FIELD.search(name):
-        raise PlacesInvalid(f"{name!r} is no name of a file")
+        raise PlacesInvalid(f"{name!r} is not a valid name of a file")
     for one in found:
         if _NO_FIELD.search(one) or not (os.path.isabs(one) or _URL.fullmatch(one)):
             raise PlacesInvalid(

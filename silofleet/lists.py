@@ -278,7 +278,9 @@ def _table(text: str) -> Iterator[Row]:
             found = [(key, cell) for key, cell in zip(keys, row, strict=False) if key]
             yield f"line {begin + rows.line_num}", dict(reversed(found))
     except csv.Error as error:
-        raise FleetRefused(f"line {begin + rows.line_num} is no row of a table: {error}") from None
+        raise FleetRefused(
+            f"line {begin + rows.line_num} is not a row of a table: {error}"
+        ) from None
 
 
 def _friends(text: str) -> Iterator[Row]:
@@ -289,7 +291,7 @@ def _friends(text: str) -> Iterator[Row]:
         raise FleetRefused(f"the list {error}") from None
     friends = list(root.iter("{*}baseURL"))
     if not friends:
-        raise FleetRefused("the list has no element baseURL, so it is no ListFriends")
+        raise FleetRefused("the list has no element baseURL, so it is not ListFriends")
     for number, one in enumerate(friends, 1):
         yield f"baseURL {number}", {"url": one.text or ""}
 

@@ -154,7 +154,7 @@ class FleetNode:
         try:
             said = json.loads(found)
         except (ValueError, RecursionError) as error:
-            raise FleetRefused(f"its order in the broker is no JSON: {error}") from None
+            raise FleetRefused(f"its order in the broker is not JSON: {error}") from None
         order = order_of_json(said, self._silo_path, self._url)
         return replace(order, run=number)
 

@@ -123,7 +123,7 @@ def rebuild(directory: str, found: Iterable[Mapping[str, Any]]) -> tuple[int, li
             if one.get("problem"):
                 problems.append(f"{name}: {one['problem']}")
             elif name not in facts:
-                problems.append(f"{name} on {one.get('node')} is no endpoint of the fleet")
+                problems.append(f"{name} on {one.get('node')} is not an endpoint of the fleet")
             elif name in known and int(one["epoch"]) <= facts[name].epoch:
                 problems.append(f"{name} is on {facts[name].node} and on {one['node']}")
             else:

@@ -48,7 +48,7 @@ def bags_at(path: str, message: str = "") -> Source:
         paths = sorted(_bags_in(whole))
         if not paths:
             raise ImportProblem(
-                f"{path} is no bag and has none in it: a directory with bagit.txt, a tar file, "
+                f"{path} is not a bag and has none in it: a directory with bagit.txt, a tar file, "
                 "a tar.gz or a zip"
             )
     elif os.path.exists(whole):

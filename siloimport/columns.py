@@ -108,11 +108,11 @@ def _meaning(column: str, mapped: str | None) -> Meaning:
         return Meaning(_OWN[name])
     if mapped is not None:
         raise ImportProblem(
-            f"{mapped!r} is no element of Dublin Core, and not files, datestamp, sets or -"
+            f"{mapped!r} is not an element of Dublin Core, and not files, datestamp, sets or -"
             f"{did_you_mean(name, ELEMENTS)}"
         )
     raise ImportProblem(
-        f"the column {column!r} is no element of Dublin Core; say which by --map "
+        f"the column {column!r} is not an element of Dublin Core; say which by --map "
         f"'{column}=subject', or leave it out by --map '{column}=-'{did_you_mean(name, ELEMENTS)}"
     )
 
@@ -175,4 +175,4 @@ def _date(text: str) -> str:
     try:
         return date_text(text)
     except ValueError:
-        raise ImportProblem(f"its datestamp {text!r} is no date; write YYYY-MM-DD") from None
+        raise ImportProblem(f"its datestamp {text!r} is not a date; write YYYY-MM-DD") from None

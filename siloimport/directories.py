@@ -63,7 +63,7 @@ def files_at(directory: str, options: FileOptions) -> Source:
     """
     place = os.path.realpath(directory)
     if not os.path.isdir(place):
-        raise ImportProblem(f"{directory} is no directory")
+        raise ImportProblem(f"{directory} is not a directory")
     form = _form(place, directory)
     walk = _files if options.per is Per.FILE and not form else _directories
 
@@ -128,7 +128,7 @@ def _record(place: str, name: str, form: str, options: FileOptions) -> Imported:
     path = os.path.join(place, name)
     if options.per is Per.DIRECTORY or form:
         if os.path.islink(path) or not os.path.isdir(path):
-            raise ImportProblem("it is no directory; --per file makes each file a record")
+            raise ImportProblem("it is not a directory; --per file makes each file a record")
     else:
         files = {os.path.basename(name): _Place(os.path.dirname(path), os.path.basename(path))}
         version = _version(VERSION, files, options, name)

@@ -63,7 +63,7 @@ REFUSED: dict[str, Callable[[Members], object]] = {
     "a size below 0": lambda members: size_of(members, -1),
     "a version's name of 254 bytes": lambda members: renamed(members, "x" * 254),
     "a version's name of half a character": lambda members: renamed(members, "\ud800"),
-    "a version's name of a byte that is no text": lambda members: renamed(members, "\udc80"),
+    "a version's name of a byte that is not text": lambda members: renamed(members, "\udc80"),
     "a file's name of 256 bytes": lambda members: file_renamed(members, "x" * 256),
     "a file's name of half a character": lambda members: file_renamed(members, "\ud800"),
     "NaN": setting("metadata", {"number": float("nan")}),
@@ -74,7 +74,7 @@ REFUSED: dict[str, Callable[[Members], object]] = {
 READ: dict[str, Callable[[Members], object]] = {
     "a number of 400 digits in the metadata": setting("metadata", {"number": 10**400}),
     "half characters in the metadata": setting("metadata", {"\ud800": "", "setSpec": "\ud800"}),
-    "a file's name of a byte that is no text": lambda members: file_renamed(members, "\udc80"),
+    "a file's name of a byte that is not text": lambda members: file_renamed(members, "\udc80"),
     "a version's name of control characters": lambda members: renamed(members, "\x1b[31m\n"),
     "a version's name of 253 bytes": lambda members: renamed(members, "x" * 253),
     "a date that is none": setting("date", "99999-99-99T99:99:99"),

@@ -136,6 +136,6 @@ def _without_prefix(identifier: str, delimiter: str) -> str:
     if not _NAME.fullmatch(name) or name.startswith("."):
         raise OcflError(
             f"{identifier} has no place in a layout that omits the prefix (0007): what follows its "
-            f"last {delimiter} is no name of a directory"
+            f"last {delimiter} is not a valid name of a directory"
         )
     return name

@@ -300,7 +300,7 @@ def _unusable(base_url: str, found: Sequence[ProbeExchange], stopped: str) -> En
     """Return the error if the repository cannot be probed."""
     for asked in found:
         if asked.answer is not None:
-            return PageUnreadable(asked.unreadable or "is no answer", asked.url)
+            return PageUnreadable(asked.unreadable or "is not an answer", asked.url)
     first = next((asked for asked in found if asked.failure), None)
     if first is not None and first.status is None:
         return EndpointError(first.url, first.failure)

@@ -79,7 +79,7 @@ class Rung(StrEnum):
     EMPTY = "empty list"
     ALL_THERE = "end of a list that has all it promised"
     UNPROMISED = "end of a list that promised nothing"
-    UNBELIEVED = "end of a list whose completeListSize is no count"
+    UNBELIEVED = "end of a list whose completeListSize is not a count"
     SHORT_PAGE = "end of a list short of what it promised, on a page shorter than the others"
     SHORT = "end of a list short of what it promised"
     # return the window

@@ -67,7 +67,7 @@ def _entry(line: Any) -> Elsewhere:
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
         raise ValueError("its bytes are no number")
     if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256):
-        raise ValueError("its sha256 is no digest")
+        raise ValueError("its sha256 is not a digest")
     return Elsewhere(file, check_address(str(line["url"])), Digest(sha256, size))
 
 

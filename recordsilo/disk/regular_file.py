@@ -32,14 +32,14 @@ def regular_fd(path: str, flags: int = 0) -> int:
         if error.errno == errno.ELOOP and os.path.islink(path):
             raise OSError(errno.ELOOP, "it is a symbolic link", path) from None
         if error.errno == errno.ENXIO:  # a socket
-            raise OSError(errno.EINVAL, "it is no regular file", path) from None
+            raise OSError(errno.EINVAL, "it is not a regular file", path) from None
         raise
     mode = os.fstat(fd).st_mode
     if not stat.S_ISREG(mode):
         os.close(fd)
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        raise OSError(errno.EINVAL, "it is no regular file", path)
+        raise OSError(errno.EINVAL, "it is not a regular file", path)
     return fd
 
 

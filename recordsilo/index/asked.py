@@ -61,7 +61,9 @@ def bounds_of(period: str) -> tuple[int, int]:
     if not dots:
         last = first
     if not (first or last):
-        raise SearchError(f"{period!r} is no period; write 2026-11, 2026-11-28.. or ..2026-11-28")
+        raise SearchError(
+            f"{period!r} is not a period; write 2026-11, 2026-11-28.. or ..2026-11-28"
+        )
     low = _bound(first, last=False) if first else 0
     high = _bound(last, last=True) if last else 1 << 40
     if low > high:

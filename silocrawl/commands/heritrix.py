@@ -72,7 +72,7 @@ def heritrix_of(*, server: str, user: str, certificate: Any, basic: bool) -> Her
     try:
         pinned = certificate.read(1 << 20) if certificate else ""
     except UnicodeDecodeError:
-        fail(f"{certificate.name} is no certificate in PEM")
+        fail(f"{certificate.name} is not a certificate in PEM")
     if not (password := password_of(server, user)):
         fail(f"no password for {user}: set {PASSWORD}, or write it into ~/.netrc")
     return Heritrix(server, user, password, certificate=pinned, basic=basic)

@@ -173,7 +173,7 @@ def tail(*, silo_dir: str, job: str, follow: bool, jobs: str, quiet: bool, **ser
     they are; `crawling/places.tsv` says where.
     """
     if not JOB_NAME.fullmatch(job):
-        fail(f"{job!r} is no name of a job")
+        fail(f"{job!r} is not a valid name of a job")
     with opened(silo_dir) as silo, told(), open_own_queues(silo.path) as queues:
         if jobs:
             here = os.path.join(os.path.abspath(jobs), job)

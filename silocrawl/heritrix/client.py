@@ -48,7 +48,9 @@ class Heritrix(Asking):
             ActionRefused: Heritrix did not make it.
         """
         if not JOB_NAME.fullmatch(name):
-            raise AddressRefused(f"{name!r} is no name of a job: letters, digits, _, - and .")
+            raise AddressRefused(
+                f"{name!r} is not a valid name of a job: letters, digits, _, - and ."
+            )
         try:
             return Done(self.job(name), is_new=False)
         except JobNotFound:

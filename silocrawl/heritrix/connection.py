@@ -113,7 +113,7 @@ class Connection:
         if parts.scheme not in {"https", "http"} or not is_valid or "@" in parts.netloc:
             raise AddressRefused("the address of Heritrix is one such as https://127.0.0.1:8443")
         if not (self.user.isascii() and self.user.isprintable()):
-            raise AddressRefused(f"{self.user!r} is no login of a Heritrix")
+            raise AddressRefused(f"{self.user!r} is not a login of a Heritrix")
         if parts.scheme == "http" and not self.is_local:
             raise AddressRefused(f"{self.url} is not secure: use https")
 
@@ -244,5 +244,5 @@ def quoted(*names: str) -> str:
     """
     for name in names:
         if name in {"", ".", ".."} or not name.isprintable() or "/" in name or "\\" in name:
-            raise AddressRefused(f"{name!r} is no name of a job or a file")
+            raise AddressRefused(f"{name!r} is not a valid name of a job or a file")
     return "".join(f"/{quote(name, safe='')}" for name in names)

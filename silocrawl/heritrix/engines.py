@@ -71,13 +71,13 @@ def load_engines(silo_path: str) -> list[EngineSettings]:
 def _engine(path: str, name: str, table: Any) -> EngineSettings:
     if not _NAME.fullmatch(name) or not isinstance(table, dict):
         raise EnginesInvalid(
-            f"{path}: {name!r} is no table such as [main], with the name of a Heritrix"
+            f"{path}: {name!r} is not a table such as [main], with the name of a Heritrix"
         )
     for key, value in table.items():
         if not isinstance(value, _KINDS.get(key, ())) or isinstance(value, bool):
             known = ", ".join(_KINDS)
             raise EnginesInvalid(
-                f"{path}: [{name}] {key} = {value!r} is no setting; there are {known}"
+                f"{path}: [{name}] {key} = {value!r} is not a setting; there are {known}"
             )
     if "url" not in table:
         raise EnginesInvalid(f'{path}: [{name}] has no url = "https://127.0.0.1:8443"')

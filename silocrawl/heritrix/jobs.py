@@ -63,7 +63,9 @@ class JobPlan:
             raise TargetRefused("the contact is an address such as https://example.org/crawler")
         for host in self.delays:
             if not _HOST.fullmatch(host):
-                raise TargetRefused(f"{host!r} is no name of a host; write it in lower case")
+                raise TargetRefused(
+                    f"{host!r} is not a valid name of a host; write it in lower case"
+                )
 
 
 def surts_of(scope: Scope, seed: str) -> list[str]:

@@ -187,7 +187,7 @@ def _checked(said: dict[str, Any]) -> Crawled:
     if not isinstance(url, str) or not 1 < len(url) <= LONGEST or as_word(url) != url:
         raise MessageInvalid("an outcome has no address, or one with blanks, or too long")
     if url.find(":") < 1:
-        raise MessageInvalid(f"{url[:80]} is no address")
+        raise MessageInvalid(f"{url[:80]} is not an address")
     if not (_WHEN.fullmatch(when) and moment_or_none(re.sub(r"\D", "", when)[:14])):
         raise MessageInvalid("an outcome has no time such as 2026-11-24T06:11:49.123Z")
     if abs(code := _number(status, 10**6)) >= 10**5:
@@ -195,7 +195,7 @@ def _checked(said: dict[str, Any]) -> Crawled:
     warc = _text(said.get("warc_filename")).removesuffix(".open")
     offset = _number(said.get("warc_offset"), -1)
     if warc and not (_ARCHIVE.fullmatch(warc) and offset >= 0):
-        raise MessageInvalid(f"{warc[:80]!r} is no WARC file, or no place in it is said")
+        raise MessageInvalid(f"{warc[:80]!r} is not a WARC file, or no place in it is said")
     job, launch = _text(said.get("job", said.get("jobName"))), _text(said.get("launch"))
     if not (_JOB.fullmatch(job) and _LAUNCH.fullmatch(launch)):
         raise MessageInvalid("the job or the launch of an outcome has other characters")

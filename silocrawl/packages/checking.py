@@ -330,7 +330,7 @@ class _Check:
                     self._fault(f"{name} has a line that is none, or is not sorted")
                     return
                 if warc not in self._warcs or warc in viral:
-                    self._fault(f"{name} names {str(warc)[:80]!r}, which is no file to be shown")
+                    self._fault(f"{name} names {str(warc)[:80]!r}, which is not a file to be shown")
                     return
                 self._wanted.add(warc, offset, _INDEX, wanted)
                 self._found.captures, last = self._found.captures + 1, line

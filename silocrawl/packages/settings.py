@@ -72,10 +72,10 @@ class StoreSettings:
             SettingsRefused: Says what is wrong.
         """
         if not _NAAN.fullmatch(self.naan):
-            raise SettingsRefused(f"{self.naan!r} is no NAAN; it has five digits, such as 12148")
+            raise SettingsRefused(f"{self.naan!r} is not a NAAN; it has five digits, such as 12148")
         if not _SHOULDER.fullmatch(self.shoulder):
             raise SettingsRefused(
-                f"{self.shoulder!r} is no shoulder; it has letters without vowels and l,"
+                f"{self.shoulder!r} is not a shoulder; it has letters without vowels and l,"
                 " and a digit at its end, such as x5"
             )
         if self.stream != stream_of(self.stream):
@@ -91,7 +91,7 @@ class StoreSettings:
     def _check_texts(self) -> None:
         for label, text in (*self.bag_info.items(), *self.rights.items()):
             if not _LABEL.fullmatch(label) or not text.isprintable() or not text.strip():
-                raise SettingsRefused(f"{label} = {text!r} is no line of text with a name")
+                raise SettingsRefused(f"{label} = {text!r} is not a line of text with a name")
         for label in self.bag_info:
             if label.lower() in _OF_THE_BAG:
                 raise SettingsRefused(f"{label} in bag-info is written by silo itself")

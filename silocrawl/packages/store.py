@@ -255,7 +255,7 @@ class _Directory(FileStore):
             fd = os.open(last, flags, dir_fd=parent)
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 os.close(fd)
-                raise StoreRefused(f"{place} is no regular file")
+                raise StoreRefused(f"{place} is not a regular file")
             return open(fd, "rb")
 
     def names(self, under: str) -> list[str]:
@@ -269,7 +269,7 @@ class _Directory(FileStore):
                     if stat.S_ISREG(mode):
                         found.append(name)
                     elif not stat.S_ISDIR(mode):
-                        raise StoreRefused(f"{self.place(name)} is no regular file")
+                        raise StoreRefused(f"{self.place(name)} is not a regular file")
         return sorted(found)
 
     def remove(self, name: str) -> None:
@@ -389,7 +389,9 @@ def _listed(address: str, name: str) -> str:
     try:
         return check_name(name)
     except StoreRefused:
-        raise StoreRefused(f"in {address} there is {shortened(name)!r}, which is no name") from None
+        raise StoreRefused(
+            f"in {address} there is {shortened(name)!r}, which is not a valid name"
+        ) from None
 
 
 def _raise(error: OSError) -> None:

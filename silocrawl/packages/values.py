@@ -327,7 +327,7 @@ def _warc_of(row: Any) -> WarcOfPackage:
     if type(size) is not int or (sha512 and not SHA512.fullmatch(sha512)):
         raise ValueError("a WARC file has no size and digest")
     if ark and not ARK.fullmatch(ark):
-        raise ValueError(f"{ark[:80]!r} is no ARK")
+        raise ValueError(f"{ark[:80]!r} is not an ARK")
     return WarcOfPackage(
         check_warc_name(_text(row["name"])), _text(row["path"]), size, sha512, ark,
         row["viral"] is True, _text(row["signature"]),
@@ -385,7 +385,7 @@ def checkpoint_of(body: bytes) -> tuple[str, str]:
     except (ValueError, LookupError, TypeError):
         raise MessageInvalid("a message names no checkpoint") from None
     if directory and not directory.startswith("/"):
-        raise MessageInvalid("the directory of a job in a message is no absolute path")
+        raise MessageInvalid("the directory of a job in a message is not an absolute path")
     return name, directory
 
 
@@ -410,5 +410,5 @@ def _moment_of(text: Any) -> datetime:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not text")
     return value

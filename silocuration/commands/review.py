@@ -88,7 +88,7 @@ def quality(
             of = None if duplicate_of == "none" else silo.resolve(duplicate_of)
             record = silo.resolve(mark)
             mark_duplicate(silo, record, of, agent=who)
-            click.echo(f"{record} is {f'a duplicate of {of}' if of else 'no duplicate any more'}")
+            click.echo(f"{record} is {f'a duplicate of {of}' if of else 'no longer a duplicate'}")
         elif distinct:
             records = tuple(silo.resolve(one) for one in distinct)
             mark_distinct(silo, records, agent=who, is_revoked=revoke)

@@ -83,7 +83,7 @@ def files(mapping: Mapping[str, Any], source: Source) -> tuple[FileRule, ...]:
     """
     listed = mapping.get("file", [])
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise source.error("has a file that is no table; write [[file]]", "file")
+        raise source.error("has a file that is not a table; write [[file]]", "file")
     return tuple(_file(one, source) for one in listed)
 
 
@@ -107,13 +107,13 @@ def _file(listed: Mapping[str, Any], source: Source) -> FileRule:
 def _language(listed: Mapping[str, Any], source: Source, usual: str = "") -> str:
     found = source.text_of(listed, "language", usual)
     if found and not tag_of(found):
-        raise source.error(f'has language = "{found}", which is no language tag', found)
+        raise source.error(f'has language = "{found}", which is not a language tag', found)
     return found
 
 
 def _table(name: str, listed: Any, source: Source) -> Mapping[str, str]:
     if not isinstance(listed, dict) or not all(isinstance(one, str) for one in listed.values()):
-        raise source.error(f"has values.{name} that is no table of texts", name)
+        raise source.error(f"has values.{name} that is not a table of texts", name)
     return {key.casefold(): value for key, value in listed.items()}
 
 

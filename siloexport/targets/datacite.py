@@ -37,7 +37,7 @@ def checked_settings(settings: DataciteSettings) -> DataciteSettings:
         ExportError: A prefix or a type is none.
     """
     if settings.prefix and not PREFIX.fullmatch(settings.prefix):
-        raise ExportError(f"{settings.prefix!r} is no prefix of DOIs, such as 10.5072")
+        raise ExportError(f"{settings.prefix!r} is not a prefix of DOIs, such as 10.5072")
     if settings.type and settings.type not in GENERAL_TYPES:
         raise ExportError(f"{settings.type!r} is none of {', '.join(GENERAL_TYPES)}")
     return settings

@@ -104,10 +104,10 @@ def mapping_of(table: Mapping[str, Any]) -> DspaceMapping:
                 f"{name} in [fields] is unknown; it can be {', '.join(usual_fields())}"
             )
         if place and not _FIELD.fullmatch(place):
-            raise ValueError(f"{place!r} is no field of DSpace, such as dc.title.alternative")
+            raise ValueError(f"{place!r} is not a field of DSpace, such as dc.title.alternative")
     for place in (*parts["constants"], *parts["values"]):
         if not _FIELD.fullmatch(place):
-            raise ValueError(f"{place!r} is no field of DSpace, such as dc.title.alternative")
+            raise ValueError(f"{place!r} is not a field of DSpace, such as dc.title.alternative")
     for one in parts["collections"].values():
         check_collection(one)
     return DspaceMapping(**parts)
@@ -120,7 +120,9 @@ def check_collection(text: str) -> str:
         ValueError: It is neither.
     """
     if not _COLLECTION.fullmatch(text):
-        raise ValueError(f"{text!r} is no handle of a collection, such as 123456789/2, and no UUID")
+        raise ValueError(
+            f"{text!r} is not a handle of a collection, such as 123456789/2, and no UUID"
+        )
     return text
 
 

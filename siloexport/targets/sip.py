@@ -185,7 +185,7 @@ class _Sips:
             for member in tar:
                 file = tar.extractfile(member)
                 if file is None or not member.name.startswith(f"{top}/"):
-                    raise ValueError(f"{member.name} is no file of {top}")
+                    raise ValueError(f"{member.name} is not a file of {top}")
                 yield member.name.removeprefix(f"{top}/"), digest_of(cast(BinaryIO, file))
 
     def _header(self, path: str) -> Header:

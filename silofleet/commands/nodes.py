@@ -98,9 +98,9 @@ def move(directory: str, name: str, target: str) -> None:
     """Move the Silo of the endpoint NAME of the fleet DIR to another node.
 
     Meanwhile the endpoint is not harvested. After a kill, the same command continues. The old
-    Silo is kept under another name. endpoints.toml says where the Silos of a node are: [nodes.NODE] granary = "host:/path", or a path of this machine. Other
-    machines are reached by ssh and rsync; between two of them, the Silo goes straight from one
-    to the other.
+    Silo is kept under another name. endpoints.toml says where the Silos of a node are:
+    [nodes.NODE] granary = "host:/path", or a path of this machine. Other machines are reached by
+    ssh and rsync; between two of them, the Silo goes straight from one to the other.
     """
     with opened(directory) as fleet:
         kept = moving.move(fleet, name, target, lambda said: click.echo(shown(said), err=True))

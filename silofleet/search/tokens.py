@@ -69,7 +69,7 @@ def keep_token(directory: str, node: str, token: str) -> None:
     """
     place = _place(directory, node)
     if not _TOKEN.fullmatch(token):
-        raise TokenRefused("that is no token; copy what `silo fleet token` printed on the node")
+        raise TokenRefused("that is not a token; copy what `silo fleet token` printed on the node")
     _write(place, token)
 
 

@@ -105,7 +105,7 @@ def unit_of_bytes(name: str, content: bytes) -> Unit:
 def _address(value: Any) -> str:
     address = BaseURL.parse(_text(value))
     if address.auth is not None or address.url != value:
-        raise ValueError(f"{address.url!r} is no plain base URL")
+        raise ValueError(f"{address.url!r} is not a plain base URL")
     return address.url
 
 
@@ -253,7 +253,7 @@ def _one_line(text: str) -> str:
 
 def _text(value: Any, *, longest: int = _MOST_TEXT) -> str:
     if not isinstance(value, str) or len(value) > longest or not value.isprintable():
-        raise ValueError("it is no text of one line")
+        raise ValueError("it is not text of one line")
     return value
 
 

@@ -124,7 +124,7 @@ def test_nothing_waits_for_a_receipt_that_is_a_pipe(
     os.mkfifo(receipt)
     for command in ("list", "report"):
         said = str(invoke(command, records.path, code=2).exception)
-        assert said.endswith("crawl.json cannot be read (it is no regular file)")
+        assert said.endswith("crawl.json cannot be read (it is not a regular file)")
 
 
 def test_lines_of_an_earlier_crawl_do_not_make_inputs_useful(

@@ -52,7 +52,7 @@ def test_files_go_to_another_machine(machine: tuple[Machine, Machine], tmp_path:
     with pytest.raises(ObjectDiffers, match="is not there"):
         store.open(f"{address}/none")
     (tmp_path / "there" / "a" / "link").symlink_to("one")
-    with pytest.raises(StoreFailed, match="/a/link' is no regular file"):
+    with pytest.raises(StoreFailed, match="/a/link' is not a regular file"):
         store.names(address)
     store.delete(f"{address}/a/one")
     store.delete(f"{address}/a/one")

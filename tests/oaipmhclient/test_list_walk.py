@@ -397,7 +397,7 @@ def test_a_number_that_does_not_shrink_with_the_list_is_no_count_of_it(repositor
     order(repository)
     walked = Walked(repository, job=ListJob("oai_dc", "physics"))
     assert len(walked.identifiers) == 28
-    assert walked.steps == ["end of a list whose completeListSize is no count"]
+    assert walked.steps == ["end of a list whose completeListSize is not a count"]
     assert not walked.quirks.promises_kept
     assert len(repository.asked) == 5  # three pages, the last one again, the first of a part
     again = Walked(repository, job=ListJob("oai_dc", "history"), quirks=walked.quirks)

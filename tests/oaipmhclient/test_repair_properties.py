@@ -101,7 +101,7 @@ def test_whatever_stands_in_a_title_costs_no_other_record(written):
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60))
 def test_text_nobody_escaped_comes_back_as_it_was_meant(text):
-    """What is no markup: every character that is no letter is followed by a blank."""
+    """What is not a markup: every character that is not a letter is followed by a blank."""
     text = "".join(c if c.isalnum() or c.isspace() else f"{c} " for c in text)
     body = PAGE.replace("Title é 1".encode(), text.encode())
     found = {one.header.identifier: one for one in read_records_mended(body).items}

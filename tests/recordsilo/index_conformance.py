@@ -311,7 +311,8 @@ class IndexConformance(ABC):
         ("name", "value", "sentence"),
         [
             ("changed", "yesterday", "is not a date"), ("changed", "2026-13", "year or a month"),
-            ("changed", "..", "is no period"), ("changed", "2026..2025", "ends before it begins"),
+            ("changed", "..", "is not a period"),
+            ("changed", "2026..2025", "ends before it begins"),
             ("title", "/(/", "not a valid pattern"), ("title", "*", "no letter or digit"),
         ],
     )  # fmt: skip

@@ -122,7 +122,7 @@ def test_nothing_waits_for_a_manifest_that_is_no_file(
         harvest(silo, f"r:{number}", title="Gulls")
     assert len(silo.search("gulls").rows) == 3
     put_special(f"{silo['r:1'].to_dirpath()}/../__manifest.json")
-    with pytest.raises(ManifestUnreadable, match="it is no regular file"):
+    with pytest.raises(ManifestUnreadable, match="it is not a regular file"):
         silo["r:1"]
     out = str(tmp_path / "out")
     for arguments, code in (
@@ -151,7 +151,7 @@ def test_nothing_waits_for_a_file_of_the_silo_that_is_none(
     assert isinstance(done.exception, OSError)
     assert (done.exception.filename, done.exception.strerror) == (
         f"{silo.path}/persisted_state.json",
-        "it is no regular file",
+        "it is not a regular file",
     )
 
 

@@ -218,7 +218,7 @@ HOSTILE = {
     outcome(timestamp=None): "no time",
     outcome(status_code=None): "no status",
     outcome(status_code=True): "no status",
-    outcome(warc_filename="../../etc/passwd"): "no WARC file",
+    outcome(warc_filename="../../etc/passwd"): "not a WARC file",
     b"1" * 5_000: "JSON",
     b'{"a":' + b"1" * 5_000 + b"}": "not JSON",
     b"{" + b" " * MOST_BYTES + b"}": "262,146 bytes",

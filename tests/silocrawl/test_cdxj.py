@@ -43,7 +43,7 @@ def test_a_damaged_file_takes_no_line_of_another_with_it(index: Segments, damage
 def test_a_pipe_among_the_files_is_not_waited_for(index: Segments) -> None:
     Path(index.directory).mkdir()
     os.mkfifo(Path(index.directory, "000001-0.cdxj"))
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         lines(index)
 
 

@@ -68,7 +68,7 @@ def test_a_job_is_made_once(
     [
         (("theses", "--contact", "me"), "the contact is an address such as"),
         (("theses", *CONTACT, "--delay", "a.example"), "'a.example' is not such as"),
-        (("theses", *CONTACT, "--delay", "A B=1"), "'A B' is no name of a host"),
+        (("theses", *CONTACT, "--delay", "A B=1"), "'A B' is not a valid name of a host"),
         (("nothing", *CONTACT), "there is no target 'nothing'"),
     ],
 )

@@ -127,12 +127,12 @@ def test_an_answer_that_is_none_is_an_alert(silo: Silo, fake: FakeHeritrix) -> N
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("main = 3", "is no table such as"),
+        ("main = 3", "is not a table such as"),
         ('[main]\nuser = "x"', "[main] has no url"),
-        ('[main]\nurl = "https://h"\nport = 3', "port = 3 is no setting; there are url, user"),
+        ('[main]\nurl = "https://h"\nport = 3', "port = 3 is not a setting; there are url, user"),
         ('[main]\nurl = "https://h"\njobs = [3]', "jobs is a list of names"),
         ('[main]\nurl = "https://h"\ncheckpoint = "often"', "checkpoint: 'often'"),
-        ('[main]\nurl = "https://h"\ndocs-per-second = true', "is no setting"),
+        ('[main]\nurl = "https://h"\ndocs-per-second = true', "is not a setting"),
         ("[main", "is invalid: it is not valid TOML"),
     ],
 )

@@ -332,5 +332,5 @@ def test_a_pipe_in_place_of_a_log_is_told_and_not_waited_for(
     os.mkfifo(log)
     ended = CliRunner().invoke(silo_command, ["crawl", "run", silo.path, "--until-idle"])
     assert ended.exit_code != 0
-    assert "it is no regular file" in ended.stderr
+    assert "it is not a regular file" in ended.stderr
     assert str(ended.exception) == str(ended.exit_code)  # no traceback

@@ -258,7 +258,9 @@ def test_a_package_goes_to_s3_is_verified_and_merged_there(
         content[len(content) // 2] ^= 1
         service.pipe_file(place, bytes(content))
         service.pipe_file(f"s3://{BUCKET}/crawls/packages/{ID}/data/x y", b"1")
-        with pytest.raises(NotVerified, match="'packages/own-cp00001/data/x y', which is no name"):
+        with pytest.raises(
+            NotVerified, match="'packages/own-cp00001/data/x y', which is not a valid name"
+        ):
             verify(work, settings)
         service.rm_file(f"s3://{BUCKET}/crawls/packages/{ID}/data/x y")
         with pytest.raises(NotVerified, match=rf"{ID}-1\.warc\.gz is damaged: its SHA-512"):

@@ -419,7 +419,7 @@ def test_a_link_in_a_package_is_named(work: Work, store: FileStore, tmp_path: Pa
     (tmp_path / "same").write_bytes(path.read_bytes())
     path.unlink()
     path.symlink_to(tmp_path / "same")
-    with pytest.raises(NotVerified, match=r"bagit\.txt is no regular file"):
+    with pytest.raises(NotVerified, match=r"bagit\.txt is not a regular file"):
         verify(work, SETTINGS)
 
 

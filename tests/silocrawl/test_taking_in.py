@@ -93,7 +93,7 @@ def test_a_list_of_imports_that_is_a_pipe_is_not_waited_for(silo: Silo, tmp_path
     listed = Path(imported_file(silo.path))
     listed.parent.mkdir(exist_ok=True)
     os.mkfifo(listed)
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         next(take_in(silo.path, str(by_others(tmp_path / "x.warc.gz", PAGE))))
 
 

@@ -215,7 +215,7 @@ def test_quality_counts_findings_and_duplicates_are_marked(run: Run, myrepo: str
     assert (marked.code, marked.out) == (0, f"{one} is a duplicate of {other}\n")
     assert "Q901" in run("quality", myrepo, "--by-set").out
     marked = run("quality", myrepo, "--mark", one, "--duplicate-of", "none")
-    assert (marked.code, marked.out) == (0, f"{one} is no duplicate any more\n")
+    assert (marked.code, marked.out) == (0, f"{one} is no longer a duplicate\n")
     marked = run("quality", myrepo, "--distinct", one, "--distinct", other)
     assert (marked.code, marked.out) == (0, f"distinct: {one}, {other}\n")
     assert run("quality", myrepo, "--duplicates", "--json").out == "[]\n"

@@ -95,7 +95,7 @@ def test_a_rule_of_the_silo_is_no_link_and_no_pipe(silo: Silo, tmp_path: Path) -
     (tmp_path / "mine.toml").write_text("secret")
     (place / "link.toml").symlink_to(tmp_path / "mine.toml")
     os.mkfifo(place / "pipe.toml")
-    for name, why in (("link", "it is a symbolic link"), ("pipe", "it is no regular file")):
+    for name, why in (("link", "it is a symbolic link"), ("pipe", "it is not a regular file")):
         with pytest.raises(RuleRefused, match=why):
             load_rules(silo.path, name)
         with pytest.raises(RuleRefused, match=why):

@@ -365,7 +365,7 @@ def test_documents_are_valid_by_the_schema_of_others(silo: Silo, out: Path) -> N
 
 @pytest.mark.parametrize(
     ("settings", "why"),
-    [(DataciteSettings("11.5"), "is no prefix"), (DataciteSettings(type="Thing"), "is none of")],
+    [(DataciteSettings("11.5"), "is not a prefix"), (DataciteSettings(type="Thing"), "is none of")],
 )
 def test_settings_that_cannot_be_are_refused(settings: DataciteSettings, why: str) -> None:
     with pytest.raises(ExportError, match=why):

@@ -293,10 +293,10 @@ def test_the_directory_of_items_has_nothing_else(silo: Silo, out: Path) -> None:
     [
         ("[field]\n", "[field] is none of [fields], [values], [constants], [collections]"),
         ('[fields]\ntitel = "dc.title"\n', "titel in [fields] is unknown"),
-        ('[fields]\ntitle = "title"\n', "'title' is no field of DSpace"),
+        ('[fields]\ntitle = "title"\n', "'title' is not a field of DSpace"),
         ("[fields]\ntitle = 3\n", "title in [fields] is not a text"),
         ("fields = 3\n", "fields is not a table"),
-        ('[collections]\na = "theses"\n', "'theses' is no handle of a collection"),
+        ('[collections]\na = "theses"\n', "'theses' is not a handle of a collection"),
         ('[fields]\ntitle = "dc.title', "cannot be used"),
     ],
 )
@@ -313,7 +313,7 @@ def test_a_table_that_cannot_be_is_refused(
 
 @pytest.mark.parametrize(
     ("settings", "why"),
-    [({"collections": ("theses",)}, "no handle"), ({"group": "O'Hara"}, "--group"),
+    [({"collections": ("theses",)}, "not a handle"), ({"group": "O'Hara"}, "--group"),
      ({"handles": "a\nb"}, "--handles")],
 )  # fmt: skip
 def test_settings_that_dspace_could_not_read_are_refused(settings: Any, why: str) -> None:

@@ -120,7 +120,7 @@ def test_opendoar_is_read_and_what_has_no_address_is_named():
         (b"[1, 2]", "core", "no objects"),
         (b"<a", "", "not well-formed XML"),
         (b"x", "roar", "no form 'roar'"),
-        (b'url\n"' + b"x" * 200_000, "csv", "no row of a table"),
+        (b'url\n"' + b"x" * 200_000, "csv", "not a row of a table"),
     ],
 )
 def test_what_is_no_list_is_refused_in_a_sentence(content, form, said):

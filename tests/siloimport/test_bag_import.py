@@ -1,4 +1,4 @@
-"""Bags come back as records; what is damaged, hostile or no bag is told, and not stored."""
+"""Bags come back as records; what is damaged, hostile or not a bag is told, and not stored."""
 
 import errno
 import gzip
@@ -233,12 +233,13 @@ def test_hostile_archives_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         _tar_with(tmp_path / "up.tar", _member("../x", size=1)): "is not allowed",
         _tar_with(tmp_path / "abs.tar", _member("/etc/x", size=1)): "is not allowed",
         _tar_with(tmp_path / "link.tar", _member("b/x", type=tarfile.SYMTYPE, linkname="/etc")):
-            "is no plain file",
-        _tar_with(tmp_path / "device.tar", _member("b/x", type=tarfile.CHRTYPE)): "no plain file",
+            "is not a plain file",
+        _tar_with(tmp_path / "device.tar", _member("b/x", type=tarfile.CHRTYPE)):
+            "not a plain file",
         _tar_with(tmp_path / "two.tar", _member("b/x"), _member("b/x")): "it has b/x twice",
-        _tar_with(tmp_path / "none.tar", _member("b/x")): "it is no bag",
+        _tar_with(tmp_path / "none.tar", _member("b/x")): "it is not a bag",
         long: "",
-        tmp_path / "text.tar": "it is no tar file or zip that can be read",
+        tmp_path / "text.tar": "it is not a tar file or zip that can be read",
     }  # fmt: skip
     for path, why in cases.items():
         code, said = call("bag", path, tmp_path / "back")
@@ -252,8 +253,10 @@ def test_what_is_no_bag_is_told(tmp_path: Path, silo: Silo) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file.txt").write_text("x")
     assert call("bag", tmp_path / "none", tmp_path / "back")[0] == 2
-    assert "is no bag and has none in it" in call("bag", tmp_path / "empty", tmp_path / "back")[1]
-    assert "it is no tar file or zip" in call("bag", tmp_path / "file.txt", tmp_path / "back")[1]
+    assert (
+        "is not a bag and has none in it" in call("bag", tmp_path / "empty", tmp_path / "back")[1]
+    )
+    assert "it is not a tar file or zip" in call("bag", tmp_path / "file.txt", tmp_path / "back")[1]
     code, said = call("bag", tmp_path, silo.path)
     assert (code, "one inside the other" in said) == (2, True)
     assert not (tmp_path / "back").exists()

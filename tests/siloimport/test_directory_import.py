@@ -117,9 +117,9 @@ def test_links_and_what_is_beside_are_told(tmp_path: Path) -> None:
     code, said = call("files", place, tmp_path / "back")
     assert (code, "1 record with 1 version imported" in said) == (1, True), said
     assert "box1 was not imported: link is a symbolic link, which is not read" in said
-    assert "readme.txt was not imported: it is no directory; --per file makes" in said
+    assert "readme.txt was not imported: it is not a directory; --per file makes" in said
     assert "box3 was not imported: it has no files" in said
-    assert "box4 was not imported: it is no directory" in said
+    assert "box4 was not imported: it is not a directory" in said
 
 
 def test_what_is_no_such_directory_is_told(silo: Silo, tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_what_is_no_such_directory_is_told(silo: Silo, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain" / "x").write_text("x")
     cases = {
-        "none": "is no directory", "bags": "holds an export as bags, not as files",
+        "none": "is not a directory", "bags": "holds an export as bags, not as files",
         "empty": "has no directories", "plain": "--per file makes each file a record",
     }  # fmt: skip
     for name, why in cases.items():

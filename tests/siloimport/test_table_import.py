@@ -128,7 +128,7 @@ def test_bad_row_is_told_and_nothing_is_written(tmp_path: Path, rows: str, why: 
         (b"name,title\nx,y\n", "no column is named identifier"),
         (
             b"identifier,Titel\nx,y\n",
-            "'Titel' is no element of Dublin Core; say which by --map 'Titel=subject'",
+            "'Titel' is not an element of Dublin Core; say which by --map 'Titel=subject'",
         ),
         (b"identifier,title,title\nx,y,z\n", "the column 'title' is there twice"),
         (b"identifier,,title\nx,y,z\n", "column 2 has no name in the first row"),
@@ -149,7 +149,7 @@ def test_wrong_options_are_told(tmp_path: Path) -> None:
     cases = {
         ("--map", "title"): "does not say COLUMN=ELEMENT",
         ("--map", "Title=title"): "there is no column 'Title'; did you mean 'title'",
-        ("--map", "date=datum"): "'datum' is no element of Dublin Core",
+        ("--map", "date=datum"): "'datum' is not an element of Dublin Core",
         ("--identifier", "id"): "there is no column 'id'",
         ("--delimiter", ";;"): "is more than one character",
     }

@@ -80,7 +80,7 @@ def is_alive(pid: int) -> bool:
 
 @contextmanager
 def spoiled(silo_path: str, identifier: str) -> Iterator[None]:
-    """A record whose metadata file is no XML for as long as the block lasts."""
+    """A record whose metadata file is not XML for as long as the block lasts."""
     with Silo(silo_path, create=False) as silo:
         path = silo[identifier].to_dirpath("oai_dc", "1")
     with open(path, "rb") as file:

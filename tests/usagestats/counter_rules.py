@@ -59,12 +59,12 @@ def faults(report: dict[str, Any]) -> Iterator[str]:
     for performance in performances:
         for metric, numbers in performance["Performance"].items():
             if metric not in METRICS[header["Report_ID"]]:
-                yield f"{metric} is no metric of {header['Report_ID']}"
+                yield f"{metric} is not a metric of {header['Report_ID']}"
             for month, number in numbers.items():
                 if not begin <= f"{month}-31" or not f"{month}-01" <= end:
                     yield f"{month} is outside of the period"
                 if not isinstance(number, int) or number < 1:
-                    yield f"{number!r} is no number of uses"
+                    yield f"{number!r} is not a number of uses"
     told = {one["Code"] for one in header.get("Exceptions", ())}
     yield from _default_faults(header)
     if 3030 in told and performances:
@@ -82,7 +82,7 @@ def _header_faults(header: dict[str, Any]) -> Iterator[str]:
     if header["Release"] != "5.1" or header["Report_Name"] != NAMES[report_id]:
         yield "release or name is wrong"
     if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", header["Created"]):
-        yield "Created is no moment"
+        yield "Created is not a moment"
     if len(header["Created_By"]) < 2 or len(header["Institution_Name"]) < 2:
         yield "a name is too short"
     for name, values in header["Institution_ID"].items():

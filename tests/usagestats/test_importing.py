@@ -165,7 +165,7 @@ def test_a_log_of_the_settings_is_a_regular_file(
     silo_path = new_silo('logs = ["/dev/zero"]\n')
     done = CliRunner().invoke(silo_command, ["usage", "import", silo_path])
     assert done.exit_code == ExitCode.USAGE
-    assert "/dev/zero is no regular file" in done.output
+    assert "/dev/zero is not a regular file" in done.output
 
 
 def test_a_log_is_not_blamed_for_what_fails_meanwhile(

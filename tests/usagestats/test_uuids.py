@@ -112,7 +112,7 @@ def test_a_table_leads_to_records_and_comes_first(
     with pytest.raises(SettingsInvalid, match="No such file"):
         uses_of(silo_path)
     table.symlink_to("/dev/zero")
-    with pytest.raises(SettingsInvalid, match="no regular file"):
+    with pytest.raises(SettingsInvalid, match="not a regular file"):
         uses_of(silo_path)
 
 

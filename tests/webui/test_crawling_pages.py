@@ -379,7 +379,7 @@ def test_lines_that_are_no_lines_of_a_log_are_left_out(client: Any, targets: Sil
 
 @pytest.fixture
 def queued(targets: Silo) -> Silo:
-    """Launched links, three failed messages of which one is no JSON, and a host that rests."""
+    """Launched links, three failed messages of which one is not JSON, and a host that rests."""
     os.makedirs(os.path.join(targets.path, ".silo"), exist_ok=True)
     FilePace(os.path.join(targets.path, ".silo"), "slow.example", 1.0).hold(600)
     with SqliteQueues(queues_file(targets.path)) as queues:

@@ -385,7 +385,7 @@ def test_a_state_that_was_made_again_is_shown_at_once(page: Any, fleet: str) -> 
     assert page.get("/fleet.json").json["counts"]["whole"] == 1
     assert page.get("/fleet.json").text.count("\n") == 1  # it may be long
     found = rebuild(fleet, [{"name": "elsewhere", "node": "n1"}])
-    assert found == (0, ["elsewhere on n1 is no endpoint of the fleet"])
+    assert found == (0, ["elsewhere on n1 is not an endpoint of the fleet"])
     assert page.get("/fleet.json").json["counts"] == {"new": 4}
 
 

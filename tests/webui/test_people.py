@@ -544,7 +544,7 @@ def test_a_damaged_account_lets_nobody_in_and_says_where(people: Silo, command: 
         with open(path, "wb") as file:
             file.write(content)
         assert signed_in(people.path, "vera", PASSWORD) is None
-        assert "vera.toml is no account" in command("list").text
+        assert "vera.toml is not an account" in command("list").text
     with pytest.raises(AccountRefused):
         set_password(people.path, "vera", PASSWORD)
 

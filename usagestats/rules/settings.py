@@ -152,7 +152,9 @@ def logs_of(silo_path: str, settings: UsageSettings) -> tuple[str, ...]:
         names = list(filter(os.path.isfile, all_names))  # a device or a pipe may have no end
         if not names:
             reason = (
-                f"{all_names[0]} is no regular file" if all_names else f"there is no log {pattern}"
+                f"{all_names[0]} is not a regular file"
+                if all_names
+                else f"there is no log {pattern}"
             )
             raise SettingsInvalid(settings_path(silo_path), reason)
         found.update(dict.fromkeys(names))

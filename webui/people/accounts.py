@@ -56,7 +56,7 @@ class AccountUnreadable(AccountRefused):
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
-        super().__init__(f"{path} is no account: {reason}")
+        super().__init__(f"{path} is not an account: {reason}")
 
 
 class LastManager(AccountRefused):
@@ -120,7 +120,7 @@ def role_of(label: str) -> Role:
         AccountRefused: There is none.
     """
     if label not in ROLES:
-        raise AccountRefused(f"{label!r} is no role; there are {', '.join(ROLES)}")
+        raise AccountRefused(f"{label!r} is not a role; there are {', '.join(ROLES)}")
     return ROLES[label]
 
 

@@ -344,7 +344,7 @@ def _found(usage: Usage, call: Call, kind: str) -> Used:
             return usage.find(decoded(call.params["record"]))
         key = call.params["key"]
         if not KEY.fullmatch(key):
-            raise NotFound("This is no key of an entity.")
+            raise NotFound("This is not a key of an entity.")
         return usage.entity(key)
     except EntityUnknown as error:
         raise NotFound("Nothing of this name has been used.") from error

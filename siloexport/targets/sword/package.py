@@ -134,7 +134,7 @@ def unpacked(file: BinaryIO, most: int) -> Content:
         with zipfile.ZipFile(file) as zipped:
             return _unpacked(zipped, most)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise ValueError(f"the content that came back is no valid zip: {error}") from None
+        raise ValueError(f"the content that came back is not a valid zip: {error}") from None
 
 
 def _unpacked(zipped: zipfile.ZipFile, most: int) -> Content:

@@ -200,7 +200,7 @@ use = ["pcdmuse:OriginalFile", "http://pcdm.org/use#ServiceFile"]
         ('merge = "union"', 'merge = "all"', 'has merge = "all"; there are'),
         ('merge = "union"', 'values = "kinds"', "no [values.kinds]; there are types"),
         ('merge = "union"', 'unlisted = "drop"', "in a field without values"),
-        ('merge = "union"', 'language = "no language"', "which is no language tag"),
+        ('merge = "union"', 'language = "no language"', "which is not a language tag"),
         ('merge = "union"', "split = 7", "has split = 7, which must be a text"),
         ('merge = "union"', 'if = "lower(.)"', 'the function lower() in if = "lower(.)"'),
         ('merge = "union"', 'value = "x"', "without one of from and value"),

@@ -151,7 +151,7 @@ def test_items_for_dspace_are_made_as_the_form_says(client: Any, few: str) -> No
     item = next(Path(f"{few}.exports/saf/items").iterdir())
     assert (item / "collections").read_text() == "123456789/2\n123456789/3\n"
     assert "permissions:-r 'Staff'" in (item / "contents").read_text()
-    with pytest.raises(JobRefused, match="no handle of a collection"):
+    with pytest.raises(JobRefused, match="not a handle of a collection"):
         begun(few, form="dspace", name="other", collection="theses")
     assert 'name="collection"' in client.get("/jobs/new/export-dspace-zip").text
     job = done(few, form="dspace-zip", name="saf", collection="123456789/2")
@@ -175,7 +175,7 @@ def test_documents_of_datacite_say_in_the_job_what_records_lack(client: Any, few
     assert "lacks what DataCite requires: a creator, a year of publication" in problem.reason
     (document,) = Path(f"{few}.exports/dois").glob("*.json")
     assert json.loads(document.read_text())["doi"] == "10.5072/example.org-0"
-    with pytest.raises(JobRefused, match="no prefix of DOIs"):
+    with pytest.raises(JobRefused, match="not a prefix of DOIs"):
         begun(few, form="datacite", name="other", prefix="doi")
 
 
@@ -228,7 +228,7 @@ def test_an_export_has_the_records_of_a_moment(client: Any, few: str) -> None:
     for form in ("files", "csv"):
         job = done(few, form=form, name=f"later-{form}", as_of=at, query="example.org")
         assert (job.state, job.problems) == (State.DONE, 0)
-        assert "it cannot be told whether it was selected" in job.report["notes"][-1]
+        assert "so it cannot be selected" in job.report["notes"][-1]
     with pytest.raises(JobRefused, match="did not exist on 2000-01-01; it was made on"):
         begun(few, form="csv", name="all", as_of="2000-01-01")
 
