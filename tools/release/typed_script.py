@@ -21,7 +21,9 @@ def titles(silo: Silo, query: str) -> dict[str, str]:
 
 def curated(silo: Silo) -> list[HarvestedRecord]:
     """The curated records."""
-    return [silo[row.identifier] for row in silo.found(SearchFilters(flags={"curated": True}))]
+    return [
+        silo[row.identifier] for row in silo.found(SearchFilters(facets={"curated": ("true",)}))
+    ]
 
 
 def harvest(url: str, directory: str) -> str:
