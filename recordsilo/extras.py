@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+import warnings
 from collections.abc import Iterable
 from importlib import import_module, metadata
 from importlib.util import find_spec
@@ -35,7 +36,9 @@ def needed(module: str, purpose: str, extra: str = "", *, package: str = "") -> 
         PackageMissing: It is not installed.
     """
     try:
-        return import_module(module)
+        with warnings.catch_warnings():  # Python 3.12 tells users of the syntax of others
+            warnings.simplefilter("ignore", SyntaxWarning)
+            return import_module(module)
     except ImportError:
         package = package or module.partition(".")[0].replace("_", "-")
         raise PackageMissing(purpose, package, extra) from None

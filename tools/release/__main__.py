@@ -145,9 +145,9 @@ def _tried(versions: tuple[str, ...], trial: Trial) -> list[str]:
     pythons = [path for path in found.values() if path]
     if not pythons:
         raise Failed("there is none of the Pythons " + ", ".join(versions))
+    trial.types(pythons[0])
     for path in pythons:
         trial.smoke(path, with_pip=path == pythons[0])
-    trial.types(pythons[0])
     trial.deployment(pythons[-1])
     return missed
 

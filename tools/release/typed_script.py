@@ -21,9 +21,7 @@ def titles(silo: Silo, query: str) -> dict[str, str]:
 
 def curated(silo: Silo) -> list[HarvestedRecord]:
     """The curated records."""
-    return [
-        silo[row.identifier] for row in silo.found(SearchFilters(facets={"curated": ("true",)}))
-    ]
+    return [silo[row.identifier] for row in silo.found(SearchFilters(flags={"curated": True}))]
 
 
 def harvest(url: str, directory: str) -> str:
