@@ -455,7 +455,7 @@ def table(plan: Plan, report: Report) -> list[tuple[str, str]]:
         ("runs", f"{report.runs:,}"),
         *((f"… {one}", f"{report.outcomes[one.letter]:,}") for one in Outcome),
         ("requests a day", each_day(report.requests)),
-        ("requests in vain a day", each_day(report.vain)),
+        ("failed requests a day", each_day(report.vain)),
         ("slots busy on average", f"{report.busy / (days * DAY):.1f}"),
         ("most slots busy", f"{report.most_busy}"),
         ("nodes lost", f"{report.lost}"),
