@@ -116,6 +116,14 @@ class SearchResult(Sequence[HarvestedRecord]):
             raise IndexError(f"the search found {count}, counted from 0; there is no {at}")
         return self._silo[row.identifier]
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both found as much, and have the same places, first rows and requested facets."""
+        if not isinstance(other, SearchResult):
+            return NotImplemented
+        return (self._places, self._first) == (other._places, other._first)
+
+    __hash__ = None  # type: ignore[assignment]  # its facets have none
+
     def __contains__(self, item: object) -> bool:
         """Whether a record was found, given itself or its full identifier."""
         wanted = item.item_id if isinstance(item, HarvestedRecord) else item

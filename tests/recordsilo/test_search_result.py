@@ -96,6 +96,13 @@ def test_a_page_is_asked_for_when_it_is_needed_and_once(
     assert len(small_pages) == 3 + 7 + 1
 
 
+def test_results_are_equal_if_they_show_the_same(silo: Silo) -> None:
+    found = silo.search("solar", None, ["type"])
+    assert found == silo.search("solar", facets=["type"])
+    assert found[3:5] == silo.search("solar", None, ["type"])[3:5]
+    assert found not in (found[1:], silo.search("solar"), silo.search("title:7"), list(found))
+
+
 def test_a_small_result_needs_no_further_page(silo: Silo, small_pages: list[str | None]) -> None:
     found = silo.search("title:7")
     assert names(found) == ["r07"]
