@@ -7,7 +7,7 @@ Case does not count; for titles without slashes neither do accents, nor what com
 letter or digit.
 
 Cost, over a million titles: a whole title or its beginning is found by an index; a regular
-expression is searched for in each title (1.5 s).
+expression is searched for in each title (4 s).
 """
 
 import re
