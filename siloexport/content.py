@@ -156,7 +156,14 @@ class Packer:
         return cls(policy, cache, str(silo.state.get("base_oai_url") or ""))
 
     def deposit(
-        self, record: HarvestedRecord, manifest: Manifest, action: Action, held: Held | None
+        self,
+        record: HarvestedRecord,
+        manifest: Manifest,
+        action: Action,
+        held: Held | None,
+        *,
+        overwrite: bool = False,
+        noted: Mapping[str, str] | None = None,
     ) -> Deposit:
         """Return what is sent for an action.
 
@@ -164,6 +171,7 @@ class Packer:
             manifest: Its manifest with all digests (`with_digests`).
             action: From `siloexport.plan.plan_record`.
             held: What the target holds of the record; None for nothing.
+            overwrite: See `siloexport.values.Deposit`, also for ``noted``.
 
         Raises:
             FileNotInVersion: A metadata file is missing on the disk, or is a dangling link.
@@ -183,6 +191,8 @@ class Packer:
             manifest.version_names,
             manifest.current_version,
             held,
+            overwrite,
+            noted or {},
         )
 
 

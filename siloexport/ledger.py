@@ -13,7 +13,8 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -30,16 +31,14 @@ from siloexport.ledger_tables import (
     ExportRun,
     LedgerEntry,
     entry_of,
+    finish_deposits,
     held_of,
-    note_deleted,
-    note_deposited,
-    note_withdrawn,
+    insert_deposits,
     run_of,
 )
 from siloexport.plan import Action, KnownRecord, digest_of
 from siloexport.values import (
     UNFINISHED,
-    ActionKind,
     CreatedThing,
     Deletions,
     Deposited,
@@ -83,6 +82,8 @@ class Ledger(Closing):
         self._file = LedgerFile(path, _KIND, "create" if path == ":memory:" else mode).open()
         self._only_reads = mode == "read"
         self._flock: int | None = None
+        self._digests: dict[Digest, str] = {}
+        """What the next deposits store; a kill loses it, and it is computed again."""
 
     @classmethod
     def open(cls, silo_path: str, key: str, shown: str) -> "Ledger":
@@ -145,6 +146,8 @@ class Ledger(Closing):
 
     def close(self) -> None:
         """Close the file and release the lock for other runs."""
+        with suppress(OSError, LedgerUnreadable):  # they are computed again
+            self._store_all_digests()
         self._file.close()
         if self._flock is not None:
             os.close(self._flock)
@@ -196,19 +199,32 @@ class Ledger(Closing):
 
     def known(self, identifier: str) -> KnownRecord:
         """Return what the ledger knows of a record, for the plan."""
-        objects = self._file.rows(
-            "SELECT uri, version_uri, token, version, key, deposits, withdrawn, withdrawn_as"
-            " FROM object WHERE identifier = ?",
-            (identifier,),
+        return self.known_of([identifier])[identifier]
+
+    def known_of(self, identifiers: Collection[str]) -> dict[str, KnownRecord]:
+        """Return what the ledger knows of each of some records; of a new one, nothing."""
+        objects = self._of(
+            "SELECT identifier, uri, version_uri, token, version, key, deposits, withdrawn,"
+            " withdrawn_as FROM object WHERE identifier",
+            identifiers,
         )
-        if not objects:
-            return KnownRecord()
-        rows = self._file.rows(
-            "SELECT version, key, files FROM version WHERE identifier = ?", (identifier,)
-        )
-        keys = {version: key for version, key, _ in rows}
-        files = {version: digest for version, _, digest in rows}
-        return KnownRecord(held_of(objects[0]), keys, files, str(objects[0][-1]))
+        found = dict.fromkeys(identifiers, KnownRecord())
+        keys: dict[str, dict[str, str]] = {str(row[0]): {} for row in objects}
+        files: dict[str, dict[str, str]] = {name: {} for name in keys}
+        versions = "SELECT identifier, version, key, files FROM version WHERE identifier"
+        for name, version, key, digest in self._of(versions, keys):
+            keys[name][version], files[name][version] = key, digest
+        for name, *row in objects:
+            held = held_of(tuple(row))
+            found[name] = KnownRecord(held, keys[name], files[name], str(row[-1]))
+        return found
+
+    def _of(self, select: str, values: Collection[str], order: str = "") -> list[tuple[Any, ...]]:
+        """Return the rows of a statement, which ends in a column, for some of its values."""
+        if not values:
+            return []
+        marks = ", ".join("?" * len(values))
+        return self._file.rows(f"{select} IN ({marks}) {order}", tuple(values))
 
     def held(self, after: str = "", limit: int = _CHUNK) -> list[str]:
         """Return identifiers of records that the target holds, by code point, after a given one."""
@@ -252,25 +268,9 @@ class Ledger(Closing):
         Args:
             begun: What each deposit carries out, its state, and what the target noted.
         """
-        entries = []
         with self._file.transaction() as connection:
-            for action, state, facts in begun:
-                cursor = connection.execute(
-                    "INSERT INTO deposit"
-                    " (run, identifier, version, key, files, withdrawal, state, facts, at)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        run_id, action.identifier, action.version, action.key, action.files,
-                        _withdraws(action), state, json.dumps(facts), _now(),
-                    ),
-                )  # fmt: skip
-                entries.append(
-                    LedgerEntry(
-                        int(cursor.lastrowid or 0), run_id, action.identifier, action.version,
-                        action.key, action.files, _withdraws(action), state, facts,
-                    )
-                )  # fmt: skip
-        return entries
+            self._store_digests(connection)
+            return insert_deposits(connection, run_id, begun, _now())
 
     def entry(self, number: int) -> LedgerEntry:
         """Return a deposit with its current state."""
@@ -298,10 +298,18 @@ class Ledger(Closing):
 
     def noted(self, identifier: str, key: str) -> dict[str, str]:
         """Return the facts that the target noted at the last deposit of a record under a key."""
-        where = "identifier = ? AND key = ? AND state = ? AND facts != ? ORDER BY number DESC"
-        values = (identifier, key, DepositState.DONE, "{}")
-        rows = self._file.rows(f"{ENTRIES} WHERE {where} LIMIT 1", values)
-        return dict(entry_of(rows[0]).facts) if rows else {}
+        return self.noted_of([identifier]).get((identifier, key), {})
+
+    def noted_of(self, identifiers: Collection[str]) -> dict[tuple[str, str], dict[str, str]]:
+        """Return (identifier, key) → the facts of `noted` for each deposit with such facts."""
+        rows = self._of(
+            "SELECT identifier, key, facts FROM deposit"
+            " WHERE state = 'done' AND facts != '{}' AND identifier",
+            identifiers,
+            "ORDER BY number",
+        )
+        last = {(str(name), str(key)): facts for name, key, facts in rows}
+        return {of: dict(json.loads(facts)) for of, facts in last.items()}
 
     def note(self, number: int, state: DepositState, facts: Mapping[str, str]) -> None:
         """Note the state of a deposit.
@@ -337,13 +345,13 @@ class Ledger(Closing):
         failed: Iterable[tuple[int, DepositState, str]],
     ) -> None:
         """Note how deposits ended, all or none; see `finish` and `fail`."""
+        now = _now()
         with self._file.transaction() as connection:
             connection.executemany(
                 "UPDATE deposit SET state = ?, reason = ?, at = ? WHERE number = ?",
-                [(state, reason, _now(), number) for number, state, reason in failed],
+                [(state, reason, now, number) for number, state, reason in failed],
             )
-            for entry, came_to in done:
-                _finish(connection, entry, came_to)
+            finish_deposits(connection, list(done), now)
 
     def adopt(self, identifier: str, found: Found, files: Mapping[str, str]) -> None:
         """Replace what is noted of a record by what the target says it holds.
@@ -439,20 +447,35 @@ class Ledger(Closing):
 
     def known_sha512(self, digest: Digest) -> str | None:
         """Return the SHA-512 of content with this digest; None if it is not stored."""
+        if (noted := self._digests.get(digest)) is not None:
+            return noted
         rows = self._file.rows(
             "SELECT sha512 FROM sha512 WHERE sha256 = ? AND size = ?", (digest.sha256, digest.size)
         )
         return str(rows[0][0]) if rows else None
 
     def note_sha512(self, digest: Digest, sha512: str) -> None:
-        """Store the SHA-512 of content; nothing is stored where the ledger is only read."""
+        """Store the SHA-512 of content with the next deposit that begins, or at the end.
+
+        Nothing is stored where the ledger is only read.
+        """
         if self._only_reads:
             return
-        with self._file.transaction() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO sha512 VALUES (?, ?, ?)",
-                (digest.sha256, digest.size, sha512),
-            )
+        self._digests[digest] = sha512
+        if len(self._digests) >= _CHUNK:
+            self._store_all_digests()
+
+    def _store_all_digests(self) -> None:
+        if self._digests:
+            with self._file.transaction() as connection:
+                self._store_digests(connection)
+
+    def _store_digests(self, connection: sqlite3.Connection) -> None:
+        digests, self._digests = self._digests, {}
+        connection.executemany(
+            "INSERT OR IGNORE INTO sha512 VALUES (?, ?, ?)",
+            [(one.sha256, one.size, sha512) for one, sha512 in list(digests.items())],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,32 +504,3 @@ def _only_one(path: str, shown: str) -> int:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _withdraws(action: Action) -> bool:
-    return action.kind is ActionKind.WITHDRAW
-
-
-def _finish(connection: sqlite3.Connection, entry: LedgerEntry, came_to: Deposited) -> None:
-    connection.execute(
-        "UPDATE deposit SET state = ?, uri = ?, at = ? WHERE number = ?",
-        (
-            DepositState.WITHDRAWN if entry.withdrawal else DepositState.DONE,
-            came_to.version_uri or came_to.uri,
-            _now(),
-            entry.number,
-        ),
-    )
-    connection.executemany(
-        "INSERT OR IGNORE INTO created VALUES (?, ?, ?)",
-        [
-            *((entry.run_id, entry.identifier, uri) for uri in came_to.created),
-            *((entry.run_id, "", uri) for uri in came_to.shared),
-        ],
-    )
-    if not entry.withdrawal:
-        note_deposited(connection, entry, came_to)
-        return
-    note_withdrawn(connection, entry, came_to)
-    if entry.facts.get(HOW) == Deletions.DELETE:
-        note_deleted(connection, entry.identifier)

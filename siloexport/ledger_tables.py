@@ -2,11 +2,19 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from siloexport.values import Deposited, DepositState, Held, UnfinishedDeposit
+from siloexport.plan import Action
+from siloexport.values import (
+    ActionKind,
+    Deletions,
+    Deposited,
+    DepositState,
+    Held,
+    UnfinishedDeposit,
+)
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -137,39 +145,109 @@ def held_of(row: tuple[Any, ...]) -> Held:
     return Held(uri, version_uri, token, version, key, int(deposits), bool(withdrawn))
 
 
-def note_deposited(connection: sqlite3.Connection, entry: LedgerEntry, came_to: Deposited) -> None:
-    """Note that the target holds what was deposited.
+def insert_deposits(
+    connection: sqlite3.Connection,
+    run_id: str,
+    begun: Iterable[tuple[Action, DepositState, Mapping[str, str]]],
+    now: str,
+) -> list[LedgerEntry]:
+    """Note that deposits begin.
 
     Args:
         connection: To the ledger, in a transaction.
-        entry: The deposit.
-        came_to: Its result.
+        run_id: Of their run.
+        begun: What each deposit carries out, its state, and what the target noted.
+        now: When they begin.
     """
-    connection.execute(
+    ((last,),) = connection.execute("SELECT coalesce(max(number), 0) FROM deposit")
+    entries = [
+        LedgerEntry(
+            number, run_id, action.identifier, action.version, action.key, action.files,
+            action.kind is ActionKind.WITHDRAW, state, facts,
+        )
+        for number, (action, state, facts) in enumerate(begun, last + 1)
+    ]  # fmt: skip
+    connection.executemany(
+        "INSERT INTO deposit"
+        " (number, run, identifier, version, key, files, withdrawal, state, facts, at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                one.number, run_id, one.identifier, one.version, one.key, one.files,
+                one.withdrawal, one.state, json.dumps(one.facts), now,
+            )
+            for one in entries
+        ],
+    )  # fmt: skip
+    return entries
+
+
+def finish_deposits(
+    connection: sqlite3.Connection, done: Sequence[tuple[LedgerEntry, Deposited]], now: str
+) -> None:
+    """Note that deposits and withdrawals are done, with their results.
+
+    Args:
+        connection: To the ledger, in a transaction.
+        done: Each with its result; of other records each.
+        now: When they ended.
+    """
+    connection.executemany(
+        "UPDATE deposit SET state = ?, uri = ?, at = ? WHERE number = ?",
+        [
+            (
+                DepositState.WITHDRAWN if entry.withdrawal else DepositState.DONE,
+                came_to.version_uri or came_to.uri, now, entry.number,
+            )
+            for entry, came_to in done
+        ],
+    )  # fmt: skip
+    connection.executemany(
+        "INSERT OR IGNORE INTO created VALUES (?, ?, ?)",
+        [
+            (entry.run_id, identifier, uri)
+            for entry, came_to in done
+            for identifier, uris in ((entry.identifier, came_to.created), ("", came_to.shared))
+            for uri in uris
+        ],
+    )
+    _note_deposited(connection, [one for one in done if not one[0].withdrawal])
+    for entry, came_to in done:
+        if entry.withdrawal:
+            _note_withdrawn(connection, entry, came_to)
+            if entry.facts.get(HOW) == Deletions.DELETE:
+                _note_deleted(connection, entry.identifier)
+
+
+def _note_deposited(
+    connection: sqlite3.Connection, done: Sequence[tuple[LedgerEntry, Deposited]]
+) -> None:
+    """Note that the target holds what was deposited."""
+    connection.executemany(
         "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, 0, '') ON CONFLICT (identifier) DO UPDATE"
         " SET uri = excluded.uri, version_uri = excluded.version_uri, token = excluded.token,"
         " version = excluded.version, key = excluded.key, withdrawn = 0, withdrawn_as = '',"
         " deposits = coalesce(?, deposits + ?)",
-        (
-            entry.identifier, came_to.uri, came_to.version_uri, came_to.token, entry.version,
-            entry.key, came_to.deposits or 1, came_to.deposits, 0 if came_to.was_there else 1,
-        ),
+        [
+            (
+                entry.identifier, came_to.uri, came_to.version_uri, came_to.token, entry.version,
+                entry.key, came_to.deposits or 1, came_to.deposits, 0 if came_to.was_there else 1,
+            )
+            for entry, came_to in done
+        ],
     )  # fmt: skip
-    connection.execute(
+    connection.executemany(
         "INSERT OR REPLACE INTO version (identifier, version, key, files, version_uri)"
         " VALUES (?, ?, ?, ?, ?)",
-        (entry.identifier, entry.version, entry.key, entry.files, came_to.version_uri),
+        [
+            (entry.identifier, entry.version, entry.key, entry.files, came_to.version_uri)
+            for entry, came_to in done
+        ],
     )
 
 
-def note_withdrawn(connection: sqlite3.Connection, entry: LedgerEntry, came_to: Deposited) -> None:
-    """Note that the record was withdrawn from the target.
-
-    Args:
-        connection: To the ledger, in a transaction.
-        entry: The withdrawal.
-        came_to: Its result.
-    """
+def _note_withdrawn(connection: sqlite3.Connection, entry: LedgerEntry, came_to: Deposited) -> None:
+    """Note that the record was withdrawn from the target."""
     connection.execute(
         "UPDATE object SET withdrawn = 1, withdrawn_as = ?, token = ?,"
         " deposits = coalesce(?, deposits + ?) WHERE identifier = ?",
@@ -180,7 +258,7 @@ def note_withdrawn(connection: sqlite3.Connection, entry: LedgerEntry, came_to: 
     )  # fmt: skip
 
 
-def note_deleted(connection: sqlite3.Connection, identifier: str) -> None:
+def _note_deleted(connection: sqlite3.Connection, identifier: str) -> None:
     """Note that the withdrawal removed all versions from the target."""
     connection.execute("UPDATE object SET deposits = 0 WHERE identifier = ?", (identifier,))
     connection.execute("DELETE FROM version WHERE identifier = ?", (identifier,))

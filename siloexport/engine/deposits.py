@@ -1,7 +1,7 @@
 """Carry out the actions of a record: build, send, retry, and note each step in the ledger."""
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar, cast
 
@@ -14,7 +14,7 @@ from siloexport.engine.checking import deposited_as
 from siloexport.errors import Conflict, DepositFailed, RetryLater, TargetUnusable
 from siloexport.ledger import EntryPen, Ledger
 from siloexport.ledger_tables import LedgerEntry
-from siloexport.plan import WRITING, Action, deletion_date
+from siloexport.plan import WRITING, Action, KnownRecord, deletion_date
 from siloexport.report import DepositOutcome
 from siloexport.targets import DepositJournal, DepositSteps, GroupTarget, Target
 from siloexport.values import (
@@ -71,6 +71,8 @@ class Step(Protocol):
     def __call__(self, journal: DepositJournal) -> Deposited: ...
 
 
+_Known = Mapping[str, KnownRecord]
+_Noted = Mapping[tuple[str, str], Mapping[str, str]]
 Given = tuple[HarvestedRecord, Manifest, Sequence[Action]]
 """A record, its manifest with all digests, and its actions from `siloexport.plan.plan_record`."""
 
@@ -199,11 +201,12 @@ class Depositor:
         barrier = target.barrier(len(given))
         deposits: list[_Grouped] = []
         stopped = None
+        known, noted = self._known_of(record.item_id for record, _, _ in given)
         try:
             for record, manifest, (action,) in given:
                 one = _Grouped(action)
                 try:
-                    sent = self._deposit(record, manifest, action)
+                    sent = self._packed(record, manifest, action, known, noted)
                     one.steps = target.steps(sent, barrier)
                     one.go_on()
                 except (DepositFailed, RecordSiloError) as error:
@@ -335,11 +338,27 @@ class Depositor:
 
     def _deposit(self, record: HarvestedRecord, manifest: Manifest, action: Action) -> Deposit:
         """What is sent to the target, without what earlier attempts left."""
-        held = self.ledger.known(action.identifier).held
-        return replace(
-            self.packer.deposit(record, manifest, action, held),
+        return self._packed(record, manifest, action, *self._known_of([action.identifier]))
+
+    def _known_of(self, identifiers: Iterable[str]) -> tuple[_Known, _Noted]:
+        names = list(identifiers)
+        return self.ledger.known_of(names), self.ledger.noted_of(names)
+
+    def _packed(
+        self,
+        record: HarvestedRecord,
+        manifest: Manifest,
+        action: Action,
+        known: _Known,
+        noted: _Noted,
+    ) -> Deposit:
+        return self.packer.deposit(
+            record,
+            manifest,
+            action,
+            known[action.identifier].held,
             overwrite=self.on_conflict is OnConflict.OVERWRITE,
-            noted=self.ledger.noted(action.identifier, action.key),
+            noted=noted.get((action.identifier, action.key)),
         )
 
     def _left(self, identifier: str, held: Held | None) -> tuple[UnfinishedDeposit, ...]:

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Any, cast
 
 from recordsilo import HarvestedRecord, Silo
@@ -18,7 +19,15 @@ from siloexport.engine.parallel import Workers
 from siloexport.engine.times import check_time
 from siloexport.errors import RunNotFound, TargetUnusable
 from siloexport.ledger import Ledger
-from siloexport.plan import WRITING, Action, Policy, Versions, plan_record, removed_here
+from siloexport.plan import (
+    WRITING,
+    Action,
+    KnownRecord,
+    Policy,
+    Versions,
+    plan_record,
+    removed_here,
+)
 from siloexport.report import (
     ASKED,
     DepositOutcome,
@@ -426,11 +435,11 @@ class _Run:
 
     def _planned(self) -> Iterator[_Planned]:
         """Yield the records with their actions, each planned when it is taken."""
-        for identifier in self.selection.iterate(self.export.silo):
+        for identifier, known in self._known():
             if self.stop.asked:
                 return
             try:
-                planned = self._plan_one(identifier)
+                planned = self._plan_one(identifier, known)
             except RecordNotFound:  # removed since it was listed
                 continue
             except RecordSiloError as error:
@@ -443,9 +452,9 @@ class _Run:
                 self.tally.empty += 1
         if not self.selection.identifiers:
             yield from self._removed()
-        known = {outcome.identifier for outcome in self.tally.problems}
+        told = {outcome.identifier for outcome in self.tally.problems}
         for name, sentence in self.selection.unsure(self.export.silo):
-            if name not in known:
+            if name not in told:
                 self._not_planned(name, sentence)
 
     def _removed(self) -> Iterator[_Planned]:
@@ -460,12 +469,18 @@ class _Run:
                 if any(action.kind is not ActionKind.NOTHING for action in actions):
                     yield _Planned(silo.get_item(identifier, force=True), manifest, actions)
 
-    def _plan_one(self, identifier: str) -> _Planned | None:
+    def _known(self) -> Iterator[tuple[str, KnownRecord]]:
+        """Yield the selected records with what the ledger knows of them."""
+        identifiers = self.selection.iterate(self.export.silo)
+        while some := list(islice(identifiers, GROUP)):
+            known = self.ledger.known_of(some)
+            yield from ((identifier, known[identifier]) for identifier in some)
+
+    def _plan_one(self, identifier: str, known: KnownRecord) -> _Planned | None:
         record = self.export.silo[identifier]
         manifest = with_digests(record)
         if not is_in_state(self.selection, manifest):
             return None
-        known = self.ledger.known(identifier)
         actions = plan_record(manifest, known, self.policy, self.export.target.capabilities)
         return _Planned(record, manifest, actions)
 
