@@ -59,7 +59,7 @@ class Bars:
             TimeRemainingColumn,
         )
 
-        from recordsilo.progress import FittingProgress  # noqa: PLC0415
+        from recordsilo.fitting_progress import FittingProgress  # noqa: PLC0415
 
         name, count = (TextColumn(text) for text in ("{task.description}", "{task.fields[count]}"))
         drawn, rate = BarColumn(bar_width=30), TextColumn("{task.fields[rate]}")

@@ -3,55 +3,10 @@
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.table import Table
-
 SECONDS_BETWEEN_LINES = 5.0
-_WIDE = 10_000
-"""More columns than any terminal has."""
-
-
-class FittingProgress(Progress):
-    """A progress line that leaves whole columns out of a narrow terminal, and never cuts a number.
-
-    Args:
-        columns: From left to right.
-        dispensable: Those that may be left out, the first first.
-        console: Where it is shown.
-    """
-
-    def __init__(
-        self,
-        columns: Sequence[ProgressColumn],
-        dispensable: Sequence[ProgressColumn],
-        console: Console,
-    ) -> None:
-        self._all, self._dispensable = tuple(columns), tuple(dispensable)
-        self._console = console
-        super().__init__(*columns, console=console)
-
-    def make_tasks_table(self, tasks: Iterable[Task]) -> Table:
-        """Make the table of as many columns as fit."""
-        shown, wide = list(tasks), self._console.options.update(max_width=_WIDE)
-        for number in range(len(self._dispensable) + 1):
-            without = self._dispensable[:number]
-            self.columns = tuple(one for one in self._all if one not in without)
-            table = super().make_tasks_table(shown)
-            if self._console.measure(table, options=wide).maximum <= self._console.width:
-                break
-        return table
 
 
 @contextlib.contextmanager
@@ -78,6 +33,17 @@ def counting(
 
 @contextlib.contextmanager
 def _bar(label: str, total: int | None, out: TextIO) -> Iterator[Callable[[int], None]]:
+    # slow to import, and only for a terminal
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    from recordsilo.fitting_progress import FittingProgress  # noqa: PLC0415
+
     drawn, elapsed = BarColumn(bar_width=30), TimeElapsedColumn()
     columns = (TextColumn("{task.description}"), drawn, MofNCompleteColumn(), elapsed)
     with FittingProgress(columns, (drawn, elapsed), Console(file=out)) as bar:

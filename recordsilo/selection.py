@@ -152,6 +152,8 @@ class Selection:
     def total(self, silo: Silo) -> int:
         """The number of records found; for identifiers alone, the number listed."""
         self._check_time(silo)
+        if not self.identifiers and not self._asks and not isinstance(silo, SiloThen):
+            return silo.count()
         if not self.identifiers:
             return silo.search(self.query, self.filters, page=PageRequest(limit=1)).total
         return len(self.find(silo)) if self._asks else len(dict.fromkeys(self.identifiers))

@@ -11,6 +11,9 @@ A `Selection` says which records are exported, a `Policy` which of their version
 where to. The result is a report. docs/export.md shows the commands.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from recordsilo.selection import Selection
 from siloexport.engine.export import Export, Watch
 from siloexport.errors import (
@@ -25,16 +28,31 @@ from siloexport.errors import (
 from siloexport.plan import Policy, Versions
 from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
 from siloexport.targets import Target
-from siloexport.targets.bag import BagTarget
-from siloexport.targets.datacite import DataciteTarget
-from siloexport.targets.datacite_dois import DataciteSettings
-from siloexport.targets.dspace import DspaceSettings, DspaceTarget
-from siloexport.targets.files import FilesTarget
-from siloexport.targets.ocfl import OcflTarget
-from siloexport.targets.sip import SipTarget
-from siloexport.targets.sip_writing import SipSettings
 from siloexport.values import ActionKind, Deletions, OnConflict, Result
 from silowork.stop import Stop
+
+if TYPE_CHECKING:
+    from siloexport.targets.bag import BagTarget
+    from siloexport.targets.datacite import DataciteTarget
+    from siloexport.targets.datacite_dois import DataciteSettings
+    from siloexport.targets.dspace import DspaceSettings, DspaceTarget
+    from siloexport.targets.files import FilesTarget
+    from siloexport.targets.ocfl import OcflTarget
+    from siloexport.targets.sip import SipTarget
+    from siloexport.targets.sip_writing import SipSettings
+
+_TARGETS = {
+    "BagTarget": "bag",
+    "DataciteSettings": "datacite_dois",
+    "DataciteTarget": "datacite",
+    "DspaceSettings": "dspace",
+    "DspaceTarget": "dspace",
+    "FilesTarget": "files",
+    "OcflTarget": "ocfl",
+    "SipSettings": "sip_writing",
+    "SipTarget": "sip",
+}
+"""The targets and their settings, and the modules in `siloexport.targets` that have them."""
 
 __all__ = [
     "ActionKind",
@@ -69,3 +87,10 @@ __all__ = [
     "Versions",
     "Watch",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a target on first use; each command needs one of them."""
+    if name in _TARGETS:
+        return getattr(import_module(f"siloexport.targets.{_TARGETS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,13 +15,7 @@ from siloexport.fedora_places import FedoraPlace, fedora_place, fedora_places
 from siloexport.plan import Versions
 from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Values, Write
 from siloexport.targets import Target, tables
-from siloexport.targets.bag import BagTarget
-from siloexport.targets.bag_settings import read_settings
 from siloexport.targets.database import write_parquet, write_sqlite
-from siloexport.targets.files import FilesTarget
-from siloexport.targets.ocfl import OcflTarget
-from siloexport.targets.sip import SipTarget
-from siloexport.targets.sip_writing import SipSettings
 from siloexport.targets.tables import TableReport
 from silowork.forms import Choices, Input
 
@@ -35,21 +29,31 @@ _FILE_HINT = "Download the file from the job’s page when it is finished."
 
 
 def _files(opening: Opening) -> AbstractContextManager[Target]:
+    from siloexport.targets.files import FilesTarget  # noqa: PLC0415 - each command needs one
+
     return nullcontext(FilesTarget(opening.out, opening.versions))
 
 
 def _bag(opening: Opening) -> AbstractContextManager[Target]:
+    from siloexport.targets.bag import BagTarget  # noqa: PLC0415
+    from siloexport.targets.bag_settings import read_settings  # noqa: PLC0415
+
     info, profile = (opening.values.get(name) or None for name in ("info", "profile"))
     return nullcontext(BagTarget(opening.out, read_settings(info, profile)))
 
 
 def _sip(opening: Opening) -> AbstractContextManager[Target]:
+    from siloexport.targets.sip import SipTarget  # noqa: PLC0415
+    from siloexport.targets.sip_writing import SipSettings  # noqa: PLC0415
+
     bag, tar = (opening.values.get(name) == "yes" for name in ("bag", "tar"))
     settings = SipSettings(bag, tar, opening.values.get("submitter") or "")
     return nullcontext(SipTarget(opening.out, settings))
 
 
 def _ocfl(opening: Opening) -> AbstractContextManager[Target]:
+    from siloexport.targets.ocfl import OcflTarget  # noqa: PLC0415
+
     asked = opening.values.get("layout") or ""
     names = [name for name in DESCRIPTIONS if name.startswith(asked)] if asked else [""]
     return nullcontext(OcflTarget(opening.out, names[0]))

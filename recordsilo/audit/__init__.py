@@ -9,7 +9,7 @@ names, paths and locks. `repair` changes the disk through the store's own functi
     manifest_check   the keys of a manifest, one by one; agreement: the keys with each other
     versions_check   the files of its versions on disk
     search_check     the full text and the counts of the index
-    passes           resuming an interrupted check; sampling: selecting a share of the records
+    passes           resuming an interrupted check
 """
 
 from recordsilo.audit.check import Audit

@@ -25,7 +25,6 @@ from recordsilo.audit.index_check import PATH as INDEX
 from recordsilo.audit.index_check import IndexCheck
 from recordsilo.audit.reading import UnreadableError, entries, look
 from recordsilo.audit.record_check import Checked, RecordCheck
-from recordsilo.audit.sampling import is_drawn
 from recordsilo.audit.silo_files import ROOT, check_silo_files, is_silo
 from recordsilo.audit.tree_check import TreeDirectory, look_again, walk
 from recordsilo.disk.identifier import ppath
@@ -33,6 +32,7 @@ from recordsilo.disk.locks import STRIPES, Locks
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.errors import NotASilo, SiloNotFound
 from recordsilo.index import ManifestStamp
+from recordsilo.sampling import is_drawn
 from recordsilo.second_process import SecondProcess, cores, serve, shared
 
 T = TypeVar("T")

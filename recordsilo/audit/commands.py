@@ -16,7 +16,6 @@ from recordsilo.audit.findings import Code, Finding, Severity, printable, table
 from recordsilo.audit.passes import Pass
 from recordsilo.audit.record_check import RecordCheck
 from recordsilo.audit.repair import MendedFinding, Outcome, SiloRepair
-from recordsilo.audit.sampling import share_of
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import Number, directory, identifier, json_lines, quiet_option
 from recordsilo.disk.identifier import ppath
@@ -24,6 +23,7 @@ from recordsilo.disk.names import version_dirname
 from recordsilo.errors import did_you_mean
 from recordsilo.progress import counting
 from recordsilo.records.harvested_record import HarvestedRecord
+from recordsilo.sampling import share_of
 from recordsilo.wording import counted
 
 SECONDS_BETWEEN_NOTES = 10.0

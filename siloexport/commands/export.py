@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from recordsilo import Silo
-from recordsilo.cli import Group, broken_command, example, open_silo
+from recordsilo.cli import Commands, broken_command, example, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.options import directory, json_object, selecting
 from recordsilo.contributions import ContributionBroken
@@ -41,7 +41,7 @@ Exit codes beyond those of every command:
 """
 
 
-class _Targets(Group):
+class _Targets(Commands):
     """The group of a command for each kind of target, and of commands on an export."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

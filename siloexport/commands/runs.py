@@ -7,10 +7,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from recordsilo import Silo
-from recordsilo.audit.sampling import share_of
 from recordsilo.cli import fail
 from recordsilo.commands import completion
 from recordsilo.commands.options import check_not_empty
+from recordsilo.sampling import share_of
 from siloexport.commands.output import Printing, show_run
 from siloexport.engine.export import Export
 from siloexport.ledger import ledgers_of

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recordsilo import Silo
-from recordsilo.audit.sampling import is_drawn
 from recordsilo.errors import ManifestUnreadable, RecordSiloError
 from recordsilo.records.manifest import Manifest, Version
+from recordsilo.sampling import is_drawn
 from recordsilo.selection import Selection
 from siloexport.content import Packer, with_digests
 from siloexport.engine.parallel import Workers

@@ -11,8 +11,8 @@ import pytest
 
 from recordsilo import Origin, Silo
 from recordsilo.audit.record_check import RecordCheck
-from recordsilo.audit.sampling import share_of
 from recordsilo.cli import main
+from recordsilo.sampling import share_of
 
 Box = Any
 
