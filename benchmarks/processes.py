@@ -74,6 +74,7 @@ def measured(program: str, *arguments: str) -> Process:
     reading, writing = os.pipe()
     command = [sys.executable, __file__, program, *arguments]
     environment = {**os.environ, _REPORT: str(writing)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is compiled
     began = time.perf_counter()
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=environment, pass_fds=(writing,)

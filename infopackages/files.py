@@ -1,5 +1,6 @@
 """The files of a package, with their sizes and digests, and reading them once."""
 
+import errno
 import hashlib
 import io
 import os
@@ -138,18 +139,55 @@ def open_plain(directory: str, path: str) -> BinaryIO:
     Raises:
         PackageUnreadable: It is missing, something else, or reached through a link.
     """
-    place = os.path.join(directory, path)
-    if os.path.realpath(place) != os.path.join(os.path.realpath(directory), path):
-        raise PackageUnreadable(f"{path} is reached through a symbolic link")
+    return os.fdopen(_plain_fd(directory, path)[0], "rb")
+
+
+def read_plain(directory: str, path: str, most: int) -> bytes | None:
+    """Return the content of a plain file as `open_plain` opens it; None if it is larger.
+
+    Args:
+        most: The largest number of bytes that is read.
+
+    Raises:
+        PackageUnreadable: See `open_plain`; or it cannot be read.
+    """
+    fd, size = _plain_fd(directory, path)
     try:
-        fd = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        chunks = [os.read(fd, min(size, most) + 1)]
+        while chunks[-1] and sum(map(len, chunks)) <= most:
+            chunks.append(os.read(fd, CHUNK))
+    except OSError as error:
+        raise PackageUnreadable(f"{path} cannot be read: {error.strerror}") from None
+    finally:
+        os.close(fd)
+    content = b"".join(chunks)
+    return content if len(content) <= most else None
+
+
+def _plain_fd(directory: str, path: str) -> tuple[int, int]:
+    """Return the descriptor of a plain file, and its size."""
+    place = directory
+    *above, _name = names = path.split("/")
+    if not {"", ".", ".."}.isdisjoint(names):
+        raise PackageUnreadable(f"{path} is no path of a file")
+    try:
+        for name in above:
+            place = f"{place}/{name}"
+            if stat.S_ISLNK(os.lstat(place).st_mode):
+                raise PackageUnreadable(f"{path} is reached through a symbolic link")
+        fd = os.open(
+            f"{directory}/{path}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        )
     except (OSError, ValueError) as error:
+        if getattr(error, "errno", 0) == errno.ELOOP:
+            raise PackageUnreadable(f"{path} is reached through a symbolic link") from None
         why = getattr(error, "strerror", None) or error
         raise PackageUnreadable(f"{path} cannot be read: {why}") from None
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
         os.close(fd)
         raise PackageUnreadable(f"{path} is not a file")
-    return os.fdopen(fd, "rb")
+    return fd, found.st_size
 
 
 class SlicedFile(io.RawIOBase):

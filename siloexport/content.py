@@ -28,24 +28,43 @@ class Sha512Cache(Protocol):
         """Store it."""
 
 
+_SMALL = 64 << 10
+"""Files up to this size are read once and stay in memory, up to"""
+_KEPT = 1 << 20
+"""so many bytes of a version."""
+
+
 class VersionContent:
-    """See `siloexport.values.Content`: files from the Silo, documents from memory."""
+    """See `siloexport.values.Content`: files from the Silo, documents and small files from memory.
+
+    Args:
+        documents: Path → content of each unwrapped document.
+        read: Path → content of small files that were read but not compared.
+    """
 
     def __init__(
         self,
         record: HarvestedRecord,
         version: Version,
         documents: Mapping[str, bytes],
+        read: Mapping[str, bytes],
         cache: Sha512Cache,
     ) -> None:
         self._record, self._version = record, version
-        self._documents, self._cache = documents, cache
+        self._read, self._cache = read, cache
+        self._held = dict(documents)
+        self._documents = documents.keys()
+        self._room = _KEPT - sum(map(len, read.values()))
+
+    def held(self, path: str) -> bytes | None:
+        return self._held.get(path)
 
     @contextmanager
     def open(self, path: str) -> Iterator[BinaryIO]:
+        held = self._held.get(path)
         source: BinaryIO
-        if path in self._documents:
-            source = BytesIO(self._documents[path])
+        if held is not None:
+            source = BytesIO(held)
         else:
             source = self._record.get_stream(path, self._version.name)
         with source:
@@ -53,14 +72,23 @@ class VersionContent:
 
     def sha512(self, path: str) -> str:
         if path in self._documents:
-            return hashlib.sha512(self._documents[path]).hexdigest()
+            return hashlib.sha512(self._held[path]).hexdigest()
         listed = (self._version.digests or {})[path]
-        if listed is not None and (known := self._cache.known_sha512(listed)):
+        read = self._read.get(path)
+        if read is None and listed is not None and (known := self._cache.known_sha512(listed)):
             return known
-        with self.open(path) as source:
-            found, sha512 = _both_digests(chunks_of(source))
+        if read is None and listed is not None and listed.size <= min(_SMALL, self._room):
+            read = self._record.read(self._version.name, path)
+            self._room -= len(read)
+        if read is None:
+            with self.open(path) as source:
+                found, sha512 = _both_digests(chunks_of(source))
+        else:
+            found, sha512 = digest_of_bytes(read), hashlib.sha512(read).hexdigest()
         if listed is not None and found != listed:
             raise SourceChanged(self._record.item_id, self._version.name, path)
+        if read is not None:
+            self._held[path] = read
         self._cache.note_sha512(found, sha512)
         return sha512
 
@@ -117,7 +145,8 @@ def exported_version(
         FileNotInVersion: A metadata file is missing on the disk, or is a dangling link.
     """
     version = manifest.version(name)
-    sources = dict(_documents(record, version)) if policy.unwrap else {}
+    read: dict[str, bytes] = {}
+    sources = dict(_documents(record, version, read)) if policy.unwrap else {}
     documents = {f"{path}.xml": content for path, content in sources.items()}
     return ExportedVersion(
         version.name,
@@ -127,7 +156,7 @@ def exported_version(
         version.origin,
         version.state,
         (*_files(version), *_document_files(sources)),
-        VersionContent(record, version, documents, cache),
+        VersionContent(record, version, documents, read, cache),
         version.date,
         version.log,
     )
@@ -208,14 +237,24 @@ def _document_files(sources: Mapping[str, bytes]) -> Iterator[ExportedFile]:
         yield ExportedFile(f"{path}.xml", digest.size, digest.sha256, document_of=path)
 
 
-def _documents(record: HarvestedRecord, version: Version) -> Iterator[tuple[str, bytes]]:
-    """Yield (metadata file, its document), unless the version has a file of the document's name."""
+def _documents(
+    record: HarvestedRecord, version: Version, read: dict[str, bytes]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield (metadata file, its document), unless the version has a file of the document's name.
+
+    Args:
+        read: Gets the content of small metadata files.
+    """
+    room = _KEPT
     taken = set(version.paths)
     for path in version.metadata_files:
         if path.endswith((".xml", ".about")) or f"{path}.xml" in taken or path not in taken:
             continue
-        with record.get_stream(path, version.name) as stream:
-            document = unwrap(stream.read())
+        content = record.read(version.name, path)
+        if len(content) <= min(_SMALL, room):
+            room -= len(content)
+            read[path] = content
+        document = unwrap(content)
         if document is not None:
             yield path, document
 

@@ -287,7 +287,9 @@ def _files(version: Version) -> list[list[Any]]:
     ]
 
 
+_canonical = json.JSONEncoder(check_circular=False, sort_keys=True, separators=(",", ":")).encode
+
+
 def digest_of(value: Any) -> str:
     """Return the SHA-256 of a JSON value in canonical form, in lower-case hex."""
-    text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return hashlib.sha256(_canonical(value).encode("ascii")).hexdigest()

@@ -106,6 +106,12 @@ class Content(Protocol):
             FileNotInVersion: The file is missing on the disk, or is a dangling link.
         """
 
+    def held(self, path: str) -> bytes | None:
+        """Return a whole file if it is in memory; None if it has to be opened.
+
+        Documents are; and small files whose digest was compared by `sha512`.
+        """
+
     def sha512(self, path: str) -> str:
         """Return a file's SHA-512 in lower-case hex; it is computed once and cached by SHA-256.
 

@@ -11,6 +11,7 @@ TYPE = "https://ocfl.io/1.1/spec/#inventory"
 INVENTORY = "inventory.json"
 _TYPES = (TYPE, "https://ocfl.io/1.0/spec/#inventory")
 _LENGTHS = {"sha512": 128, "sha256": 64}
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False)
 _VERSION = re.compile(r"v(0*)([1-9][0-9]{0,8})")
 
 
@@ -97,7 +98,7 @@ class Inventory:
             },
         }
         # A line for each part: `indent` costs several times as much, for lines of single digests.
-        lines = (f' "{key}": {json.dumps(part, ensure_ascii=False)}' for key, part in value.items())
+        lines = (f' "{key}": {_ENCODER.encode(part)}' for key, part in value.items())
         return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 

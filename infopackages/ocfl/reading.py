@@ -1,6 +1,5 @@
 """Read a storage root and its objects, which may come from anybody; nothing is written."""
 
-import contextlib
 import hashlib
 import json
 import os
@@ -8,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from infopackages.files import PackageUnreadable, chunks_of, open_plain
+from infopackages.files import PackageUnreadable, chunks_of, open_plain, read_plain
 from infopackages.ocfl.inventory import INVENTORY, Inventory, OcflError, parsed
 from infopackages.ocfl.layouts import Layout, layout_from
 
@@ -52,9 +51,8 @@ class StoredObject:
         Raises:
             OcflError: It is missing, larger than ``most`` or has another digest.
         """
-        with self.open(digest) as file:
-            content = file.read(most + 1)
-        if len(content) > most or self.digest_of(content) != digest:
+        content = _content(self.path, self.inventory.manifest[digest][0], most)
+        if content is None or self.digest_of(content) != digest:
             raise OcflError(f"{self.inventory.manifest[digest][0]} is not as the inventory says")
         return content
 
@@ -193,10 +191,10 @@ def _open(directory: str, path: str) -> BinaryIO:
 
 def _content(directory: str, name: str, most: int) -> bytes | None:
     """Return a file's content; None if there is no such file or it is larger."""
-    with contextlib.suppress(OcflError), _open(directory, name) as file:
-        content = file.read(most + 1)
-        return content if len(content) <= most else None
-    return None
+    try:
+        return read_plain(directory, name, most)
+    except PackageUnreadable:
+        return None
 
 
 def _json(root: str, name: str) -> Any:

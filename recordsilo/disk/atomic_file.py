@@ -672,9 +672,18 @@ def remove_tree(path: str) -> None:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             os.unlink(path)
             return
+        _remove_directory(path)
+
+
+def _remove_directory(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
         with os.scandir(path) as entries:
             for entry in entries:
-                remove_tree(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    _remove_directory(entry.path)
+                else:
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(entry.path)
         os.rmdir(path)
 
 

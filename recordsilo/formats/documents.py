@@ -172,9 +172,11 @@ def unwrap(content: bytes) -> bytes | None:
     # Serialised and parsed again, because lxml drops declarations when an element is moved.
     # As UTF-8, because in ASCII names would contain character references, which are invalid.
     written = etree.tostring(inner, encoding="UTF-8", with_tail=False)
-    document = etree.fromstring(written, new_parser(huge_tree=True))
+    document = etree.fromstring(written, _parsers.whole)
     # An unused default namespace of the wrapper is removed. All prefixes are kept, because
     # values that no parser interprets may use them (xsi:type="dcterms:W3CDTF").
-    prefixes = {prefix for element in document.iter("*") for prefix in element.nsmap if prefix}
+    prefixes = {prefix for prefix in document.nsmap if prefix}
+    if written.count(b"xmlns:") > len(prefixes):  # not only the root declares some
+        prefixes = {prefix for element in document.iter("*") for prefix in element.nsmap if prefix}
     etree.cleanup_namespaces(document, keep_ns_prefixes=sorted(prefixes))
     return etree.tostring(document, xml_declaration=True, encoding="UTF-8") + b"\n"

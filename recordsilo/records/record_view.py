@@ -1,5 +1,6 @@
 """Read the files that a manifest lists."""
 
+import contextlib
 import os
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -55,7 +56,9 @@ class RecordView:
             return self.place.open(newer, version, path)
 
     def read(self, version: str, path: str) -> bytes:
-        """The content of a file."""
+        """The content of a file; see `open`."""
+        with contextlib.suppress(FileNotInVersion):
+            return self.place.content(self.manifest, version, path)
         with self.open(version, path) as file:
             return file.read()
 

@@ -16,6 +16,7 @@ Source: Oxford Common File Layout 1.1.
 """
 
 import hashlib
+import itertools
 import json
 import os
 import secrets
@@ -23,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from infopackages.files import chunks_of
@@ -42,7 +43,6 @@ from recordsilo.disk.atomic_file import (
     Barrier,
     StrictBarrier,
     make_directories,
-    remove_tree,
     replace_file,
 )
 from siloexport.content import checked_chunks
@@ -137,6 +137,8 @@ class OcflTarget(InDirectory):
         super().__init__(directory)
         self._asked, self._now = layout, now
         self._layout: Layout | None = None
+        self._path = lru_cache(maxsize=100)(lambda name: self._known_layout.path(name))  # noqa: PLW0108 - known after `probe`
+        self._name, self._number = secrets.token_hex(4), itertools.count()
         self._hierarchy = Hierarchy(self.directory, f"{self.directory}/{MARKER}")
 
     @property
@@ -239,24 +241,45 @@ class OcflTarget(InDirectory):
         identifier = step.identifier
         place = self._place(identifier)
         before = there.stored if there else Inventory(identifier)
-        with self._staged() as staged:
+        staged = self._begun()
+        try:
             try:
-                inventory = write_object(
+                inventory, token = write_object(
                     staged, before, version, contents, barrier, mends=step.overwrite
                 )
             except ContentChanged:
                 raise DepositFailed(identifier, "its files changed while they were read") from None
-            token = token_of(staged)
             yield {"token": token, "created": "" if there else "yes",
                    "staged": os.path.basename(staged)}  # fmt: skip
-            now = token_of(place) if os.path.lexists(place) else ""
-            if now != (there.token if there else "") and not step.overwrite:
-                raise Conflict(identifier, f"{place} was changed meanwhile")
-            self._hierarchy.put(staged, place, barrier)
+            self._put(step, there, staged, place, barrier)
             yield {}
+        finally:
+            self._hierarchy.end(staged)
         uri = f"{place}/{inventory.head}"
         count = 1 + (len(there.made) if there else 0)
         return Deposited(place, uri, token, () if there else (place,), False, count)
+
+    def _put(
+        self,
+        step: Deposit | Withdrawal,
+        there: _There | None,
+        staged: str,
+        place: str,
+        barrier: Barrier,
+    ) -> None:
+        """Put a written object into its place, unless others changed that since it was read."""
+        is_changed = False
+        if there is not None and not step.overwrite:
+            is_changed = not os.path.lexists(place) or token_of(place) != there.token
+        try:
+            if not is_changed:
+                self._hierarchy.put(
+                    staged, place, barrier, replaces=there is not None or step.overwrite
+                )
+        except FileExistsError:
+            is_changed = True
+        if is_changed:
+            raise Conflict(step.identifier, f"{place} was changed meanwhile")
 
     def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:
         with self._failing_as(step.identifier):
@@ -313,7 +336,7 @@ class OcflTarget(InDirectory):
             for path, digest in last.state.items()
         }
         text = to_bytes(withdrawn(read_about(there.stored, len(inventory.versions)), withdrawal))
-        contents[ABOUT] = Content(there.stored.digest_of(text), partial(_held, text))
+        contents[ABOUT] = Content(there.stored.digest_of(text), text)
         moment = self._now().replace(tzinfo=None).isoformat()
         made = ObjectVersion(f"{moment}Z", {}, "deleted at the source", last.user, last.address)
         return self._written(withdrawal, there, made, contents, barrier)
@@ -392,7 +415,7 @@ class OcflTarget(InDirectory):
 
     def _place(self, identifier: str) -> str:
         try:
-            return f"{self.directory}/{self._known_layout.path(identifier)}"
+            return f"{self.directory}/{self._path(identifier)}"
         except OcflError as error:
             raise DepositFailed(identifier, str(error)) from None
 
@@ -414,24 +437,18 @@ class OcflTarget(InDirectory):
         if stored.inventory.id != identifier:
             why = f"{place} is the object of another record, {stored.inventory.id}"
             raise DepositFailed(identifier, why)
-        return _There(stored, token_of(place), tuple(entries(stored)))
+        return _There(stored, token_of(place, stored.digest), tuple(entries(stored)))
 
-    @contextmanager
-    def _staged(self) -> Iterator[str]:
-        """Give a temporary path; what is there at the end is removed."""
-        hierarchy = self._hierarchy
-        path = f"{hierarchy.staging}/{os.getpid()}-{secrets.token_hex(4)}"
-        try:
-            make_directories(f"{path}-new", self.directory, StrictBarrier())
-            yield path
-        finally:
-            for end in ("", "-old", "-above", "-new"):
-                remove_tree(path + end)
-            hierarchy.tidy()
+    def _begun(self) -> str:
+        """Return a new directory for staging; see `Hierarchy.end`."""
+        return self._hierarchy.begin(f"{os.getpid()}-{self._name}-{next(self._number)}")
 
     def _take_out(self, place: str) -> None:
-        with self._staged() as staged:
+        staged = self._begun()
+        try:
             self._hierarchy.take(place, staged)
+        finally:
+            self._hierarchy.end(staged)
 
 
 # -- decisions ------------------------------------------------------------------------------
@@ -451,17 +468,13 @@ def _refuse_changed(identifier: str, held: Held | None, there: _There | None) ->
 
 def _contents(deposit: Deposit) -> Iterator[tuple[str, Content]]:
     version = deposit.version
+    content = version.content
     for file in version.files:
-        sha512 = version.content.sha512(file.path)
+        sha512 = content.sha512(file.path)
         opened = partial(checked_chunks, deposit.identifier, version, file)
-        yield DATA + file.path, Content(sha512, opened)
+        yield DATA + file.path, Content(sha512, content.held(file.path) or opened)
     text = to_bytes(about(deposit))
-    yield ABOUT, Content(hashlib.sha512(text).hexdigest(), partial(_held, text))
-
-
-@contextmanager
-def _held(content: bytes) -> Iterator[Iterable[bytes]]:
-    yield [content]
+    yield ABOUT, Content(hashlib.sha512(text).hexdigest(), text)
 
 
 @contextmanager

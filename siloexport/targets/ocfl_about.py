@@ -90,7 +90,7 @@ def to_bytes(value: dict[str, Any]) -> bytes:
     Half of a surrogate pair is an escape. `indent` would cost several times as much.
     """
     try:
-        return _lines(value, json.JSONEncoder(ensure_ascii=False)).encode()
+        return _lines(value, json.JSONEncoder(ensure_ascii=False, check_circular=False)).encode()
     except UnicodeEncodeError:
         return _lines(value, json.JSONEncoder()).encode()
 

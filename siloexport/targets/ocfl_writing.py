@@ -5,12 +5,13 @@ hard links. Then both are exchanged, so that a kill leaves either.
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from infopackages.ocfl.inventory import INVENTORY, Inventory, ObjectVersion
 from infopackages.ocfl.reading import (
@@ -22,6 +23,7 @@ from infopackages.ocfl.reading import (
 )
 from recordsilo.disk.atomic_file import (
     Barrier,
+    StrictBarrier,
     duplicate,
     exchange,
     flush_directory,
@@ -29,12 +31,13 @@ from recordsilo.disk.atomic_file import (
     move,
     remove_tree,
     write_new,
+    write_over,
 )
 from siloexport.plan import digest_of
 
 Open = Callable[[], AbstractContextManager[Iterable[bytes]]]
 """Opens content, which is read once in chunks."""
-_OLD = "-old"
+_OLD, _ABOVE = "-old", "-above"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +46,31 @@ class Content:
 
     Attributes:
         digest: SHA-512, in lower-case hex.
-        open: Opens it; not called if the object has such content already.
+        source: All of it; or what opens it, which is called only to write it.
     """
 
     digest: str
-    open: Open
+    source: bytes | Open
 
 
 class ContentChanged(Exception):
     """Content was read that has another digest than the one that it should have."""
 
 
-def token_of(path: str) -> str:
-    """Return a digest of an object's inventory, and of the paths and sizes of its files."""
-    with open(f"{path}/{INVENTORY}", "rb") as file:
-        inventory = hashlib.file_digest(file, "sha512").hexdigest()
-    return digest_of([inventory, sorted(sizes_below(path))])
+def token_of(path: str, inventory: str = "") -> str:
+    """Return a digest of an object's inventory, and of the paths and sizes of its files.
+
+    Args:
+        inventory: SHA-512 of the inventory, if it was just read.
+    """
+    if not inventory:
+        with open(f"{path}/{INVENTORY}", "rb") as file:
+            inventory = hashlib.file_digest(file, "sha512").hexdigest()
+    return _token(inventory, sizes_below(path))
+
+
+def _token(inventory: str, sizes: Iterable[tuple[str, int]]) -> str:
+    return digest_of([inventory, sorted(sizes)])
 
 
 def write_object(
@@ -69,47 +81,113 @@ def write_object(
     barrier: Barrier,
     *,
     mends: bool,
-) -> Inventory:
-    """Write an object with one more version to a new path.
+) -> tuple[Inventory, str]:
+    """Write an object with one more version into an empty directory.
 
     Args:
-        staged: New path, on the file system of the object before.
+        staged: The directory, on the file system of the object before.
         before: For a new object, an inventory without versions.
         version: The new one; its state is taken from the contents.
         contents: Logical path → content, of the new version.
         barrier: Makes it durable, when it is flushed.
         mends: Whether content that the new version has, too, is compared and replaced.
 
+    Returns:
+        Its inventory, and its `token_of`.
+
     Raises:
         ContentChanged, OSError: It cannot be written.
     """
-    os.mkdir(staged)
-    barrier.directory_changed(staged)
-    write_new(f"{staged}/{OBJECT}", [OBJECT_TEXT], barrier)
+    made = _NewObject(staged, barrier)
+    made.write(OBJECT, OBJECT_TEXT)
     inventory = before if isinstance(before, Inventory) else before.inventory
     known = dict(inventory.manifest)
     by_digest = {one.digest: one for one in contents.values()}
     if isinstance(before, StoredObject):
         for path, digest in _kept(before):
             source = by_digest.get(digest) if mends else None
-            make_directories(os.path.dirname(f"{staged}/{path}"), staged, barrier)
             if source is not None and not before.is_sound(digest, path):
-                _write(f"{staged}/{path}", source, barrier)
-            elif os.path.lexists(f"{before.path}/{path}"):  # what others removed stays missing
-                duplicate(f"{before.path}/{path}", f"{staged}/{path}")
+                made.write_content(path, source)
+            else:
+                made.link(before.path, path)
     name = inventory.name(len(inventory.versions) + 1)
     added: dict[str, tuple[str, ...]] = {}
     for path, content in contents.items():
         if content.digest not in known and content.digest not in added:
             place = f"{name}/{inventory.content}/{path}"
-            make_directories(os.path.dirname(f"{staged}/{place}"), staged, barrier)
-            _write(f"{staged}/{place}", content, barrier)
+            made.write_content(place, content)
             added[content.digest] = (place,)
     state = {path: content.digest for path, content in contents.items()}
-    made = ObjectVersion(version.created, state, version.message, version.user, version.address)
-    inventory = inventory.with_version(made, added)
-    _write_inventory(staged, inventory, barrier)
-    return inventory
+    described = ObjectVersion(
+        version.created, state, version.message, version.user, version.address
+    )
+    inventory = inventory.with_version(described, added)
+    return inventory, made.write_inventory(inventory)
+
+
+class _NewObject:
+    """An object that is written: its directory, and the size of each file in it."""
+
+    def __init__(self, path: str, barrier: Barrier) -> None:
+        self._path, self._barrier = path, barrier
+        self._sizes: dict[str, int] = {}
+        self._directories = {""}
+
+    def write(self, path: str, content: bytes) -> None:
+        self._make_directory(path)
+        write_over(f"{self._path}/{path}", content, self._barrier)
+        self._sizes[path] = len(content)
+
+    def write_content(self, path: str, content: Content) -> None:
+        """Write the content of a version, and compare its digest if it is read only now."""
+        if isinstance(content.source, bytes):
+            self.write(path, content.source)
+            return
+        self._make_directory(path)
+        found = hashlib.sha512()
+
+        def digested(chunks: Iterable[bytes]) -> Iterator[bytes]:
+            for chunk in chunks:
+                found.update(chunk)
+                yield chunk
+            if found.hexdigest() != content.digest:
+                raise ContentChanged
+
+        with content.source() as chunks:
+            written = write_new(f"{self._path}/{path}", digested(chunks), self._barrier)
+        self._sizes[path] = written.size
+
+    def link(self, other: str, path: str) -> None:
+        """Take a file over from another object; what others removed there stays missing."""
+        self._make_directory(path)
+        try:
+            size = os.lstat(f"{other}/{path}").st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        duplicate(f"{other}/{path}", f"{self._path}/{path}")
+        self._sizes[path] = size
+
+    def write_inventory(self, inventory: Inventory) -> str:
+        """Write the inventories, which come last, and return the token of the object."""
+        content = inventory.to_bytes()
+        digest = hashlib.new(inventory.algorithm, content).hexdigest()
+        sidecar = f"{digest} {INVENTORY}\n".encode()
+        for below in (f"{inventory.head}/", ""):
+            self.write(f"{below}{INVENTORY}", content)
+            self.write(f"{below}{inventory.sidecar}", sidecar)
+        if inventory.algorithm != "sha512":
+            digest = hashlib.sha512(content).hexdigest()
+        return _token(digest, self._sizes.items())
+
+    def _make_directory(self, path: str) -> None:
+        """Make the directories above a path that are missing."""
+        directory = path.rpartition("/")[0]
+        if directory in self._directories:
+            return
+        self._make_directory(directory)
+        os.mkdir(f"{self._path}/{directory}")
+        self._barrier.directory_changed(f"{self._path}/{directory}")
+        self._directories.add(directory)
 
 
 def _kept(before: StoredObject) -> Iterator[tuple[str, str]]:
@@ -123,31 +201,6 @@ def _kept(before: StoredObject) -> Iterator[tuple[str, str]]:
                 yield f"{inventory.name(number)}/{name}", ""
 
 
-def _write(path: str, content: Content, barrier: Barrier) -> None:
-    found = hashlib.sha512()
-
-    def digested(chunks: Iterable[bytes]) -> Iterator[bytes]:
-        for chunk in chunks:
-            found.update(chunk)
-            yield chunk
-        if found.hexdigest() != content.digest:
-            raise ContentChanged
-
-    with content.open() as chunks:
-        write_new(path, digested(chunks), barrier)
-
-
-def _write_inventory(staged: str, inventory: Inventory, barrier: Barrier) -> None:
-    content = inventory.to_bytes()
-    digest = hashlib.new(inventory.algorithm, content).hexdigest()
-    directory = f"{staged}/{inventory.head}"
-    make_directories(directory, staged, barrier)
-    for below in (directory, staged):
-        write_new(f"{below}/{INVENTORY}", [content], barrier)
-        sidecar = f"{digest} {INVENTORY}\n".encode()
-        write_new(f"{below}/{inventory.sidecar}", [sidecar], barrier)
-
-
 # -- places ------------------------------------------------------------------------------
 
 
@@ -158,10 +211,12 @@ class Hierarchy:
     Attributes:
         root: The storage root.
         lock: A file that is locked while directories are renamed.
+        begun: The staged paths from which something may be left; threads share it.
     """
 
     root: str
     lock: str
+    begun: set[str] = field(default_factory=set, compare=False)
 
     @property
     def staging(self) -> str:
@@ -183,11 +238,38 @@ class Hierarchy:
         with contextlib.suppress(OSError):
             os.rmdir(self.staging)
 
-    def put(self, staged: str, place: str, barrier: Barrier) -> None:
-        """Put a staged object into its place; the one before is staged then."""
+    def begin(self, name: str) -> str:
+        """Make a new directory for staging, and return its path.
+
+        Args:
+            name: That no other process or thread uses.
+        """
+        path = f"{self.staging}/{name}"
+        self.begun.add(path)
+        make_directories(path, self.root, StrictBarrier())
+        return path
+
+    def end(self, staged: str) -> None:
+        """Remove what is left of a path from `begin`."""
+        if staged in self.begun:
+            for end in ("", _OLD, _ABOVE):
+                remove_tree(staged + end)
+            self.begun.discard(staged)
+        if not self.begun:
+            self.tidy()
+
+    def put(self, staged: str, place: str, barrier: Barrier, *, replaces: bool) -> None:
+        """Put a staged object into its place; the one before is staged then.
+
+        Raises:
+            FileExistsError: There is one, and it is not to be replaced.
+        """
         with self._locked():
             if not os.path.lexists(place):
                 self._put_new(staged, place, barrier)
+                self.begun.discard(staged)
+            elif not replaces:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), place)
             elif not exchange(staged, place, barrier):
                 os.rename(place, staged + _OLD)
                 try:
@@ -206,21 +288,22 @@ class Hierarchy:
 
     def _put_new(self, staged: str, place: str, barrier: Barrier) -> None:
         """Rename a new object into its place with the directories that are missing above it."""
-        above = os.path.dirname(place)
-        while not os.path.isdir(above):
-            above = os.path.dirname(above)
-        first, _, rest = os.path.relpath(place, above).partition("/")
+        above, (*names, name) = self.root, place.removeprefix(f"{self.root}/").split("/")
+        while names and os.path.isdir(f"{above}/{names[0]}"):
+            above = f"{above}/{names.pop(0)}"
         source = staged
-        if rest:
-            source = f"{staged}-above"
-            inner = f"{source}/{rest}"
-            os.makedirs(os.path.dirname(inner))
-            os.rename(staged, inner)
-            below = os.path.dirname(place)
-            while below != above:
+        if names:
+            source = f"{staged}{_ABOVE}"
+            inner, below = source, above
+            os.mkdir(inner)
+            for between in names[1:]:
+                inner = f"{inner}/{between}"
+                os.mkdir(inner)
+            os.rename(staged, f"{inner}/{name}")
+            for one in names:
+                below = f"{below}/{one}"
                 barrier.directory_changed(below)
-                below = os.path.dirname(below)
-        move(source, f"{above}/{first}", barrier)
+        move(source, f"{above}/{[*names, name][0]}", barrier)
 
     def take(self, place: str, staged: str) -> None:
         """Take an object out, with the directories above it that have nothing else."""
@@ -233,6 +316,9 @@ class Hierarchy:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        with open(self.lock, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        fd = os.open(self.lock, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
             yield
+        finally:
+            os.close(fd)

@@ -32,6 +32,7 @@ from siloexport.commands.exit_codes import exit_of_run
 from siloexport.engine.deposits import Retries
 from siloexport.errors import LedgerInUse, LedgerUnreadable, RunNotFound
 from siloexport.ledger import Ledger, ledger_path
+from siloexport.plan import KnownRecord
 from siloexport.report import RunReport
 from siloexport.targets import DepositJournal
 from siloexport.targets.tables import write_csv
@@ -238,6 +239,18 @@ def test_sha512_is_read_once(silo: Silo, tmp_path: Path) -> None:
         ledger.note_sha512(Digest("ab", 3), "ef")
         assert ledger.known_sha512(Digest("ab", 2)) == "cd"
         assert ledger.known_sha512(Digest("ab", 3)) is None
+
+
+def test_what_is_known_of_some_records_is_what_is_known_of_each(silo: Silo, tmp_path: Path) -> None:
+    target = flaky(tmp_path)
+    Export(silo, target).run()
+    with Ledger.look(silo.path, target.key) as ledger:
+        held = ledger.held()
+        found = ledger.known_of([*held, "oai:example.org:unknown"])
+        assert found == {one: ledger.known(one) for one in found}
+        assert all(found[one].held and found[one].keys for one in held)
+        assert found["oai:example.org:unknown"] == KnownRecord()
+        assert ledger.known_of([]) == {}
 
 
 def test_ledger_of_a_killed_run_is_sound(silo: Silo, tmp_path: Path) -> None:
