@@ -23,6 +23,7 @@ from oaipmhprotocol import (
 from oaipmhprotocol.datestamps import format_datestamp
 from oaipmhprotocol.words import OAI_NAMESPACE, OAI_SCHEMA, PROTOCOL_VERSION, XSI_NAMESPACE
 from oaipmhprovider.arguments import NOT_XML
+from oaipmhprovider.source import Position, RecordSource, Selection, WritingSource, Written
 
 _HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -141,23 +142,54 @@ def set_elements(sets: Iterable[Set]) -> Iterator[bytes]:
 
 def header_element(header: Header) -> bytes:
     """Write a ``header`` element (section 2.5)."""
-    opening = '<header status="deleted">' if header.deleted else "<header>"
-    sets = "".join([f"<setSpec>{escape(spec)}</setSpec>" for spec in header.set_specs])
+    identifier, datestamp = escape(header.identifier), escape(header.datestamp)
+    sets = set_specs(header.set_specs)
+    return header_of(identifier, datestamp, sets, deleted=header.deleted)
+
+
+def header_of(identifier: str, datestamp: str, sets: str, *, deleted: bool) -> bytes:
+    """Write a ``header`` element out of parts that are escaped; ``sets`` is from `set_specs`."""
+    opening = '<header status="deleted">' if deleted else "<header>"
     return (
-        f"{opening}<identifier>{escape(header.identifier)}</identifier>"
-        f"<datestamp>{escape(header.datestamp)}</datestamp>{sets}</header>\n"
+        f"{opening}<identifier>{identifier}</identifier>"
+        f"<datestamp>{datestamp}</datestamp>{sets}</header>\n"
     ).encode()
+
+
+def set_specs(specs: Iterable[str]) -> str:
+    """Write the ``setSpec`` elements of a header."""
+    return "".join([f"<setSpec>{escape(spec)}</setSpec>" for spec in specs])
 
 
 def record_element(record: Record) -> bytes:
     """Write a ``record`` element (section 2.5); a deleted record has only the header."""
-    parts = [b"<record>", header_element(record.header)]
-    if not record.header.deleted and record.metadata is not None:
-        parts += (b"<metadata>", embeddable(record.metadata), b"</metadata>\n")
-        for document in record.about:
-            parts += (b"<about>", embeddable(document), b"</about>\n")
-    parts.append(b"</record>\n")
-    return b"".join(parts)
+    head = header_element(record.header)
+    if record.header.deleted or record.metadata is None:
+        return record_of(head)
+    return record_of(head, embeddable(record.metadata), *map(embeddable, record.about))
+
+
+def record_of(header: bytes, metadata: bytes | None = None, *about: bytes) -> bytes:
+    """Write a ``record`` element out of its header and of documents that can be embedded."""
+    if metadata is None:
+        return b"<record>%b</record>\n" % header
+    abouts = b"".join([b"<about>%b</about>\n" % one for one in about])
+    return b"<record>%b<metadata>%b</metadata>\n%b</record>\n" % (header, metadata, abouts)
+
+
+def written(record: Record) -> Written:
+    """Write a record, and keep its position."""
+    header = record.header
+    return Written(header.datestamp, header.identifier, record_element(record))
+
+
+def written_by(
+    source: RecordSource, selection: Selection, after: Position | None, limit: int
+) -> Sequence[Written]:
+    """Return the records of a source, written: by itself if it can, or else here."""
+    if isinstance(source, WritingSource):
+        return source.written(selection, after, limit)
+    return [written(record) for record in source.records(selection, after, limit)]
 
 
 def token_element(token: ResumptionToken) -> bytes:

@@ -203,10 +203,9 @@ def _list_records(context: _Context) -> list[bytes]:
     place = _begin(context)
     assert place.selection is not None
     limit = context.settings.page_size
-    records = context.source.records(place.selection, place.after, limit + 1)
-    last = Position.of(records[limit - 1].header) if len(records) > limit else None
-    shown = [answers.record_element(record) for record in records[:limit]]
-    return _list_element(context, place, last, shown)
+    found = answers.written_by(context.source, place.selection, place.after, limit + 1)
+    last = found[limit - 1].position if len(found) > limit else None
+    return _list_element(context, place, last, [one.element for one in found[:limit]])
 
 
 def _begin(context: _Context) -> Continuation:

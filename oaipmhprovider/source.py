@@ -6,7 +6,7 @@ sample repository is one such source.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from oaipmhprotocol import Header, Identify, MetadataFormat, Record, Set
 
@@ -110,3 +110,30 @@ class RecordSource(Protocol):
 
     def count(self, selection: Selection) -> int:
         """Return how many records a selection has now."""
+
+
+class Written(NamedTuple):
+    """A record as it is in a response.
+
+    Attributes:
+        element: Its ``record`` element, as `answers.record_element` writes it.
+    """
+
+    datestamp: str
+    identifier: str
+    element: bytes
+
+    @property
+    def position(self) -> Position:
+        """Its position in the order of all lists."""
+        return Position(self.datestamp, self.identifier)
+
+
+@runtime_checkable
+class WritingSource(Protocol):
+    """A source that keeps records as they are written, beside the interface of `RecordSource`."""
+
+    def written(
+        self, selection: Selection, after: Position | None, limit: int
+    ) -> Sequence[Written]:
+        """Return what `RecordSource.records` returns for the same arguments, written."""

@@ -8,6 +8,7 @@ validated like any argument.
 
 import base64
 import binascii
+import hashlib
 import hmac
 import json
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from oaipmhprotocol import BadResumptionToken, Verb
 from oaipmhprovider.source import Position, Selection
 
 _CHECK_BYTES = 9
+_LONGEST_KEY = hashlib.blake2b.MAX_KEY_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ def decode_token(token: str, verb: Verb, now: datetime, key: bytes) -> Continuat
 
 
 def _check(payload: bytes, key: bytes) -> bytes:
-    return hmac.digest(key, payload, "sha256")[:_CHECK_BYTES]
+    key = key if len(key) <= _LONGEST_KEY else hashlib.blake2b(key).digest()
+    return hashlib.blake2b(payload, key=key, digest_size=_CHECK_BYTES).digest()
 
 
 def _payload(token: str, key: bytes) -> bytes:

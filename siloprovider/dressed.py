@@ -12,7 +12,8 @@ from oaipmhprotocol import (
     Record,
     Set,
 )
-from oaipmhprovider.source import Position, RecordSource, Selection
+from oaipmhprovider import answers
+from oaipmhprovider.source import Position, RecordSource, Selection, Written
 from siloprovider import descriptions
 from siloprovider.identifiers import mapped, original, shared_prefix
 from siloprovider.settings import ProviderSettings
@@ -77,6 +78,14 @@ class DressedSource:
     def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
         found = self._source.records(selection, self._place(after), limit)
         return [*map(self._dressed, found)] if self._prefix or self._rights else found
+
+    def written(
+        self, selection: Selection, after: Position | None, limit: int
+    ) -> Sequence[Written]:
+        """See `oaipmhprovider.source.WritingSource`."""
+        if not self._prefix and not self._rights:
+            return answers.written_by(self._source, selection, after, limit)
+        return [answers.written(record) for record in self.records(selection, after, limit)]
 
     def count(self, selection: Selection) -> int:
         return self._source.count(selection)

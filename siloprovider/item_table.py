@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp
@@ -64,6 +64,14 @@ class Wanted:
     set_spec: str | None = None
 
 
+class Joined(NamedTuple):
+    """A table beside the items: how a query joins it, with which values, and its columns."""
+
+    join: str
+    values: tuple[object, ...]
+    columns: tuple[str, ...]
+
+
 class ItemTable:
     """A file with items. Any thread may use it, and several processes.
 
@@ -92,7 +100,7 @@ class ItemTable:
     def some(self, prefix: str) -> Sequence[Item]:
         """A few records that are given in a format, and not as deleted."""
         sql, values = self._query(Wanted(prefix), is_live=True)
-        return [_item(row) for row in self._file.rows(f"{_COLUMNS} {sql} LIMIT 5", values)]
+        return [item_of(row) for row in self._file.rows(f"{_COLUMNS} {sql} LIMIT 5", values)]
 
     def prefixes_of(self, item: Item) -> tuple[str, ...]:
         """The formats in which a record is given."""
@@ -113,7 +121,7 @@ class ItemTable:
     def item(self, identifier: str) -> Item | None:
         """An item; None if there is none."""
         found = self._file.rows(f"{_SELECT} WHERE identifier = ?", (identifier,))
-        return _item(found[0]) if found else None
+        return item_of(found[0]) if found else None
 
     def count(self, wanted: Wanted) -> int:
         """How many items a list has now."""
@@ -127,16 +135,33 @@ class ItemTable:
             position: The datestamp and the identifier of the item before; None at the beginning.
             limit: At most so many.
         """
-        sql, values = self._query(wanted, position)
+        return [item_of(row) for row in self.rows_after(wanted, position, limit)]
+
+    def rows_after(
+        self,
+        wanted: Wanted,
+        position: tuple[str, str] | None,
+        limit: int,
+        joined: Joined | None = None,
+    ) -> list[tuple[Any, ...]]:
+        """The rows of `after`, each with the columns of a table beside at its end."""
+        sql, values = self._query(wanted, position, join=joined.join if joined else "")
         table = "in_set" if wanted.set_spec is not None else "item"
         order = f"ORDER BY {table}.datestamp, {table}.identifier LIMIT ?"
         # the date of an item that was in a search is that at which it left
         columns = _COLUMNS.replace("item.datestamp", f"{table}.datestamp")
-        found = self._file.rows(f"{columns} {sql} {order}", (*values, limit))
-        return [_item(row) for row in found]
+        if joined is None:
+            return self._file.rows(f"{columns} {sql} {order}", (*values, limit))
+        selected = ", ".join((columns, *joined.columns))
+        return self._file.rows(f"{selected} {sql} {order}", (*joined.values, *values, limit))
 
     def _query(
-        self, wanted: Wanted, position: tuple[str, str] | None = None, *, is_live: bool = False
+        self,
+        wanted: Wanted,
+        position: tuple[str, str] | None = None,
+        *,
+        is_live: bool = False,
+        join: str = "",
     ) -> tuple[str, tuple[object, ...]]:
         terms = ["item.version <> ''"] if is_live else []
         values: list[object] = []
@@ -162,7 +187,7 @@ class ItemTable:
             terms.append("item.prefixes & ?")
             values.append(1 << bits[wanted.prefix])
         where = f" WHERE {' AND '.join(terms)}" if terms else ""
-        return f"FROM {table}{where}", tuple(values)
+        return f"FROM {table} {join}{where}", tuple(values)
 
     def prefix_bits(self) -> Sequence[tuple[int, str]]:
         """The formats, each after its bit."""
@@ -174,7 +199,7 @@ class ItemTable:
             f"{_SELECT} WHERE (item.datestamp, item.identifier) > (?, ?) "
             "ORDER BY item.datestamp, item.identifier LIMIT 1000"
         )
-        return [_item(row) for row in self._file.rows(sql, position or (since, ""))]
+        return [item_of(row) for row in self._file.rows(sql, position or (since, ""))]
 
     def token_key(self) -> bytes:
         """The key of this repository's resumption tokens, the same in every process.
@@ -194,7 +219,8 @@ _COLUMNS = (
 _SELECT = f"{_COLUMNS} FROM item"
 
 
-def _item(row: tuple[str, str, str, str, int, int]) -> Item:
+def item_of(row: tuple[str, str, str, str, int, int]) -> Item:
+    """The item in a row."""
     identifier, datestamp, version, sets, prefixes, revision = row
     return Item(identifier, datestamp, version, specs_in(sets), prefixes, revision)
 

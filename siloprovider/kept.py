@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from sqlite3 import Connection
 
+from siloprovider.item_table import Joined
 from siloprovider.reading import Document
 from silowork.ledger_file import LedgerFile
 
@@ -28,6 +29,10 @@ SCHEMA = f"""
 LARGEST = 64 << 10
 """Bytes of a document that is kept: reading a larger one again costs little beside sending it."""
 _LENGTH = 4
+_JOIN = (
+    f"LEFT JOIN {TABLE} AS kept ON kept.identifier = item.identifier AND kept.prefix = ?"
+    " AND kept.version = item.version AND kept.revision = item.revision AND kept.way = ?"
+)
 Key = tuple[str, int, int]
 """The version and the seal (`unread.sealed`) of a record, and how its document was made."""
 
@@ -53,6 +58,11 @@ class KeptDocuments:
         )
         found = self._file.rows(sql, (json.dumps(identifiers), prefix))
         return {row[0]: (row[1:4], Document(row[4], parts_of(row[5]))) for row in found}
+
+    @staticmethod
+    def beside(prefix: str, way: int) -> Joined:
+        """What is kept in a format of items, as long as it counts, and not made in another way."""
+        return Joined(_JOIN, (prefix, way), ("kept.metadata", "kept.about"))
 
     def keep(self, prefix: str, found: Iterable[tuple[str, Key, Document]]) -> None:
         """Keep what was read, in the order given; on a full disk nothing is kept."""

@@ -9,7 +9,8 @@ from functools import lru_cache
 from threading import Lock
 
 from oaipmhprotocol import Header, Identify, MetadataFormat, Record, Set
-from oaipmhprovider.source import Position, RecordSource, Selection, SourceUnavailable
+from oaipmhprovider import answers
+from oaipmhprovider.source import Position, RecordSource, Selection, SourceUnavailable, Written
 from recordsilo import Silo
 from recordsilo.disk.stamps import stamp_of
 from recordsilo.errors import IndexProblem, SearchError
@@ -127,6 +128,14 @@ class SearchedSource:
         return [
             _with_header(one, _shown(_of_set(one.header, selection, own), hidden)) for one in found
         ]
+
+    def written(
+        self, selection: Selection, after: Position | None, limit: int
+    ) -> Sequence[Written]:
+        """See `oaipmhprovider.source.WritingSource`."""
+        if not self._hidden() and not self._own():
+            return answers.written_by(self._source, selection, after, limit)
+        return [answers.written(record) for record in self.records(selection, after, limit)]
 
     def count(self, selection: Selection) -> int:
         self._refreshed()

@@ -4,9 +4,12 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import lru_cache
 
 from oaipmhprotocol import MetadataFormat, Record, Set
+from oaipmhprovider import answers
 from oaipmhprovider.arguments import SET_SPEC
+from oaipmhprovider.source import Position, Selection, Written
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.formats.documents import NoDocument
@@ -14,12 +17,19 @@ from recordsilo.repository import Repository
 from siloprovider.choosing import DUBLIN_CORE
 from siloprovider.dublin_core import OAI_DC, SCHEMA
 from siloprovider.errors import NotGiven
-from siloprovider.item_table import Item
+from siloprovider.item_table import Item, item_of, specs_in
 from siloprovider.items import Items, items_file
-from siloprovider.kept import Key
+from siloprovider.kept import Key, parts_of
 from siloprovider.reading import Document, RecordReader
 from siloprovider.set_names import with_parents
-from siloprovider.table_source import Identity, TableSource, available, header_of, utc_now
+from siloprovider.table_source import (
+    Identity,
+    TableSource,
+    available,
+    header_of,
+    utc_now,
+    wanted_of,
+)
 from siloprovider.unread import is_same
 
 logger = logging.getLogger("siloprovider")
@@ -87,6 +97,31 @@ class SiloSource(TableSource[Items]):
                 break
         return self._seen.get(prefix, ("", ""))
 
+    def written(
+        self, selection: Selection, after: Position | None, limit: int
+    ) -> Sequence[Written]:
+        """See `oaipmhprovider.source.WritingSource`: of what is kept, a page is one query."""
+        found: list[Written] = []
+        wanted, prefix = wanted_of(selection), selection.prefix
+        beside = self.items.documents.beside(prefix, self._reader.way)
+        place = None if after is None else (after.datestamp, after.identifier)
+        while len(found) < limit:
+            with available():
+                rows = self.items.rows_after(wanted, place, limit - len(found), beside)
+            if not rows:
+                break
+            unkept = [item_of(row[:-2]) for row in rows if row[2] and row[-1] is None]
+            read = {one.header.identifier: one for one in self.read(unkept, prefix)}
+            for identifier, stamp, version, sets, _, _, metadata, about in rows:
+                if identifier in read:
+                    found.append(answers.written(read[identifier]))
+                elif metadata is not None or not version:
+                    head = _header(identifier, stamp, sets, deleted=not version)
+                    content = () if metadata is None else (metadata, *parts_of(about))
+                    found.append(Written(stamp, identifier, answers.record_of(head, *content)))
+            place = rows[-1][1], rows[-1][0]
+        return found
+
     def read(self, items: Sequence[Item], prefix: str) -> Iterator[Record]:
         """Those of the items that can be read, in their order."""
         way, documents = self._reader.way, self.items.documents
@@ -114,6 +149,16 @@ class SiloSource(TableSource[Items]):
         except (RecordSiloError, OSError, NoDocument, NotGiven) as error:
             logger.warning("%s is left out: %s", item.identifier, error)
             return 0, None
+
+
+def _header(identifier: str, stamp: str, sets: str, *, deleted: bool) -> bytes:
+    return answers.header_of(answers.escape(identifier), stamp, _specs(sets), deleted=deleted)
+
+
+@lru_cache(maxsize=1000)
+def _specs(sets: str) -> str:
+    """The sets of an item as they are written; many items have the same."""
+    return answers.set_specs(specs_in(sets))
 
 
 _NOTHING: tuple[Key | None, Document | None] = (None, None)

@@ -1,7 +1,7 @@
 """Resumption tokens: stateless, checked, and refused in one way (section 3.5)."""
 
 import base64
-import hmac
+import hashlib
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -122,7 +122,7 @@ def test_a_token_of_another_verb_or_key_is_refused() -> None:
 )
 def test_a_token_forged_by_someone_who_has_the_key_is_read_with_care(fields: Any) -> None:
     payload = json.dumps(fields).encode()
-    check = hmac.digest(KEY, payload, "sha256")[:9]
+    check = hashlib.blake2b(payload, key=KEY, digest_size=9).digest()
     token = base64.urlsafe_b64encode(check + payload).rstrip(b"=").decode()
     with pytest.raises(BadResumptionToken):
         decode_token(token, LIST.verb, datetime(1970, 1, 1, tzinfo=UTC), KEY)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from oaipmhprovider import answers
 from oaipmhprovider.source import Selection
 from recordsilo import Silo
 from recordsilo.disk.names import MANIFEST_NAME
@@ -56,6 +57,23 @@ def given(source: SiloSource) -> dict[str, str]:
     source.identify()
     found = source.records(Selection("x"), None, 10)
     return {one.header.identifier: (one.metadata or b"deleted").decode() for one in found}
+
+
+def test_what_is_written_is_what_is_returned(
+    silo: Silo, source: SiloSource, read: list[str]
+) -> None:
+    with silo.editing("oai:x:4") as edit:
+        edit.add_version("1", date="2020-01-01T00:00:00", origin=Origin("harvest"))
+        edit.put("1", "x", document("x" * LARGEST), metadata=True)
+        edit.set_metadata("setSpec", ["a", "a:b"])
+    silo.del_item("oai:x:2")
+    source.identify()
+    for selection in (Selection("x"), Selection("x", set_spec="a")):
+        written = source.written(selection, None, 10)
+        assert written == [*map(answers.written, source.records(selection, None, 10))]
+        assert source.written(selection, written[0].position, 2) == written[1:3]
+    assert source.written(Selection("y"), None, 10) == []
+    assert [one for one in read if one != "oai:x:4"] == ["oai:x:1", "oai:x:3"]
 
 
 def kept(silo: Silo) -> set[str]:
