@@ -1,5 +1,12 @@
-"""A shim for tools that still call setup.py; everything is said in pyproject.toml."""
+"""What pyproject.toml cannot say: the README without pictures and links into the checkout."""
+
+import re
+from pathlib import Path
 
 from setuptools import setup
 
-setup()
+README = Path("README.md").read_text(encoding="utf-8")
+README = re.sub(r"!\[[^\]]*\]\((?!https?:)[^)]*\)\n*", "", README)
+README = re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", README)
+
+setup(long_description=README, long_description_content_type="text/markdown")

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib.metadata import metadata
 from pathlib import Path
 
 import click
@@ -120,6 +121,13 @@ def test_a_checkout_installs_without_what_is_made_for_a_release() -> None:
     files = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
     for pattern in (one for patterns in files.values() for one in patterns):
         assert "*" in pattern or (ROOT / pattern).is_file(), "setuptools stops at a missing file"
+
+
+def test_the_description_on_an_index_has_no_links_into_the_checkout() -> None:
+    told = metadata("silo-records").get_payload()
+    assert isinstance(told, str)
+    assert "# recordsilo" in told
+    assert not re.findall(r"\]\((?!https?:)", told)
 
 
 def test_the_container_copies_what_there_is_and_runs_as_a_user() -> None:
