@@ -26,7 +26,8 @@ def main() -> None:
                 wrong.append(f"{place}: {word}")
     if own != sorted(set(own)):
         wrong.append(f"{LIST.name} is not sorted, or names a word twice")
-    said = [*wrong, f"spelling: {len(needed)} words are not in the dictionary"]
+    known = len(needed.intersection(own))
+    said = [*wrong, f"spelling: {len(wrong)} findings; {known} words are in {LIST.name} only"]
     if idle := sorted(set(own) - needed):
         said.append(f"{LIST.name} need not have: {', '.join(idle)}")
     sys.stdout.write("\n".join(said) + "\n")
